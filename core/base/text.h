@@ -1,0 +1,34 @@
+// Small text helpers, none of which looks at the locale.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/foundation_export.h"
+
+namespace vitrine {
+
+/// Shortest decimal that reads back as `value`; "nan", "inf", "-inf". Always a dot, in every locale.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value);
+/// `value` with `digits` significant digits, trailing zeros kept off.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value, int digits);
+/// 12345678 as "12,345,678".
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatCount(long long value);
+/// Bytes as "1.7 MB" (powers of 1000).
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatBytes(double bytes);
+/// Seconds as "01:12:40" or "1 min 52 s"-free clock form.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatDuration(double seconds);
+/// Now, ISO 8601 UTC with milliseconds: "2026-11-21T11:40:02.123Z".
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string utcNow();
+/// The candidate with the smallest edit distance to `word` when that is small enough to be a typing slip, else "".
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string nearest(std::string_view word,
+                                                            std::span<const std::string> candidates);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::string> split(std::string_view text, char separator);
+/// True if `text` matches `pattern`, in which `*` stands for any run of characters.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool matchesGlob(std::string_view pattern, std::string_view text);
+/// A random UUID (version 4) from the system's random source.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string newUuid();
+
+}  // namespace vitrine

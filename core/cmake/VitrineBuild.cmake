@@ -1,0 +1,71 @@
+# Flags, output folders and the two helpers every room uses.
+
+include(GNUInstallDirs)
+include(GenerateExportHeader)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(VITRINE_PLUGIN_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/vitrine/plugins")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+# A file that sees LibTorch takes over a gigabyte to compile: never more than two at once.
+set_property(GLOBAL PROPERTY JOB_POOLS torch_compile=2)
+
+# Flags of our own code live here, never in CMAKE_CXX_FLAGS, and are not exported.
+add_library(vitrine_flags INTERFACE)
+target_compile_options(vitrine_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${VITRINE_WERROR}>>:-Werror>)
+if(VITRINE_SANITIZE)
+  target_compile_options(vitrine_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${VITRINE_SANITIZE} -fno-omit-frame-pointer>)
+  target_link_options(vitrine_flags INTERFACE -fsanitize=${VITRINE_SANITIZE})
+endif()
+
+# vitrine_add_library(NAME) makes a shared library Vitrine::NAME from the sources its rooms add,
+# with a generated export header core/NAME_export.h.
+function(vitrine_add_library name)
+  add_library(vitrine_${name} SHARED)
+  add_library(Vitrine::${name} ALIAS vitrine_${name})
+  set_target_properties(vitrine_${name} PROPERTIES
+    EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  generate_export_header(vitrine_${name}
+    BASE_NAME vitrine_${name}
+    EXPORT_FILE_NAME "${PROJECT_BINARY_DIR}/generated/core/${name}_export.h")
+  target_include_directories(vitrine_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/vitrine>)
+  target_link_libraries(vitrine_${name} PRIVATE $<BUILD_INTERFACE:vitrine_flags>)
+endfunction()
+
+# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...]) makes one GoogleTest program.
+function(vitrine_add_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main vitrine_flags)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE
+    VITRINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VITRINE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  set(properties TIMEOUT 300)
+  if(arg_LABELS)
+    list(APPEND properties LABELS "${arg_LABELS}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES ${properties})
+endfunction()

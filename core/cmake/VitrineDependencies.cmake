@@ -1,0 +1,38 @@
+# Everything Vitrine links, found once.
+
+find_package(Threads REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+
+if(VITRINE_CUDA)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  endif()
+  set(CMAKE_CUDA_STANDARD 17)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()
+
+include(VitrineTorch)
+
+if(VITRINE_STORE)
+  find_package(Qt6 6.4 REQUIRED COMPONENTS Core)
+  find_package(SQLite3 REQUIRED)
+  find_package(CLI11 REQUIRED)
+endif()
+if(VITRINE_GUI)
+  find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets PrintSupport)
+  find_package(QCustomPlotQt6 REQUIRED)
+endif()
+
+if(VITRINE_TESTS)
+  if(VITRINE_GTEST_SOURCE)
+    set(INSTALL_GTEST OFF)
+    add_subdirectory("${VITRINE_GTEST_SOURCE}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL)
+  else()
+    find_package(GTest REQUIRED)
+  endif()
+  include(GoogleTest)
+endif()

@@ -1,0 +1,42 @@
+# vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [PLUGIN plugin.cpp] [LINKS ...])
+#
+# SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN is the
+# one file with the root object; together they are the MODULE vitrine_ID. The same call serves a third party after
+# find_package(Vitrine). The manifest is generated as ID.json beside the build: Q_PLUGIN_METADATA(... FILE "ID.json").
+
+set(VITRINE_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+set(VITRINE_VERSION_MINOR "0.1")
+set(VITRINE_PLUGIN_TEMPLATE "${CMAKE_CURRENT_LIST_DIR}/plugin.json.in")
+
+function(vitrine_add_plugin plugin_id)
+  cmake_parse_arguments(arg "" "VERSION;PLUGIN" "SOURCES;LINKS" ${ARGN})
+  set(plugin_version "${arg_VERSION}")
+  set(objects vitrine_${plugin_id}_objects)
+  add_library(${objects} OBJECT ${arg_SOURCES})
+  target_link_libraries(${objects} PUBLIC Vitrine::engine ${arg_LINKS})
+  set_target_properties(${objects} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON JOB_POOL_COMPILE torch_compile)
+  if(TARGET vitrine_flags)
+    target_link_libraries(${objects} PRIVATE vitrine_flags)
+  endif()
+  if(NOT arg_PLUGIN OR NOT TARGET Qt6::Core)
+    return()
+  endif()
+
+  configure_file("${VITRINE_PLUGIN_TEMPLATE}" "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}.json" @ONLY)
+  add_library(vitrine_${plugin_id} MODULE ${arg_PLUGIN})
+  target_link_libraries(vitrine_${plugin_id} PRIVATE ${objects} Qt6::Core)
+  target_include_directories(vitrine_${plugin_id} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_compile_definitions(vitrine_${plugin_id} PRIVATE QT_NO_KEYWORDS)
+  if(TARGET vitrine_flags)
+    target_link_libraries(vitrine_${plugin_id} PRIVATE vitrine_flags)
+  endif()
+  set_target_properties(vitrine_${plugin_id} PROPERTIES
+    AUTOMOC ON AUTOMOC_MOC_OPTIONS "-I${CMAKE_CURRENT_BINARY_DIR}" PREFIX "" OUTPUT_NAME "${plugin_id}"
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON JOB_POOL_COMPILE torch_compile)
+  if(VITRINE_PLUGIN_OUTPUT_DIRECTORY)
+    set_target_properties(vitrine_${plugin_id} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY "${VITRINE_PLUGIN_OUTPUT_DIRECTORY}")
+  endif()
+  install(TARGETS vitrine_${plugin_id} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/vitrine/plugins")
+endfunction()

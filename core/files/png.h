@@ -1,0 +1,17 @@
+// PNG bytes of an image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/foundation_export.h"
+
+namespace vitrine {
+
+/// \param pixels    [height, width, channels] uint8, channels 1 (grey), 3 (RGB) or 4 (RGBA)
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::byte> encodePng(std::span<const std::uint8_t> pixels,
+                                                                        int height, int width, int channels);
+
+}  // namespace vitrine

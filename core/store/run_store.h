@@ -1,0 +1,125 @@
+// The experiment database, for writing and reading: one object per thread. The only SQLite of the project is below this
+// header. Every write transaction goes through the gate file (reliability D1).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/artifact/event_sink.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+class Database;
+
+/// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path defaultDatabase();
+/// `<name>.files` beside `database`: checkpoints and logs. Paths in rows are relative to it.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(const std::filesystem::path& database);
+
+enum class OpenMode {
+  ReadWriteCreate,
+  ReadWrite,  ///< \throws NotFoundError  there is no such file
+  ReadOnly,
+};
+
+/// Points of one curve reduced to a window of pixels.
+struct CurveColumn {
+  double x = 0;       ///< step, epoch or time of the first point in the column
+  double first = 0, last = 0, minimum = 0, maximum = 0;
+  std::int64_t count = 0;
+};
+
+class VITRINE_STORE_EXPORT RunStore {
+ public:
+  /// Opens, checks application_id, schema version and schema, and migrates an older file.
+  /// \throws StoreError  not ours, newer than this program, damaged: one sentence with the remedy
+  explicit RunStore(const std::filesystem::path& file, OpenMode mode = OpenMode::ReadWriteCreate);
+  ~RunStore();
+  RunStore(RunStore&&) noexcept;
+
+  [[nodiscard]] const std::filesystem::path& file() const noexcept;
+
+  // --- writing -------------------------------------------------------------------------------------------------
+  /// The experiment of that title, made when there is none; the text of the file is kept with it.
+  std::int64_t experiment(const std::string& title, const std::string& sourceText);
+  /// Stores runs in order; `dependsOn` may be -(index+1) for an earlier one of the same call. Returns their ids.
+  std::vector<std::int64_t> addRuns(std::int64_t experimentId, const std::vector<NewRun>& runs);
+  /// \throws StoreError  the transition is not legal; names both states
+  void setState(std::int64_t run, RunState to, const std::string& reason = "");
+  /// Opens a segment: closes the one before at `firstStep`, claims the run for `worker`, state becomes running.
+  std::int64_t openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker, const Json& environment);
+  void setRequest(std::int64_t run, const std::string& request);  ///< "", "checkpoint", "pause", "stop"
+  [[nodiscard]] std::string request(std::int64_t run);
+  void setLogFile(std::int64_t run, const std::string& relativePath);
+  void deleteRun(std::int64_t run);  ///< rows and files. \throws RefusedError  it is alive
+  void setNote(std::int64_t run, const std::string& text);
+  void setTags(std::int64_t run, const std::vector<std::string>& tags);
+
+  /// A batch of a run's results in one transaction.
+  struct Batch {
+    std::vector<MetricRecord> metrics;
+    std::vector<EventRecord> events;
+    std::vector<Artifact> artifacts;
+    std::vector<CheckpointRecord> checkpoints;
+    std::optional<ProgressRecord> progress;
+  };
+  void append(std::int64_t run, std::int64_t segment, const Batch& batch);
+  /// Stores an artifact of `analyse` (no segment needed).
+  std::int64_t addArtifact(std::int64_t run, const Artifact& artifact);
+
+  // --- reading -------------------------------------------------------------------------------------------------
+  [[nodiscard]] std::vector<RunRow> runs(std::int64_t changedSince = 0);  ///< by id; those with changeSequence above
+  [[nodiscard]] RunRow run(std::int64_t id);                     ///< \throws NotFoundError
+  [[nodiscard]] std::optional<RunRow> runByUuid(const std::string& uuid);
+  [[nodiscard]] Json config(std::int64_t run);
+  [[nodiscard]] Json origins(std::int64_t run);
+  [[nodiscard]] Json init(std::int64_t run);
+  [[nodiscard]] Json environment(std::int64_t run);              ///< of the last segment; null before the first
+  [[nodiscard]] std::string note(std::int64_t run);
+  [[nodiscard]] std::vector<std::string> tags(std::int64_t run);
+  [[nodiscard]] std::vector<SegmentRow> segments(std::int64_t run);
+  [[nodiscard]] std::vector<MetricSummary> summaries(std::int64_t run);
+  /// Last value of `name` for every run that has it: one query for a whole list.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, double>> lastValues(const std::string& name);
+  [[nodiscard]] std::vector<std::string> metricNames(std::int64_t run);
+  /// The curve as it counts: superseded points left out, ascending step. Those with sequence above `after`.
+  [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& name, std::int64_t after = 0);
+  [[nodiscard]] std::vector<EventRow> events(std::int64_t run, std::int64_t after = 0);
+  [[nodiscard]] std::vector<ArtifactRow> artifacts(std::int64_t run);
+  [[nodiscard]] ArtifactRow artifact(std::int64_t id);
+  [[nodiscard]] std::vector<std::byte> artifactData(std::int64_t id);
+  [[nodiscard]] std::vector<CheckpointRow> checkpoints(std::int64_t run);
+  [[nodiscard]] std::string experimentSource(std::int64_t experimentId);
+
+  /// Any one read-only statement. \throws RefusedError  it would write; StoreError  SQL error
+  struct Table {
+    std::vector<std::string> columns;
+    std::vector<std::vector<Json>> rows;  ///< numbers, text, null; blobs as {"bytes": n}
+  };
+  [[nodiscard]] Table query(const std::string& sql);
+
+  /// Marks running rows whose process is gone as interrupted, with the reason; returns their ids.
+  std::vector<std::int64_t> reapLostRuns();
+
+  /// PRAGMA data_version: changes when another connection committed.
+  [[nodiscard]] std::int64_t dataVersion();
+  /// SQLite's version, page counts, schema version: for `doctor` and `db info`.
+  [[nodiscard]] Json info();
+  /// integrity_check; empty means ok.
+  [[nodiscard]] std::vector<std::string> check();
+
+ private:
+  std::unique_ptr<Database> database_;
+};
+
+/// The version of the SQLite that is linked, and whether it has the WAL-reset bug (3.7.0 to 3.51.2).
+[[nodiscard]] VITRINE_STORE_EXPORT std::string sqliteVersion();
+[[nodiscard]] VITRINE_STORE_EXPORT bool sqliteHasWalResetBug();
+
+}  // namespace vitrine

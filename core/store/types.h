@@ -1,0 +1,109 @@
+// Rows of the database as values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store_export.h"
+
+namespace vitrine {
+
+enum class RunState {
+  Queued, Starting, Running, Pausing, Paused, Stopping, Stopped, Done, Failed, Interrupted,
+};
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunState state);  ///< "queued" ...
+/// \throws StoreError
+[[nodiscard]] VITRINE_STORE_EXPORT RunState runStateFromString(const std::string& text);
+/// The one table of legal transitions.
+[[nodiscard]] VITRINE_STORE_EXPORT bool canChange(RunState from, RunState to) noexcept;
+/// Starting, Running, Pausing or Stopping: a process should be there.
+[[nodiscard]] VITRINE_STORE_EXPORT bool isAlive(RunState state) noexcept;
+
+/// A run to be stored.
+struct NewRun {
+  std::string name, variant, stage;
+  std::uint64_t seed = 0;
+  Json config;               ///< resolved
+  Json origins;              ///< object key -> {layer, line}
+  Json init;                 ///< null or InitSource as JSON
+  std::int64_t dependsOn = 0;  ///< run id, or 0
+  RunState state = RunState::Queued;
+};
+
+/// The process that works on a segment.
+struct Worker {
+  std::int64_t pid = 0;
+  std::string startTime;  ///< field 22 of /proc/<pid>/stat: tells a reused pid
+  std::string bootId;
+  std::string host;
+};
+/// This process.
+[[nodiscard]] VITRINE_STORE_EXPORT Worker thisWorker();
+/// Whether that process is still there: pid, start time and boot id agree.
+[[nodiscard]] VITRINE_STORE_EXPORT bool isWorkerAlive(const Worker& worker);
+
+struct RunRow {
+  std::int64_t id = 0;
+  std::string uuid, experiment, variant, stage, name;
+  std::int64_t experimentId = 0;
+  std::uint64_t seed = 0;
+  RunState state = RunState::Queued;
+  std::string reason;        ///< why failed or interrupted, one sentence
+  std::string createdAt, startedAt, finishedAt;  ///< ISO 8601 UTC, "" where not yet
+  std::string device, commit;
+  std::int64_t step = 0, totalSteps = 0;
+  double epoch = 0, totalEpochs = 0, loss = 0, imagesPerSecond = 0, remainingSeconds = 0;
+  std::int64_t memoryBytes = 0;
+  std::string heartbeatAt;
+  std::int64_t latestCheckpoint = -1, bestCheckpoint = -1;  ///< steps; -1 where there is none
+  std::string logFile;
+  Worker worker;
+  std::int64_t changeSequence = 0;  ///< grows with every change of the row
+};
+
+struct SegmentRow {
+  std::int64_t number = 0;      ///< 1-based within the run
+  std::int64_t firstStep = 0;
+  std::int64_t lastStep = -1;   ///< -1 while not superseded
+  std::int64_t resumedFrom = 0; ///< segment number, 0 for the first
+  std::string startedAt;
+};
+
+struct MetricPoint {
+  std::int64_t sequence = 0;  ///< per run, growing in the order of writing
+  std::int64_t segment = 0;
+  std::int64_t step = 0;
+  double epoch = 0;
+  double time = 0;   ///< seconds of running time
+  double value = 0;  ///< may be NaN or infinite
+};
+
+struct MetricSummary {
+  std::string name;
+  std::int64_t count = 0, firstStep = 0, lastStep = 0, minimumStep = 0, maximumStep = 0;
+  double last = 0, minimum = 0, maximum = 0;
+};
+
+struct EventRow {
+  std::int64_t id = 0, step = 0;
+  std::string at, kind, text;
+  Json data;
+};
+
+struct ArtifactRow {
+  std::int64_t id = 0, runId = 0, step = 0;
+  std::string analysis, name, kind;
+  Json meta;
+  std::int64_t bytes = 0;
+};
+
+struct CheckpointRow {
+  std::int64_t step = 0, bytes = 0;
+  std::string folder, createdAt;
+  bool isBest = false, isLatest = false;
+};
+
+}  // namespace vitrine

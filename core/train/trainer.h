@@ -1,0 +1,64 @@
+// One run: the loop over optimizer steps. Knows neither SQLite nor Qt, and never waits for the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/artifact/event_sink.h"
+#include "core/base/run_control.h"
+#include "core/config/config.h"
+#include "core/model/weights.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine {
+
+/// An analysis that is observed during the run, with its resolved table under [observe].
+struct Observed {
+  const Analysis* analysis = nullptr;
+  std::string id;
+  Config config;  ///< observeSchema() + the analysis's own keys
+};
+
+struct TrainerSetup {
+  std::shared_ptr<Model> model;             ///< initialised, or loaded by `init`
+  std::unique_ptr<TaskSession> session;
+  Config train;                             ///< trainSchema()
+  std::vector<Observed> observed;
+  std::vector<std::string> freeze;          ///< parameter-name globs that are not trained
+  std::filesystem::path checkpointFolder;   ///< `<name>.files/run-<uuid>`; empty: no checkpoints
+  std::string checkpointPrefix;             ///< what CheckpointRecord::folder begins with: "run-<uuid>"
+  std::filesystem::path resumeFrom;         ///< a verified checkpoint folder, or empty
+  std::uint64_t seed = 0;
+  std::string configHash;                   ///< SHA-256 of the resolved configuration, for manifests
+};
+
+enum class Outcome { Done, Failed, Interrupted, Paused, Stopped };
+
+struct TrainerResult {
+  Outcome outcome = Outcome::Done;
+  std::string reason;         ///< one sentence for everything but Done
+  std::int64_t step = 0;      ///< optimizer steps completed
+  double seconds = 0;         ///< of running time over all segments
+  Scores scores;              ///< of the last evaluation: {"test/top1", 0.87}
+};
+
+class VITRINE_ENGINE_EXPORT Trainer {
+ public:
+  /// \throws ConfigError  lengths, device or precision that cannot be had here
+  Trainer(TrainerSetup setup, EventSink& sink, RunControl& control);
+  ~Trainer();
+  /// Trains to the end, or to a request, or to a non-finite loss. Throws only for programmer's mistakes and lost data.
+  [[nodiscard]] TrainerResult run();
+
+  [[nodiscard]] std::int64_t totalSteps() const noexcept;
+  [[nodiscard]] std::int64_t startStep() const noexcept;  ///< 0, or the checkpoint's step
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace vitrine
