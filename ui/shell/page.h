@@ -1,0 +1,57 @@
+// A page of the window: one folder under ui/, one factory, one line in ui/shell/pages.cpp.
+#pragma once
+
+#include <QImage>
+#include <QSize>
+#include <QString>
+#include <QWidget>
+
+#include <cstdint>
+#include <functional>
+
+#include "core/config/catalog.h"
+#include "core/store/run_store.h"
+#include "core/store/run_watcher.h"
+#include "ui/shell/selection.h"
+
+namespace vitrine::ui {
+
+/// What every page may use. Owned by the main window, which outlives the pages.
+class Workbench : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  [[nodiscard]] virtual RunStore& store() = 0;
+  [[nodiscard]] virtual RunWatcher& watcher() = 0;
+  [[nodiscard]] virtual Selection& selection() = 0;
+  /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until catalogReady.
+  [[nodiscard]] virtual const Catalog& catalog() = 0;
+  /// The row of a run as the list shows it; nullptr when unknown.
+  [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
+  /// One sentence in the status bar; errors can be copied from there.
+  virtual void say(const QString& sentence) = 0;
+  virtual void showPage(const QString& id) = 0;
+
+ Q_SIGNALS:
+  void catalogReady();
+  void catalogFailed(const QString& sentence);
+  void themeChanged();
+};
+
+class Page : public QWidget {
+  Q_OBJECT
+ public:
+  using QWidget::QWidget;
+  /// Everything the page shows is up to date when this returns: for --screenshot and tests.
+  virtual void settle() = 0;
+  /// Draws the page off screen at a size (logical pixels) and scale.
+  [[nodiscard]] virtual QImage snapshot(QSize size, double scale);
+};
+
+struct PageFactory {
+  QString id;     ///< "monitor"
+  QString title;  ///< "Monitor"
+  std::function<Page*(Workbench& workbench, QWidget* parent)> make;
+};
+
+}  // namespace vitrine::ui
