@@ -38,5 +38,6 @@ function(vitrine_add_plugin plugin_id)
     set_target_properties(vitrine_${plugin_id} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY "${VITRINE_PLUGIN_OUTPUT_DIRECTORY}")
   endif()
+  set_property(GLOBAL APPEND PROPERTY VITRINE_PLUGINS vitrine_${plugin_id})
   install(TARGETS vitrine_${plugin_id} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/vitrine/plugins")
 endfunction()
