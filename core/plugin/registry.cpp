@@ -23,12 +23,14 @@ bool TaskSession::isStatic() const noexcept { return true; }
 std::string TaskSession::bestBy() const { return ""; }
 
 std::vector<ParameterGroup> TaskSession::parameterGroups(Model& model) {
-  // Matrices and kernels decay; biases, norms, the class token and position tables do not (fact sheets A.2.1, B.2.1).
+  // Matrices and kernels decay; biases, norms, the class token and position tables do not (fact
+  // sheets A.2.1, B.2.1).
   ParameterGroup decay{"decay", {}, {}, 1, 1};
   ParameterGroup plain{"no_decay", {}, {}, 0, 1};
   for (const auto& item : model.module().named_parameters()) {
     const std::string& name = item.key();
-    const bool isTable = name.find("pos_embed") != std::string::npos || name.find("cls_token") != std::string::npos;
+    const bool isTable =
+        name.find("pos_embed") != std::string::npos || name.find("cls_token") != std::string::npos;
     ParameterGroup& group = item.value().dim() <= 1 || isTable ? plain : decay;
     group.parameterNames.push_back(name);
     group.parameters.push_back(item.value());
@@ -47,11 +49,25 @@ std::function<Analysis::Findings()> Analysis::probe(const Config&, Model&, const
 Registry::Registry() = default;
 Registry::~Registry() = default;
 
-void Registry::note(ItemCard card) {
+void Registry::refuseTaken(const ItemCard& card, const std::string& plugin) const {
   if (const ItemCard* taken = catalog_.find(card.kind, card.id)) {
-    throw PluginError(toString(card.kind) + " '" + card.id + "' is already brought by plugin '" + taken->plugin +
-                      "'; plugin '" + plugin_ + "' cannot bring it again");
+    throw PluginError(toString(card.kind) + " '" + card.id + "' is already brought by plugin '" +
+                      taken->plugin + "'; plugin '" + plugin + "' cannot bring it again");
   }
+}
+
+void Registry::absorb(Registry& other) {
+  for (const ItemCard& card : other.catalog_.items) refuseTaken(card, card.plugin);
+  architectures_.merge(other.architectures_);
+  tasks_.merge(other.tasks_);
+  datasets_.merge(other.datasets_);
+  analyses_.merge(other.analyses_);
+  for (ItemCard& card : other.catalog_.items) catalog_.items.push_back(std::move(card));
+  other.catalog_.items.clear();
+}
+
+void Registry::note(ItemCard card) {
+  refuseTaken(card, plugin_);
   card.plugin = plugin_;
   catalog_.items.push_back(std::move(card));
 }
@@ -93,7 +109,9 @@ void Registry::add(std::unique_ptr<Analysis> item) {
 const Architecture& Registry::architecture(const std::string& id) const {
   return get(architectures_, ItemKind::Architecture, id, catalog_);
 }
-const Task& Registry::task(const std::string& id) const { return get(tasks_, ItemKind::Task, id, catalog_); }
+const Task& Registry::task(const std::string& id) const {
+  return get(tasks_, ItemKind::Task, id, catalog_);
+}
 const DatasetSource& Registry::dataset(const std::string& id) const {
   return get(datasets_, ItemKind::Dataset, id, catalog_);
 }

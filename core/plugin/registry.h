@@ -23,31 +23,33 @@ class VITRINE_ENGINE_EXPORT Architecture {
  public:
   virtual ~Architecture();
   [[nodiscard]] virtual ItemCard card() const = 0;
-  /// Builds and initialises from the `init` stream of `seed`: weight by weight as the paper's fact sheet says.
-  /// \throws ConfigError  what the schema's rules cannot say
-  [[nodiscard]] virtual std::shared_ptr<Model> build(const Config& config, std::uint64_t seed) const = 0;
+  /// Builds and initialises from the `init` stream of `seed`: weight by weight as the paper's fact
+  /// sheet says. \throws ConfigError  what the schema's rules cannot say
+  [[nodiscard]] virtual std::shared_ptr<Model> build(const Config& config,
+                                                     std::uint64_t seed) const = 0;
 };
 
 class VITRINE_ENGINE_EXPORT DatasetSource {
  public:
   virtual ~DatasetSource();
   [[nodiscard]] virtual ItemCard card() const = 0;
-  /// \throws FileError  the files are not there: says where they were looked for and which package brings them
+  /// \throws FileError  the files are not there: says where they were looked for and which package
+  /// brings them
   [[nodiscard]] virtual std::shared_ptr<const Dataset> open(const Config& config) const = 0;
 };
 
 /// Parameters that share an optimizer setting.
 struct ParameterGroup {
-  std::string name;                        ///< "decay", "no_decay"
-  std::vector<std::string> parameterNames; ///< as in the model (or "task." + name in the head)
+  std::string name;                         ///< "decay", "no_decay"
+  std::vector<std::string> parameterNames;  ///< as in the model (or "task." + name in the head)
   std::vector<at::Tensor> parameters;
   double weightDecayScale = 1;
   double learningRateScale = 1;
 };
 
 struct Loss {
-  at::Tensor total;                                        ///< 0-d float32, differentiable
-  std::vector<std::pair<std::string, at::Tensor>> parts;   ///< 0-d, detached: {"diffusion", ...}
+  at::Tensor total;                                       ///< 0-d float32, differentiable
+  std::vector<std::pair<std::string, at::Tensor>> parts;  ///< 0-d, detached: {"diffusion", ...}
 };
 
 using Scores = std::vector<std::pair<std::string, double>>;  ///< {"top1", 0.861}
@@ -71,9 +73,12 @@ class VITRINE_ENGINE_EXPORT TaskSession {
   [[nodiscard]] virtual std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) = 0;
   /// \param batch  on the model's device
   [[nodiscard]] virtual Loss loss(Model& model, const Batch& batch) = 0;
-  [[nodiscard]] virtual std::vector<ParameterGroup> parameterGroups(Model& model);  ///< decay and no_decay by rule
-  /// Scores of a split, model in evaluation mode; also accumulates into `artifacts` what listeners hand back.
-  [[nodiscard]] virtual Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
+  [[nodiscard]] virtual std::vector<ParameterGroup> parameterGroups(
+      Model& model);  ///< decay and no_decay by rule
+  /// Scores of a split, model in evaluation mode; also accumulates into `artifacts` what listeners
+  /// hand back.
+  [[nodiscard]] virtual Scores evaluate(Model& model, Split split,
+                                        const std::vector<EvaluationListener*>& listeners,
                                         std::vector<Artifact>& artifacts) = 0;
   /// Splits that evaluation visits: those that have samples.
   [[nodiscard]] virtual std::vector<Split> evaluationSplits() const = 0;
@@ -107,7 +112,8 @@ class VITRINE_ENGINE_EXPORT Task {
                                                           const TaskContext& context) const = 0;
 };
 
-/// Looks into a trained model. Returns artifacts, never widgets. An analysis is a listener or a probe.
+/// Looks into a trained model. Returns artifacts, never widgets. An analysis is a listener or a
+/// probe.
 class VITRINE_ENGINE_EXPORT Analysis {
  public:
   virtual ~Analysis();
@@ -115,17 +121,19 @@ class VITRINE_ENGINE_EXPORT Analysis {
   enum class Kind { Listener, Probe };
   [[nodiscard]] virtual Kind kind() const noexcept = 0;
   /// \pre kind() == Listener
-  [[nodiscard]] virtual std::unique_ptr<EvaluationListener> listen(const Config& config, const DatasetInfo& dataset) const;
+  [[nodiscard]] virtual std::unique_ptr<EvaluationListener> listen(
+      const Config& config, const DatasetInfo& dataset) const;
   /// Images a probe wants.
   [[nodiscard]] virtual std::int64_t probeImages(const Config& config) const;
-  /// First half of a probe, on the training thread, model in evaluation mode, no gradient: copies what it needs to the CPU
-  /// and returns the second half, which runs on a background thread and owns nothing of the model.
-  /// \pre kind() == Probe
+  /// First half of a probe, on the training thread, model in evaluation mode, no gradient: copies
+  /// what it needs to the CPU and returns the second half, which runs on a background thread and
+  /// owns nothing of the model. \pre kind() == Probe
   struct Findings {
     std::vector<Artifact> artifacts;
     Scores scores;  ///< become metrics "analysis/<id>/<name>"
   };
-  [[nodiscard]] virtual std::function<Findings()> probe(const Config& config, Model& model, const Batch& batch) const;
+  [[nodiscard]] virtual std::function<Findings()> probe(const Config& config, Model& model,
+                                                        const Batch& batch) const;
 };
 
 /// One map per kind; an id is taken once.
@@ -142,6 +150,11 @@ class VITRINE_ENGINE_EXPORT Registry {
   void add(std::unique_ptr<DatasetSource> item);
   void add(std::unique_ptr<Analysis> item);
 
+  /// Takes over everything `other` holds, or nothing: how the loader keeps half a plugin out.
+  /// \throws PluginError  an id of `other` is taken here: names both plugins; `other` is left as it
+  /// was
+  void absorb(Registry& other);
+
   /// \throws NotFoundError  names the kind, the id and the nearest one there is
   [[nodiscard]] const Architecture& architecture(const std::string& id) const;
   [[nodiscard]] const Task& task(const std::string& id) const;
@@ -155,6 +168,7 @@ class VITRINE_ENGINE_EXPORT Registry {
 
  private:
   void note(ItemCard card);
+  void refuseTaken(const ItemCard& card, const std::string& plugin) const;
   std::map<std::string, std::unique_ptr<Architecture>> architectures_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;
   std::map<std::string, std::unique_ptr<DatasetSource>> datasets_;

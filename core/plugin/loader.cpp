@@ -1,0 +1,260 @@
+#include "core/plugin/loader.h"
+
+#include <sys/stat.h>
+
+#include <QJsonObject>
+#include <QPluginLoader>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/plugin/plugin.h"
+
+namespace vitrine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kInterfaceFamily = "org.vitrine.Plugin/";
+
+fs::path dataHome() {
+  if (const char* home = std::getenv("XDG_DATA_HOME"); home != nullptr && *home == '/') return home;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return fs::path(home) / ".local/share";
+  }
+  return {};
+}
+
+fs::path trustFile() {
+  const fs::path home = dataHome();
+  if (home.empty()) {
+    throw PluginError(
+        "trusted plugins cannot be remembered: neither XDG_DATA_HOME nor HOME is set to a folder");
+  }
+  return home / "vitrine/trusted_plugins";
+}
+
+std::string text(const QJsonObject& object, const char* key) {
+  return object.value(QLatin1String(key)).toString().toStdString();
+}
+
+/// "GNU 12.2.0" -> "GNU 12": what decides whether two objects fit together.
+std::string compilerFamily(const std::string& compiler) {
+  return compiler.substr(0, compiler.find('.'));
+}
+
+/// Empty, or why nothing is loaded from `path`.
+std::string whyUnsafe(const fs::path& path, const char* what) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be looked at";
+  if ((status.st_mode & S_IWOTH) != 0) {
+    return path.string() + " is not loaded because the " + what +
+           " can be changed by every user; run `chmod o-w " + path.string() +
+           "` if you know what is in it";
+  }
+  return "";
+}
+
+fs::path absolute(const fs::path& file) {
+  std::error_code error;
+  fs::path found = fs::canonical(file, error);
+  if (error) throw PluginError(file.string() + " cannot be opened: " + error.message());
+  return found;
+}
+
+bool hasElfMagic(const fs::path& file) {
+  std::FILE* stream = std::fopen(file.c_str(), "rb");
+  if (stream == nullptr) throw PluginError(file.string() + " cannot be read");
+  char magic[4] = {};
+  const bool isElf = std::fread(magic, 1, 4, stream) == 4 && magic[0] == '\x7f' &&
+                     magic[1] == 'E' && magic[2] == 'L' && magic[3] == 'F';
+  std::fclose(stream);
+  return isElf;
+}
+
+/// The last part of Qt's "Cannot load library X: (reason)", which is the loader's own sentence.
+std::string loaderReason(const QPluginLoader& loader) {
+  std::string reason = loader.errorString().toStdString();
+  const std::string marker = ": (";
+  if (const auto at = reason.find(marker); at != std::string::npos && reason.back() == ')') {
+    reason = reason.substr(at + marker.size(), reason.size() - at - marker.size() - 1);
+  }
+  return reason;
+}
+
+/// Refuses what does not fit this host; nothing of the file has run yet.
+void checkFits(const PluginManifest& manifest) {
+  if (manifest.interface != VITRINE_PLUGIN_IID) {
+    throw PluginError(manifest.file + " speaks " + manifest.interface +
+                      ", this host speaks " VITRINE_PLUGIN_IID
+                      "; rebuild the plugin against this Vitrine");
+  }
+  if (manifest.torch != VITRINE_HOST_TORCH) {
+    throw PluginError(manifest.file + " was built with LibTorch " + manifest.torch +
+                      ", this host with LibTorch " VITRINE_HOST_TORCH
+                      "; rebuild the plugin with the host's LibTorch");
+  }
+  if (compilerFamily(manifest.compiler) != compilerFamily(VITRINE_HOST_COMPILER)) {
+    throw PluginError(manifest.file + " was built with compiler " + manifest.compiler +
+                      ", this host with " VITRINE_HOST_COMPILER
+                      "; rebuild the plugin with the host's compiler");
+  }
+}
+
+void loadInto(Registry& registry, const PluginManifest& manifest) {
+  QPluginLoader loader(QString::fromStdString(manifest.file));
+  // Every symbol now, so that one that is missing is a sentence here and not a crash in the middle
+  // of a run.
+  loader.setLoadHints(QLibrary::ResolveAllSymbolsHint | QLibrary::PreventUnloadHint);
+  if (!loader.load()) {
+    throw PluginError(manifest.file + " cannot be loaded: " + loaderReason(loader) +
+                      "; install or rebuild what it depends on");
+  }
+  auto* plugin = qobject_cast<Plugin*>(loader.instance());
+  if (plugin == nullptr) {
+    throw PluginError(manifest.file + " has no root object of " VITRINE_PLUGIN_IID
+                                      "; see Q_INTERFACES in plugin.h");
+  }
+  Registry own;
+  own.setPlugin(manifest.id);
+  plugin->registerInto(own);
+  registry.absorb(own);
+}
+
+}  // namespace
+
+std::vector<fs::path> pluginFolders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path prefix = program.parent_path().parent_path();
+  fs::path beside = prefix / "lib/vitrine/plugins";
+  if (const fs::path installed = prefix / VITRINE_HOST_LIBDIR / "vitrine/plugins";
+      !fs::exists(beside) && fs::exists(installed)) {
+    beside = installed;
+  }
+  folders.push_back(beside);
+  if (const fs::path home = dataHome(); !home.empty()) folders.push_back(home / "vitrine/plugins");
+  if (const char* path = std::getenv("VITRINE_PLUGIN_PATH"); path != nullptr) {
+    for (const std::string& folder : split(path, ':')) {
+      // Relative entries would mean the working folder, which a plugin must never come from.
+      if (!folder.empty() && folder.front() == '/') folders.emplace_back(folder);
+    }
+  }
+  return folders;
+}
+
+PluginManifest readManifest(const fs::path& given) {
+  const fs::path file = absolute(given);
+  PluginManifest manifest;
+  manifest.file = file.string();
+  if (!hasElfMagic(file)) {
+    throw PluginError(
+        manifest.file +
+        " is not a plugin: it is no shared library; build it with vitrine_add_plugin");
+  }
+  const QPluginLoader loader(QString::fromStdString(manifest.file));
+  const QJsonObject data = loader.metaData();
+  if (data.isEmpty()) {
+    throw PluginError(manifest.file +
+                      " is not a plugin, or is cut short: " + loader.errorString().toStdString() +
+                      "; build it again with vitrine_add_plugin");
+  }
+  manifest.interface = text(data, "IID");
+  if (manifest.interface.rfind(kInterfaceFamily, 0) != 0) {
+    throw PluginError(manifest.file + " is a plugin of another program: it speaks '" +
+                      manifest.interface + "', this host speaks " VITRINE_PLUGIN_IID);
+  }
+  const QJsonObject own = data.value(QLatin1String("MetaData")).toObject();
+  manifest.id = text(own, "id");
+  manifest.version = text(own, "version");
+  manifest.torch = text(own, "torch");
+  manifest.compiler = text(own, "compiler");
+  if (manifest.id.empty()) {
+    throw PluginError(manifest.file +
+                      " has a manifest without an id; build it with vitrine_add_plugin");
+  }
+  checkFits(manifest);
+  manifest.sha256 = sha256OfFile(file);
+  std::error_code error;
+  manifest.isBuiltIn = fs::equivalent(file.parent_path(), pluginFolders().front(), error) && !error;
+  return manifest;
+}
+
+LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folders) {
+  LoadedPlugins result;
+  std::set<fs::path> seen;
+  bool isFirst = true;
+  for (const fs::path& given : folders) {
+    const bool isBuiltIn = std::exchange(isFirst, false);
+    std::error_code error;
+    const fs::path folder = fs::canonical(given, error);
+    if (error || !seen.insert(folder).second) continue;
+    if (const std::string unsafe = whyUnsafe(folder, "folder"); !unsafe.empty()) {
+      result.refused.push_back({folder.string(), unsafe});
+      continue;
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".so") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      try {
+        const fs::path real = absolute(file);
+        if (!seen.insert(real).second) continue;
+        if (const std::string unsafe = whyUnsafe(real, "file"); !unsafe.empty())
+          throw PluginError(unsafe);
+        if (const std::string unsafe = whyUnsafe(real.parent_path(), "folder"); !unsafe.empty()) {
+          throw PluginError(unsafe);
+        }
+        PluginManifest manifest = readManifest(real);
+        manifest.isBuiltIn = isBuiltIn;
+        if (!isBuiltIn && !isTrusted(manifest.sha256)) {
+          throw PluginError(manifest.file + " is not trusted; run `vitrine plugins --trust " +
+                            manifest.file + "` if you know where it comes from");
+        }
+        loadInto(registry, manifest);
+        result.loaded.push_back(std::move(manifest));
+      } catch (const std::exception& problem) {
+        // One plugin's trouble, whatever it threw, must not stop the others.
+        // LibTorch's own exceptions carry a backtrace after the first line.
+        const std::string what = problem.what();
+        result.refused.push_back({file.string(), what.substr(0, what.find('\n'))});
+      }
+    }
+  }
+  return result;
+}
+
+void trustPlugin(const fs::path& file) {
+  const PluginManifest manifest = readManifest(file);
+  if (isTrusted(manifest.sha256)) return;
+  const fs::path list = trustFile();
+  fs::create_directories(list.parent_path());
+  std::string lines;
+  if (fs::exists(list)) lines = readTextFile(list);
+  if (!lines.empty() && lines.back() != '\n') lines += '\n';
+  lines += manifest.sha256 + "  " + manifest.file + "  " + utcNow() + "\n";
+  writeFileAtomically(list, lines);
+}
+
+bool isTrusted(const std::string& sha256) {
+  if (sha256.size() != 64 || dataHome().empty()) return false;
+  const fs::path list = trustFile();
+  // A list that others can write vouches for nothing.
+  if (!fs::exists(list) || !whyUnsafe(list, "file").empty()) return false;
+  for (const std::string& line : split(readTextFile(list), '\n')) {
+    if (line.compare(0, sha256.size(), sha256) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace vitrine
