@@ -62,7 +62,7 @@ std::string whyUnsafe(const fs::path& path, const char* what) {
   return "";
 }
 
-fs::path absolute(const fs::path& file) {
+fs::path realFile(const fs::path& file) {
   std::error_code error;
   fs::path found = fs::canonical(file, error);
   if (error) throw PluginError(file.string() + " cannot be opened: " + error.message());
@@ -152,7 +152,7 @@ std::vector<fs::path> pluginFolders() {
 }
 
 PluginManifest readManifest(const fs::path& given) {
-  const fs::path file = absolute(given);
+  const fs::path file = realFile(given);
   PluginManifest manifest;
   manifest.file = file.string();
   if (!hasElfMagic(file)) {
@@ -208,7 +208,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
       try {
-        const fs::path real = absolute(file);
+        const fs::path real = realFile(file);
         if (!seen.insert(real).second) continue;
         if (const std::string unsafe = whyUnsafe(real, "file"); !unsafe.empty())
           throw PluginError(unsafe);
