@@ -5,7 +5,6 @@
 #include <QSize>
 #include <QString>
 #include <QWidget>
-
 #include <cstdint>
 #include <functional>
 
@@ -24,7 +23,8 @@ class Workbench : public QObject {
   [[nodiscard]] virtual RunStore& store() = 0;
   [[nodiscard]] virtual RunWatcher& watcher() = 0;
   [[nodiscard]] virtual Selection& selection() = 0;
-  /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until catalogReady.
+  /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
+  /// catalogReady.
   [[nodiscard]] virtual const Catalog& catalog() = 0;
   /// The row of a run as the list shows it; nullptr when unknown.
   [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;

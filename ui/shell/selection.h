@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QObject>
-
 #include <cstdint>
 #include <vector>
 
@@ -13,9 +12,11 @@ class Selection : public QObject {
  public:
   explicit Selection(QObject* parent = nullptr) : QObject(parent) {}
 
-  [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }  ///< selected, in list order
-  [[nodiscard]] std::int64_t current() const { return current_; }                ///< 0 where there is none
-  [[nodiscard]] std::int64_t step() const { return step_; }                      ///< -1: the latest
+  [[nodiscard]] const std::vector<std::int64_t>& runs() const {
+    return runs_;
+  }                                                                ///< selected, in list order
+  [[nodiscard]] std::int64_t current() const { return current_; }  ///< 0 where there is none
+  [[nodiscard]] std::int64_t step() const { return step_; }        ///< -1: the latest
   [[nodiscard]] int image() const { return image_; }
   [[nodiscard]] int layer() const { return layer_; }
   [[nodiscard]] int head() const { return head_; }

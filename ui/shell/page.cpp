@@ -1,0 +1,28 @@
+#include "ui/shell/page.h"
+
+#include "ui/shell/custom_plot.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+QImage Page::snapshot(QSize size, double scale) {
+  // A page that was never shown has no layout yet: show it without a window on the screen.
+  setAttribute(Qt::WA_DontShowOnScreen, parentWidget() == nullptr);
+  resize(size);
+  ensurePolished();
+  if (parentWidget() == nullptr) show();
+  settle();
+  const auto plots = findChildren<QCustomPlot*>();
+  for (QCustomPlot* plot : plots) {
+    plot->setBufferDevicePixelRatio(scale);
+    plot->replot(QCustomPlot::rpImmediateRefresh);
+  }
+  QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(scale);
+  image.fill(tokens().background);
+  render(&image);
+  for (QCustomPlot* plot : plots) plot->setBufferDevicePixelRatio(plot->devicePixelRatioF());
+  return image;
+}
+
+}  // namespace vitrine::ui
