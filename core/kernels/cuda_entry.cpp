@@ -1,0 +1,67 @@
+// The one door of the CUDA module: from tensors to launchers.
+#include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+
+#include "core/kernels/cuda_module.h"
+#include "core/kernels/launch.cuh"
+#include "core/kernels/rope_launch.h"
+
+namespace vitrine::kernels {
+
+namespace {
+
+Scalar scalarOf(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kDouble:
+      return Scalar::Float64;
+    case at::kFloat:
+      return Scalar::Float32;
+    case at::kBFloat16:
+      return Scalar::BFloat16;
+    case at::kHalf:
+      return Scalar::Float16;
+    default:
+      TORCH_CHECK(false, "no CUDA kernel for ", tensor.dtype());
+  }
+}
+
+/// A channel pair is loaded as one word: odd strides or an odd offset would misalign it.
+at::Tensor pairAligned(const at::Tensor& x) {
+  const bool isAligned = x.stride(0) % 2 == 0 && x.stride(1) % 2 == 0 && x.stride(2) % 2 == 0 &&
+                         x.storage_offset() % 2 == 0;
+  return isAligned ? x : x.clone(at::MemoryFormat::Contiguous);
+}
+
+RopeTensor ropeTensor(const at::Tensor& in, at::Tensor& out) {
+  return {in.const_data_ptr(), out.mutable_data_ptr(), in.stride(0), in.stride(1), in.stride(2)};
+}
+
+void ropePairCuda(const at::Tensor& q, const at::Tensor& k, const at::Tensor& angles,
+                  at::Tensor& qOut, at::Tensor& kOut, Turn turn) {
+  const c10::cuda::CUDAGuard guard(q.device());
+  const auto real = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor table = angles.to(real).contiguous();
+  const at::Tensor alignedQ = pairAligned(q), alignedK = pairAligned(k);
+  const RopeShape shape{q.size(0), q.size(1), q.size(2), q.size(3) / 2};
+  C10_CUDA_CHECK(launchRopePair(scalarOf(q), ropeTensor(alignedQ, qOut), ropeTensor(alignedK, kOut),
+                                shape, table.const_data_ptr(), turn == Turn::Forward ? 1 : -1,
+                                at::cuda::getCurrentCUDAStream()));
+}
+
+int deviceCountCuda() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+}  // namespace
+
+}  // namespace vitrine::kernels
+
+extern "C" __attribute__((visibility("default"))) const vitrine::kernels::CudaKernels*
+vitrine_cuda_kernels() {
+  static const vitrine::kernels::CudaKernels kernels{&vitrine::kernels::ropePairCuda,
+                                                     &vitrine::kernels::deviceCountCuda};
+  return &kernels;
+}

@@ -1,0 +1,41 @@
+// Rotary position embedding applied to queries and keys: the kernel below core/nn/rope.h.
+//
+// Channel pair (2m, 2m+1) of the token at position n turns by angles[n][m] radians:
+//
+//     out[2m]   = x[2m] cos a - x[2m+1] sin a
+//     out[2m+1] = x[2m] sin a + x[2m+1] cos a
+//
+// (Su et al. 2021, "RoFormer", arXiv:2104.09864, interleaved pairs.) Whether positions lie on a
+// line or on a patch grid is in the angles alone, so 1-D and 2-D are one kernel. The map is
+// orthogonal, so the backward pass is the same turn by -a.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+
+#include "core/engine_export.h"
+
+namespace vitrine::kernels {
+
+enum class Turn { Forward, Backward };
+
+/// One tensor, on the CPU: the readable truth that every other version is measured against.
+///
+/// \param x       [batch, heads, tokens, headDim], headDim even and dense; any strides otherwise;
+/// float64, float32, bfloat16 or
+///                float16; the half types turn in float32
+/// \param angles  [tokens, headDim/2] radians, float32 (float64 for float64 `x`), contiguous
+/// \returns       a new contiguous tensor of the shape and dtype of `x`
+/// \throws ShapeError  the two do not fit
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeCpu(const at::Tensor& x,
+                                                       const at::Tensor& angles, Turn turn);
+
+/// Queries and keys together, on their device, differentiable in both: one kernel launch on a GPU.
+/// \returns  {q turned, k turned}, contiguous
+/// \throws ShapeError  q, k and angles do not fit
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::array<at::Tensor, 2> ropePair(const at::Tensor& q,
+                                                                       const at::Tensor& k,
+                                                                       const at::Tensor& angles);
+
+}  // namespace vitrine::kernels

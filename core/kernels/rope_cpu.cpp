@@ -1,0 +1,69 @@
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
+#include <ATen/Parallel.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/kernels/rope.h"
+
+namespace vitrine::kernels {
+
+namespace {
+
+std::string shapeText(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+void checkShapes(const at::Tensor& x, const at::Tensor& angles) {
+  if (x.dim() != 4 || x.size(3) % 2 != 0) {
+    throw ShapeError("rope wants [batch, heads, tokens, even head width], not " + shapeText(x));
+  }
+  if (angles.dim() != 2 || angles.size(0) != x.size(2) || angles.size(1) != x.size(3) / 2) {
+    throw ShapeError("rope angles of shape " + shapeText(angles) + " do not fit " + shapeText(x) +
+                     ": they must be [tokens, head width / 2]");
+  }
+}
+
+}  // namespace
+
+at::Tensor ropeCpu(const at::Tensor& input, const at::Tensor& angles, Turn turn) {
+  checkShapes(input, angles);
+  const at::Tensor x = input.stride(3) == 1 ? input : input.contiguous();
+  at::Tensor out = at::empty(x.sizes(), x.options());
+  const std::int64_t heads = x.size(1), tokens = x.size(2), pairs = x.size(3) / 2;
+  const std::int64_t batchStride = x.stride(0), headStride = x.stride(1), tokenStride = x.stride(2);
+  const double sign = turn == Turn::Forward ? 1 : -1;
+
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "ropeCpu", [&] {
+    using Real = at::opmath_type<scalar_t>;  // half types turn in float32
+    const at::Tensor table = angles.to(c10::CppTypeToScalarType<Real>::value).contiguous();
+    const at::Tensor cosines = table.cos(), sines = table.sin().mul_(sign);
+    const Real* cosine = cosines.const_data_ptr<Real>();
+    const Real* sine = sines.const_data_ptr<Real>();
+    const scalar_t* from = x.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+
+    at::parallel_for(0, x.size(0) * heads * tokens, 256, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::int64_t token = row % tokens, head = row / tokens % heads,
+                           batch = row / tokens / heads;
+        const scalar_t* in = from + batch * batchStride + head * headStride + token * tokenStride;
+        scalar_t* result = to + row * 2 * pairs;
+        for (std::int64_t m = 0; m < pairs; ++m) {
+          const Real c = cosine[token * pairs + m], s = sine[token * pairs + m];
+          const Real a = in[2 * m], b = in[2 * m + 1];
+          result[2 * m] = static_cast<scalar_t>(a * c - b * s);
+          result[2 * m + 1] = static_cast<scalar_t>(a * s + b * c);
+        }
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace vitrine::kernels
