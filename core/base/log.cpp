@@ -1,0 +1,51 @@
+#include "core/base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+
+namespace vitrine::log {
+
+namespace {
+
+std::atomic<Level> lowest{Level::Info};
+
+std::string_view prefixOf(Level level) {
+  switch (level) {
+    case Level::Debug:
+      return "debug: ";
+    case Level::Info:
+      return "";
+    case Level::Warning:
+      return "warning: ";
+    case Level::Error:
+      return "error: ";
+  }
+  return "";
+}
+
+}  // namespace
+
+void setLevel(Level level) noexcept { lowest.store(level, std::memory_order_relaxed); }
+
+void write(Level level, std::string_view text) {
+  if (level < lowest.load(std::memory_order_relaxed)) return;
+  std::string line(prefixOf(level));
+  line += text;
+  line += '\n';
+  // One write keeps lines of several threads and processes whole; a closed stderr is nobody's
+  // error.
+  std::string_view left = line;
+  while (!left.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, left.data(), left.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace vitrine::log

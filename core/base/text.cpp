@@ -1,0 +1,183 @@
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <random>
+
+namespace vitrine {
+
+namespace {
+
+std::string nonFinite(double value) {
+  if (std::isnan(value)) return "nan";
+  return value < 0 ? "-inf" : "inf";
+}
+
+char lowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lowerCase(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) c = lowerCase(c);
+  return lowered;
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+std::size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) previous[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min(
+          {previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(previous);
+    previous.swap(row);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+std::string formatReal(double value) {
+  if (!std::isfinite(value)) return nonFinite(value);
+  std::array<char, 64> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+std::string formatReal(double value, int digits) {
+  if (!std::isfinite(value)) return nonFinite(value);
+  std::array<char, 512> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                    std::chars_format::general, std::clamp(digits, 1, 17));
+  return {buffer.data(), result.ptr};
+}
+
+std::string formatCount(long long value) {
+  std::string digits = std::to_string(value);
+  const std::size_t first = value < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string formatBytes(double bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
+  if (!std::isfinite(bytes)) return nonFinite(bytes) + " B";
+  std::size_t unit = 0;
+  // 999.95 would be shown as 1000.0.
+  while (std::fabs(bytes) >= (unit == 0 ? 1000.0 : 999.95) && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  std::array<char, 512> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), bytes,
+                                    std::chars_format::fixed, unit == 0 ? 0 : 1);
+  return std::string(buffer.data(), result.ptr) + " " + kUnits[unit];
+}
+
+std::string formatDuration(double seconds) {
+  if (!std::isfinite(seconds)) return "--:--:--";
+  const bool isNegative = seconds < 0;
+  const auto whole = static_cast<long long>(std::llround(std::min(std::fabs(seconds), 3.6e12)));
+  std::array<char, 48> buffer;
+  std::snprintf(buffer.data(), buffer.size(), "%s%02lld:%02lld:%02lld",
+                isNegative && whole > 0 ? "-" : "", whole / 3600, whole / 60 % 60, whole % 60);
+  return buffer.data();
+}
+
+std::string utcNow() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 96> buffer;
+  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
+                parts.tm_sec, static_cast<int>(milliseconds % 1000));
+  return buffer.data();
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  // Long words are no typing slips, and the distance costs their product.
+  if (word.empty() || word.size() > 64) return "";
+  const std::string lowered = lowerCase(word);
+  const std::size_t allowed = std::max<std::size_t>(1, word.size() / 3);
+  const std::string* best = nullptr;
+  std::size_t bestDistance = allowed + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > word.size() + allowed || word.size() > candidate.size() + allowed)
+      continue;
+    const std::size_t distance = editDistance(lowered, lowerCase(candidate));
+    if (distance < bestDistance && distance < std::max(word.size(), candidate.size())) {
+      bestDistance = distance;
+      best = &candidate;
+    }
+  }
+  return best ? *best : "";
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+bool matchesGlob(std::string_view pattern, std::string_view text) {
+  // Greedy with one point to come back to: linear in practice, quadratic at worst.
+  std::size_t p = 0, t = 0;
+  std::size_t star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::string newUuid() {
+  std::random_device source;
+  std::array<std::uint8_t, 16> bytes;
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    const std::uint32_t word = source();
+    for (std::size_t k = 0; k < 4; ++k) bytes[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
+  }
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3F) | 0x80);
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+}  // namespace vitrine
