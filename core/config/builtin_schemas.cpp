@@ -1,4 +1,5 @@
-// The schemas that are core's own: [train], [data] beside the dataset's keys, and when an [observe] item is due.
+// The schemas that are core's own: [train], [data] beside the dataset's keys, and when an [observe]
+// item is due.
 #include "core/config/catalog.h"
 
 namespace vitrine {
@@ -8,48 +9,98 @@ namespace {
 Schema makeTrainSchema() {
   Schema schema;
   schema.fields = {
-      integerField("epochs", 10, "length of the run; `steps` wins when both are given").atLeast(1).withUnit("epochs").orNone(),
-      integerField("steps", nullptr, "length of the run in optimizer steps").atLeast(1).withUnit("steps").orNone(),
-      integerField("batch_size", 128, "images per optimizer step on this device, before accumulation").range(1, 65536).withUnit("images"),
-      integerField("accumulate", 1, "batches whose gradients are averaged into one optimizer step").range(1, 4096).withUnit("batches"),
-      integerField("evaluation_batch_size", 256, "images per forward pass of an evaluation").range(1, 65536).withUnit("images"),
-      tableField("optimizer",
-                 {choiceField("name", "adamw", {"adamw", "sgd"}, "update rule; decay is decoupled in both"),
-                  realField("learning_rate", 1e-3, "peak learning rate").moreThan(0),
-                  realField("weight_decay", 0.05, "decoupled decay of matrices and kernels, times the learning rate").atLeast(0),
-                  realField("beta1", 0.9, "AdamW: decay of the first moment").atLeast(0).lessThan(1),
-                  realField("beta2", 0.999, "AdamW: decay of the second moment").atLeast(0).lessThan(1),
-                  realField("eps", 1e-8, "AdamW: added to the root of the second moment").moreThan(0),
-                  realField("momentum", 0.9, "SGD: momentum").atLeast(0).lessThan(1),
-                  flagField("nesterov", false, "SGD: Nesterov momentum")},
-                 "how parameters are updated"),
+      integerField("epochs", 10, "length of the run; `steps` wins when both are given")
+          .atLeast(1)
+          .withUnit("epochs")
+          .orNone(),
+      integerField("steps", nullptr, "length of the run in optimizer steps")
+          .atLeast(1)
+          .withUnit("steps")
+          .orNone(),
+      integerField("batch_size", 128,
+                   "images per optimizer step on this device, before accumulation")
+          .range(1, 65536)
+          .withUnit("images"),
+      integerField("accumulate", 1, "batches whose gradients are averaged into one optimizer step")
+          .range(1, 4096)
+          .withUnit("batches"),
+      integerField("evaluation_batch_size", 256, "images per forward pass of an evaluation")
+          .range(1, 65536)
+          .withUnit("images"),
+      tableField(
+          "optimizer",
+          {choiceField("name", "adamw", {"adamw", "sgd"},
+                       "update rule; decay is decoupled in both"),
+           realField("learning_rate", 1e-3, "peak learning rate").moreThan(0),
+           realField("weight_decay", 0.05,
+                     "decoupled decay of matrices and kernels, times the learning rate")
+               .atLeast(0),
+           realField("beta1", 0.9, "AdamW: decay of the first moment").atLeast(0).lessThan(1),
+           realField("beta2", 0.999, "AdamW: decay of the second moment").atLeast(0).lessThan(1),
+           realField("eps", 1e-8, "AdamW: added to the root of the second moment").moreThan(0),
+           realField("momentum", 0.9, "SGD: momentum").atLeast(0).lessThan(1),
+           flagField("nesterov", false, "SGD: Nesterov momentum")},
+          "how parameters are updated"),
       tableField("schedule",
-                 {choiceField("name", "cosine", {"constant", "linear", "cosine"}, "learning rate after the warm-up, per step"),
-                  integerField("warmup_steps", nullptr, "steps of linear warm-up; wins over `warmup_epochs`").atLeast(0).withUnit("steps").orNone(),
-                  realField("warmup_epochs", 0.0, "epochs of linear warm-up").atLeast(0).withUnit("epochs"),
+                 {choiceField("name", "cosine", {"constant", "linear", "cosine"},
+                              "learning rate after the warm-up, per step"),
+                  integerField("warmup_steps", nullptr,
+                               "steps of linear warm-up; wins over `warmup_epochs`")
+                      .atLeast(0)
+                      .withUnit("steps")
+                      .orNone(),
+                  realField("warmup_epochs", 0.0, "epochs of linear warm-up")
+                      .atLeast(0)
+                      .withUnit("epochs"),
                   choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive"},
-                              "zero_based: base * step / W (ViT code); inclusive: base * step / (W - 1) (iLLaMA code)"),
+                              "zero_based: base * step / W (ViT code); inclusive: base * step / (W "
+                              "- 1) (iLLaMA code)"),
                   realField("minimum", 0.0, "learning rate at the end").atLeast(0)},
                  "how the learning rate moves"),
       realField("clip_norm", nullptr, "largest global gradient norm").moreThan(0).orNone(),
-      tableField("ema", {realField("decay", nullptr, "decay per step of the averaged weights; none: no average").range(0, 1).orNone()},
-                 "exponential moving average of the weights"),
-      choiceField("precision", "fp32", {"fp32", "bf16"}, "bf16: matrix products in bfloat16, parameters and sums in float32"),
+      tableField(
+          "ema",
+          {realField("decay", nullptr, "decay per step of the averaged weights; none: no average")
+               .range(0, 1)
+               .orNone()},
+          "exponential moving average of the weights"),
+      choiceField("precision", "fp32", {"fp32", "bf16"},
+                  "bf16: matrix products in bfloat16, parameters and sums in float32"),
       textField("device", "auto", "auto, cpu, or cuda:N"),
-      integerField("threads", nullptr, "CPU threads of the computation; none: every core").range(1, 1024).orNone(),
-      integerField("loader_workers", 1, "threads that prepare batches; the batches do not depend on it").range(0, 256).withUnit("threads"),
-      integerField("seed", 0, "seed of initialisation, order, augmentation and dropout").range(0, 9007199254740991.0),
+      integerField("threads", nullptr, "CPU threads of the computation; none: every core")
+          .range(1, 1024)
+          .orNone(),
+      integerField("loader_workers", 1,
+                   "threads that prepare batches; the batches do not depend on it")
+          .range(0, 256)
+          .withUnit("threads"),
+      integerField("seed", 0, "seed of initialisation, order, augmentation and dropout")
+          .range(0, 9007199254740991.0),
       tableField("checkpoint",
-                 {integerField("every_steps", nullptr, "write one every n steps").atLeast(1).withUnit("steps").orNone(),
-                  integerField("every_epochs", 1, "write one every n epochs").atLeast(1).withUnit("epochs").orNone(),
+                 {integerField("every_steps", nullptr, "write one every n steps")
+                      .atLeast(1)
+                      .withUnit("steps")
+                      .orNone(),
+                  integerField("every_epochs", 1, "write one every n epochs")
+                      .atLeast(1)
+                      .withUnit("epochs")
+                      .orNone(),
                   integerField("keep", 2, "newest ones kept").range(1, 1000),
                   flagField("best", true, "also keep the best by the task's score")},
                  "when checkpoints are written; one is always written at the end"),
       tableField("evaluate",
-                 {integerField("every_steps", nullptr, "evaluate every n steps").atLeast(1).withUnit("steps").orNone(),
-                  integerField("every_epochs", 1, "evaluate every n epochs").atLeast(1).withUnit("epochs").orNone()},
+                 {integerField("every_steps", nullptr, "evaluate every n steps")
+                      .atLeast(1)
+                      .withUnit("steps")
+                      .orNone(),
+                  integerField("every_epochs", 1, "evaluate every n epochs")
+                      .atLeast(1)
+                      .withUnit("epochs")
+                      .orNone()},
                  "when the task's scores are taken; always at the end"),
-      integerField("record_every", 1, "steps between points of the training curves").atLeast(1).withUnit("steps"),
+      integerField("record_every", 1, "steps between points of the training curves")
+          .atLeast(1)
+          .withUnit("steps"),
   };
   for (Field& field : schema.fields) field.runOnly();
   schema.rules = {};
@@ -59,12 +110,22 @@ Schema makeTrainSchema() {
 Schema makeDataSchema() {
   Schema schema;
   schema.fields = {
-      integerField("train_samples", nullptr, "use only the first n training samples").atLeast(1).withUnit("images").orNone(),
-      integerField("test_samples", nullptr, "use only the first n test samples").atLeast(1).withUnit("images").orNone(),
-      tableField("augment",
-                 {integerField("crop_padding", 0, "zero padding on each side before a random crop back to size; 0: none").range(0, 512).withUnit("px"),
-                  realField("flip", 0.0, "probability of mirroring an image left to right").range(0, 1)},
-                 "changes to training images, drawn by (seed, epoch, sample)"),
+      integerField("train_samples", nullptr, "use only the first n training samples")
+          .atLeast(1)
+          .withUnit("images")
+          .orNone(),
+      integerField("test_samples", nullptr, "use only the first n test samples")
+          .atLeast(1)
+          .withUnit("images")
+          .orNone(),
+      tableField(
+          "augment",
+          {integerField("crop_padding", 0,
+                        "zero padding on each side before a random crop back to size; 0: none")
+               .range(0, 512)
+               .withUnit("px"),
+           realField("flip", 0.0, "probability of mirroring an image left to right").range(0, 1)},
+          "changes to training images, drawn by (seed, epoch, sample)"),
       choiceField("normalize", "dataset", {"dataset", "half", "none"},
                   "dataset: its mean and deviation; half: to [-1, 1]; none: to [0, 1]"),
   };
@@ -75,8 +136,15 @@ Schema makeDataSchema() {
 Schema makeObserveSchema() {
   Schema schema;
   schema.fields = {
-      integerField("every_steps", nullptr, "due at steps divisible by n, at step 0 and at the end").atLeast(1).withUnit("steps").orNone(),
-      integerField("every_epochs", nullptr, "due at the end of every n-th epoch, at step 0 and at the end").atLeast(1).withUnit("epochs").orNone(),
+      integerField("every_steps", nullptr, "due at steps divisible by n, at step 0 and at the end")
+          .atLeast(1)
+          .withUnit("steps")
+          .orNone(),
+      integerField("every_epochs", nullptr,
+                   "due at the end of every n-th epoch, at step 0 and at the end")
+          .atLeast(1)
+          .withUnit("epochs")
+          .orNone(),
       choiceField("weights", "model", {"model", "ema"}, "which weights are looked at"),
   };
   for (Field& field : schema.fields) field.runOnly();

@@ -1,0 +1,98 @@
+#include "core/config/catalog.h"
+
+#include "core/base/error.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset,
+                               ItemKind::Analysis};
+
+ItemKind kindFrom(const std::string& text) {
+  for (const ItemKind kind : kKinds) {
+    if (toString(kind) == text) return kind;
+  }
+  throw ConfigError("'" + text +
+                    "' is no kind of item; the catalogue was written by another version");
+}
+
+}  // namespace
+
+std::string toString(ItemKind kind) {
+  switch (kind) {
+    case ItemKind::Architecture:
+      return "architecture";
+    case ItemKind::Task:
+      return "task";
+    case ItemKind::Dataset:
+      return "dataset";
+    case ItemKind::Analysis:
+      return "analysis";
+  }
+  return "";
+}
+
+const ItemCard* Catalog::find(ItemKind kind, const std::string& id) const {
+  for (const ItemCard& item : items) {
+    if (item.kind == kind && item.id == id) return &item;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Catalog::ids(ItemKind kind) const {
+  std::vector<std::string> ids;
+  for (const ItemCard& item : items) {
+    if (item.kind == kind) ids.push_back(item.id);
+  }
+  return ids;
+}
+
+Json toJson(const Catalog& catalog) {
+  Json list = Json::array();
+  for (const ItemCard& item : catalog.items) {
+    Json entry = Json::object();
+    entry["kind"] = toString(item.kind);
+    entry["id"] = item.id;
+    entry["title"] = item.title;
+    entry["paper"] = item.paper;
+    entry["doc"] = item.doc;
+    entry["plugin"] = item.plugin;
+    entry["offers"] = item.offers;
+    entry["needs"] = item.needs;
+    entry["schema"] = toJson(item.schema);
+    list.push_back(std::move(entry));
+  }
+  Json json = Json::object();
+  json["version"] = 1;
+  json["items"] = std::move(list);
+  return json;
+}
+
+Catalog catalogFromJson(const Json& json) {
+  try {
+    if (json.at("version").get<int>() != 1) {
+      throw ConfigError("a catalogue has version " + json.at("version").dump() +
+                        ", this program reads version 1");
+    }
+    Catalog catalog;
+    for (const Json& entry : json.at("items")) {
+      ItemCard item;
+      item.kind = kindFrom(entry.at("kind").get<std::string>());
+      item.id = entry.at("id").get<std::string>();
+      item.title = entry.at("title").get<std::string>();
+      item.paper = entry.at("paper").get<std::string>();
+      item.doc = entry.at("doc").get<std::string>();
+      item.plugin = entry.at("plugin").get<std::string>();
+      item.offers = entry.at("offers").get<std::vector<std::string>>();
+      item.needs = entry.at("needs").get<std::vector<std::string>>();
+      item.schema = schemaFromJson(entry.at("schema"));
+      catalog.items.push_back(std::move(item));
+    }
+    return catalog;
+  } catch (const Json::exception& error) {
+    throw ConfigError(std::string("this is no catalogue written by Vitrine: ") + error.what());
+  }
+}
+
+}  // namespace vitrine
