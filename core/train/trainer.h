@@ -1,4 +1,5 @@
-// One run: the loop over optimizer steps. Knows neither SQLite nor Qt, and never waits for the disk.
+// One run: the loop over optimizer steps. Knows neither SQLite nor Qt, and never waits for the
+// disk.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +24,26 @@ struct Observed {
 };
 
 struct TrainerSetup {
-  std::shared_ptr<Model> model;             ///< initialised, or loaded by `init`
+  std::shared_ptr<Model> model;  ///< initialised, or loaded by `init`
   std::unique_ptr<TaskSession> session;
-  Config train;                             ///< trainSchema()
+  Config train;  ///< trainSchema()
   std::vector<Observed> observed;
-  std::vector<std::string> freeze;          ///< parameter-name globs that are not trained
-  std::filesystem::path checkpointFolder;   ///< `<name>.files/run-<uuid>`; empty: no checkpoints
-  std::string checkpointPrefix;             ///< what CheckpointRecord::folder begins with: "run-<uuid>"
-  std::filesystem::path resumeFrom;         ///< a verified checkpoint folder, or empty
+  std::vector<std::string> freeze;         ///< parameter-name globs that are not trained
+  std::filesystem::path checkpointFolder;  ///< `<name>.files/run-<uuid>`; empty: no checkpoints
+  std::string checkpointPrefix;      ///< what CheckpointRecord::folder begins with: "run-<uuid>"
+  std::filesystem::path resumeFrom;  ///< a verified checkpoint folder, or empty
   std::uint64_t seed = 0;
-  std::string configHash;                   ///< SHA-256 of the resolved configuration, for manifests
+  std::string configHash;  ///< SHA-256 of the resolved configuration, for manifests
 };
 
 enum class Outcome { Done, Failed, Interrupted, Paused, Stopped };
 
 struct TrainerResult {
   Outcome outcome = Outcome::Done;
-  std::string reason;         ///< one sentence for everything but Done
-  std::int64_t step = 0;      ///< optimizer steps completed
-  double seconds = 0;         ///< of running time over all segments
-  Scores scores;              ///< of the last evaluation: {"test/top1", 0.87}
+  std::string reason;     ///< one sentence for everything but Done
+  std::int64_t step = 0;  ///< optimizer steps completed
+  double seconds = 0;     ///< of running time over all segments
+  Scores scores;          ///< of the last evaluation: {"test/top1", 0.87}
 };
 
 class VITRINE_ENGINE_EXPORT Trainer {
@@ -50,7 +51,8 @@ class VITRINE_ENGINE_EXPORT Trainer {
   /// \throws ConfigError  lengths, device or precision that cannot be had here
   Trainer(TrainerSetup setup, EventSink& sink, RunControl& control);
   ~Trainer();
-  /// Trains to the end, or to a request, or to a non-finite loss. Throws only for programmer's mistakes and lost data.
+  /// Trains to the end, or to a request, or to a non-finite loss. Throws only for programmer's
+  /// mistakes and lost data.
   [[nodiscard]] TrainerResult run();
 
   [[nodiscard]] std::int64_t totalSteps() const noexcept;

@@ -1,0 +1,85 @@
+// One optimizer step: forward, backward, clipping, update, average. It never waits for the device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plugin/registry.h"
+#include "core/train/device.h"
+#include "core/train/ema.h"
+#include "core/train/optimizer.h"
+
+namespace vitrine {
+
+struct StepOptions {
+  Precision precision = Precision::Float32;
+  std::optional<double> clipNorm;  ///< largest global gradient norm
+  std::optional<double> emaDecay;
+  OptimizerOptions optimizer;
+};
+
+/// What the device said about one step, read back late.
+struct StepReadings {
+  double loss = 0;          ///< mean over the accumulated batches
+  double gradientNorm = 0;  ///< before clipping
+  bool isBad =
+      false;  ///< this step or one before it was not finite: nothing has been updated since
+  std::int64_t updates = 0;   ///< updates applied so far: the number of steps that were good
+  std::vector<double> parts;  ///< named by TrainStep::partNames()
+};
+
+/// Holds optimizer, average and the flag that stops them at the first loss or gradient norm that is
+/// not finite.
+class VITRINE_ENGINE_EXPORT TrainStep {
+ public:
+  /// \param groups  what is trained, on its device; a step's gradients are those of these
+  /// parameters
+  TrainStep(Model& model, TaskSession& session, const StepOptions& options,
+            std::vector<ParameterGroup> groups);
+  ~TrainStep();
+
+  /// \param batches  on the parameters' device; their gradients are averaged
+  /// \returns [4 + parts] float32 on the device: loss, gradient norm, flag, updates, parts of the
+  /// loss
+  at::Tensor run(std::span<const Batch> batches, double learningRate);
+  [[nodiscard]] static StepReadings readingsOf(const at::Tensor& onCpu);
+
+  [[nodiscard]] Optimizer& optimizer() noexcept { return optimizer_; }
+  [[nodiscard]] Ema* ema() noexcept { return ema_.get(); }
+  [[nodiscard]] const std::vector<std::string>& partNames() const noexcept { return partNames_; }
+
+ private:
+  Model& model_;
+  TaskSession& session_;
+  StepOptions options_;
+  Optimizer optimizer_;
+  std::unique_ptr<Ema> ema_;
+  at::Tensor skip_;  ///< 0-d float32: 1 from the first bad step on
+  std::vector<std::string> partNames_;
+};
+
+/// Small device tensors on their way to the host: pushed each step, read `lag` steps later.
+class VITRINE_ENGINE_EXPORT LateReader {
+ public:
+  enum class Take { Late, All };
+  explicit LateReader(std::size_t lag = 4);
+  ~LateReader();
+  LateReader(const LateReader&) = delete;
+  LateReader& operator=(const LateReader&) = delete;
+  /// Starts the copy; does not wait.
+  void push(const at::Tensor& value);
+  /// The oldest value when more than `lag` are under way, or any for Take::All; undefined when
+  /// there is none.
+  [[nodiscard]] at::Tensor take(Take which);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace vitrine
