@@ -1,0 +1,101 @@
+"""Runs pairs of programs in turns and prints ratios. See README.md."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+parser = argparse.ArgumentParser()
+parser.add_argument("what", nargs="*", default=["step", "store"], help="step, store")
+parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
+parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+parser.add_argument("--turns", type=int, default=8)
+parser.add_argument("--only", default="", help="only rows whose name contains this")
+parser.add_argument("--json", default="", help="also write the rows to this file")
+arguments = parser.parse_args()
+here = os.path.dirname(os.path.abspath(__file__))
+rows = []
+environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))
+
+
+class Side:
+    """One loaded program that answers a number of iterations with their milliseconds."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        if self.process.stdout.readline().strip() != "ready":
+            raise SystemExit(f"bench: {name} did not start: {' '.join(command)}")
+
+    def turn(self, iterations):
+        self.process.stdin.write(f"{iterations}\n")
+        self.process.stdin.flush()
+        return statistics.median(float(t) for t in self.process.stdout.readline().split())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def step_pairs():
+    for model, batch, floor in (("demo", 128, 1.05), ("ti16", 16, 1.0)):
+        for mode in ("train", "infer"):
+            for precision in ("fp32", "bf16"):
+                name = f"{model} {mode} {precision}"
+                if arguments.only not in name:
+                    continue
+                common = ["--model", model, "--mode", mode, "--precision", precision, "--batch", str(batch),
+                          "--threads", str(arguments.threads)]
+                ours = Side("vitrine", [os.path.join(arguments.programs, "bench_step"), *common])
+                peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *common, "--variant", v])
+                         for v in ("fused", "unfused", "compile", "compile_unfused")]
+                iterations = 1
+                while ours.turn(iterations) * iterations < 400 and iterations < 64:
+                    iterations *= 2
+                # The best peer is found first, then the two take turns.
+                trial = {p.name: statistics.median(p.turn(iterations) for _ in range(3)) for p in peers}
+                best = min(peers, key=lambda p: trial[p.name])
+                for peer in peers:
+                    if peer is not best:
+                        peer.close()
+                report(name, ours, best, iterations, floor if mode == "train" else 1.0, trial)
+                ours.close()
+                best.close()
+
+
+def report(name, ours, peer, iterations, floor, trial=None):
+    a, b = [], []
+    for _ in range(arguments.turns):
+        a.append(ours.turn(iterations))
+        b.append(peer.turn(iterations))
+    ratio = statistics.median(y / x for x, y in zip(a, b))
+    own = sorted(x / y for x, y in zip(a, a[1:]))
+    low, high = own[0], own[-1]
+    counted = 1.0 if low <= ratio <= high else ratio
+    row = {"row": name, "ours_ms": statistics.median(a), "peer_ms": statistics.median(b), "peer": peer.name, "ratio": ratio,
+           "own_spread": [low, high], "counted": counted, "floor": floor, "trial_ms": trial or {}}
+    rows.append(row)
+    verdict = "ok" if max(ratio, counted) >= floor else "UNDER ITS FLOOR"
+    print(f"{name:<22} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
+          f"   own spread {low:4.2f}..{high:4.2f}   floor {floor:4.2f}   {verdict}", flush=True)
+
+
+def store_pair():
+    program = os.path.join(arguments.programs, "bench_store")
+    off = Side("off", [program, "--store", "off", "--threads", str(arguments.threads)])
+    on = Side("on", [program, "--store", "on", "--threads", str(arguments.threads)])
+    # off / on: the share of the plain speed that is left with everything recorded.
+    report("store on vs off", on, off, 1, 0.98)
+    on.close()
+    off.close()
+
+
+if "step" in arguments.what:
+    step_pairs()
+if "store" in arguments.what:
+    store_pair()
+if arguments.json:
+    with open(arguments.json, "w") as file:
+        json.dump(rows, file, indent=1)
+sys.exit(1 if any(max(r["ratio"], r["counted"]) < r["floor"] for r in rows) else 0)

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds the benchmarks, installs their peers into an environment of their own, and prints the table of ratios.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+"$root/vitrine" build
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/vitrine"
+peers="$cache/bench-peers"
+torch=$(sed -n 's/^Torch_DIR:PATH=//p' "$root/build/release/CMakeCache.txt")
+if [ ! -f "$peers/.complete" ]; then
+  echo "Installing the peers into $peers (about 30 MB, torch itself is shared)" >&2
+  "$cache/torch-2.11.0/bin/python" -m venv --clear "$peers"
+  # LibTorch's own Python package is borrowed, not downloaded again.
+  echo "$(cd "$torch/../../../.." && pwd)" >"$(echo "$peers"/lib/python3.*/site-packages)/torch.pth"
+  "$peers/bin/python" -m pip install -q timm==1.0.31 torchvision==0.26.0
+  touch "$peers/.complete"
+fi
+exec "$peers/bin/python" "$root/tests/bench/run.py" --programs "$root/build/release/bench" "$@"
