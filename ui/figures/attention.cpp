@@ -1,0 +1,397 @@
+// Attention maps: every layer and head for one query token, and one of them enlarged.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+/// Row and column of a token in patches; negative for a class token.
+struct Cell {
+  int row = -1, column = -1;
+  [[nodiscard]] bool isPatch() const { return row >= 0 && column >= 0; }
+};
+
+std::vector<Cell> cellsFrom(const Json& meta, std::initializer_list<const char*> keys, int tokens) {
+  for (const char* key : keys) {
+    const auto found = meta.find(key);
+    if (found == meta.end() || !found->is_array()) continue;
+    if (found->size() != static_cast<std::size_t>(tokens)) {
+      throw FileError(std::string("meta.") + key + " does not name one position per token");
+    }
+    std::vector<Cell> cells;
+    for (const Json& position : *found) {
+      if (!position.is_array() || position.size() != 2 || !position[0].is_number() ||
+          !position[1].is_number()) {
+        throw FileError(std::string("meta.") + key + " is not a list of [row, column]");
+      }
+      const double row = position[0].get<double>(), column = position[1].get<double>();
+      const bool isPatch = row >= 0 && column >= 0 && row < 4096 && column < 4096;
+      cells.push_back(isPatch ? Cell{static_cast<int>(row), static_cast<int>(column)} : Cell{});
+    }
+    return cells;
+  }
+  // Without positions: a square grid, with a class token before it when the count says so.
+  const int side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(tokens))));
+  const int sideAfterClass =
+      static_cast<int>(std::lround(std::sqrt(static_cast<double>(tokens - 1))));
+  std::vector<Cell> cells(static_cast<std::size_t>(tokens));
+  const bool hasClass = side * side != tokens && sideAfterClass * sideAfterClass == tokens - 1;
+  const int columns = hasClass ? sideAfterClass : side * side == tokens ? side : tokens;
+  for (int token = hasClass ? 1 : 0; token < tokens; ++token) {
+    const int patch = token - (hasClass ? 1 : 0);
+    cells[static_cast<std::size_t>(token)] = {patch / columns, patch % columns};
+  }
+  return cells;
+}
+
+class AttentionFigure final : public Figure {
+ public:
+  AttentionFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 4)
+      throw FileError("attention needs the shape [layers, heads, queries, keys]");
+    layers_ = static_cast<int>(view.shape[0]);
+    heads_ = static_cast<int>(view.shape[1]);
+    queries_ = static_cast<int>(view.shape[2]);
+    keys_ = static_cast<int>(view.shape[3]);
+    if (view.count() == 0) throw FileError("attention has no values");
+    values_.reserve(static_cast<std::size_t>(view.count()));
+    for (std::int64_t i = 0; i < view.count(); ++i)
+      values_.push_back(static_cast<float>(view.at(i)));
+    keyCells_ = cellsFrom(meta, {"key_positions", "positions"}, keys_);
+    queryCells_ = queries_ == keys_ ? cellsFrom(meta, {"query_positions", "positions"}, queries_)
+                                    : cellsFrom(meta, {"query_positions"}, queries_);
+    for (const Cell& cell : keyCells_) {
+      rows_ = std::max(rows_, cell.row + 1);
+      columns_ = std::max(columns_, cell.column + 1);
+    }
+    if (static_cast<std::int64_t>(rows_) * columns_ > 1 << 20)
+      throw FileError("the patch grid is too large to draw");
+    keyAt_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_), -1);
+    for (int key = 0; key < keys_; ++key) {
+      const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
+      if (cell.isPatch()) keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
+    }
+    if (const auto found = meta.find("layers");
+        found != meta.end() && found->is_array() &&
+        found->size() == static_cast<std::size_t>(layers_)) {
+      for (const Json& layer : *found) layerNames_ << QString::fromStdString(layer.dump());
+    }
+    while (layerNames_.size() < layers_) layerNames_ << QString::number(layerNames_.size());
+  }
+
+  QSize sizeHint() const override { return {820, 480}; }
+
+  QString summary() const override {
+    const std::array<double, 2> range = rangeOf(-1, -1);
+    return QStringLiteral(
+               "Attention of %1 layers with %2 heads, %3 queries and %4 keys; %5; from %6 to %7")
+        .arg(layers_)
+        .arg(heads_)
+        .arg(queries_)
+        .arg(keys_)
+        .arg(queryText(), shortNumber(range[0]), shortNumber(range[1]));
+  }
+
+  QString note() const override {
+    return QStringLiteral("Attention shows where a head reads, not why the model decides.");
+  }
+
+  QString csv() const override {
+    const bool isMatrix = style().attention == FigureStyle::AttentionView::Matrix;
+    QString text = QStringLiteral("layer,head,query,key,row,column,value\n");
+    const int from = isMatrix ? 0 : query(), to = isMatrix ? queries_ : query() + 1;
+    for (int layer = 0; layer < layers_; ++layer) {
+      for (int head = 0; head < heads_; ++head) {
+        for (int q = from; q < to; ++q) {
+          for (int key = 0; key < keys_; ++key) {
+            const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
+            text += QStringLiteral("%1,%2,%3,%4,").arg(layer).arg(head).arg(q).arg(key);
+            text += cell.isPatch() ? QStringLiteral("%1,%2,").arg(cell.row).arg(cell.column)
+                                   : QStringLiteral(",,");
+            text += csvNumber(value(layer, head, q, key)) + QLatin1Char('\n');
+          }
+        }
+      }
+    }
+    return text;
+  }
+
+  std::optional<std::array<double, 2>> valueRange() const override { return rangeOf(-1, -1); }
+  int layerCount() const override { return layers_; }
+  int headCount() const override { return heads_; }
+
+ private:
+  double value(int layer, int head, int q, int key) const {
+    const auto index = ((static_cast<std::size_t>(layer) * static_cast<std::size_t>(heads_) +
+                         static_cast<std::size_t>(head)) *
+                            static_cast<std::size_t>(queries_) +
+                        static_cast<std::size_t>(q)) *
+                           static_cast<std::size_t>(keys_) +
+                       static_cast<std::size_t>(key);
+    return static_cast<double>(values_[index]);
+  }
+
+  bool isMatrix() const {
+    return style().attention == FigureStyle::AttentionView::Matrix || rows_ == 0;
+  }
+
+  int query() const {
+    if (style().query >= 0) return std::min(style().query, queries_ - 1);
+    for (int q = 0; q < queries_; ++q) {
+      if (!queryCells_[static_cast<std::size_t>(q)].isPatch()) return q;
+    }
+    int best = 0;
+    double distance = 1e18;
+    for (int q = 0; q < queries_; ++q) {
+      const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
+      const double dy = cell.row - (rows_ - 1) / 2.0, dx = cell.column - (columns_ - 1) / 2.0;
+      if (dy * dy + dx * dx < distance) {
+        distance = dy * dy + dx * dx;
+        best = q;
+      }
+    }
+    return best;
+  }
+
+  QString queryText() const {
+    if (isMatrix()) return QStringLiteral("all queries");
+    const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
+    if (!cell.isPatch()) return QStringLiteral("query: class token");
+    return QStringLiteral("query: row %1, column %2").arg(cell.row).arg(cell.column);
+  }
+
+  /// Of what is drawn for one layer and head, or for all (-1).
+  std::array<double, 2> rangeOf(int onlyLayer, int onlyHead) const {
+    double high = 0, low = 0;
+    const int from = isMatrix() ? 0 : query(), to = isMatrix() ? queries_ : query() + 1;
+    for (int layer = onlyLayer < 0 ? 0 : onlyLayer;
+         layer < (onlyLayer < 0 ? layers_ : onlyLayer + 1); ++layer) {
+      for (int head = onlyHead < 0 ? 0 : onlyHead; head < (onlyHead < 0 ? heads_ : onlyHead + 1);
+           ++head) {
+        for (int q = from; q < to; ++q) {
+          for (int key = 0; key < keys_; ++key) {
+            if (!isMatrix() && !keyCells_[static_cast<std::size_t>(key)].isPatch()) continue;
+            const double one = value(layer, head, q, key);
+            if (!std::isfinite(one)) continue;
+            high = std::max(high, one);
+            low = std::min(low, one);
+          }
+        }
+      }
+    }
+    return {low, high};
+  }
+
+  std::array<double, 2> colorRange(int layer, int head) const {
+    if (style().range) return *style().range;
+    return style().scale == FigureStyle::Scale::Shared ? rangeOf(-1, -1) : rangeOf(layer, head);
+  }
+
+  QColor colorOf(double one, const std::array<double, 2>& range) const {
+    if (!std::isfinite(one)) return tokens().line;
+    if (range[0] < 0) return diverging(one / std::max(-range[0], range[1]));
+    return mapColor(unitOf(one, range[0], range[1]));
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString kind = metaText(meta_, "kind");
+    QString title = metaText(meta_, "title");
+    if (title.isEmpty()) title = QStringLiteral("Layers \u00d7 heads");
+    const QString scale = style().scale == FigureStyle::Scale::Shared || style().range
+                              ? QStringLiteral("same scale")
+                              : QStringLiteral("each its own scale");
+    const QRectF body =
+        drawHeader(painter, area, title, queryText() + QStringLiteral(" \u00b7 ") + scale);
+    const double gap = 20;
+    QRectF overview = body, zoom;
+    if (body.width() >= 1.2 * body.height() && body.width() >= 420) {
+      const double part =
+          std::min((body.width() - gap) * 0.56, body.height() * heads_ / std::max(1, layers_) + 64);
+      overview.setWidth(std::max(part, (body.width() - gap) * 0.3));
+      zoom = QRectF(overview.right() + gap, body.top(), body.right() - overview.right() - gap,
+                    body.height());
+    } else if (body.height() >= 300) {
+      const double wanted = (body.width() - 64) / heads_ * aspectInverse() * layers_ + 8;
+      overview.setHeight(std::min(wanted, body.height() * 0.56));
+      zoom = QRectF(body.left(), overview.bottom() + gap, body.width(),
+                    body.bottom() - overview.bottom() - gap);
+    }
+    drawOverview(painter, overview);
+    if (!zoom.isNull()) drawZoom(painter, zoom);
+  }
+
+  double aspectInverse() const {
+    return isMatrix() ? static_cast<double>(queries_) / keys_
+                      : static_cast<double>(rows_) / columns_;
+  }
+
+  void drawOverview(QPainter& painter, const QRectF& area) {
+    painter.setFont(inPixels(smallFont()));
+    const QFontMetricsF metrics(painter.font());
+    const double label =
+        metrics.horizontalAdvance(QStringLiteral("layer ") + layerNames_.last()) + 8;
+    const double space = layers_ * heads_ > 60 ? 3 : 6;
+    const double wide = std::max(2.0, (area.width() - label - space * (heads_ - 1)) / heads_);
+    const double tall = std::max(2.0, (area.height() - space * (layers_ - 1)) / layers_);
+    const double width = std::min(wide, tall / aspectInverse());
+    const double height = width * aspectInverse();
+    for (int layer = 0; layer < layers_; ++layer) {
+      const double y = area.top() + layer * (height + space);
+      painter.setPen(layer == shownLayer() ? tokens().text : tokens().muted);
+      const bool isWritten = height + space >= metrics.height() || layer % 2 == 0;
+      if (isWritten) {
+        drawLine(painter, QRectF(area.left(), y, label, height), Qt::AlignLeft | Qt::AlignVCenter,
+                 QStringLiteral("layer ") + layerNames_[layer]);
+      }
+      for (int head = 0; head < heads_; ++head) {
+        const QRectF rect(area.left() + label + head * (width + space), y, width, height);
+        drawMap(painter, rect, layer, head, 1);
+        if (layer == shownLayer() && head == shownHead()) {
+          painter.setPen(QPen(tokens().accent, 2));
+          painter.setBrush(Qt::NoBrush);
+          painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
+        }
+        addTarget(rect, [layer, head](const QPointF&) {
+          FigureTarget target;
+          target.layer = layer;
+          target.head = head;
+          return target;
+        });
+      }
+    }
+  }
+
+  int shownLayer() const { return std::clamp(style().layer, 0, layers_ - 1); }
+  int shownHead() const { return std::clamp(style().head, 0, heads_ - 1); }
+
+  void drawZoom(QPainter& painter, const QRectF& area) {
+    const int layer = shownLayer(), head = shownHead();
+    painter.setFont(inPixels(smallFont()));
+    painter.setPen(tokens().text);
+    drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
+             Qt::AlignLeft | Qt::AlignVCenter,
+             QStringLiteral("layer %1, head %2").arg(layerNames_[layer]).arg(head));
+    const QRectF space = area.adjusted(0, 20, 0, -44);
+    const double width = std::max(8.0, std::min(space.width(), space.height() / aspectInverse()));
+    const QRectF rect(space.left(), space.top(), width, width * aspectInverse());
+    drawMap(painter, rect, layer, head, 2);
+    if (!isMatrix() && queries_ > 1) {
+      addTarget(rect, [this, rect](const QPointF& at) {
+        FigureTarget target;
+        const int row = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_),
+                                   0, rows_ - 1);
+        const int column = std::clamp(
+            static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+        for (int q = 0; q < queries_; ++q) {
+          const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
+          if (cell.row == row && cell.column == column) target.query = q;
+        }
+        return target;
+      });
+    }
+    const std::array<double, 2> range = colorRange(layer, head);
+    const QRectF bar(area.left(), rect.bottom() + 6, std::min(area.width(), std::max(width, 260.0)),
+                     16);
+    QString unit = metaText(meta_, "unit");
+    if (unit.isEmpty() || unit == QStringLiteral("probability"))
+      unit = QStringLiteral("attention probability");
+    if (range[0] < 0) {
+      const double most = std::max(-range[0], range[1]);
+      drawColorBar(painter, tokens(), bar, -most, most, unit,
+                   [](double t) { return diverging(2 * t - 1); });
+    } else {
+      drawColorBar(painter, tokens(), bar, range[0], range[1], unit,
+                   [this](double t) { return mapColor(t); });
+    }
+    if (isMatrix()) return;
+    double toClass = 0;
+    bool hasClass = false;
+    for (int key = 0; key < keys_; ++key) {
+      if (keyCells_[static_cast<std::size_t>(key)].isPatch()) continue;
+      toClass += value(layer, head, query(), key);
+      hasClass = true;
+    }
+    if (!hasClass) return;
+    painter.setFont(inPixels(axisFont()));
+    painter.setPen(tokens().muted);
+    drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
+             Qt::AlignLeft | Qt::AlignVCenter,
+             QStringLiteral("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
+  }
+
+  void drawMap(QPainter& painter, const QRectF& rect, int layer, int head, double markerWidth) {
+    const std::array<double, 2> range = colorRange(layer, head);
+    if (isMatrix()) {
+      drawCells(painter, rect, queries_, keys_,
+                [&](int q, int key) { return colorOf(value(layer, head, q, key), range); });
+      addRegion(rect, [this, rect, layer, head](const QPointF& at) {
+        const int q = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * queries_),
+                                 0, queries_ - 1);
+        const int key = std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * keys_),
+                                   0, keys_ - 1);
+        return QStringLiteral("layer %1, head %2\nquery %3, key %4: %5")
+            .arg(layerNames_[layer])
+            .arg(head)
+            .arg(q)
+            .arg(key)
+            .arg(shortNumber(value(layer, head, q, key)));
+      });
+      return;
+    }
+    const int q = query();
+    drawCells(painter, rect, rows_, columns_, [&](int row, int column) {
+      const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
+      return key < 0 ? tokens().line : colorOf(value(layer, head, q, key), range);
+    });
+    const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
+    if (cell.isPatch() && cell.row < rows_ && cell.column < columns_) {
+      const QRectF marker(rect.left() + rect.width() * cell.column / columns_,
+                          rect.top() + rect.height() * cell.row / rows_, rect.width() / columns_,
+                          rect.height() / rows_);
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(Qt::black, markerWidth + 1.5));
+      painter.drawRect(marker);
+      painter.setPen(QPen(Qt::white, markerWidth));
+      painter.drawRect(marker);
+    }
+    addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {
+      const int row =
+          std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_), 0, rows_ - 1);
+      const int column = std::clamp(
+          static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+      const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
+      return QStringLiteral("layer %1, head %2\nrow %3, column %4: %5")
+          .arg(layerNames_[layer])
+          .arg(head)
+          .arg(row)
+          .arg(column)
+          .arg(key < 0 ? QStringLiteral("\u2013") : shortNumber(value(layer, head, q, key)));
+    });
+  }
+
+  Json meta_;
+  int layers_ = 0, heads_ = 0, queries_ = 0, keys_ = 0;
+  int rows_ = 0, columns_ = 0;  ///< of the patch grid
+  std::vector<float> values_;
+  std::vector<Cell> keyCells_, queryCells_;
+  std::vector<int> keyAt_;  ///< [rows * columns] token index, -1 where there is none
+  QStringList layerNames_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeAttention(const Json& meta, std::vector<std::byte> data,
+                                      FigureStyle style) {
+  return std::make_unique<AttentionFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,133 @@
+// A picture of one artifact: painted from values into any painter, so that files and tests need no
+// window.
+#pragma once
+
+#include <QColor>
+#include <QImage>
+#include <QPainter>
+#include <QRectF>
+#include <QSize>
+#include <QString>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/json.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+/// What the viewer chooses; everything else comes from the artifact.
+struct FigureStyle {
+  enum class Palette { Viridis, Cividis };
+  enum class Scale {
+    Shared,  ///< one colour range for all maps of the figure
+    PerMap,  ///< each map from its own smallest to its own largest value
+  };
+  enum class AttentionView {
+    PatchMap,  ///< one query's row laid out on the patch grid
+    Matrix,    ///< all queries x all keys
+  };
+
+  ThemeKind theme = currentTheme();
+  Palette palette = Palette::Viridis;
+  Scale scale = Scale::Shared;
+  AttentionView attention = AttentionView::PatchMap;
+  QString title;  ///< left of the first line; empty: the figure's own
+  QColor color;   ///< of the run; invalid: the theme's accent
+  /// Fixed range of the colours, so that figures side by side can be compared.
+  std::optional<std::array<double, 2>> range;
+  int layer = 0;   ///< the enlarged one, from 0
+  int head = 0;    ///< the enlarged one, from 0
+  int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
+  int query = -1;  ///< token whose row is drawn; -1: the class token, else the token in the middle
+};
+
+/// Where a click fell; -1 where the figure has no such thing.
+struct FigureTarget {
+  int image = -1, layer = -1, head = -1, query = -1;
+};
+
+/// One artifact with its style. Painting remembers the layout, which describeAt() and targetAt()
+/// then use.
+class Figure {
+ public:
+  virtual ~Figure();
+  Figure(const Figure&) = delete;
+  Figure& operator=(const Figure&) = delete;
+
+  /// Fills `area` with the panel colour and draws the figure into it; `area` in logical pixels.
+  void paint(QPainter& painter, const QRectF& area);
+  /// A size at which everything can be read.
+  [[nodiscard]] virtual QSize sizeHint() const;
+  /// The value under a point of the last painting, for a tool tip; "" where there is none.
+  [[nodiscard]] QString describeAt(const QPointF& point) const;
+  /// What a click there chooses.
+  [[nodiscard]] FigureTarget targetAt(const QPointF& point) const;
+
+  /// One sentence for a screen reader: what is drawn, how large, its extremes.
+  [[nodiscard]] virtual QString summary() const = 0;
+  /// The numbers that are drawn, comma separated with a header line; full precision.
+  [[nodiscard]] virtual QString csv() const = 0;
+  /// Smallest and largest value that the colours stand for, where colours stand for values.
+  [[nodiscard]] virtual std::optional<std::array<double, 2>> valueRange() const;
+  [[nodiscard]] virtual int imageCount() const;  ///< 0 where the figure has no images
+  [[nodiscard]] virtual int layerCount() const;  ///< 0 where layers do not apply
+  [[nodiscard]] virtual int headCount() const;
+  /// Why the artifact cannot be drawn, one sentence; "" when it can.
+  [[nodiscard]] virtual QString problem() const;
+  /// A remark that belongs under the figure: how it must not be misread; "" where there is none.
+  [[nodiscard]] virtual QString note() const;
+
+  [[nodiscard]] const FigureStyle& style() const { return style_; }
+  void setStyle(const FigureStyle& style) { style_ = style; }
+
+  /// \param scale  device pixels per logical pixel
+  [[nodiscard]] QImage image(QSize size, double scale);
+  /// PNG, drawn in the light theme. \throws Error  the file cannot be written
+  void savePng(const QString& file, QSize size, double scale);
+  /// PDF of one page, vectors and embedded fonts, in the light theme. \throws Error
+  void savePdf(const QString& file, QSize size);
+  /// UTF-8. \throws Error
+  void saveCsv(const QString& file) const;
+
+ protected:
+  explicit Figure(FigureStyle style);
+
+  virtual void draw(QPainter& painter, const QRectF& area) = 0;
+
+  /// Says what lies in a rectangle of this painting; later regions lie above earlier ones.
+  void addRegion(const QRectF& rect, std::function<QString(const QPointF&)> describe);
+  void addTarget(const QRectF& rect, std::function<FigureTarget(const QPointF&)> target);
+  [[nodiscard]] const Tokens& tokens() const { return tokensOf(style_.theme); }
+  [[nodiscard]] QColor seriesOrAccent() const;
+  [[nodiscard]] QColor mapColor(double t) const;
+  /// First line: title left, what it is right; returns what is left of `area` below it.
+  QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
+                    const QString& about) const;
+
+ private:
+  FigureStyle style_;
+  struct Region {
+    QRectF rect;
+    std::function<QString(const QPointF&)> describe;
+  };
+  struct Target {
+    QRectF rect;
+    std::function<FigureTarget(const QPointF&)> target;
+  };
+  std::vector<Region> regions_;
+  std::vector<Target> targets_;
+};
+
+/// The figure of an artifact. Never throws for what the artifact holds: data that do not fit their
+/// `meta` become a figure that says so (Figure::problem), an unknown kind one that shows its
+/// `meta`. \param kind  see core/artifact/artifact.h
+[[nodiscard]] std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
+                                                 std::vector<std::byte> data,
+                                                 FigureStyle style = {});
+
+}  // namespace vitrine::ui

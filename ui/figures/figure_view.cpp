@@ -1,0 +1,83 @@
+// Shows a figure from a picture that is drawn once per size and style.
+#include "ui/figures/figure_view.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+FigureView::FigureView(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  setFocusPolicy(Qt::ClickFocus);
+  setMouseTracking(true);
+  setAccessibleName(QStringLiteral("Figure"));
+}
+
+FigureView::~FigureView() = default;
+
+void FigureView::setFigure(std::unique_ptr<Figure> figure) {
+  figure_ = std::move(figure);
+  refresh();
+  updateGeometry();
+}
+
+void FigureView::setEmptyText(const QString& text) {
+  emptyText_ = text;
+  refresh();
+}
+
+void FigureView::refresh() {
+  drawn_ = QImage();
+  setAccessibleDescription(figure_ ? figure_->summary() : emptyText_);
+  update();
+}
+
+QSize FigureView::sizeHint() const { return figure_ ? figure_->sizeHint() : QSize(480, 320); }
+QSize FigureView::minimumSizeHint() const { return {160, 140}; }
+
+void FigureView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  if (!figure_) {
+    painter.fillRect(rect(), tokens().panel);
+    painter.setFont(bodyFont());
+    painter.setPen(tokens().muted);
+    painter.drawText(QRectF(rect()).adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+                     emptyText_);
+  } else {
+    const double ratio = painter.device()->devicePixelRatioF();
+    if (drawn_.size() != (QSizeF(size()) * ratio).toSize() || drawn_.devicePixelRatio() != ratio) {
+      drawn_ = figure_->image(size(), ratio);
+    }
+    painter.drawImage(QPointF(0, 0), drawn_);
+  }
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(tokens().line, 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+}
+
+void FigureView::mousePressEvent(QMouseEvent* event) {
+  if (figure_ && event->button() == Qt::LeftButton)
+    Q_EMIT clicked(figure_->targetAt(event->position()));
+  QWidget::mousePressEvent(event);
+}
+
+bool FigureView::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString text = figure_ ? figure_->describeAt(help->pos()) : QString();
+    if (text.isEmpty()) {
+      QToolTip::hideText();
+    } else {
+      QToolTip::showText(help->globalPos(), text, this);
+    }
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace vitrine::ui

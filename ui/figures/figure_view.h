@@ -1,0 +1,42 @@
+// A widget that shows one figure: tool tips, clicks on maps, and a menu to export it.
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <memory>
+
+#include "ui/figures/figure.h"
+
+namespace vitrine::ui {
+
+class FigureView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FigureView(QWidget* parent = nullptr);
+  ~FigureView() override;
+
+  /// Takes the figure over; nullptr shows `emptyText`.
+  void setFigure(std::unique_ptr<Figure> figure);
+  [[nodiscard]] Figure* figure() const { return figure_.get(); }
+  void setEmptyText(const QString& text);
+  /// Draws again, after the figure's style was changed.
+  void refresh();
+
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void clicked(const vitrine::ui::FigureTarget& target);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  std::unique_ptr<Figure> figure_;
+  QString emptyText_;
+  QImage drawn_;  ///< what was painted last, so that an expose costs nothing
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,207 @@
+// One image, or a grid of small ones. Pixels stay square and crisp: enlarging never blurs.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+QString pixelText(const QImage& image, int x, int y) {
+  const QColor color = image.pixelColor(x, y);
+  if (image.isGrayscale()) return QString::number(color.red());
+  return QStringLiteral("%1 %2 %3").arg(color.red()).arg(color.green()).arg(color.blue());
+}
+
+/// The largest rectangle of the image's shape inside `area`, at its left top; whole multiples where
+/// it is enlarged.
+QRectF fitted(const QSize& size, const QRectF& area) {
+  double factor = std::min(area.width() / size.width(), area.height() / size.height());
+  if (factor > 2) factor = std::floor(factor);
+  return {area.topLeft(), QSizeF(size) * factor};
+}
+
+void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
+  painter.setRenderHint(QPainter::SmoothPixmapTransform, rect.width() < image.width());
+  painter.drawImage(rect, image);
+  painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
+}
+
+QString pixelLine(const QRectF& rect, const QImage& image, const QPointF& at) {
+  const int x = std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * image.width()),
+                           0, image.width() - 1);
+  const int y = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * image.height()),
+                           0, image.height() - 1);
+  return QStringLiteral("row %1, column %2: %3").arg(y).arg(x).arg(pixelText(image, x, y));
+}
+
+void appendPixels(QString& text, const QImage& image, const QString& prefix) {
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      const QColor color = image.pixelColor(x, y);
+      text += prefix + QStringLiteral("%1,%2,%3,%4,%5\n")
+                           .arg(y)
+                           .arg(x)
+                           .arg(color.red())
+                           .arg(color.green())
+                           .arg(color.blue());
+    }
+  }
+}
+
+class ImageFigure final : public Figure {
+ public:
+  ImageFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    if (!image_.loadFromData(reinterpret_cast<const uchar*>(data.data()),
+                             static_cast<int>(data.size()), "PNG")) {
+      throw FileError("the data are not a PNG file");
+    }
+  }
+
+  QString summary() const override {
+    return QStringLiteral("Image of %1 x %2 pixels").arg(image_.width()).arg(image_.height());
+  }
+  QString csv() const override {
+    QString text = QStringLiteral("row,column,red,green,blue\n");
+    appendPixels(text, image_, QString());
+    return text;
+  }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString title = metaText(meta_, "title");
+    const QRectF body =
+        drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Image") : title,
+                   QStringLiteral("%1 \u00d7 %2 px").arg(image_.width()).arg(image_.height()));
+    const QRectF rect = fitted(image_.size(), body);
+    drawPixels(painter, rect, image_);
+    addRegion(rect, [this, rect](const QPointF& at) { return pixelLine(rect, image_, at); });
+  }
+
+  Json meta_;
+  QImage image_;
+};
+
+class ImageGridFigure final : public Figure {
+ public:
+  ImageGridFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 4 || view.dtype != "uint8") {
+      throw FileError("an image grid needs uint8 values of the shape [n, height, width, channels]");
+    }
+    const std::int64_t height = view.shape[1], width = view.shape[2], channels = view.shape[3];
+    if (channels != 1 && channels != 3 && channels != 4)
+      throw FileError("images have 1, 3 or 4 channels");
+    if (height < 1 || width < 1 || height > 16384 || width > 16384)
+      throw FileError("images have 1 to 16384 pixels a side");
+    const auto* pixels = reinterpret_cast<const uchar*>(view.bytes.data());
+    const QImage::Format format = channels == 1   ? QImage::Format_Grayscale8
+                                  : channels == 3 ? QImage::Format_RGB888
+                                                  : QImage::Format_RGBA8888;
+    for (std::int64_t i = 0; i < view.shape[0]; ++i) {
+      const QImage borrowed(pixels + i * height * width * channels, static_cast<int>(width),
+                            static_cast<int>(height), static_cast<qsizetype>(width * channels),
+                            format);
+      images_.push_back(borrowed.copy());
+    }
+    labels_ = metaTexts(meta, {"labels", "names", "sample_ids"});
+  }
+
+  QString summary() const override {
+    return images_.empty() ? QStringLiteral("Image grid without images")
+                           : QStringLiteral("%1 images of %2 x %3 pixels")
+                                 .arg(images_.size())
+                                 .arg(images_.front().width())
+                                 .arg(images_.front().height());
+  }
+  QString csv() const override {
+    QString text = QStringLiteral("image,row,column,red,green,blue\n");
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      appendPixels(text, images_[i], QString::number(i) + QLatin1Char(','));
+    return text;
+  }
+  int imageCount() const override { return static_cast<int>(images_.size()); }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString title = metaText(meta_, "title");
+    const QRectF body = drawHeader(
+        painter, area, title.isEmpty() ? QStringLiteral("Images") : title,
+        QStringLiteral("%1 images%2")
+            .arg(images_.size())
+            .arg(metaAbout(meta_).isEmpty() ? QString()
+                                            : QStringLiteral(" \u00b7 ") + metaAbout(meta_)));
+    if (images_.empty()) {
+      painter.setFont(inPixels(bodyFont()));
+      painter.setPen(tokens().muted);
+      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No images."));
+      return;
+    }
+    const int total = static_cast<int>(images_.size());
+    const double label = labels_.isEmpty() ? 0 : 18;
+    const double aspect = static_cast<double>(images_.front().width()) / images_.front().height();
+    int across = 1;
+    double height = 0;
+    for (int columns = 1; columns <= total; ++columns) {
+      const int down = (total + columns - 1) / columns;
+      const double tall = std::min((body.width() - 8 * (columns - 1)) / columns / aspect,
+                                   (body.height() - 8 * (down - 1)) / down - label);
+      if (tall > height) {
+        height = tall;
+        across = columns;
+      }
+    }
+    height = std::max(1.0, height);
+    for (int i = 0; i < total; ++i) {
+      const QImage& image = images_[static_cast<std::size_t>(i)];
+      const QRectF rect(body.left() + (i % across) * (height * aspect + 8),
+                        body.top() + (i / across) * (height + label + 8), height * aspect, height);
+      drawPixels(painter, rect, image);
+      if (i < labels_.size()) {
+        painter.setFont(inPixels(axisFont()));
+        painter.setPen(tokens().muted);
+        drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
+                 Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
+      }
+      if (i == style().image) {
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(tokens().accent, 2));
+        painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
+      }
+      const QString name = i < labels_.size() ? labels_[i] : QStringLiteral("image %1").arg(i);
+      addRegion(rect, [&image, rect, name](const QPointF& at) {
+        return name + QStringLiteral(", ") + pixelLine(rect, image, at);
+      });
+      addTarget(rect, [i](const QPointF&) {
+        FigureTarget target;
+        target.image = i;
+        return target;
+      });
+    }
+  }
+
+  Json meta_;
+  std::vector<QImage> images_;
+  QStringList labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeImage(const Json& meta, std::vector<std::byte> data,
+                                  FigureStyle style) {
+  return std::make_unique<ImageFigure>(meta, data, std::move(style));
+}
+
+std::unique_ptr<Figure> makeImageGrid(const Json& meta, std::vector<std::byte> data,
+                                      FigureStyle style) {
+  return std::make_unique<ImageGridFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui

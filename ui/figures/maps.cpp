@@ -1,0 +1,181 @@
+// Heat maps: one, or a stack of them as small multiples on one colour range.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+class HeatmapFigure final : public Figure {
+ public:
+  HeatmapFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 2 && view.shape.size() != 3) {
+      throw FileError("a heat map needs the shape [rows, columns] or [n, rows, columns]");
+    }
+    const std::size_t first = view.shape.size() - 2;
+    maps_ = first == 0 ? 1 : static_cast<int>(view.shape[0]);
+    rows_ = static_cast<int>(view.shape[first]);
+    columns_ = static_cast<int>(view.shape[first + 1]);
+    values_.reserve(static_cast<std::size_t>(view.count()));
+    for (std::int64_t i = 0; i < view.count(); ++i) values_.push_back(view.at(i));
+    labels_ = metaTexts(meta, {"labels", "names", "sample_ids"});
+  }
+
+  QString summary() const override {
+    const std::array<double, 2> extremes = rangeOf(0, maps_);
+    return QStringLiteral("%1 heat map(s) of %2 x %3 cells, from %4 to %5")
+        .arg(maps_)
+        .arg(rows_)
+        .arg(columns_)
+        .arg(shortNumber(extremes[0]), shortNumber(extremes[1]));
+  }
+
+  QString csv() const override {
+    QString text =
+        maps_ > 1 ? QStringLiteral("map,row,column,value\n") : QStringLiteral("row,column,value\n");
+    for (int map = 0; map < maps_; ++map) {
+      for (int row = 0; row < rows_; ++row) {
+        for (int column = 0; column < columns_; ++column) {
+          if (maps_ > 1) text += QString::number(map) + QLatin1Char(',');
+          text += QStringLiteral("%1,%2,%3\n")
+                      .arg(row)
+                      .arg(column)
+                      .arg(csvNumber(value(map, row, column)));
+        }
+      }
+    }
+    return text;
+  }
+
+  std::optional<std::array<double, 2>> valueRange() const override { return rangeOf(0, maps_); }
+  int imageCount() const override { return maps_ > 1 ? maps_ : 0; }
+
+ private:
+  double value(int map, int row, int column) const {
+    return values_[(static_cast<std::size_t>(map) * static_cast<std::size_t>(rows_) +
+                    static_cast<std::size_t>(row)) *
+                       static_cast<std::size_t>(columns_) +
+                   static_cast<std::size_t>(column)];
+  }
+
+  std::array<double, 2> rangeOf(int from, int to) const {
+    double low = std::nan(""), high = std::nan("");
+    const std::size_t size = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_);
+    for (std::size_t i = static_cast<std::size_t>(from) * size;
+         i < static_cast<std::size_t>(to) * size; ++i) {
+      if (!std::isfinite(values_[i])) continue;
+      low = std::isnan(low) ? values_[i] : std::min(low, values_[i]);
+      high = std::isnan(high) ? values_[i] : std::max(high, values_[i]);
+    }
+    return {low, high};
+  }
+
+  QColor colorOf(double cell, const std::array<double, 2>& range) const {
+    if (!std::isfinite(cell)) return tokens().line;
+    if (range[0] < 0 && range[1] > 0) return diverging(cell / std::max(-range[0], range[1]));
+    return mapColor(unitOf(cell, range[0], range[1]));
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString title = metaText(meta_, "title");
+    QRectF body = drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Heat map") : title,
+                             metaAbout(meta_));
+    if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
+      painter.setFont(inPixels(bodyFont()));
+      painter.setPen(tokens().muted);
+      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
+      return;
+    }
+    const bool isShared = style().scale == FigureStyle::Scale::Shared || style().range;
+    const std::array<double, 2> all = style().range ? *style().range : rangeOf(0, maps_);
+    constexpr double kBar = 20;
+    const QRectF bar(body.left(), body.bottom() - kBar + 4, body.width(), kBar - 4);
+    body.adjust(0, 0, 0, -kBar - 4);
+    const bool hasLabels = maps_ > 1;
+    const double label = hasLabels ? 18 : 0;
+    int across = 1;
+    double cell = 0;
+    const double aspect = static_cast<double>(columns_) / rows_;
+    for (int columns = 1; columns <= maps_; ++columns) {
+      const int down = (maps_ + columns - 1) / columns;
+      const double width = (body.width() - 8 * (columns - 1)) / columns;
+      const double height = (body.height() - 8 * (down - 1)) / down - label;
+      const double side = std::min(width / aspect, height);
+      if (side > cell) {
+        cell = side;
+        across = columns;
+      }
+    }
+    cell = std::max(cell, 1.0);
+    for (int map = 0; map < maps_; ++map) {
+      const double x = body.left() + (map % across) * (cell * aspect + 8);
+      const double y = body.top() + (map / across) * (cell + label + 8);
+      if (hasLabels) {
+        painter.setFont(inPixels(axisFont()));
+        painter.setPen(tokens().muted);
+        drawLine(painter, QRectF(x, y, cell * aspect, label), Qt::AlignLeft | Qt::AlignVCenter,
+                 map < labels_.size() ? labels_[map] : QString::number(map));
+      }
+      const QRectF rect(x, y + label, cell * aspect, cell);
+      const std::array<double, 2> range = isShared ? all : rangeOf(map, map + 1);
+      drawCells(painter, rect, rows_, columns_,
+                [&](int row, int column) { return colorOf(value(map, row, column), range); });
+      if (hasLabels && map == style().image) {
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(tokens().accent, 2));
+        painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
+      }
+      addRegion(rect, [this, rect, map](const QPointF& at) {
+        const int row = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_),
+                                   0, rows_ - 1);
+        const int column = std::clamp(
+            static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+        return QStringLiteral("row %1, column %2: %3")
+            .arg(row)
+            .arg(column)
+            .arg(shortNumber(value(map, row, column)));
+      });
+      addTarget(rect, [map](const QPointF&) {
+        FigureTarget target;
+        target.image = map;
+        return target;
+      });
+    }
+    const QString unit = metaText(meta_, "unit");
+    if (!isShared && maps_ > 1) {
+      painter.setFont(inPixels(axisFont()));
+      painter.setPen(tokens().muted);
+      drawLine(painter, bar, Qt::AlignLeft | Qt::AlignVCenter,
+               QStringLiteral("each map on its own scale"));
+    } else if (all[0] < 0 && all[1] > 0) {
+      const double most = std::max(-all[0], all[1]);
+      drawColorBar(painter, tokens(), bar, -most, most, unit,
+                   [](double t) { return diverging(2 * t - 1); });
+    } else {
+      drawColorBar(painter, tokens(), bar, all[0], all[1], unit,
+                   [this](double t) { return mapColor(t); });
+    }
+  }
+
+  Json meta_;
+  int maps_ = 0, rows_ = 0, columns_ = 0;
+  std::vector<double> values_;
+  QStringList labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeHeatmap(const Json& meta, std::vector<std::byte> data,
+                                    FigureStyle style) {
+  return std::make_unique<HeatmapFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,214 @@
+// A labelled matrix. Counts (a confusion matrix) are coloured by their share of the row and written
+// as counts.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+class MatrixFigure final : public Figure {
+ public:
+  MatrixFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 2) throw FileError("a matrix needs the shape [rows, columns]");
+    rows_ = static_cast<int>(view.shape[0]);
+    columns_ = static_cast<int>(view.shape[1]);
+    isCounts_ = rows_ > 0 && columns_ > 0;
+    rowSums_.assign(static_cast<std::size_t>(rows_), 0);
+    for (std::int64_t i = 0; i < view.count(); ++i) {
+      const double value = view.at(i);
+      values_.push_back(value);
+      rowSums_[static_cast<std::size_t>(i / columns_)] += value;
+      isCounts_ = isCounts_ && value >= 0 && value == std::floor(value);
+    }
+    const QStringList classes = metaTexts(meta, {"classes", "class_names", "labels"});
+    rowLabels_ = metaTexts(meta, {"row_labels", "rows"});
+    columnLabels_ = metaTexts(meta, {"column_labels", "columns"});
+    if (rowLabels_.isEmpty()) rowLabels_ = classes;
+    if (columnLabels_.isEmpty()) columnLabels_ = classes;
+    while (rowLabels_.size() < rows_) rowLabels_ << QString::number(rowLabels_.size());
+    while (columnLabels_.size() < columns_) columnLabels_ << QString::number(columnLabels_.size());
+  }
+
+  QSize sizeHint() const override { return {640, 600}; }
+
+  QString summary() const override {
+    if (!isCounts_) {
+      return QStringLiteral("Matrix of %1 x %2 values").arg(rows_).arg(columns_);
+    }
+    double total = 0, diagonal = 0;
+    for (int row = 0; row < rows_; ++row) {
+      total += rowSums_[static_cast<std::size_t>(row)];
+      if (row < columns_) diagonal += value(row, row);
+    }
+    return QStringLiteral("Matrix of %1 x %2 counts, %3 of %4 on the diagonal")
+        .arg(rows_)
+        .arg(columns_)
+        .arg(count(static_cast<std::int64_t>(diagonal)), count(static_cast<std::int64_t>(total)));
+  }
+
+  QString csv() const override {
+    QStringList header{QString()};
+    for (int column = 0; column < columns_; ++column) header << csvText(columnLabels_[column]);
+    QString text = header.join(QLatin1Char(',')) + QLatin1Char('\n');
+    for (int row = 0; row < rows_; ++row) {
+      QStringList cells{csvText(rowLabels_[row])};
+      for (int column = 0; column < columns_; ++column) cells << csvNumber(value(row, column));
+      text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
+    }
+    return text;
+  }
+
+  std::optional<std::array<double, 2>> valueRange() const override {
+    if (isCounts_ || values_.empty()) return std::nullopt;
+    const auto [low, high] = std::minmax_element(values_.begin(), values_.end());
+    return std::array{*low, *high};
+  }
+
+ private:
+  double value(int row, int column) const {
+    return values_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
+                   static_cast<std::size_t>(column)];
+  }
+  double share(int row, int column) const {
+    const double sum = rowSums_[static_cast<std::size_t>(row)];
+    return sum > 0 ? value(row, column) / sum : 0;
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString title = metaText(meta_, "title");
+    const QRectF body = drawHeader(painter, area,
+                                   title.isEmpty() ? (isCounts_ ? QStringLiteral("Confusion matrix")
+                                                                : QStringLiteral("Matrix"))
+                                                   : title,
+                                   metaAbout(meta_));
+    if (rows_ == 0 || columns_ == 0) {
+      painter.setFont(inPixels(bodyFont()));
+      painter.setPen(tokens().muted);
+      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
+      return;
+    }
+    const QFont font = inPixels(axisFont());
+    const QFontMetricsF metrics(font);
+    const double lineHeight = metrics.height();
+    double rowLabel = 0;
+    for (const QString& label : rowLabels_)
+      rowLabel = std::max(rowLabel, metrics.horizontalAdvance(label));
+    rowLabel = std::min(rowLabel + 2, body.width() * 0.24);
+    double columnLabel = 0;
+    for (const QString& label : columnLabels_)
+      columnLabel = std::max(columnLabel, metrics.horizontalAdvance(label));
+    QString rowTitle = metaText(meta_, "row_title");
+    QString columnTitle = metaText(meta_, "column_title");
+    if (isCounts_ && rowTitle.isEmpty()) rowTitle = QStringLiteral("true class");
+    if (isCounts_ && columnTitle.isEmpty()) columnTitle = QStringLiteral("predicted class");
+    const double left = rowLabel + 8 + (rowTitle.isEmpty() ? 0 : lineHeight + 4);
+    const double barHeight = 24;
+    const double spaceX = body.width() - left;
+    const bool isSlanted = columnLabel > spaceX / columns_ - 4;
+    const double under =
+        (isSlanted ? std::min(columnLabel, 110.0) * 0.72 + lineHeight : lineHeight + 4) +
+        (columnTitle.isEmpty() ? 0 : lineHeight + 2);
+    const double cell =
+        std::max(2.0, std::min(spaceX / columns_, (body.height() - under - barHeight) / rows_));
+    const QRectF grid(body.left() + left, body.top(), cell * columns_, cell * rows_);
+    const std::array<double, 2> range =
+        style().range.value_or(valueRange().value_or(std::array{0.0, 1.0}));
+    const auto color = [&](int row, int column) {
+      return isCounts_ ? mapColor(share(row, column))
+                       : mapColor(unitOf(value(row, column), range[0], range[1]));
+    };
+    drawCells(painter, grid, rows_, columns_, color);
+    painter.setFont(font);
+    const double widest = metrics.horizontalAdvance(isCounts_ ? QStringLiteral("0,000")
+                                                              : QStringLiteral("\u22120.000"));
+    if (cell >= widest + 4 && cell >= lineHeight) {
+      for (int row = 0; row < rows_; ++row) {
+        for (int column = 0; column < columns_; ++column) {
+          painter.setPen(inkOn(color(row, column)));
+          const double cellValue = value(row, column);
+          painter.drawText(
+              QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell),
+              Qt::AlignCenter,
+              isCounts_ ? count(static_cast<std::int64_t>(cellValue)) : shortNumber(cellValue));
+        }
+      }
+    }
+    painter.setPen(tokens().muted);
+    if (cell >= lineHeight * 0.8) {
+      for (int row = 0; row < rows_; ++row) {
+        drawLine(painter,
+                 QRectF(grid.left() - rowLabel - 6, grid.top() + row * cell, rowLabel, cell),
+                 Qt::AlignRight | Qt::AlignVCenter, rowLabels_[row]);
+      }
+      for (int column = 0; column < columns_; ++column) {
+        const QPointF foot(grid.left() + (column + 0.5) * cell, grid.bottom() + 4);
+        if (!isSlanted) {
+          drawLine(painter, QRectF(foot.x() - cell / 2, foot.y(), cell, lineHeight),
+                   Qt::AlignCenter, columnLabels_[column]);
+          continue;
+        }
+        painter.save();
+        painter.translate(foot);
+        painter.rotate(-45);
+        drawLine(painter, QRectF(-116, -2, 116, lineHeight), Qt::AlignRight | Qt::AlignVCenter,
+                 columnLabels_[column]);
+        painter.restore();
+      }
+    }
+    painter.setPen(tokens().muted);
+    if (!columnTitle.isEmpty()) {
+      drawLine(painter,
+               QRectF(grid.left(), grid.bottom() + under - lineHeight, grid.width(), lineHeight),
+               Qt::AlignCenter, columnTitle);
+    }
+    if (!rowTitle.isEmpty()) {
+      painter.save();
+      painter.translate(body.left(), grid.bottom());
+      painter.rotate(-90);
+      drawLine(painter, QRectF(0, 0, grid.height(), lineHeight), Qt::AlignCenter, rowTitle);
+      painter.restore();
+    }
+    const QRectF bar(grid.left(), grid.bottom() + under + 4, std::min(grid.width(), 320.0),
+                     barHeight - 6);
+    drawColorBar(painter, tokens(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
+                 isCounts_ ? QStringLiteral("share of the row") : metaText(meta_, "unit"),
+                 [this](double t) { return mapColor(t); });
+    addRegion(grid, [this, grid, cell](const QPointF& at) {
+      const int row = std::clamp(static_cast<int>((at.y() - grid.top()) / cell), 0, rows_ - 1);
+      const int column =
+          std::clamp(static_cast<int>((at.x() - grid.left()) / cell), 0, columns_ - 1);
+      if (!isCounts_) {
+        return QStringLiteral("%1, %2: %3")
+            .arg(rowLabels_[row], columnLabels_[column], shortNumber(value(row, column)));
+      }
+      return QStringLiteral("%1 taken for %2: %3 (%4 of the row)")
+          .arg(rowLabels_[row], columnLabels_[column],
+               count(static_cast<std::int64_t>(value(row, column))),
+               percent(share(row, column), 1));
+    });
+  }
+
+  Json meta_;
+  int rows_ = 0, columns_ = 0;
+  bool isCounts_ = false;
+  std::vector<double> values_, rowSums_;
+  QStringList rowLabels_, columnLabels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeMatrix(const Json& meta, std::vector<std::byte> data,
+                                   FigureStyle style) {
+  return std::make_unique<MatrixFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,269 @@
+// Axes, colour maps, ticks and the careful reading of `meta`.
+#include "ui/figures/painting.h"
+
+#include <QFontInfo>
+#include <QFontMetricsF>
+#include <QPaintEngine>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/text.h"
+
+namespace vitrine::ui {
+
+Ticks niceTicks(double low, double high, int target) {
+  Ticks ticks;
+  if (!(high > low) || !std::isfinite(low) || !std::isfinite(high)) {
+    ticks.values = {low};
+    return ticks;
+  }
+  const double raw = (high - low) / std::max(1, target);
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (factor * power >= raw * 0.999) {
+      step = factor * power;
+      break;
+    }
+  }
+  const double first = std::ceil(low / step - 1e-9);
+  for (double index = first; index * step <= high + step * 1e-9; index += 1) {
+    ticks.values.push_back(index * step);
+  }
+  int decimals = 0;
+  for (double scale = 1; decimals < 9; ++decimals, scale *= 10) {
+    if (std::abs(step * scale - std::round(step * scale)) < 1e-6 * step * scale) break;
+  }
+  ticks.decimals = decimals;
+  return ticks;
+}
+
+QFont inPixels(const QFont& font) {
+  QFont result = font;
+  if (font.pixelSize() <= 0) result.setPixelSize(std::max(1, QFontInfo(font).pixelSize()));
+  return result;
+}
+
+QString shortNumber(double value) {
+  if (std::isnan(value)) return QStringLiteral("\u2013");
+  return QString::fromStdString(formatReal(value, 4)).replace(QLatin1Char('-'), QChar(0x2212));
+}
+
+QString csvNumber(double value) {
+  return std::isnan(value) ? QString() : QString::fromStdString(formatReal(value));
+}
+
+QString csvText(const QString& text) {
+  if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')) &&
+      !text.contains(QLatin1Char('\n'))) {
+    return text;
+  }
+  QString quoted = text;
+  return QLatin1Char('"') + quoted.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
+         QLatin1Char('"');
+}
+
+QString metaText(const Json& meta, const char* key) {
+  if (!meta.is_object()) return {};
+  const auto found = meta.find(key);
+  if (found == meta.end() || found->is_null()) return {};
+  if (found->is_string()) return QString::fromStdString(found->get<std::string>());
+  return QString::fromStdString(found->dump());
+}
+
+QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys) {
+  QStringList texts;
+  if (!meta.is_object()) return texts;
+  for (const char* key : keys) {
+    const auto found = meta.find(key);
+    if (found == meta.end() || !found->is_array() || found->empty()) continue;
+    for (const Json& entry : *found) {
+      texts.append(
+          QString::fromStdString(entry.is_string() ? entry.get<std::string>() : entry.dump()));
+    }
+    return texts;
+  }
+  return texts;
+}
+
+QString metaAbout(const Json& meta) {
+  QStringList parts;
+  if (const QString split = metaText(meta, "split"); !split.isEmpty()) parts << split;
+  if (meta.is_object()) {
+    for (const char* key : {"samples", "count"}) {
+      const auto found = meta.find(key);
+      if (found != meta.end() && found->is_number_integer()) {
+        parts << count(found->get<std::int64_t>()) + QStringLiteral(" samples");
+        break;
+      }
+    }
+  }
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+QPointF Axes::at(double x, double y) const {
+  return {plot.left() + unitOf(x, x0, x1) * plot.width(),
+          plot.bottom() - unitOf(y, y0, y1) * plot.height()};
+}
+double Axes::xOf(double pixel) const {
+  return x0 + (pixel - plot.left()) / plot.width() * (x1 - x0);
+}
+double Axes::yOf(double pixel) const {
+  return y0 + (plot.bottom() - pixel) / plot.height() * (y1 - y0);
+}
+
+Axes drawAxes(QPainter& painter, const Tokens& tokens, const QRectF& area, double x0, double x1,
+              double y0, double y1, const AxisText& x, const AxisText& y) {
+  const QFont font = inPixels(axisFont());
+  const QFontMetricsF metrics(font);
+  const double lineHeight = metrics.height();
+  const auto text = [](const AxisText& axis, double value, int decimals) {
+    return axis.format ? axis.format(value, decimals) : number(value, decimals);
+  };
+  const Ticks yTicks = niceTicks(y0, y1, y.target);
+  const Ticks xTicks = niceTicks(x0, x1, x.target);
+  double labelWidth = 0;
+  for (const double value : yTicks.values) {
+    labelWidth = std::max(labelWidth, metrics.horizontalAdvance(text(y, value, yTicks.decimals)));
+  }
+  double lastHalf = 0;
+  if (!xTicks.values.empty()) {
+    lastHalf = metrics.horizontalAdvance(text(x, xTicks.values.back(), xTicks.decimals)) / 2;
+  }
+  Axes axes;
+  axes.x0 = x0;
+  axes.x1 = x1;
+  axes.y0 = y0;
+  axes.y1 = y1;
+  const double yTitle = y.title.isEmpty() ? 0 : lineHeight + 4;
+  const double xTitle = x.title.isEmpty() ? 0 : lineHeight + 2;
+  axes.plot = area.adjusted(labelWidth + 8 + yTitle, lineHeight / 2, -std::max(4.0, lastHalf),
+                            -(lineHeight + 6 + xTitle));
+  painter.setFont(font);
+  for (const double value : yTicks.values) {
+    const double pixel = axes.at(x0, value).y();
+    painter.setPen(QPen(tokens.grid, 1));
+    painter.drawLine(QPointF(axes.plot.left(), pixel), QPointF(axes.plot.right(), pixel));
+    painter.setPen(tokens.muted);
+    painter.drawText(
+        QRectF(axes.plot.left() - labelWidth - 6, pixel - lineHeight / 2, labelWidth, lineHeight),
+        Qt::AlignRight | Qt::AlignVCenter, text(y, value, yTicks.decimals));
+  }
+  painter.setPen(tokens.muted);
+  double freeFrom = -1e9;
+  for (const double value : xTicks.values) {
+    const QString label = text(x, value, xTicks.decimals);
+    const double width = metrics.horizontalAdvance(label) + 2;
+    const double left = axes.at(value, y0).x() - width / 2;
+    if (left < freeFrom) continue;
+    freeFrom = left + width + 8;
+    painter.drawText(QRectF(left, axes.plot.bottom() + 4, width, lineHeight), Qt::AlignCenter,
+                     label);
+  }
+  if (!x.title.isEmpty()) {
+    drawLine(painter,
+             QRectF(axes.plot.left(), axes.plot.bottom() + 6 + lineHeight, axes.plot.width(),
+                    lineHeight),
+             Qt::AlignHCenter | Qt::AlignVCenter, x.title);
+  }
+  if (!y.title.isEmpty()) {
+    painter.save();
+    painter.translate(area.left(), axes.plot.bottom());
+    painter.rotate(-90);
+    drawLine(painter, QRectF(0, 0, axes.plot.height(), lineHeight),
+             Qt::AlignHCenter | Qt::AlignVCenter, y.title);
+    painter.restore();
+  }
+  return axes;
+}
+
+void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
+               const std::function<QColor(int row, int column)>& color) {
+  if (rows <= 0 || columns <= 0 || rect.isEmpty()) return;
+  const QPaintEngine* engine = painter.paintEngine();
+  const bool onPaper = engine != nullptr && engine->type() == QPaintEngine::Pdf;
+  if (onPaper && static_cast<std::int64_t>(rows) * columns <= 16384) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    for (int row = 0; row < rows; ++row) {
+      for (int column = 0; column < columns; ++column) {
+        const double top = rect.top() + rect.height() * row / rows;
+        const double left = rect.left() + rect.width() * column / columns;
+        painter.fillRect(QRectF(left, top, rect.width() / columns, rect.height() / rows),
+                         color(row, column));
+      }
+    }
+    painter.restore();
+    return;
+  }
+  QImage image(columns, rows, QImage::Format_RGB32);
+  for (int row = 0; row < rows; ++row) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(row));
+    for (int column = 0; column < columns; ++column) line[column] = color(row, column).rgb();
+  }
+  painter.drawImage(rect, image);
+}
+
+void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
+                  double high, const QString& unit, const std::function<QColor(double t)>& color) {
+  const QFont font = inPixels(axisFont());
+  const QFontMetricsF metrics(font);
+  const QString lowText = shortNumber(low);
+  const QString highText = shortNumber(high);
+  const double lowWidth = metrics.horizontalAdvance(lowText) + 2;
+  const double highWidth = metrics.horizontalAdvance(highText) + 2;
+  const double unitWidth = unit.isEmpty() ? 0 : metrics.horizontalAdvance(unit) + 12;
+  double barWidth = rect.width() - lowWidth - highWidth - 12 - unitWidth;
+  const bool showUnit = barWidth >= 48;
+  if (!showUnit) barWidth += unitWidth;
+  painter.setFont(font);
+  painter.setPen(tokens.muted);
+  painter.drawText(QRectF(rect.left(), rect.top(), lowWidth, rect.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, lowText);
+  const QRectF bar(rect.left() + lowWidth + 6, rect.center().y() - 4, std::max(8.0, barWidth), 8);
+  constexpr int kSteps = 64;
+  drawCells(painter, bar, 1, kSteps,
+            [&](int, int column) { return color((column + 0.5) / kSteps); });
+  painter.drawText(QRectF(bar.right() + 6, rect.top(), highWidth, rect.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, highText);
+  if (showUnit && !unit.isEmpty()) {
+    painter.drawText(QRectF(bar.right() + 6 + highWidth + 8, rect.top(), unitWidth, rect.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, unit);
+  }
+}
+
+QColor diverging(double t) {
+  const double clamped = std::clamp(t, -1.0, 1.0);
+  constexpr std::array<double, 3> kBlue{33, 102, 172};
+  constexpr std::array<double, 3> kOrange{203, 93, 6};
+  constexpr std::array<double, 3> kMiddle{247, 247, 247};
+  const std::array<double, 3>& end = clamped < 0 ? kBlue : kOrange;
+  const double amount = std::abs(clamped);
+  const auto mix = [&](std::size_t i) {
+    return static_cast<int>(std::lround(kMiddle[i] + (end[i] - kMiddle[i]) * amount));
+  };
+  return {mix(0), mix(1), mix(2)};
+}
+
+QColor inkOn(const QColor& background) {
+  const auto linear = [](double channel) {
+    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+  };
+  const double luminance = 0.2126 * linear(background.redF()) +
+                           0.7152 * linear(background.greenF()) +
+                           0.0722 * linear(background.blueF());
+  return luminance > 0.179 ? QColor(Qt::black) : QColor(Qt::white);
+}
+
+void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text) {
+  const QFontMetricsF metrics(painter.font());
+  painter.drawText(rect, flags | Qt::TextSingleLine,
+                   metrics.elidedText(text, Qt::ElideRight, rect.width() + 1));
+}
+
+double unitOf(double value, double low, double high) {
+  return high > low ? (value - low) / (high - low) : 0.5;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,81 @@
+// What the figures share: axes, colour maps, ticks, and reading an artifact's `meta` without
+// trusting it.
+#pragma once
+
+#include <QFont>
+#include <QPainter>
+#include <QRectF>
+#include <QString>
+#include <QStringList>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/base/json.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+/// Round numbers inside [low, high], about `target` of them.
+struct Ticks {
+  std::vector<double> values;
+  int decimals = 0;
+};
+[[nodiscard]] Ticks niceTicks(double low, double high, int target);
+
+/// The font at the same size in pixels on every device: a PDF has other dots per inch than the
+/// screen.
+[[nodiscard]] QFont inPixels(const QFont& font);
+
+/// Four significant digits, a dot in every locale; an en dash for what is not a number.
+[[nodiscard]] QString shortNumber(double value);
+/// As in a CSV file: shortest form that reads back, empty for NaN.
+[[nodiscard]] QString csvNumber(double value);
+/// A CSV cell, quoted where it must be.
+[[nodiscard]] QString csvText(const QString& text);
+
+[[nodiscard]] QString metaText(const Json& meta, const char* key);
+/// The first key that holds a list, as texts; empty when none does.
+[[nodiscard]] QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys);
+/// "test", "10,000 samples" ...: where the numbers of an artifact come from.
+[[nodiscard]] QString metaAbout(const Json& meta);
+
+/// A plot rectangle with linear axes.
+struct Axes {
+  QRectF plot;
+  double x0 = 0, x1 = 1, y0 = 0, y1 = 1;
+  [[nodiscard]] QPointF at(double x, double y) const;
+  [[nodiscard]] double xOf(double pixel) const;
+  [[nodiscard]] double yOf(double pixel) const;
+};
+
+struct AxisText {
+  QString title;
+  std::function<QString(double value, int decimals)> format;  ///< empty: number()
+  int target = 5;                                             ///< about so many ticks
+};
+
+/// Horizontal grid lines and muted axis numbers inside `area`; no frame.
+[[nodiscard]] Axes drawAxes(QPainter& painter, const Tokens& tokens, const QRectF& area, double x0,
+                            double x1, double y0, double y1, const AxisText& x, const AxisText& y);
+
+/// Cells of a map: crisp, as vectors on paper and as one image on the screen.
+void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
+               const std::function<QColor(int row, int column)>& color);
+
+/// Left to right, with the ends written beside it and `unit` after them.
+void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
+                  double high, const QString& unit, const std::function<QColor(double t)>& color);
+
+/// Blue through white to orange, t in [-1, 1]: for signed values.
+[[nodiscard]] QColor diverging(double t);
+/// Black or white, whichever can be read on `background`.
+[[nodiscard]] QColor inkOn(const QColor& background);
+
+/// Text in one line, shortened with an ellipsis where it is too long.
+void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text);
+
+/// `value` scaled to [0, 1] within [low, high]; 0.5 where the range is empty.
+[[nodiscard]] double unitOf(double value, double low, double high);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,166 @@
+// Reliability diagram: accuracy against confidence per bin, the gap between them, and how many
+// samples each bin holds (DeGroot and Fienberg 1983; expected calibration error as in Guo et al.
+// 2017, arXiv:1706.04599, equation 3).
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+class ReliabilityFigure final : public Figure {
+ public:
+  struct Bin {
+    double lower, upper, count, confidence, accuracy;
+  };
+
+  ReliabilityFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 2 || view.shape[1] != 5)
+      throw FileError("reliability bins need the shape [bins, 5]");
+    for (std::int64_t i = 0; i < view.shape[0]; ++i) {
+      bins_.push_back({view.at(5 * i), view.at(5 * i + 1), view.at(5 * i + 2), view.at(5 * i + 3),
+                       view.at(5 * i + 4)});
+      if (bins_.back().count > 0) samples_ += bins_.back().count;
+    }
+    for (const Bin& bin : bins_) {
+      if (bin.count > 0) ece_ += bin.count / samples_ * std::abs(bin.accuracy - bin.confidence);
+    }
+  }
+
+  QSize sizeHint() const override { return {520, 520}; }
+
+  QString summary() const override {
+    return QStringLiteral("Reliability diagram, %1 bins, %2 samples, expected calibration error %3")
+        .arg(bins_.size())
+        .arg(count(static_cast<std::int64_t>(samples_)), percent(ece_, 2));
+  }
+
+  QString csv() const override {
+    QString text = QStringLiteral("lower,upper,count,confidence,accuracy\n");
+    for (const Bin& bin : bins_) {
+      QStringList cells;
+      for (const double value : {bin.lower, bin.upper, bin.count, bin.confidence, bin.accuracy}) {
+        cells << csvNumber(value);
+      }
+      text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
+    }
+    return text;
+  }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QString split = metaText(meta_, "split");
+    const QRectF body = drawHeader(
+        painter, area,
+        split.isEmpty() ? QStringLiteral("Reliability")
+                        : QStringLiteral("Reliability, %1").arg(split),
+        QStringLiteral("%1%2 samples \u00b7 %3 bins")
+            .arg(style().title.isEmpty() || split.isEmpty() ? QString()
+                                                            : split + QStringLiteral(" \u00b7 "),
+                 count(static_cast<std::int64_t>(samples_)))
+            .arg(bins_.size()));
+    const double stripHeight = std::clamp(body.height() * 0.16, 24.0, 80.0);
+    const double side = std::max(60.0, std::min(body.width(), body.height() - stripHeight - 24));
+    const QRectF square(body.left() + std::max(0.0, (body.width() - side) / 2), body.top(),
+                        std::min(side, body.width()), side + 12);
+    const auto tenths = [](double value, int) { return number(value, 1); };
+    const Axes axes =
+        drawAxes(painter, tokens(), square, 0, 1, 0, 1, {QStringLiteral("confidence"), tenths, 5},
+                 {QStringLiteral("accuracy"), tenths, 5});
+    const QColor fill = seriesOrAccent();
+    const QColor gapColor = tokens().warn;
+    double most = 0;
+    for (const Bin& bin : bins_) most = std::max(most, bin.count);
+    const QRectF strip(axes.plot.left(), square.bottom() + 10, axes.plot.width(), stripHeight - 6);
+    for (const Bin& bin : bins_) {
+      if (!(bin.count > 0)) continue;
+      const QRectF bar(axes.at(bin.lower, bin.accuracy), axes.at(bin.upper, 0));
+      painter.fillRect(bar.adjusted(0.5, 0, -0.5, 0), fill);
+      const QRectF gap = QRectF(axes.at(bin.lower, std::max(bin.accuracy, bin.confidence)),
+                                axes.at(bin.upper, std::min(bin.accuracy, bin.confidence)))
+                             .adjusted(0.5, 0, -0.5, 0);
+      painter.setPen(QPen(gapColor, 1));
+      painter.setBrush(QBrush(gapColor, Qt::BDiagPattern));
+      painter.drawRect(gap);
+      painter.setBrush(Qt::NoBrush);
+      const double height = strip.height() * bin.count / most;
+      const QRectF tally(bar.left() + 0.5, strip.bottom() - height, bar.width() - 1, height);
+      painter.fillRect(tally, tokens().muted);
+      const auto describe = [bin](const QPointF&) {
+        return QStringLiteral(
+                   "Confidence %1 to %2\n%3 samples\nmean confidence %4\naccuracy %5\ngap %6")
+            .arg(number(bin.lower, 3), number(bin.upper, 3),
+                 count(static_cast<std::int64_t>(bin.count)), percent(bin.confidence, 1),
+                 percent(bin.accuracy, 1), percent(bin.accuracy - bin.confidence, 1));
+      };
+      addRegion(QRectF(bar.left(), axes.plot.top(), bar.width(), axes.plot.height()), describe);
+      addRegion(QRectF(bar.left(), strip.top(), bar.width(), strip.height()), describe);
+    }
+    painter.setPen(QPen(tokens().text, 1, Qt::DashLine));
+    painter.drawLine(axes.at(0, 0), axes.at(1, 1));
+    drawKey(painter, axes.plot, fill, gapColor);
+    painter.setFont(inPixels(axisFont()));
+    painter.setPen(QPen(tokens().line, 1));
+    painter.drawLine(QPointF(strip.left(), strip.bottom() + 0.5),
+                     QPointF(strip.right(), strip.bottom() + 0.5));
+    painter.setPen(tokens().muted);
+    drawLine(painter, QRectF(square.left(), strip.top(), strip.left() - square.left() - 6, 14),
+             Qt::AlignRight | Qt::AlignVCenter, shortCount(most));
+  }
+
+  /// The most a strip shows, short enough for the axis column: "6.1k".
+  static QString shortCount(double value) {
+    return value >= 10000 ? number(value / 1000, 1) + QLatin1Char('k')
+                          : count(static_cast<std::int64_t>(value));
+  }
+
+  void drawKey(QPainter& painter, const QRectF& plot, const QColor& fill,
+               const QColor& gapColor) const {
+    const QFont titleType = inPixels(titleFont());
+    const QFont keyType = inPixels(axisFont());
+    const QString ece = QStringLiteral("ECE %1").arg(percent(ece_, 2));
+    double y = plot.top() + 8;
+    const double x = plot.left() + 10;
+    const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, 96.0);
+    painter.fillRect(QRectF(x - 4, y - 4, width + 8, 62), tokens().panel);
+    painter.setFont(titleType);
+    painter.setPen(tokens().text);
+    painter.drawText(QRectF(x, y, width, 18), Qt::AlignLeft | Qt::AlignVCenter, ece);
+    y += 22;
+    painter.setFont(keyType);
+    painter.fillRect(QRectF(x, y + 2, 10, 10), fill);
+    painter.setPen(tokens().muted);
+    painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
+                     QStringLiteral("accuracy"));
+    y += 16;
+    painter.setPen(QPen(gapColor, 1));
+    painter.setBrush(QBrush(gapColor, Qt::BDiagPattern));
+    painter.drawRect(QRectF(x + 0.5, y + 2.5, 9, 9));
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(tokens().muted);
+    painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
+                     QStringLiteral("gap"));
+  }
+
+  Json meta_;
+  std::vector<Bin> bins_;
+  double samples_ = 0;
+  double ece_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeReliability(const Json& meta, std::vector<std::byte> data,
+                                        FigureStyle style) {
+  return std::make_unique<ReliabilityFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,292 @@
+// Attention rank spectra: the cumulative normalised singular values of every head, one panel per
+// layer, and the first index at which they reach 80 % (iLLaMA, Wang et al. 2024, arXiv:2404.06773,
+// figure 4: values, not their squares).
+#include <QFontMetricsF>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kShare = 0.8;
+constexpr int kMostLines = 6;  // more heads than this are drawn as mean and band
+
+class SpectrumFigure final : public Figure {
+ public:
+  SpectrumFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
+      : Figure(std::move(style)), meta_(meta) {
+    const ArrayView view = arrayOf(meta, data);
+    if (view.shape.size() != 3)
+      throw FileError("a spectrum needs the shape [layers, heads, values]");
+    layers_ = static_cast<int>(view.shape[0]);
+    heads_ = static_cast<int>(view.shape[1]);
+    size_ = static_cast<int>(view.shape[2]);
+    cumulative_.resize(static_cast<std::size_t>(view.count()));
+    values_.resize(cumulative_.size());
+    for (std::size_t row = 0;
+         row < static_cast<std::size_t>(layers_) * static_cast<std::size_t>(heads_); ++row) {
+      const std::size_t from = row * static_cast<std::size_t>(size_);
+      double sum = 0;
+      for (int k = 0; k < size_; ++k) {
+        values_[from + static_cast<std::size_t>(k)] = view.at(static_cast<std::int64_t>(from) + k);
+        sum += values_[from + static_cast<std::size_t>(k)];
+      }
+      double running = 0;
+      for (int k = 0; k < size_; ++k) {
+        running += values_[from + static_cast<std::size_t>(k)];
+        cumulative_[from + static_cast<std::size_t>(k)] = sum > 0 ? running / sum : std::nan("");
+      }
+    }
+  }
+
+  QSize sizeHint() const override { return {760, 460}; }
+
+  QString summary() const override {
+    QStringList ranks;
+    for (int layer = 0; layer < layers_; ++layer) ranks << shortNumber(meanRank(layer));
+    return QStringLiteral(
+               "Singular value spectra of %1 layers with %2 heads; rank at 80 % by layer: %3")
+        .arg(layers_)
+        .arg(heads_)
+        .arg(ranks.join(QStringLiteral(", ")));
+  }
+
+  QString csv() const override {
+    QString text = QStringLiteral("layer,head,index,singular_value,cumulative\n");
+    for (int layer = 0; layer < layers_; ++layer) {
+      for (int head = 0; head < heads_; ++head) {
+        for (int k = 0; k < size_; ++k) {
+          text += QStringLiteral("%1,%2,%3,%4,%5\n")
+                      .arg(layer)
+                      .arg(head)
+                      .arg(k + 1)
+                      .arg(csvNumber(values_[at(layer, head, k)]),
+                           csvNumber(cumulative_[at(layer, head, k)]));
+        }
+      }
+    }
+    return text;
+  }
+
+  int layerCount() const override { return layers_; }
+  int headCount() const override { return heads_; }
+
+ private:
+  std::size_t at(int layer, int head, int k) const {
+    return (static_cast<std::size_t>(layer) * static_cast<std::size_t>(heads_) +
+            static_cast<std::size_t>(head)) *
+               static_cast<std::size_t>(size_) +
+           static_cast<std::size_t>(k);
+  }
+
+  /// 1-based first index at which the cumulative curve reaches 80 %; NaN for a spectrum of zeros.
+  double rank(int layer, int head) const {
+    for (int k = 0; k < size_; ++k) {
+      const double reached = cumulative_[at(layer, head, k)];
+      if (reached >= kShare - 1e-9) return k + 1;
+    }
+    return std::nan("");
+  }
+
+  double meanRank(int layer) const {
+    double sum = 0;
+    int heads = 0;
+    for (int head = 0; head < heads_; ++head) {
+      const double one = rank(layer, head);
+      if (std::isnan(one)) continue;
+      sum += one;
+      ++heads;
+    }
+    return heads > 0 ? sum / heads : std::nan("");
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    QRectF body =
+        drawHeader(painter, area, QStringLiteral("Attention rank spectrum"),
+                   QStringLiteral("cumulative share of singular values \u00b7 %1 tokens%2")
+                       .arg(size_)
+                       .arg(heads_ > kMostLines
+                                ? QStringLiteral(" \u00b7 mean and range of %1 heads").arg(heads_)
+                                : QString()));
+    if (layers_ == 0 || heads_ == 0 || size_ == 0) {
+      painter.setFont(inPixels(bodyFont()));
+      painter.setPen(tokens().muted);
+      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No singular values."));
+      return;
+    }
+    const double key = drawKey(painter, body);
+    body.adjust(0, 0, 0, -key);
+    int across = 1;
+    double best = -1;
+    for (int columns = 1; columns <= layers_; ++columns) {
+      const int down = (layers_ + columns - 1) / columns;
+      const double width = body.width() / columns, height = body.height() / down;
+      if (width < 96) break;
+      const double score = std::min(width / 1.35, height) - 0.001 * columns;
+      if (score > best) {
+        best = score;
+        across = columns;
+      }
+    }
+    const int down = (layers_ + across - 1) / across;
+    const double width = (body.width() - 16.0 * (across - 1)) / across;
+    const double height = (body.height() - 12.0 * (down - 1)) / down;
+    for (int layer = 0; layer < layers_; ++layer) {
+      const QRectF panel(body.left() + (layer % across) * (width + 16),
+                         body.top() + (layer / across) * (height + 12), width, height);
+      drawLayer(painter, panel, layer);
+    }
+  }
+
+  QColor headColor(int head) const { return seriesColor(head + 1); }
+
+  void drawLayer(QPainter& painter, const QRectF& panel, int layer) {
+    painter.setFont(inPixels(smallFont()));
+    painter.setPen(tokens().text);
+    const QString name = QStringLiteral("layer %1").arg(layer);
+    const double nameWidth = QFontMetricsF(painter.font()).horizontalAdvance(name) + 4;
+    drawLine(painter, QRectF(panel.left(), panel.top(), nameWidth, 18),
+             Qt::AlignLeft | Qt::AlignVCenter, name);
+    painter.setPen(tokens().muted);
+    const double mean = meanRank(layer);
+    QString rankText = QStringLiteral("rank 80 % ") +
+                       (std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1));
+    if (QFontMetricsF(painter.font()).horizontalAdvance(rankText) > panel.width() - nameWidth - 8) {
+      rankText = std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1);
+    }
+    drawLine(painter,
+             QRectF(panel.left() + nameWidth + 8, panel.top(), panel.width() - nameWidth - 8, 18),
+             Qt::AlignRight | Qt::AlignVCenter, rankText);
+    const auto whole = [](double value, int decimals) { return number(value, decimals); };
+    const Axes axes =
+        drawAxes(painter, tokens(), panel.adjusted(0, 20, 0, 0), 0, size_, 0, 1,
+                 {QString(), whole, std::clamp(static_cast<int>(panel.width() / 60), 2, 6)},
+                 {QString(), [](double value, int) { return percent(value, 0); },
+                  std::clamp(static_cast<int>(panel.height() / 36), 2, 5)});
+    painter.setPen(QPen(tokens().muted, 1, Qt::DashLine));
+    painter.drawLine(axes.at(0, kShare), axes.at(size_, kShare));
+    if (heads_ > kMostLines) {
+      drawBand(painter, axes, layer);
+    } else {
+      for (int head = 0; head < heads_; ++head) drawHead(painter, axes, layer, head);
+    }
+    if (!std::isnan(mean)) {
+      painter.setPen(QPen(tokens().text, 1, Qt::DotLine));
+      painter.drawLine(axes.at(mean, 0), axes.at(mean, kShare));
+      painter.setBrush(tokens().text);
+      painter.setPen(QPen(tokens().panel, 1));
+      painter.drawEllipse(axes.at(mean, kShare), 3.5, 3.5);
+      painter.setBrush(Qt::NoBrush);
+    }
+    addRegion(axes.plot, [this, axes, layer](const QPointF& point) {
+      const int k = std::clamp(static_cast<int>(std::lround(axes.xOf(point.x()))), 1, size_);
+      QStringList lines{
+          QStringLiteral("layer %1, first %2 of %3 singular values").arg(layer).arg(k).arg(size_)};
+      for (int head = 0; head < std::min(heads_, 12); ++head) {
+        lines << QStringLiteral("head %1: %2, rank at 80 % %3")
+                     .arg(head)
+                     .arg(percent(cumulative_[at(layer, head, k - 1)], 1),
+                          shortNumber(rank(layer, head)));
+      }
+      return lines.join(QLatin1Char('\n'));
+    });
+    addTarget(panel, [layer](const QPointF&) {
+      FigureTarget target;
+      target.layer = layer;
+      return target;
+    });
+  }
+
+  void drawHead(QPainter& painter, const Axes& axes, int layer, int head) const {
+    QPainterPath path(axes.at(0, 0));
+    for (int k = 0; k < size_; ++k) {
+      const double reached = cumulative_[at(layer, head, k)];
+      if (std::isfinite(reached)) path.lineTo(axes.at(k + 1, reached));
+    }
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(headColor(head), 1));
+    painter.drawPath(path);
+  }
+
+  void drawBand(QPainter& painter, const Axes& axes, int layer) const {
+    QPolygonF upper{axes.at(0, 0)}, lower{axes.at(0, 0)};
+    QPainterPath mean(axes.at(0, 0));
+    for (int k = 0; k < size_; ++k) {
+      double low = 2, high = -1, sum = 0;
+      int finite = 0;
+      for (int head = 0; head < heads_; ++head) {
+        const double reached = cumulative_[at(layer, head, k)];
+        if (!std::isfinite(reached)) continue;
+        low = std::min(low, reached);
+        high = std::max(high, reached);
+        sum += reached;
+        ++finite;
+      }
+      if (finite == 0) continue;
+      upper << axes.at(k + 1, high);
+      lower << axes.at(k + 1, low);
+      mean.lineTo(axes.at(k + 1, sum / finite));
+    }
+    std::reverse(lower.begin(), lower.end());
+    QColor band = seriesOrAccent();
+    band.setAlphaF(0.28F);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(band);
+    painter.drawPolygon(upper + lower);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(seriesOrAccent(), 1));
+    painter.drawPath(mean);
+  }
+
+  /// The heads' colours and the marker, along the bottom; returns its height.
+  double drawKey(QPainter& painter, const QRectF& body) const {
+    constexpr double kHeight = 22;
+    painter.setFont(inPixels(axisFont()));
+    const QFontMetricsF metrics(painter.font());
+    double x = body.left();
+    const double y = body.bottom() - 16;
+    const auto entry = [&](const QString& text, const std::function<void(const QPointF&)>& sign) {
+      const double width = metrics.horizontalAdvance(text) + 2;
+      if (x + 22 + width > body.right()) return;
+      sign(QPointF(x, y + 8));
+      painter.setPen(tokens().muted);
+      painter.drawText(QRectF(x + 22, y, width, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
+      x += 22 + width + 14;
+    };
+    entry(QStringLiteral("rank at 80 %, mean over heads"), [&](const QPointF& left) {
+      painter.setPen(QPen(tokens().panel, 1));
+      painter.setBrush(tokens().text);
+      painter.drawEllipse(left + QPointF(8, 0), 3.5, 3.5);
+      painter.setBrush(Qt::NoBrush);
+    });
+    if (heads_ <= kMostLines) {
+      for (int head = 0; head < heads_; ++head) {
+        entry(QStringLiteral("head %1").arg(head), [&](const QPointF& left) {
+          painter.setPen(QPen(headColor(head), 2));
+          painter.drawLine(left, left + QPointF(16, 0));
+        });
+      }
+    }
+    return kHeight;
+  }
+
+  Json meta_;
+  int layers_ = 0, heads_ = 0, size_ = 0;
+  std::vector<double> values_, cumulative_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeSpectrum(const Json& meta, std::vector<std::byte> data,
+                                     FigureStyle style) {
+  return std::make_unique<SpectrumFigure>(meta, data, std::move(style));
+}
+
+}  // namespace vitrine::ui
