@@ -45,6 +45,31 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+/// Bytes of the character that `text` starts with; 0 when it starts with none (Unicode 15, table
+/// 3-7).
+std::size_t utf8Length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto isBetween = [&](std::size_t i, unsigned low, unsigned high) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return isBetween(1, 0x80, 0xBF) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
+    const unsigned high = first == 0xED ? 0x9F : 0xBF;
+    return isBetween(1, low, high) && isBetween(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
+    return isBetween(1, low, high) && isBetween(2, 0x80, 0xBF) && isBetween(3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string formatReal(double value) {
@@ -159,6 +184,33 @@ bool matchesGlob(std::string_view pattern, std::string_view text) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+std::string shorten(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  const std::string_view dots = std::string_view("...").substr(0, std::min<std::size_t>(bytes, 3));
+  std::size_t end = bytes - dots.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + std::string(dots);
+}
+
+bool isUtf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string cleanUtf8(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t length = utf8Length(text);
+    clean += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return clean;
 }
 
 std::string newUuid() {

@@ -1,6 +1,7 @@
 // Small text helpers, none of which looks at the locale.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,8 @@
 
 namespace vitrine {
 
-/// Shortest decimal that reads back as `value`; "nan", "inf", "-inf". Always a dot, in every locale.
+/// Shortest decimal that reads back as `value`; "nan", "inf", "-inf". Always a dot, in every
+/// locale.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value);
 /// `value` with `digits` significant digits, trailing zeros kept off.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value, int digits);
@@ -22,12 +24,21 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatDuration(double seconds);
 /// Now, ISO 8601 UTC with milliseconds: "2026-11-21T11:40:02.123Z".
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string utcNow();
-/// The candidate with the smallest edit distance to `word` when that is small enough to be a typing slip, else "".
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string nearest(std::string_view word,
-                                                            std::span<const std::string> candidates);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::string> split(std::string_view text, char separator);
+/// The candidate with the smallest edit distance to `word` when that is small enough to be a typing
+/// slip, else "".
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string nearest(
+    std::string_view word, std::span<const std::string> candidates);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::string> split(std::string_view text,
+                                                                       char separator);
 /// True if `text` matches `pattern`, in which `*` stands for any run of characters.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool matchesGlob(std::string_view pattern, std::string_view text);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool matchesGlob(std::string_view pattern,
+                                                         std::string_view text);
+/// `text` cut to at most `bytes` bytes, "..." included, never inside a UTF-8 character.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string shorten(std::string_view text,
+                                                            std::size_t bytes);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isUtf8(std::string_view text) noexcept;
+/// `text` with every byte that is not UTF-8 replaced by U+FFFD: what JSON can carry.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string cleanUtf8(std::string_view text);
 /// A random UUID (version 4) from the system's random source.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string newUuid();
 

@@ -10,7 +10,8 @@ namespace vitrine {
 
 enum class ItemKind { Architecture, Task, Dataset, Analysis };
 
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(ItemKind kind);  ///< "architecture", ...
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(
+    ItemKind kind);  ///< "architecture", ...
 
 /// Names of capabilities, as items offer and need them (core/model/capability.h implements them).
 namespace capability {
@@ -28,8 +29,10 @@ struct VITRINE_FOUNDATION_EXPORT ItemCard {
   std::string paper;   ///< "Dosovitskiy et al. 2021, arXiv:2010.11929", or ""
   std::string doc;     ///< one sentence
   std::string plugin;  ///< id of the plugin file that brought it; filled in by the loader
-  std::vector<std::string> offers;  ///< capabilities: of an architecture, or sample fields of a dataset
-  std::vector<std::string> needs;   ///< capabilities a task or analysis asks a model for, or fields of a dataset
+  std::vector<std::string>
+      offers;  ///< capabilities: of an architecture, or sample fields of a dataset
+  std::vector<std::string>
+      needs;  ///< capabilities a task or analysis asks a model for, or fields of a dataset
   Schema schema;
 };
 
@@ -43,14 +46,15 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json toJson(const Catalog& catalog);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Catalog catalogFromJson(const Json& json);
 
-/// The schema of `[train]`: lengths, optimizer, schedule, precision, device, seeds, checkpoints, evaluation.
-/// Core's own, the same for every task.
+/// The schema of `[train]`: lengths, optimizer, schedule, precision, device, seeds, checkpoints,
+/// evaluation. Core's own, the same for every task.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& trainSchema();
 
 /// What `[data]` takes beside the dataset's own keys: subsets, augmentation, normalisation.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& dataSchema();
 
-/// When an analysis under `[observe]` is due: every_steps, every_epochs, weights; added to each analysis's own keys.
+/// When an analysis under `[observe]` is due: every_steps, every_epochs, weights; added to each
+/// analysis's own keys.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& observeSchema();
 
 }  // namespace vitrine

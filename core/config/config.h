@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-/// A table of checked values. Asking for a key or type the schema does not have is a programmer's mistake and throws
-/// ConfigError naming the key.
+/// A table of checked values. Asking for a key or type the schema does not have is a programmer's
+/// mistake and throws ConfigError naming the key.
 class VITRINE_FOUNDATION_EXPORT Config {
  public:
   Config() = default;
@@ -25,7 +25,8 @@ class VITRINE_FOUNDATION_EXPORT Config {
   [[nodiscard]] std::int64_t integer(const std::string& key) const;
   [[nodiscard]] double real(const std::string& key) const;
   [[nodiscard]] std::string text(const std::string& key) const;  ///< "" when null
-  [[nodiscard]] std::array<std::int64_t, 2> size(const std::string& key) const;  ///< [height, width]
+  [[nodiscard]] std::array<std::int64_t, 2> size(
+      const std::string& key) const;  ///< [height, width]
   [[nodiscard]] std::vector<double> reals(const std::string& key) const;
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> texts(const std::string& key) const;
@@ -42,13 +43,15 @@ class VITRINE_FOUNDATION_EXPORT Config {
 };
 
 /// Leaf keys and values in order: {"model.width", 64}, ... Lists and sizes are leaves.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::pair<std::string, Json>> flatten(const Json& values);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::pair<std::string, Json>> flatten(
+    const Json& values);
 
 /// Keys whose values differ, with both (null where absent).
 struct Difference {
   std::string key;
   Json before, after;
 };
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Difference> difference(const Json& before, const Json& after);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Difference> difference(const Json& before,
+                                                                           const Json& after);
 
 }  // namespace vitrine

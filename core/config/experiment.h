@@ -1,8 +1,8 @@
 // An experiment file and the runs it means.
 //
-// Precedence, later wins: schema default, `model.preset`, file, variant, stage, sweep, seed, command line. A dotted key
-// merges, a whole table replaces. Runs are variants x sweep axes in file order x seeds, the last fastest; each is a
-// chain of stages where the file has [[stage]] entries.
+// Precedence, later wins: schema default, `model.preset`, file, variant, stage, sweep, seed,
+// command line. A dotted key merges, a whole table replaces. Runs are variants x sweep axes in file
+// order x seeds, the last fastest; each is a chain of stages where the file has [[stage]] entries.
 #pragma once
 
 #include <cstdint>
@@ -17,51 +17,56 @@
 
 namespace vitrine {
 
-/// Something wrong with a configuration. All of a file's problems are reported at once, never only the first.
+/// Something wrong with a configuration. All of a file's problems are reported at once, never only
+/// the first.
 struct VITRINE_FOUNDATION_EXPORT Problem {
-  std::string file;       ///< path as given; "command line" for overrides; "" for a form
-  int line = 0;           ///< 1-based; 0 where there is none
+  std::string file;  ///< path as given; "command line" for overrides; "" for a form
+  int line = 0;      ///< 1-based; 0 where there is none
   int column = 0;
-  std::string key;        ///< dotted: "model.patch_size"
-  std::string message;    ///< "5 does not divide image size 28; use 1, 2, 4, 7, 14 or 28"
-  std::string nearest;    ///< nearest legal key or value of a misspelt one, or ""
+  std::string key;      ///< dotted: "model.patch_size"
+  std::string message;  ///< "5 does not divide image size 28; use 1, 2, 4, 7, 14 or 28"
+  std::string nearest;  ///< nearest legal key or value of a misspelt one, or ""
 
   /// "FILE:LINE:COLUMN: KEY: MESSAGE (did you mean 'NEAREST'?)"
   [[nodiscard]] std::string sentence() const;
 };
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json toJson(const Problem& problem);
+/// The list of them, as `check --json` prints it.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json problemsJson(const std::vector<Problem>& problems);
 
 /// Where a resolved value came from.
 struct Origin {
-  /// "default", "preset vit/b16", "file", "variant + soft mask", "stage fine-tune", "sweep", "command line"
+  /// "default", "preset vit/b16", "file", "variant + soft mask", "stage fine-tune", "sweep",
+  /// "command line"
   std::string layer;
   int line = 0;  ///< in the file, 0 where there is none
 };
 
 /// What a run starts from.
 struct InitSource {
-  std::string weights;       ///< a safetensors file, or ""
-  std::string run;           ///< a run's UUID, or ""
-  int plannedRun = -1;       ///< index into Plan::runs: an earlier stage or a variant of the same file
+  std::string weights;  ///< a safetensors file, or ""
+  std::string run;      ///< a run's UUID, or ""
+  int plannedRun = -1;  ///< index into Plan::runs: an earlier stage or a variant of the same file
   std::string checkpoint = "latest";  ///< "best" | "latest" | a step
   std::string use = "model";          ///< "ema" | "model"
-  std::vector<std::string> skip;      ///< parameter-name globs that keep their own initialisation: "head.*"
-  std::vector<std::string> freeze;    ///< parameter-name globs that are not trained
+  std::vector<std::string>
+      skip;  ///< parameter-name globs that keep their own initialisation: "head.*"
+  std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
   std::vector<std::pair<std::string, std::string>> rename;
   std::string resizePositions = "bicubic";  ///< bicubic | bicubic_antialias | linear_corners | none
-  bool strict = true;        ///< every parameter must be found, apart from `skip`
+  bool strict = true;                       ///< every parameter must be found, apart from `skip`
 };
 
 /// One run of an experiment, ready to be stored and trained.
 struct VITRINE_FOUNDATION_EXPORT PlannedRun {
-  std::string name;      ///< distinct within the experiment: "+ soft mask, learning_rate 0.001, seed 1"
-  std::string variant;   ///< "" when the file has none
-  std::string stage;     ///< "" when the file has none
+  std::string name;  ///< distinct within the experiment: "+ soft mask, learning_rate 0.001, seed 1"
+  std::string variant;  ///< "" when the file has none
+  std::string stage;    ///< "" when the file has none
   std::uint64_t seed = 0;
-  Json config;           ///< resolved: model, task, data, train, observe, init (where given)
+  Json config;  ///< resolved: model, task, data, train, observe, init (where given)
   std::vector<std::pair<std::string, Origin>> origins;  ///< per leaf key of `config`, in its order
   std::optional<InitSource> init;
-  int dependsOn = -1;    ///< index into Plan::runs, or -1
+  int dependsOn = -1;  ///< index into Plan::runs, or -1
 };
 
 struct VITRINE_FOUNDATION_EXPORT Plan {
@@ -71,7 +76,8 @@ struct VITRINE_FOUNDATION_EXPORT Plan {
   std::vector<Problem> problems;  ///< empty means go
 };
 
-/// A `key=value` from the command line or a form. The value is TOML; a bare word is text; `none` and `null` mean absent.
+/// A `key=value` from the command line or a form. The value is TOML; a bare word is text; `none`
+/// and `null` mean absent.
 struct Override {
   std::string key;
   std::string value;
@@ -79,18 +85,21 @@ struct Override {
 /// \throws ConfigError  there is no '='
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Override parseOverride(const std::string& text);
 
-/// Parses, checks and expands an experiment. Never throws for what the text says: see Plan::problems.
-/// \param fileName  for messages
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan planExperiment(const std::string& text, const std::string& fileName,
-                                                            const Catalog& catalog,
-                                                            const std::vector<Override>& overrides = {});
+/// Parses, checks and expands an experiment. Never throws for what the text says: see
+/// Plan::problems. \param fileName  for messages
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan
+planExperiment(const std::string& text, const std::string& fileName, const Catalog& catalog,
+               const std::vector<Override>& overrides = {});
 /// \throws FileError  the file cannot be read or is larger than 8 MiB
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
-                                                                const std::vector<Override>& overrides = {});
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan
+planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
+                   const std::vector<Override>& overrides = {});
 
-/// Checks the values of one item against its schema; keys in problems are prefixed ("model." + key).
-/// Fills in defaults and resolves sizes: `values` becomes complete. Used by the planner and by `infer`.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> resolveItem(const Schema& schema, const std::string& prefix,
+/// Checks the values of one item against its schema; keys in problems are prefixed ("model." +
+/// key). Fills in defaults and resolves sizes: `values` becomes complete. Used by the planner and
+/// by `infer`.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> resolveItem(const Schema& schema,
+                                                                         const std::string& prefix,
                                                                          Json& values);
 
 /// TOML of a resolved configuration; reading it back gives the same configuration.

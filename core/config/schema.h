@@ -1,5 +1,6 @@
-// What an item can be configured with. One schema per item drives the form, the command line, validation,
-// `describe`, the docs page and the diff between runs; it is data, so no plugin code runs to read it.
+// What an item can be configured with. One schema per item drives the form, the command line,
+// validation, `describe`, the docs page and the diff between runs; it is data, so no plugin code
+// runs to read it.
 #pragma once
 
 #include <optional>
@@ -26,24 +27,25 @@ enum class FieldType {
 enum class Affects { Model, Run };
 
 struct VITRINE_FOUNDATION_EXPORT Field {
-  std::string name;                       ///< within its table: "width"
+  std::string name;  ///< within its table: "width"
   FieldType type = FieldType::Text;
-  Json defaultValue;                      ///< of the type; null means absent ("none" in a file)
-  bool required = false;                  ///< no default: the file must say it
-  bool nullable = false;                  ///< accepts "none" / null, meaning absent
-  std::optional<double> minimum;          ///< inclusive; for Size of each side, for List of each number
-  std::optional<double> maximum;          ///< inclusive
-  std::optional<double> above;            ///< exclusive lower bound
-  std::optional<double> below;            ///< exclusive upper bound
-  std::vector<std::string> choices;       ///< of a Choice
-  std::vector<std::string> choiceDocs;    ///< one line per choice, or empty
-  std::optional<FieldType> elements;      ///< of a List: Integer, Real, Text or Bool
-  std::vector<Field> fields;              ///< of a Table
-  std::string unit;                       ///< "px", "patches", "epochs", "1/step" ...
-  std::string doc;                        ///< one line, no full stop
+  Json defaultValue;                 ///< of the type; null means absent ("none" in a file)
+  bool required = false;             ///< no default: the file must say it
+  bool nullable = false;             ///< accepts "none" / null, meaning absent
+  std::optional<double> minimum;     ///< inclusive; for Size of each side, for List of each number
+  std::optional<double> maximum;     ///< inclusive
+  std::optional<double> above;       ///< exclusive lower bound
+  std::optional<double> below;       ///< exclusive upper bound
+  std::vector<std::string> choices;  ///< of a Choice
+  std::vector<std::string> choiceDocs;  ///< one line per choice, or empty
+  std::optional<FieldType> elements;    ///< of a List: Integer, Real, Text or Bool
+  std::vector<Field> fields;            ///< of a Table
+  std::string unit;                     ///< "px", "patches", "epochs", "1/step" ...
+  std::string doc;                      ///< one line, no full stop
   Affects affects = Affects::Model;
-  std::string refusal;                    ///< for values in `refusedValues`: the sentence
-  std::vector<Json> refusedValues;        ///< known to the papers, not offered yet: refused with `refusal`
+  std::string refusal;  ///< for values in `refusedValues`: the sentence
+  std::vector<Json>
+      refusedValues;  ///< known to the papers, not offered yet: refused with `refusal`
 
   // Fluent setters, so that a schema reads as a table.
   Field& range(double low, double high);
@@ -57,21 +59,29 @@ struct VITRINE_FOUNDATION_EXPORT Field {
   Field& refuse(std::vector<Json> values, std::string sentence);
 };
 
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field flagField(std::string name, bool value, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field integerField(std::string name, Json value, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field realField(std::string name, Json value, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field textField(std::string name, Json value, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field choiceField(std::string name, Json value,
-                                                          std::vector<std::string> choices, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field sizeField(std::string name, Json value, std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field listField(std::string name, FieldType elements, Json value,
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field flagField(std::string name, bool value,
                                                         std::string doc);
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field tableField(std::string name, std::vector<Field> fields,
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field integerField(std::string name, Json value,
+                                                           std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field realField(std::string name, Json value,
+                                                        std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field textField(std::string name, Json value,
+                                                        std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field choiceField(std::string name, Json value,
+                                                          std::vector<std::string> choices,
+                                                          std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field sizeField(std::string name, Json value,
+                                                        std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field listField(std::string name, FieldType elements,
+                                                        Json value, std::string doc);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field tableField(std::string name,
+                                                         std::vector<Field> fields,
                                                          std::string doc);
 
 /// A relation between fields, as data: Studio checks it without the plugin.
 ///
-/// Arguments are dotted keys within the item ("mask.kind") or literal values. Size fields are compared side by side.
+/// Arguments are dotted keys within the item ("mask.kind") or literal values. Size fields are
+/// compared side by side.
 struct VITRINE_FOUNDATION_EXPORT Rule {
   enum class Kind {
     Divides,     ///< (a, b): a divides b, on each side: patch_size divides image_size
@@ -90,7 +100,7 @@ struct VITRINE_FOUNDATION_EXPORT Rule {
 struct VITRINE_FOUNDATION_EXPORT Preset {
   std::string name;  ///< "vit/b16"
   std::string doc;
-  Json values;       ///< object of (nested) keys
+  Json values;  ///< object of (nested) keys
 };
 
 struct VITRINE_FOUNDATION_EXPORT Schema {
@@ -112,6 +122,7 @@ struct VITRINE_FOUNDATION_EXPORT Schema {
 /// \throws ConfigError  `json` was not made by toJson
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Schema schemaFromJson(const Json& json);
 /// JSON Schema (draft 2020-12) of the item's table.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json jsonSchema(const Schema& schema, const std::string& title);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json jsonSchema(const Schema& schema,
+                                                        const std::string& title);
 
 }  // namespace vitrine
