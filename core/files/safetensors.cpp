@@ -41,7 +41,10 @@ constexpr std::array<std::pair<const char*, std::size_t>, 10> kTypes{{{"F64", 8}
 
 std::string knownTypes() {
   std::string out;
-  for (const auto& type : kTypes) out += (out.empty() ? "" : " ") + std::string(type.first);
+  for (const auto& type : kTypes) {
+    if (!out.empty()) out += ' ';
+    out += type.first;
+  }
   return out;
 }
 
