@@ -1,0 +1,16 @@
+#include "core/model/build_device.h"
+
+namespace vitrine {
+
+namespace {
+thread_local c10::Device currentDevice{c10::kCPU};
+}  // namespace
+
+c10::Device buildDevice() noexcept { return currentDevice; }
+
+ScopedBuildDevice::ScopedBuildDevice(c10::Device device) noexcept : before_(currentDevice) {
+  currentDevice = device;
+}
+ScopedBuildDevice::~ScopedBuildDevice() { currentDevice = before_; }
+
+}  // namespace vitrine

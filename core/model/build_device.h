@@ -1,0 +1,27 @@
+// Where models are built. Under a ScopedBuildDevice of kind Meta a model of any size is built in an
+// instant: its parameters have names and shapes, no memory and no values.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include "core/engine_export.h"
+
+namespace vitrine {
+
+/// Device of the parameters that are made on this thread now; the CPU unless a ScopedBuildDevice
+/// says otherwise.
+[[nodiscard]] VITRINE_ENGINE_EXPORT c10::Device buildDevice() noexcept;
+
+/// Sets buildDevice() for this thread until the end of the scope.
+class VITRINE_ENGINE_EXPORT ScopedBuildDevice {
+ public:
+  explicit ScopedBuildDevice(c10::Device device) noexcept;
+  ~ScopedBuildDevice();
+  ScopedBuildDevice(const ScopedBuildDevice&) = delete;
+  ScopedBuildDevice& operator=(const ScopedBuildDevice&) = delete;
+
+ private:
+  c10::Device before_;
+};
+
+}  // namespace vitrine

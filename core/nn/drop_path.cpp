@@ -1,0 +1,45 @@
+#include "core/nn/drop_path.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/Generator.h>
+
+#include "core/base/error.h"
+
+namespace vitrine::nn {
+
+namespace {
+
+at::Tensor keepScale(at::IntArrayRef shape, const at::Tensor& like, double rate,
+                     const at::Generator& generator) {
+  if (!generator.defined())
+    throw Error("dropout has no generator to draw from; give the model one with setGenerator");
+  const double keep = 1 - rate;
+  at::Tensor scale = at::empty(shape, like.options());
+  scale.bernoulli_(keep, generator);
+  // A rate of one keeps nothing, and 0 / 0 is not wanted.
+  return keep > 0 ? scale.div_(keep) : scale;
+}
+
+}  // namespace
+
+at::Tensor dropPath(const at::Tensor& branch, double rate, const at::Generator& generator) {
+  if (rate <= 0) return branch;
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(branch.dim()), 1);
+  shape[0] = branch.size(0);
+  return branch * keepScale(shape, branch, rate, generator);
+}
+
+at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& generator) {
+  if (rate <= 0) return x;
+  return x * keepScale(x.sizes(), x, rate, generator);
+}
+
+std::vector<double> dropPathRates(double last, std::int64_t depth) {
+  std::vector<double> rates;
+  for (std::int64_t i = 0; i < depth; ++i) {
+    rates.push_back(depth > 1 ? last * static_cast<double>(i) / static_cast<double>(depth - 1) : 0);
+  }
+  return rates;
+}
+
+}  // namespace vitrine::nn

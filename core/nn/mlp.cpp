@@ -1,0 +1,18 @@
+#include "core/nn/mlp.h"
+
+#include <ATen/ATen.h>
+
+namespace vitrine::nn {
+
+at::Tensor gelu(const at::Tensor& x, Gelu form) {
+  return at::gelu(x, form == Gelu::Tanh ? "tanh" : "none");
+}
+
+at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) { return at::silu(gate) * up; }
+
+std::int64_t swiGluHidden(std::int64_t width, std::int64_t multiple) {
+  const std::int64_t hidden = 2 * 4 * width / 3;
+  return (hidden + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace vitrine::nn

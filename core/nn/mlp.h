@@ -1,0 +1,25 @@
+// What stands between the maps of an MLP: GELU, and the gate of SwiGLU (Shazeer 2020, "GLU variants
+// improve Transformer").
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "core/engine_export.h"
+
+namespace vitrine::nn {
+
+enum class Gelu { Erf, Tanh };
+
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gelu(const at::Tensor& x, Gelu form);
+
+/// silu(gate) * up, same shapes.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
+
+/// Hidden channels of LLaMA's SwiGLU: floor(2/3 * 4 * width), rounded up to a multiple of
+/// `multiple`.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t swiGluHidden(std::int64_t width,
+                                                              std::int64_t multiple);
+
+}  // namespace vitrine::nn

@@ -1,0 +1,35 @@
+// LayerNorm and RMSNorm over the last axis, each with the residual sum that precedes it in a
+// pre-norm block.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <utility>
+
+#include "core/engine_export.h"
+
+namespace vitrine::nn {
+
+enum class NormKind {
+  Layer,  ///< (x - mean) / sqrt(variance + eps) * weight + bias      Ba et al. 2016
+  Rms,    ///< x / sqrt(mean(x^2) + eps) * weight                     Zhang & Sennrich 2019
+};
+
+/// \param x       [.., width]
+/// \param weight  [width]
+/// \param bias    [width], LayerNorm only; undefined for RMSNorm
+/// \returns       the shape and dtype of `x`. RMSNorm's statistics and scaling are float32 for half
+/// types, the product with
+///                `weight` follows in the dtype of `x` (as LLaMA's code does)
+/// \throws ShapeError  the last axis of `x` is not the width of `weight`
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor normalise(NormKind kind, const at::Tensor& x,
+                                                         const at::Tensor& weight,
+                                                         const at::Tensor& bias, double eps);
+
+/// {x + branch, normalise(x + branch)}, one pass over memory each way on the CPU. An undefined
+/// `branch` is zero.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::pair<at::Tensor, at::Tensor> addAndNormalise(
+    NormKind kind, const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight,
+    const at::Tensor& bias, double eps);
+
+}  // namespace vitrine::nn

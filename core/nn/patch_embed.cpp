@@ -1,0 +1,27 @@
+#include "core/nn/patch_embed.h"
+
+#include <ATen/ATen.h>
+
+#include "core/base/error.h"
+
+namespace vitrine::nn {
+
+at::Tensor patchEmbed(const at::Tensor& images, const at::Tensor& weight, const at::Tensor& bias) {
+  const std::int64_t channels = weight.size(1), patchHeight = weight.size(2),
+                     patchWidth = weight.size(3);
+  if (images.dim() != 4 || images.size(1) != channels || images.size(2) % patchHeight != 0 ||
+      images.size(3) % patchWidth != 0) {
+    throw ShapeError("images " + c10::str(images.sizes()) + " cannot be cut into patches of " +
+                     std::to_string(channels) + " channels, " + std::to_string(patchHeight) +
+                     " x " + std::to_string(patchWidth) +
+                     " pixels; images are [batch, channels, height, width]");
+  }
+  const std::int64_t rows = images.size(2) / patchHeight, columns = images.size(3) / patchWidth;
+  const at::Tensor patches =
+      images.reshape({images.size(0), channels, rows, patchHeight, columns, patchWidth})
+          .permute({0, 2, 4, 1, 3, 5})
+          .reshape({images.size(0), rows * columns, channels * patchHeight * patchWidth});
+  return at::linear(patches, weight.flatten(1), bias);
+}
+
+}  // namespace vitrine::nn

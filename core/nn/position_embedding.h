@@ -1,0 +1,45 @@
+// Position tables: fixed sin-cos ones, and carrying a learned one to another grid.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/engine_export.h"
+
+namespace vitrine::nn {
+
+enum class ClassToken { None, First, Last };
+
+/// How a position table becomes one of another grid.
+enum class ResizeRule {
+  Bicubic,           ///< a = -0.75, half-pixel centres, no antialias (DeiT, iLLaMA)
+  BicubicAntialias,  ///< the same with antialias (timm)
+  LinearCorners,     ///< corner-aligned linear: scipy.ndimage.zoom of order 1 (ViT authors)
+};
+
+/// "bicubic" | "bicubic_antialias" | "linear_corners"; anything else is no rule.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<ResizeRule> resizeRule(const std::string& name);
+
+/// \param table  [1, rows, width]; the class token's row is first, last or absent and stays as it
+/// is \param from   [height, width] of the table's grid in patches; \param to  the grid wanted
+/// \returns      [1, rows', width] of the table's dtype, computed in float32 at least
+/// \throws ShapeError  the rows are not those of `from`
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor resizePositions(const at::Tensor& table,
+                                                               ClassToken classToken,
+                                                               std::array<std::int64_t, 2> from,
+                                                               std::array<std::int64_t, 2> to,
+                                                               ResizeRule rule);
+
+/// Fixed 2-D sines and cosines as MAE's code makes them, [1, height * width (+ 1), width] float32
+/// on the CPU: the first half of the channels holds sin and cos of column * w_k, the second of row
+/// * w_k, w_k = 1e4 ^ (-4k / width); the class token's row is zero. \throws ShapeError  width is
+/// not a multiple of 4
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sinCosPositions(std::array<std::int64_t, 2> grid,
+                                                               std::int64_t width,
+                                                               ClassToken classToken);
+
+}  // namespace vitrine::nn
