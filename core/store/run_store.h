@@ -1,5 +1,6 @@
-// The experiment database, for writing and reading: one object per thread. The only SQLite of the project is below this
-// header. Every write transaction goes through the gate file (reliability D1).
+// The experiment database, for writing and reading: one object per thread. The only SQLite of the
+// project is below this header. Every write transaction goes through the gate file (reliability
+// D1).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,13 @@
 namespace vitrine {
 
 class Database;
+class StoreSink;
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path defaultDatabase();
 /// `<name>.files` beside `database`: checkpoints and logs. Paths in rows are relative to it.
-[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(const std::filesystem::path& database);
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(
+    const std::filesystem::path& database);
 
 enum class OpenMode {
   ReadWriteCreate,
@@ -30,7 +33,7 @@ enum class OpenMode {
 
 /// Points of one curve reduced to a window of pixels.
 struct CurveColumn {
-  double x = 0;       ///< step, epoch or time of the first point in the column
+  double x = 0;  ///< step, epoch or time of the first point in the column
   double first = 0, last = 0, minimum = 0, maximum = 0;
   std::int64_t count = 0;
 };
@@ -45,17 +48,27 @@ class VITRINE_STORE_EXPORT RunStore {
 
   [[nodiscard]] const std::filesystem::path& file() const noexcept;
 
-  // --- writing -------------------------------------------------------------------------------------------------
+  // --- writing
+  // -------------------------------------------------------------------------------------------------
   /// The experiment of that title, made when there is none; the text of the file is kept with it.
   std::int64_t experiment(const std::string& title, const std::string& sourceText);
-  /// Stores runs in order; `dependsOn` may be -(index+1) for an earlier one of the same call. Returns their ids.
+  /// Stores runs in order; `dependsOn` may be -(index+1) for an earlier one of the same call.
+  /// Returns their ids.
   std::vector<std::int64_t> addRuns(std::int64_t experimentId, const std::vector<NewRun>& runs);
   /// \throws StoreError  the transition is not legal; names both states
   void setState(std::int64_t run, RunState to, const std::string& reason = "");
-  /// Opens a segment: closes the one before at `firstStep`, claims the run for `worker`, state becomes running.
-  std::int64_t openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker, const Json& environment);
-  void setRequest(std::int64_t run, const std::string& request);  ///< "", "checkpoint", "pause", "stop"
+  /// Opens a segment and returns its number (from 1): closes the one before at `firstStep`, claims
+  /// the run for `worker`, state becomes running. `environment` has at least `device` and `commit`,
+  /// which become columns of `runs`. \throws RefusedError  another process works on the run
+  std::int64_t openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
+                           const Json& environment);
+  /// "", "checkpoint", "pause" or "stop". Forgotten when the run ends. A worker that was ended by a
+  /// signal looks at request() to tell `stopped` from `interrupted`. \throws RefusedError  the run
+  /// is not in progress
+  void setRequest(std::int64_t run, const std::string& request);
   [[nodiscard]] std::string request(std::int64_t run);
+  /// Says which process works on a run in progress: the launcher, once it knows the pid.
+  void setWorker(std::int64_t run, const Worker& worker);
   void setLogFile(std::int64_t run, const std::string& relativePath);
   void deleteRun(std::int64_t run);  ///< rows and files. \throws RefusedError  it is alive
   void setNote(std::int64_t run, const std::string& text);
@@ -73,14 +86,20 @@ class VITRINE_STORE_EXPORT RunStore {
   /// Stores an artifact of `analyse` (no segment needed).
   std::int64_t addArtifact(std::int64_t run, const Artifact& artifact);
 
-  // --- reading -------------------------------------------------------------------------------------------------
-  [[nodiscard]] std::vector<RunRow> runs(std::int64_t changedSince = 0);  ///< by id; those with changeSequence above
-  [[nodiscard]] RunRow run(std::int64_t id);                     ///< \throws NotFoundError
+  // --- reading
+  // -------------------------------------------------------------------------------------------------
+  [[nodiscard]] std::vector<RunRow> runs(
+      std::int64_t changedSince = 0);  ///< by id; those with changeSequence above
+  /// Ids of runs deleted by changes above `changedSince`.
+  [[nodiscard]] std::vector<std::int64_t> deletedRuns(std::int64_t changedSince);
+  /// The newest change of any run.
+  [[nodiscard]] std::int64_t lastChange();
+  [[nodiscard]] RunRow run(std::int64_t id);  ///< \throws NotFoundError
   [[nodiscard]] std::optional<RunRow> runByUuid(const std::string& uuid);
   [[nodiscard]] Json config(std::int64_t run);
   [[nodiscard]] Json origins(std::int64_t run);
   [[nodiscard]] Json init(std::int64_t run);
-  [[nodiscard]] Json environment(std::int64_t run);              ///< of the last segment; null before the first
+  [[nodiscard]] Json environment(std::int64_t run);  ///< of the last segment; null before the first
   [[nodiscard]] std::string note(std::int64_t run);
   [[nodiscard]] std::vector<std::string> tags(std::int64_t run);
   [[nodiscard]] std::vector<SegmentRow> segments(std::int64_t run);
@@ -88,8 +107,11 @@ class VITRINE_STORE_EXPORT RunStore {
   /// Last value of `name` for every run that has it: one query for a whole list.
   [[nodiscard]] std::vector<std::pair<std::int64_t, double>> lastValues(const std::string& name);
   [[nodiscard]] std::vector<std::string> metricNames(std::int64_t run);
-  /// The curve as it counts: superseded points left out, ascending step. Those with sequence above `after`.
-  [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& name, std::int64_t after = 0);
+  /// The curve as it counts: superseded points left out, ascending step. Those with sequence above
+  /// `after`. When a run gets a new segment, points that were seen before may not count any more:
+  /// read again from 0.
+  [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& name,
+                                                std::int64_t after = 0);
   [[nodiscard]] std::vector<EventRow> events(std::int64_t run, std::int64_t after = 0);
   [[nodiscard]] std::vector<ArtifactRow> artifacts(std::int64_t run);
   [[nodiscard]] ArtifactRow artifact(std::int64_t id);
@@ -115,10 +137,12 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] std::vector<std::string> check();
 
  private:
+  friend class StoreSink;
   std::unique_ptr<Database> database_;
 };
 
-/// The version of the SQLite that is linked, and whether it has the WAL-reset bug (3.7.0 to 3.51.2).
+/// The version of the SQLite that is linked, and whether it has the WAL-reset bug (3.7.0
+/// to 3.51.2).
 [[nodiscard]] VITRINE_STORE_EXPORT std::string sqliteVersion();
 [[nodiscard]] VITRINE_STORE_EXPORT bool sqliteHasWalResetBug();
 

@@ -1,8 +1,8 @@
-// Tells the window that another process wrote. Polls PRAGMA data_version at 4 Hz, then reports what changed.
+// Tells the window that another process wrote. Polls PRAGMA data_version at 4 Hz, then reports what
+// changed.
 #pragma once
 
 #include <QObject>
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>

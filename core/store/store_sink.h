@@ -1,4 +1,5 @@
-// EventSink into the database: a queue and a writer thread of its own, one transaction at most every 500 ms.
+// EventSink into the database: a queue and a writer thread of its own, one transaction at most
+// every 500 ms.
 #pragma once
 
 #include <filesystem>
@@ -6,15 +7,16 @@
 
 #include "core/artifact/event_sink.h"
 #include "core/base/run_control.h"
-#include "core/store_export.h"
 #include "core/store/types.h"
+#include "core/store_export.h"
 
 namespace vitrine {
 
 class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
  public:
   /// Opens its own connection. `control` is told what the row's `request` asks for.
-  StoreSink(const std::filesystem::path& database, std::int64_t run, std::int64_t segment, RunControl& control);
+  StoreSink(const std::filesystem::path& database, std::int64_t run, std::int64_t segment,
+            RunControl& control);
   ~StoreSink() override;  ///< flushes
 
   void metrics(const MetricRecord& record) override;

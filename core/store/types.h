@@ -12,7 +12,16 @@
 namespace vitrine {
 
 enum class RunState {
-  Queued, Starting, Running, Pausing, Paused, Stopping, Stopped, Done, Failed, Interrupted,
+  Queued,
+  Starting,
+  Running,
+  Pausing,
+  Paused,
+  Stopping,
+  Stopped,
+  Done,
+  Failed,
+  Interrupted,
 };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunState state);  ///< "queued" ...
 /// \throws StoreError
@@ -26,9 +35,9 @@ enum class RunState {
 struct NewRun {
   std::string name, variant, stage;
   std::uint64_t seed = 0;
-  Json config;               ///< resolved
-  Json origins;              ///< object key -> {layer, line}
-  Json init;                 ///< null or InitSource as JSON
+  Json config;                 ///< resolved
+  Json origins;                ///< object key -> {layer, line}
+  Json init;                   ///< null or InitSource as JSON
   std::int64_t dependsOn = 0;  ///< run id, or 0
   RunState state = RunState::Queued;
 };
@@ -42,6 +51,8 @@ struct Worker {
 };
 /// This process.
 [[nodiscard]] VITRINE_STORE_EXPORT Worker thisWorker();
+/// Another process of this machine; its start time is "" when it is not there.
+[[nodiscard]] VITRINE_STORE_EXPORT Worker workerOf(std::int64_t pid);
 /// Whether that process is still there: pid, start time and boot id agree.
 [[nodiscard]] VITRINE_STORE_EXPORT bool isWorkerAlive(const Worker& worker);
 
@@ -51,7 +62,7 @@ struct RunRow {
   std::int64_t experimentId = 0;
   std::uint64_t seed = 0;
   RunState state = RunState::Queued;
-  std::string reason;        ///< why failed or interrupted, one sentence
+  std::string reason;                            ///< why failed or interrupted, one sentence
   std::string createdAt, startedAt, finishedAt;  ///< ISO 8601 UTC, "" where not yet
   std::string device, commit;
   std::int64_t step = 0, totalSteps = 0;
@@ -65,10 +76,10 @@ struct RunRow {
 };
 
 struct SegmentRow {
-  std::int64_t number = 0;      ///< 1-based within the run
+  std::int64_t number = 0;  ///< 1-based within the run
   std::int64_t firstStep = 0;
-  std::int64_t lastStep = -1;   ///< -1 while not superseded
-  std::int64_t resumedFrom = 0; ///< segment number, 0 for the first
+  std::int64_t lastStep = -1;    ///< -1 while not superseded
+  std::int64_t resumedFrom = 0;  ///< segment number, 0 for the first
   std::string startedAt;
 };
 

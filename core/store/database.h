@@ -1,0 +1,158 @@
+// A connection to SQLite and its statements. Private to core/store: everybody else uses RunStore.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/store/gate.h"
+
+namespace vitrine {
+
+class Database;
+
+/// A prepared statement on loan from its connection's cache; reset when it goes.
+class Statement {
+ public:
+  ~Statement();
+  Statement(Statement&& other) noexcept;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  // Parameters, from 1.
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, double value);           ///< NaN becomes NULL
+  Statement& bind(int index, std::string_view text);  ///< bytes as they are
+  Statement& bindBlob(
+      int index,
+      std::span<const std::byte> bytes);  ///< not copied: must live until the statement ran
+  Statement& bindNull(int index);
+  Statement& bind(int index, int value) { return bind(index, static_cast<std::int64_t>(value)); }
+  Statement& bind(int index, const char* text) { return bind(index, std::string_view(text)); }
+  Statement& bind(int index, const std::string& text) {
+    return bind(index, std::string_view(text));
+  }
+  template <typename... Values>
+  Statement& with(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+    return *this;
+  }
+
+  [[nodiscard]] bool step();  ///< true while there is a row
+  void run();                 ///< to the end
+
+  // Columns, from 0.
+  [[nodiscard]] bool isNull(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;  ///< NULL is NaN
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::span<const std::byte> blob(int column) const;  ///< until the next step
+  [[nodiscard]] sqlite3_stmt* handle() const noexcept { return statement_; }
+
+ private:
+  friend class Database;
+  Statement(Database& database, sqlite3_stmt* statement)
+      : database_(&database), statement_(statement) {}
+  void check(int code, const char* doing) const;
+
+  Database* database_;
+  sqlite3_stmt* statement_;
+};
+
+/// How long a writer waits at the gate.
+enum class Patience { Brief, Unlimited };
+
+class Database {
+ public:
+  enum class Access { Create, Write, Read };
+
+  /// Opens with the settings of reliability.md ("Settings per connection"). Says nothing about
+  /// whose file it is. \throws NotFoundError  there is none and Access is not Create
+  Database(const std::filesystem::path& file, Access access);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
+  [[nodiscard]] bool isReadOnly() const noexcept { return access_ == Access::Read; }
+  [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
+  void setPatience(Patience patience) noexcept { patience_ = patience; }
+
+  [[nodiscard]] Statement prepare(std::string_view sql);
+  void execute(const char* sql);  ///< any number of statements without parameters
+  [[nodiscard]] std::int64_t integer(std::string_view sql);
+
+  /// Runs `body` in BEGIN IMMEDIATE ... COMMIT under the gate; rolls back when it throws. Nests.
+  template <typename Body>
+  auto write(Body&& body);
+  /// Runs `body` on one snapshot.
+  template <typename Body>
+  auto read(Body&& body);
+
+  /// Ids of metric names seen by this connection.
+  std::unordered_map<std::string, std::int64_t> metricIds;
+
+  /// Throws the sentence for an SQLite result code. I/O errors and damage poison the connection: it
+  /// writes no more (reliability D10).
+  [[noreturn]] void fail(int code, const std::string& doing);
+
+ private:
+  void begin();
+  void commit();
+  void rollback() noexcept;
+
+  std::filesystem::path file_;
+  Access access_;
+  std::unique_ptr<Gate> gate_;
+  sqlite3* handle_ = nullptr;
+  std::unordered_map<std::string, sqlite3_stmt*> cache_;
+  Patience patience_ = Patience::Brief;
+  int depth_ = 0;
+  bool hasWritten_ = false;
+  std::string poison_;  ///< the first error that ended writing
+};
+
+template <typename Body>
+auto Database::write(Body&& body) {
+  if (depth_ > 0) return body();
+  begin();
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      commit();
+    } else {
+      auto result = body();
+      commit();
+      return result;
+    }
+  } catch (...) {
+    rollback();
+    throw;
+  }
+}
+
+template <typename Body>
+auto Database::read(Body&& body) {
+  if (depth_ > 0) return body();
+  execute("BEGIN");
+  ++depth_;
+  struct End {
+    Database& database;
+    ~End() {
+      --database.depth_;
+      sqlite3_exec(database.handle_, "COMMIT", nullptr, nullptr, nullptr);
+    }
+  } end{*this};
+  return body();
+}
+
+}  // namespace vitrine

@@ -1,0 +1,52 @@
+#include "core/store/gate.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+
+Gate::Gate(const std::filesystem::path& database) : file_(database.string() + ".gate") {
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    throw StoreError("cannot open '" + file_.string() +
+                     "', which serialises writers: " + std::strerror(errno) +
+                     "; make its folder writable or open the database read-only");
+  }
+}
+
+Gate::~Gate() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool Gate::lock(std::chrono::milliseconds wait) {
+  const auto end = std::chrono::steady_clock::now() + wait;
+  auto pause = std::chrono::microseconds(200);
+  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
+    }
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(5000));
+  }
+  return true;
+}
+
+void Gate::lockBlocking() {
+  while (::flock(descriptor_, LOCK_EX) != 0) {
+    if (errno != EINTR) {
+      throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
+    }
+  }
+}
+
+void Gate::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }
+
+}  // namespace vitrine

@@ -1,0 +1,31 @@
+// The file that serialises writers of one database: `<database>.gate`, locked with flock
+// (reliability D1).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+namespace vitrine {
+
+/// Never the database file itself: closing a second descriptor of that would drop SQLite's own
+/// locks. The kernel frees the lock when its holder dies, however it dies.
+class Gate {
+ public:
+  /// \throws StoreError  the file cannot be made
+  explicit Gate(const std::filesystem::path& database);
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// Waits at most `wait`; false when others held it all that time.
+  [[nodiscard]] bool lock(std::chrono::milliseconds wait);
+  /// Waits its turn, first come first served.
+  void lockBlocking();
+  void unlock() noexcept;
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+}  // namespace vitrine

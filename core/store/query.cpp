@@ -1,0 +1,150 @@
+// RunStore::query: one statement of the user's own, on a connection that cannot write.
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/store/rows.h"
+#include "core/store/run_store.h"
+#include "core/store/schema.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr auto kDeadline = std::chrono::seconds(30);
+
+/// Pragmas that only tell something; those with an argument name a table or an index.
+bool isHarmlessPragma(std::string_view name, bool hasArgument) {
+  static const std::set<std::string_view> kAboutOne{
+      "table_info", "table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"};
+  static const std::set<std::string_view> kAboutAll{
+      "table_list",    "user_version",    "application_id", "schema_version",
+      "page_count",    "page_size",       "data_version",   "freelist_count",
+      "journal_mode",  "compile_options", "database_list",  "encoding",
+      "function_list", "integrity_check", "quick_check",    "foreign_key_check"};
+  return hasArgument ? kAboutOne.count(name) != 0 : kAboutAll.count(name) != 0;
+}
+
+int allowReading(void*, int action, const char* first, const char* second, const char*,
+                 const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION: {
+      const std::string_view name = second != nullptr ? second : "";
+      return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK;
+    }
+    case SQLITE_PRAGMA:
+      return isHarmlessPragma(first != nullptr ? first : "", second != nullptr) ? SQLITE_OK
+                                                                                : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+bool isOnlySpace(std::string_view sql) {
+  while (!sql.empty()) {
+    if (sql.starts_with("--")) {
+      const auto end = sql.find('\n');
+      sql.remove_prefix(end == std::string_view::npos ? sql.size() : end);
+    } else if (sql.starts_with("/*")) {
+      const auto end = sql.find("*/", 2);
+      sql.remove_prefix(end == std::string_view::npos ? sql.size() : end + 2);
+    } else if (std::string_view(" \t\r\n\f;").find(sql.front()) != std::string_view::npos) {
+      sql.remove_prefix(1);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+Json cell(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_column_int64(statement, column));
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT: {
+      const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+      return toUtf8({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
+    }
+    case SQLITE_BLOB: {
+      Json value = Json::object();
+      value["bytes"] = sqlite3_column_bytes(statement, column);
+      return value;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+struct Finalizer {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+}  // namespace
+
+RunStore::Table RunStore::query(const std::string& sql) {
+  // A connection of its own: opened for reading, and with an authorizer that knows nothing but
+  // reading.
+  Database database(file(), Database::Access::Read);
+  openSchema(database);
+  sqlite3* handle = database.handle();
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
+  sqlite3_set_authorizer(handle, allowReading, nullptr);
+
+  sqlite3_stmt* raw = nullptr;
+  const char* rest = nullptr;
+  const int prepared =
+      sqlite3_prepare_v2(handle, sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
+  const std::unique_ptr<sqlite3_stmt, Finalizer> statement(raw);
+  if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
+    throw RefusedError("this statement does more than read (" + toUtf8(sqlite3_errmsg(handle)) +
+                       "); `query` takes SELECT, EXPLAIN and informative PRAGMAs");
+  }
+  if (prepared != SQLITE_OK) throw StoreError("SQL error: " + toUtf8(sqlite3_errmsg(handle)));
+  if (raw == nullptr)
+    throw StoreError("there is no SQL statement; give one, for example SELECT * FROM runs");
+  if (!isOnlySpace(rest)) {
+    throw RefusedError("there is more than one SQL statement; give one at a time");
+  }
+  if (sqlite3_stmt_readonly(raw) == 0) {
+    throw RefusedError(
+        "this statement does more than read; `query` takes SELECT, EXPLAIN and informative "
+        "PRAGMAs");
+  }
+
+  auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  sqlite3_progress_handler(
+      handle, 20'000,
+      [](void* until) {
+        const auto end = *static_cast<const std::chrono::steady_clock::time_point*>(until);
+        return std::chrono::steady_clock::now() >= end ? 1 : 0;
+      },
+      &deadline);
+
+  Table table;
+  const int columns = sqlite3_column_count(raw);
+  for (int i = 0; i < columns; ++i) table.columns.push_back(toUtf8(sqlite3_column_name(raw, i)));
+  for (;;) {
+    const int code = sqlite3_step(raw);
+    if (code == SQLITE_DONE) break;
+    if ((code & 0xff) == SQLITE_INTERRUPT) {
+      throw StoreError("the query was stopped after " + std::to_string(kDeadline.count()) +
+                       " s; narrow it with WHERE run_id = ... or LIMIT");
+    }
+    if (code != SQLITE_ROW) throw StoreError("SQL error: " + toUtf8(sqlite3_errmsg(handle)));
+    std::vector<Json> row;
+    row.reserve(static_cast<std::size_t>(columns));
+    for (int i = 0; i < columns; ++i) row.push_back(cell(raw, i));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,129 @@
+#include "core/store/rows.h"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+
+namespace {
+
+#define VITRINE_RUN_COLUMNS                                                                      \
+  "SELECT r.id, r.uuid, e.title, r.variant, r.stage, r.name, r.experiment_id, r.seed, r.state, " \
+  "r.reason, "                                                                                   \
+  "r.created_at, r.started_at, r.finished_at, r.device, r.commit_hash, r.step, r.total_steps, "  \
+  "r.epoch, "                                                                                    \
+  "r.total_epochs, r.loss, r.images_per_second, r.remaining_seconds, r.memory_bytes, "           \
+  "r.heartbeat_at, "                                                                             \
+  "r.latest_checkpoint, r.best_checkpoint, r.log_file, r.worker_pid, r.worker_start, "           \
+  "r.worker_boot, "                                                                              \
+  "r.worker_host, r.change_sequence FROM run r JOIN experiment e ON e.id = r.experiment_id "
+
+constexpr const char* kOne = VITRINE_RUN_COLUMNS "WHERE r.id = ?";
+constexpr const char* kChanged = VITRINE_RUN_COLUMNS "WHERE r.change_sequence > ? ORDER BY r.id";
+constexpr const char* kAlive = VITRINE_RUN_COLUMNS
+    "WHERE r.state IN ('starting', 'running', 'pausing', 'stopping') ORDER BY r.id";
+#undef VITRINE_RUN_COLUMNS
+
+std::uint64_t seedOf(const Statement& row, int column) {
+  // An integer, or decimal text where it does not fit SQLite's signed integers.
+  const std::string text = row.text(column);
+  std::uint64_t seed = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seed);
+  return seed;
+}
+
+RunRow rowOf(const Statement& row) {
+  RunRow run;
+  int i = 0;
+  run.id = row.integer(i++);
+  run.uuid = row.text(i++);
+  run.experiment = row.text(i++);
+  run.variant = row.text(i++);
+  run.stage = row.text(i++);
+  run.name = row.text(i++);
+  run.experimentId = row.integer(i++);
+  run.seed = seedOf(row, i++);
+  run.state = runStateFromString(row.text(i++));
+  run.reason = row.text(i++);
+  run.createdAt = row.text(i++);
+  run.startedAt = row.text(i++);
+  run.finishedAt = row.text(i++);
+  run.device = row.text(i++);
+  run.commit = row.text(i++);
+  run.step = row.integer(i++);
+  run.totalSteps = row.integer(i++);
+  run.epoch = row.real(i++);
+  run.totalEpochs = row.real(i++);
+  run.loss = row.real(i++);
+  run.imagesPerSecond = row.real(i++);
+  run.remainingSeconds = row.real(i++);
+  run.memoryBytes = row.integer(i++);
+  run.heartbeatAt = row.text(i++);
+  run.latestCheckpoint = row.isNull(i) ? -1 : row.integer(i);
+  ++i;
+  run.bestCheckpoint = row.isNull(i) ? -1 : row.integer(i);
+  ++i;
+  run.logFile = row.text(i++);
+  run.worker.pid = row.integer(i++);
+  run.worker.startTime = row.text(i++);
+  run.worker.bootId = row.text(i++);
+  run.worker.host = row.text(i++);
+  run.changeSequence = row.integer(i++);
+  return run;
+}
+
+std::vector<RunRow> rowsOf(Statement& row) {
+  std::vector<RunRow> runs;
+  while (row.step()) runs.push_back(rowOf(row));
+  return runs;
+}
+
+}  // namespace
+
+RunRow readRun(Database& database, std::int64_t run) {
+  Statement row = database.prepare(kOne);
+  if (!row.with(run).step()) {
+    throw NotFoundError("there is no run " + std::to_string(run) + " in '" +
+                        database.file().string() + "'; `vitrine runs` lists them");
+  }
+  return rowOf(row);
+}
+
+std::vector<RunRow> readRunsAlive(Database& database) {
+  Statement row = database.prepare(kAlive);
+  return rowsOf(row);
+}
+
+std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since) {
+  Statement row = database.prepare(kChanged);
+  row.with(since);
+  return rowsOf(row);
+}
+
+std::string dumpJson(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json parseJson(const std::string& text, const std::string& what) {
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) throw StoreError(what + " is not JSON; the database is damaged");
+  return value;
+}
+
+std::string toUtf8(std::string_view text) {
+  // A JSON string replaces what is not UTF-8; reading it back gives the text.
+  return Json::parse(dumpJson(Json(std::string(text)))).get<std::string>();
+}
+
+std::string tailOfFile(const std::filesystem::path& file, std::size_t bytes) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(stream.tellg());
+  stream.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace vitrine

@@ -1,0 +1,29 @@
+// Reads rows of `run` and JSON columns. Private to core/store.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/store/database.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+/// \throws NotFoundError
+[[nodiscard]] RunRow readRun(Database& database, std::int64_t run);
+[[nodiscard]] std::vector<RunRow> readRunsAlive(Database& database);
+[[nodiscard]] std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since);
+
+/// JSON in one line; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string dumpJson(const Json& value);
+/// \throws StoreError  the text is not JSON; names `what`
+[[nodiscard]] Json parseJson(const std::string& text, const std::string& what);
+/// `text` with every byte that is not UTF-8 replaced by U+FFFD.
+[[nodiscard]] std::string toUtf8(std::string_view text);
+
+/// The last `bytes` of a file; "" when it cannot be read.
+[[nodiscard]] std::string tailOfFile(const std::filesystem::path& file, std::size_t bytes);
+
+}  // namespace vitrine

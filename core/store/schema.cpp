@@ -1,0 +1,187 @@
+#include "core/store/schema.h"
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/uuid.h"
+
+namespace vitrine {
+
+namespace {
+
+/// (type, name) -> SQL of every object.
+using Objects = std::map<std::pair<std::string, std::string>, std::string>;
+
+std::string quotedFile(const Database& database) {
+  std::string text(1, '\'');
+  text += database.file().string();
+  text += '\'';
+  return text;
+}
+
+Objects objectsOf(sqlite3* handle) {
+  Objects objects;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(handle,
+                         "SELECT type, name, coalesce(sql, '') FROM sqlite_schema "
+                         "WHERE name NOT GLOB 'sqlite_stat*'",
+                         -1, &statement, nullptr) != SQLITE_OK) {
+    const std::string message = sqlite3_errmsg(handle);
+    throw StoreError("its schema cannot be read (" + message + ")");
+  }
+  const auto text = [&](int column) {
+    return std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, column)),
+                       static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+  };
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    objects[{text(0), text(1)}] = text(2);
+  }
+  sqlite3_finalize(statement);
+  return objects;
+}
+
+/// What `steps` make, found by running them in memory.
+Objects expectedObjects(std::span<const Migration> steps) {
+  sqlite3* handle = nullptr;
+  sqlite3_open(":memory:", &handle);
+  for (const Migration& step : steps) {
+    char* error = nullptr;
+    if (sqlite3_exec(handle, std::string(step.sql).c_str(), nullptr, nullptr, &error) !=
+        SQLITE_OK) {
+      const std::string message = error != nullptr ? error : "";
+      sqlite3_free(error);
+      sqlite3_close(handle);
+      throw StoreError("migration " + std::to_string(step.version) + " is wrong: " + message);
+    }
+  }
+  Objects objects = objectsOf(handle);
+  sqlite3_close(handle);
+  return objects;
+}
+
+const Objects& expectedNow() {
+  static const Objects objects = expectedObjects(migrations());
+  return objects;
+}
+
+void compareObjects(Database& database, const Objects& expected) {
+  const std::string file = quotedFile(database);
+  Objects actual;
+  try {
+    actual = objectsOf(database.handle());
+  } catch (const StoreError& error) {
+    throw StoreError(file + " is damaged: " + error.what() + "; restore a backup");
+  }
+  for (const auto& [key, sql] : actual) {
+    const auto found = expected.find(key);
+    if (found == expected.end()) {
+      throw StoreError(file + " holds the " + key.first + " '" + key.second +
+                       "', which Vitrine did not make; remove it (DROP " + key.first +
+                       ") if you trust the file, or restore a backup");
+    }
+    if (found->second != sql) {
+      throw StoreError(file + ": the " + key.first + " '" + key.second +
+                       "' is not as Vitrine made it; restore a backup");
+    }
+  }
+  for (const auto& entry : expected) {
+    if (actual.count(entry.first) == 0) {
+      throw StoreError(file + " lacks the " + entry.first.first + " '" + entry.first.second +
+                       "'; it is damaged or incomplete: restore a backup");
+    }
+  }
+}
+
+void insertMeta(Database& database, const char* key, const std::string& value) {
+  database.prepare("INSERT INTO meta(key, value) VALUES (?, ?)").with(key, value).run();
+}
+
+void backUp(Database& database, std::int64_t version) {
+  std::string stamp = utcNow().substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
+  const std::string target =
+      database.file().string() + "-v" + std::to_string(version) + "-" + stamp + ".bak";
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
+  database.prepare("VACUUM INTO ?").with(target).run();
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
+}
+
+void refuseWhileAlive(Database& database) {
+  Statement statement = database.prepare(
+      "SELECT id FROM run WHERE state IN ('starting', 'running', 'pausing', 'stopping') LIMIT 1");
+  if (statement.step()) {
+    throw RefusedError("'" + database.file().string() + "' must be brought up to date, but run " +
+                       std::to_string(statement.integer(0)) +
+                       " is in progress; wait for it or stop it");
+  }
+}
+
+}  // namespace
+
+void openSchema(Database& database, std::span<const Migration> steps) {
+  const std::string file = quotedFile(database);
+  const std::int64_t latest = steps.back().version;
+  const auto isEmpty = [&] { return database.integer("SELECT count(*) FROM sqlite_schema") == 0; };
+  const auto identify = [&] {
+    const std::int64_t application = database.integer("PRAGMA application_id");
+    const std::int64_t version = database.integer("PRAGMA user_version");
+    if (application == 0 && version == 0 && isEmpty()) return std::int64_t{0};
+    if (application != kApplicationId) {
+      throw StoreError(
+          file + " is not a Vitrine database: it belongs to another program; choose another file");
+    }
+    if (version > latest) {
+      throw StoreError(file + " has schema version " + std::to_string(version) +
+                       ", this program knows up to " + std::to_string(latest) +
+                       "; open it with a newer Vitrine");
+    }
+    return version;
+  };
+
+  std::int64_t version = identify();
+  if (version < latest && database.isReadOnly()) {
+    throw StoreError(file + " has schema version " + std::to_string(version) +
+                     ", this program needs " + std::to_string(latest) +
+                     "; open it once for writing to bring it up to date");
+  }
+  if (version > 0 && version < latest) {
+    compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(version))));
+    refuseWhileAlive(database);
+    backUp(database, version);
+  }
+  if (version < latest) {
+    if (version == 0) {
+      Statement statement = database.prepare("PRAGMA journal_mode = WAL");
+      const std::string mode = statement.step() ? statement.text(0) : "";
+      if (mode != "wal") {
+        throw StoreError(file + " cannot use a write-ahead log here (journal mode is '" + mode +
+                         "'); keep it on a local disk");
+      }
+    }
+    database.write([&] {
+      version = identify();  // another process may have done it meanwhile
+      if (version >= latest) return;
+      if (version > 0) refuseWhileAlive(database);
+      for (const Migration& step : steps) {
+        if (step.version > version) database.execute(std::string(step.sql).c_str());
+      }
+      if (version == 0) {
+        insertMeta(database, "uuid", newUuid());
+        insertMeta(database, "created_at", utcNow());
+        insertMeta(database, "min_writer_version", "1");
+        database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str());
+      }
+      database.execute(("PRAGMA user_version = " + std::to_string(latest)).c_str());
+    });
+  }
+  if (steps.data() == migrations().data()) {
+    compareObjects(database, expectedNow());
+  } else {
+    compareObjects(database, expectedObjects(steps));
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,122 @@
+#include "core/store/types.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr std::array<std::pair<RunState, const char*>, 10> kStateNames{{
+    {RunState::Queued, "queued"},
+    {RunState::Starting, "starting"},
+    {RunState::Running, "running"},
+    {RunState::Pausing, "pausing"},
+    {RunState::Paused, "paused"},
+    {RunState::Stopping, "stopping"},
+    {RunState::Stopped, "stopped"},
+    {RunState::Done, "done"},
+    {RunState::Failed, "failed"},
+    {RunState::Interrupted, "interrupted"},
+}};
+
+constexpr unsigned bit(RunState state) { return 1u << static_cast<unsigned>(state); }
+
+template <typename... States>
+constexpr unsigned setOf(States... states) {
+  return (bit(states) | ...);
+}
+
+using enum RunState;
+
+/// Legal next states, by state. A run that ended can be queued or started again, except when it is
+/// done. Starting -> Starting: the process takes over the claim of its launcher.
+constexpr std::array<unsigned, 10> kLegal{
+    /* queued      */ setOf(Starting, Running, Stopped, Failed),
+    /* starting    */ setOf(Starting, Running, Pausing, Stopping, Stopped, Failed, Interrupted),
+    /* running     */ setOf(Pausing, Paused, Stopping, Stopped, Done, Failed, Interrupted),
+    /* pausing     */ setOf(Paused, Stopping, Stopped, Done, Failed, Interrupted),
+    /* paused      */ setOf(Queued, Starting, Running, Stopped),
+    /* stopping    */ setOf(Stopped, Done, Failed, Interrupted),
+    /* stopped     */ setOf(Queued, Starting, Running),
+    /* done        */ 0u,
+    /* failed      */ setOf(Queued, Starting, Running),
+    /* interrupted */ setOf(Queued, Starting, Running, Stopped),
+};
+
+std::string readWord(const char* file) {
+  std::ifstream stream(file);
+  std::string word;
+  stream >> word;
+  return word;
+}
+
+/// Field 22 of /proc/<pid>/stat, or "" when there is no such process or it is a zombie.
+std::string startTimeOf(std::int64_t pid) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(stream)),
+                         std::istreambuf_iterator<char>());
+  const auto end = text.rfind(')');  // the name, field 2, may hold spaces and brackets
+  if (end == std::string::npos) return {};
+  std::string field;
+  std::size_t at = end + 1;
+  for (int number = 3; number <= 22; ++number) {
+    at = text.find_first_not_of(' ', at);
+    if (at == std::string::npos) return {};
+    const std::size_t stop = text.find(' ', at);
+    field = text.substr(at, stop - at);
+    if (number == 3 && (field == "Z" || field == "X")) return {};
+    at = stop;
+  }
+  return field;
+}
+
+std::string bootId() { return readWord("/proc/sys/kernel/random/boot_id"); }
+
+std::string hostName() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+}  // namespace
+
+std::string toString(RunState state) {
+  for (const auto& [value, name] : kStateNames) {
+    if (value == state) return name;
+  }
+  throw StoreError("there is no run state " + std::to_string(static_cast<int>(state)));
+}
+
+RunState runStateFromString(const std::string& text) {
+  for (const auto& [value, name] : kStateNames) {
+    if (text == name) return value;
+  }
+  throw StoreError("there is no run state '" + text + "'");
+}
+
+bool canChange(RunState from, RunState to) noexcept {
+  return (kLegal[static_cast<std::size_t>(from)] & bit(to)) != 0;
+}
+
+bool isAlive(RunState state) noexcept {
+  return (setOf(Starting, Running, Pausing, Stopping) & bit(state)) != 0;
+}
+
+Worker workerOf(std::int64_t pid) { return {pid, startTimeOf(pid), bootId(), hostName()}; }
+
+Worker thisWorker() { return workerOf(::getpid()); }
+
+bool isWorkerAlive(const Worker& worker) {
+  if (worker.pid <= 0 || worker.host != hostName() || worker.bootId != bootId()) return false;
+  const std::string start = startTimeOf(worker.pid);
+  return !start.empty() && start == worker.startTime;
+}
+
+}  // namespace vitrine
