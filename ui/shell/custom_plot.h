@@ -1,4 +1,5 @@
-// QCustomPlot, whose header uses the lower-case keywords of Qt, for files that are built with QT_NO_KEYWORDS.
+// QCustomPlot, whose header uses the lower-case keywords of Qt, for files that are built with
+// QT_NO_KEYWORDS.
 #pragma once
 
 #include <QObject>

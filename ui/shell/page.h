@@ -1,7 +1,9 @@
 // A page of the window: one folder under ui/, one factory, one line in ui/shell/pages.cpp.
 #pragma once
 
+#include <QAction>
 #include <QImage>
+#include <QList>
 #include <QSize>
 #include <QString>
 #include <QWidget>
@@ -31,11 +33,14 @@ class Workbench : public QObject {
   /// One sentence in the status bar; errors can be copied from there.
   virtual void say(const QString& sentence) = 0;
   virtual void showPage(const QString& id) = 0;
+  /// Whether the list of runs is on the screen: curves need a legend where it is not.
+  [[nodiscard]] virtual bool isRunListVisible() const { return false; }
 
  Q_SIGNALS:
   void catalogReady();
   void catalogFailed(const QString& sentence);
   void themeChanged();
+  void runListVisibilityChanged();
 };
 
 class Page : public QWidget {
@@ -44,6 +49,9 @@ class Page : public QWidget {
   using QWidget::QWidget;
   /// Everything the page shows is up to date when this returns: for --screenshot and tests.
   virtual void settle() = 0;
+  /// What the page adds to the tool bar, the menu and the palette while it is in front. The page
+  /// owns them.
+  [[nodiscard]] virtual QList<QAction*> tools() { return {}; }
   /// Draws the page off screen at a size (logical pixels) and scale.
   [[nodiscard]] virtual QImage snapshot(QSize size, double scale);
 };

@@ -255,4 +255,8 @@ QString percent(double fraction, int decimals) {
   return std::isfinite(fraction) ? text + QStringLiteral("\u2009%") : text;
 }
 
+QString counted(std::int64_t value, const QString& one, const QString& many) {
+  return count(value) + QLatin1Char(' ') + (value == 1 ? one : many);
+}
+
 }  // namespace vitrine::ui

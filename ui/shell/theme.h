@@ -63,5 +63,7 @@ void setUiZoom(double factor);
 [[nodiscard]] QString number(double value, int decimals);
 [[nodiscard]] QString count(std::int64_t value);
 [[nodiscard]] QString percent(double fraction, int decimals);
+/// "1 run", "12 runs".
+[[nodiscard]] QString counted(std::int64_t value, const QString& one, const QString& many);
 
 }  // namespace vitrine::ui

@@ -1,0 +1,367 @@
+#include "ui/monitor/curve_plot.h"
+
+#include <QApplication>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kRawOpacity = 0.28;
+constexpr std::size_t kDottedUpTo = 60;  // so few points are shown as points too
+
+bool isTextInput(const QWidget* widget) {
+  return qobject_cast<const QLineEdit*>(widget) != nullptr ||
+         qobject_cast<const QPlainTextEdit*>(widget) != nullptr;
+}
+
+}  // namespace
+
+CurvePlot::CurvePlot(QWidget* parent)
+    : QCustomPlot(parent),
+      yTicker_(new NumberTicker(NumberTicker::Kind::Number)),
+      xTicker_(new NumberTicker(NumberTicker::Kind::Number)),
+      durationTicker_(new NumberTicker(NumberTicker::Kind::Duration)),
+      logTicker_(new LogTicker) {
+  setMinimumSize(px(160), px(120));
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setNoAntialiasingOnDrag(true);
+  plotLayout()->setMargins(QMargins(0, 0, 0, 0));
+  axisRect()->setAutoMargins(QCP::msLeft | QCP::msBottom | QCP::msTop);
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setBasePen(Qt::NoPen);
+    axis->setTickPen(Qt::NoPen);
+    axis->setSubTickPen(Qt::NoPen);
+    axis->setTickLength(0, 0);
+  }
+  xAxis->grid()->setVisible(false);
+  yAxis->grid()->setZeroLinePen(Qt::NoPen);
+  yTicker_->setTickCount(5);
+  xTicker_->setTickCount(6);
+  applyTheme();
+}
+
+void CurvePlot::applyTheme() {
+  const Tokens& t = tokens();
+  setBackground(QBrush(t.panel));
+  yAxis->grid()->setPen(QPen(t.grid, 1));
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setTickLabelFont(axisFont());
+    axis->setTickLabelColor(t.muted);
+    axis->setTickLabelPadding(px(6));
+  }
+  yAxis->setPadding(px(2));
+  const QFontMetrics metrics(axisFont());
+  // Half of the last number on the x axis and of the first on the y axis reach beyond the curves.
+  axisRect()->setMinimumMargins(
+      QMargins(px(44), metrics.height() / 2 + 2,
+               metrics.horizontalAdvance(QStringLiteral("000,000")) / 2 + 4, 0));
+  axisRect()->setMargins(axisRect()->minimumMargins());
+}
+
+void CurvePlot::setCurves(std::vector<PlottedCurve> curves) { curves_ = std::move(curves); }
+
+void CurvePlot::setSettings(const PlotSettings& settings) {
+  if (settings.isLogY != settings_.isLogY || settings.x != settings_.x) isYChosen_ = false;
+  settings_ = settings;
+  setScales();
+}
+
+void CurvePlot::setScales() {
+  xAxis->setScaleType(settings_.isLogX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  yAxis->setScaleType(settings_.isLogY ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (settings_.isLogX) {
+    xAxis->setTicker(logTicker_);
+  } else if (settings_.x == XAxis::Time) {
+    xAxis->setTicker(durationTicker_);
+  } else {
+    xAxis->setTicker(xTicker_);
+  }
+  if (settings_.isLogY) {
+    yAxis->setTicker(logTicker_);
+  } else {
+    yAxis->setTicker(yTicker_);
+  }
+}
+
+bool CurvePlot::extent(double& from, double& to) const {
+  bool isFound = false;
+  for (const PlottedCurve& curve : curves_) {
+    const auto x = curve.series->x(settings_.x);
+    if (x.empty()) continue;
+    double first = x.front();
+    if (settings_.isLogX) {
+      const auto positive = std::upper_bound(x.begin(), x.end(), 0.0);
+      if (positive == x.end()) continue;
+      first = *positive;
+    }
+    from = isFound ? std::min(from, first) : first;
+    to = isFound ? std::max(to, x.back()) : x.back();
+    isFound = true;
+  }
+  return isFound;
+}
+
+void CurvePlot::fit(double from, double to) {
+  isYChosen_ = false;
+  showRange(from, to);
+}
+
+void CurvePlot::showRange(double from, double to) {
+  if (!(to > from)) {  // one point: a little room on both sides
+    const double room = std::max(std::abs(from) * 0.1, 0.5);
+    to = from + room;
+    from = settings_.isLogX ? from * 0.9 : from - room;
+  }
+  xAxis->setRange(from, to);
+  refresh();
+}
+
+double CurvePlot::floorOfLog() const { return yAxis->range().lower; }
+
+void CurvePlot::fitY() {
+  const QCPRange x = xAxis->range();
+  double low = 0, high = 1;
+  bool isFound = false;
+  for (const PlottedCurve& curve : curves_) {
+    double a = 0, b = 0;
+    const bool has = settings_.isLogY
+                         ? curve.series->positiveRange(settings_.x, x.lower, x.upper, a, b)
+                         : curve.series->range(settings_.x, x.lower, x.upper, a, b);
+    if (!has) continue;
+    low = isFound ? std::min(low, a) : a;
+    high = isFound ? std::max(high, b) : b;
+    isFound = true;
+  }
+  if (!isFound) {
+    low = settings_.isLogY ? 0.1 : 0;
+    high = 1;
+  }
+  if (settings_.isLogY) {
+    const double room = std::max(std::pow(high / low, 0.04), 1.02);
+    yAxis->setRange(low / room, high * room);
+    return;
+  }
+  double room = (high - low) * 0.04;
+  if (room <= 0) room = std::max(std::abs(high) * 0.05, 1e-12);
+  // What starts at zero or only just above stands on it.
+  const bool touchesZero = low >= 0 && low < 0.12 * (high - low);
+  yAxis->setRange(touchesZero ? 0 : low - room, high + room);
+}
+
+void CurvePlot::fillGraphs() {
+  const QCPRange range = xAxis->range();
+  const PlotWindow window{
+      range.lower, range.upper,
+      static_cast<int>(std::max(axisRect()->width(), 1) * bufferDevicePixelRatio()),
+      settings_.isLogX ? AxisScale::Log : AxisScale::Linear};
+  const double floorValue = settings_.isLogY ? floorOfLog() : 0;
+  std::size_t used = 0;
+  const auto graphAt = [this, &used] {
+    while (static_cast<std::size_t>(graphCount()) <= used) {
+      addGraph()->setAdaptiveSampling(false);  // done already, and better
+    }
+    return graph(static_cast<int>(used++));
+  };
+  const auto fill = [&](std::span<const double> x, std::span<const double> y, const QPen& pen,
+                        bool isDotted) {
+    QCPGraph* target = graphAt();
+    const std::vector<QPointF> points = decimate(x, y, window);
+    QVector<QCPGraphData> drawn;
+    drawn.reserve(static_cast<qsizetype>(points.size()));
+    for (const QPointF& point : points) {
+      if (settings_.isLogX && !(point.x() > 0)) continue;
+      const double value = settings_.isLogY && point.y() <= 0 ? floorValue : point.y();
+      drawn.append(QCPGraphData(point.x(), value));
+    }
+    target->data()->set(drawn, true);
+    target->setPen(pen);
+    target->setScatterStyle(
+        isDotted ? QCPScatterStyle(QCPScatterStyle::ssDisc, pen.color(), pen.color(), px(4))
+                 : QCPScatterStyle());
+    target->setVisible(true);
+  };
+  // All raw lines first: no noise of one run lies over the mean of another.
+  for (const PlottedCurve& curve : curves_) {
+    if (!curve.series->isSmoothed(settings_.smoothing)) continue;
+    QColor faint = seriesColor(curve.run);
+    faint.setAlphaF(kRawOpacity);
+    fill(curve.series->x(settings_.x), curve.series->y(), QPen(faint, 0), false);
+  }
+  for (const PlottedCurve& curve : curves_) {
+    QPen pen(seriesColor(curve.run), 0, seriesDash(curve.run));
+    const bool isDotted = curve.series->size() <= kDottedUpTo;
+    fill(curve.series->x(settings_.x), curve.series->smoothed(settings_.smoothing), pen, isDotted);
+  }
+  while (static_cast<std::size_t>(graphCount()) > used) removeGraph(graphCount() - 1);
+}
+
+void CurvePlot::refresh() {
+  if (!isYChosen_) fitY();
+  const QCPRange y = yAxis->range();
+  const double largest = std::max(std::abs(y.lower), std::abs(y.upper));
+  const bool isSmall = !settings_.isLogY && largest > 0 && largest < 0.0099;
+  const int exponent = isSmall ? static_cast<int>(std::floor(std::log10(largest))) : 0;
+  if (exponent != exponent_) {
+    exponent_ = exponent;
+    yTicker_->setExponent(exponent);
+    Q_EMIT exponentChanged(exponent);
+  }
+  fillGraphs();
+  ++drawings_;
+  replot(QCustomPlot::rpQueuedRefresh);
+}
+
+double CurvePlot::valueAt(const PlottedCurve& curve, XAxis axis, double x) {
+  const std::ptrdiff_t place = curve.series->at(axis, x);
+  return place < 0 ? std::nan("") : curve.series->y()[static_cast<std::size_t>(place)];
+}
+
+void CurvePlot::setCursor(std::optional<double> x, bool hasReadout) {
+  if (x == cursor_ && hasReadout == hasReadout_) return;
+  cursor_ = x;
+  hasReadout_ = hasReadout;
+  update();  // the curves are in a buffer: this draws them as they are, with the new line on top
+}
+
+void CurvePlot::resizeEvent(QResizeEvent* event) {
+  QCustomPlot::resizeEvent(event);
+  if (!curves_.empty()) refresh();
+}
+
+void CurvePlot::zoomAxis(QCPAxis* axis, double factor, double center) {
+  QCPRange range = axis->range();
+  if (axis->scaleType() == QCPAxis::stLogarithmic) {
+    if (!(center > 0)) return;
+    range.lower = center * std::pow(range.lower / center, factor);
+    range.upper = center * std::pow(range.upper / center, factor);
+  } else {
+    range.lower = center + (range.lower - center) * factor;
+    range.upper = center + (range.upper - center) * factor;
+  }
+  if (QCPRange::validRange(range)) axis->setRange(range);
+}
+
+void CurvePlot::wheelEvent(QWheelEvent* event) {
+  if (curves_.empty()) return event->ignore();
+  const double factor = std::pow(0.85, event->angleDelta().y() / 120.0);
+  if (!isYHeld_) zoomAxis(xAxis, factor, xAxis->pixelToCoord(event->position().x()));
+  if (!isXHeld_) {
+    zoomAxis(yAxis, factor, yAxis->pixelToCoord(event->position().y()));
+    isYChosen_ = true;
+  }
+  event->accept();
+  refresh();
+  if (!isYHeld_) Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
+}
+
+void CurvePlot::mousePressEvent(QMouseEvent* event) {
+  pressed_ = now_ = event->position().toPoint();
+  pressedX_ = xAxis->range();
+  pressedY_ = yAxis->range();
+  if (event->button() == Qt::RightButton) {
+    Q_EMIT menuAsked(event->globalPosition().toPoint());
+  } else if (event->button() == Qt::MiddleButton) {
+    drag_ = Drag::Pan;
+  } else if (event->button() == Qt::LeftButton) {
+    drag_ = Drag::Zoom;
+  }
+  event->accept();
+}
+
+void CurvePlot::mouseMoveEvent(QMouseEvent* event) {
+  now_ = event->position().toPoint();
+  if (drag_ == Drag::Pan) {
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+      const bool isX = axis == xAxis;
+      if ((isX && isYHeld_) || (!isX && isXHeld_)) continue;
+      const QCPRange start = isX ? pressedX_ : pressedY_;
+      axis->setRange(start);
+      const double from = axis->pixelToCoord(isX ? pressed_.x() : pressed_.y());
+      const double to = axis->pixelToCoord(isX ? now_.x() : now_.y());
+      if (axis->scaleType() == QCPAxis::stLogarithmic) {
+        axis->setRange(start.lower * from / to, start.upper * from / to);
+      } else {
+        axis->setRange(start.lower + from - to, start.upper + from - to);
+      }
+    }
+    isYChosen_ = true;
+    refresh();
+    Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
+    return;
+  }
+  if (drag_ == Drag::Zoom) update();
+  const QRect inside = axisRect()->rect();
+  if (now_.x() >= inside.left() && now_.x() <= inside.right()) {
+    Q_EMIT cursorMoved(xAxis->pixelToCoord(now_.x()));
+  } else {
+    Q_EMIT cursorLeft();
+  }
+}
+
+void CurvePlot::mouseReleaseEvent(QMouseEvent* event) {
+  const Drag ended = drag_;
+  drag_ = Drag::None;
+  if (ended != Drag::Zoom) return;
+  const QRect box = QRect(pressed_, event->position().toPoint()).normalized();
+  if (box.width() < px(6) && box.height() < px(6)) {
+    update();
+    if (axisRect()->rect().contains(pressed_)) Q_EMIT picked(xAxis->pixelToCoord(pressed_.x()));
+    return;
+  }
+  const bool isX = !isYHeld_ && box.width() >= px(6);
+  const bool isY = !isXHeld_ && box.height() >= px(6);
+  const double x1 = xAxis->pixelToCoord(box.left()), x2 = xAxis->pixelToCoord(box.right());
+  const double y1 = yAxis->pixelToCoord(box.bottom()), y2 = yAxis->pixelToCoord(box.top());
+  if (isX) xAxis->setRange(x1, x2);
+  if (isY) {
+    yAxis->setRange(y1, y2);
+    isYChosen_ = true;
+  }
+  refresh();
+  if (isX) Q_EMIT rangeChosen(x1, x2);
+}
+
+void CurvePlot::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) {
+    drag_ = Drag::None;
+    isYChosen_ = false;
+    Q_EMIT fitAsked();
+  }
+}
+
+void CurvePlot::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_X) {
+    isXHeld_ = true;
+  } else if (event->key() == Qt::Key_Y) {
+    isYHeld_ = true;
+  } else {
+    QCustomPlot::keyPressEvent(event);
+  }
+}
+
+void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
+  if (event->isAutoRepeat()) return;
+  if (event->key() == Qt::Key_X) isXHeld_ = false;
+  if (event->key() == Qt::Key_Y) isYHeld_ = false;
+}
+
+void CurvePlot::enterEvent(QEnterEvent* event) {
+  // X and Y are to act on the plot under the mouse, but never to be taken from somebody who is
+  // typing.
+  if (!isTextInput(QApplication::focusWidget())) setFocus(Qt::MouseFocusReason);
+  QCustomPlot::enterEvent(event);
+}
+
+void CurvePlot::leaveEvent(QEvent* event) {
+  isXHeld_ = isYHeld_ = false;
+  Q_EMIT cursorLeft();
+  QCustomPlot::leaveEvent(event);
+}
+
+}  // namespace vitrine::ui

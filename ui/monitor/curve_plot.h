@@ -1,0 +1,116 @@
+// Curves of one metric: decimated to pixels, zoomed and panned by hand, with a cursor that all
+// plots share.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/monitor/curve_series.h"
+#include "ui/monitor/decimate.h"
+#include "ui/monitor/tickers.h"
+#include "ui/shell/custom_plot.h"
+
+namespace vitrine::ui {
+
+/// A curve as it is drawn. `series` belongs to the page and outlives the plot's use of it.
+struct PlottedCurve {
+  std::int64_t run = 0;
+  QString name;
+  const CurveSeries* series = nullptr;
+};
+
+/// How every plot of the page looks at its curves.
+struct PlotSettings {
+  XAxis x = XAxis::Step;
+  double smoothing = 0.6;
+  bool isLogX = false;
+  bool isLogY = false;
+};
+
+/// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
+/// drag pans; double click fits. Lines are one device pixel wide: wider ones cost QCustomPlot sixty
+/// times as much.
+class CurvePlot : public QCustomPlot {
+  Q_OBJECT
+ public:
+  explicit CurvePlot(QWidget* parent = nullptr);
+
+  void setCurves(std::vector<PlottedCurve> curves);
+  void setSettings(const PlotSettings& settings);
+  void setValueDecimals(int decimals) { decimals_ = decimals; }
+  [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
+  [[nodiscard]] const PlotSettings& settings() const { return settings_; }
+
+  /// Takes in new points and the range, then draws. Cheap when nothing changed but the data.
+  void refresh();
+  /// Shows everything: x over all curves of all plots (`from`, `to`), y of this one.
+  void fit(double from, double to);
+  /// A range of x chosen in another plot.
+  void showRange(double from, double to);
+  /// Ends of the data on the x axis in use; false without points.
+  bool extent(double& from, double& to) const;
+  /// The dashed line; none to hide. The plot under the mouse also shows the values there.
+  void setCursor(std::optional<double> x, bool hasReadout);
+  void applyTheme();
+
+  /// Power of ten that the y numbers are multiples of; 0 most of the time.
+  [[nodiscard]] int exponent() const { return exponent_; }
+  /// Value of a curve at x as the read-out shows it: raw, never smoothed; NaN where it has none.
+  [[nodiscard]] static double valueAt(const PlottedCurve& curve, XAxis axis, double x);
+  /// How often the curves were drawn: what a test counts.
+  [[nodiscard]] std::int64_t drawings() const { return drawings_; }
+
+ Q_SIGNALS:
+  void cursorMoved(double x);
+  void cursorLeft();
+  void picked(double x);
+  void rangeChosen(double from, double to);
+  void fitAsked();
+  void exponentChanged(int exponent);
+  void menuAsked(const QPoint& place);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  void enterEvent(QEnterEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  enum class Drag { None, Zoom, Pan };
+  void fitY();
+  void fillGraphs();
+  void setScales();
+  void drawMarks(QPainter& painter) const;
+  void drawCursor(QPainter& painter) const;
+  void drawReadout(QPainter& painter) const;
+  [[nodiscard]] double floorOfLog() const;
+  void zoomAxis(QCPAxis* axis, double factor, double center);
+
+  std::vector<PlottedCurve> curves_;
+  PlotSettings settings_;
+  QSharedPointer<NumberTicker> yTicker_, xTicker_, durationTicker_;
+  QSharedPointer<LogTicker> logTicker_;
+  std::optional<double> cursor_;
+  bool hasReadout_ = false;
+  bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it
+  bool isXHeld_ = false, isYHeld_ = false;
+  Drag drag_ = Drag::None;
+  QPoint pressed_, now_;
+  QCPRange pressedX_, pressedY_;
+  int decimals_ = 4;
+  int exponent_ = 0;
+  std::int64_t drawings_ = 0;
+};
+
+}  // namespace vitrine::ui

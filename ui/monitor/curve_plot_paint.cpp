@@ -1,0 +1,235 @@
+// What lies over the curves and is drawn with every repaint of the widget: marks, cursor, read-out,
+// rubber band.
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/monitor/curve_plot.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kMostReadoutRows = 12;
+
+void drawTriangle(QPainter& painter, QPointF tip, double size, int direction, const QColor& color) {
+  const QPointF points[3] = {tip,
+                             {tip.x() - size, tip.y() - direction * size * 1.4},
+                             {tip.x() + size, tip.y() - direction * size * 1.4}};
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawPolygon(points, 3);
+}
+
+void drawCross(QPainter& painter, QPointF center, double size, const QColor& color) {
+  painter.setPen(QPen(color, 1.5, Qt::SolidLine, Qt::RoundCap));
+  painter.drawLine(center + QPointF(-size, -size), center + QPointF(size, size));
+  painter.drawLine(center + QPointF(-size, size), center + QPointF(size, -size));
+}
+
+}  // namespace
+
+void CurvePlot::paintEvent(QPaintEvent* event) {
+  QCustomPlot::paintEvent(event);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  drawMarks(painter);
+  drawCursor(painter);
+  const Tokens& t = tokens();
+  if (drag_ == Drag::Zoom && (now_ - pressed_).manhattanLength() >= px(6)) {
+    QRect box = QRect(pressed_, now_).normalized() & axisRect()->rect();
+    if (isXHeld_) box = QRect(box.left(), axisRect()->top(), box.width(), axisRect()->height());
+    if (isYHeld_) box = QRect(axisRect()->left(), box.top(), axisRect()->width(), box.height());
+    QColor fill = t.accent;
+    fill.setAlpha(40);
+    painter.setPen(QPen(t.accent, 1));
+    painter.setBrush(fill);
+    painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5));
+  } else if (hasReadout_ && cursor_) {
+    drawReadout(painter);
+  }
+  // What x counts, in the free corner under the y numbers.
+  static const char* const kNames[] = {"step", "epoch", "time"};
+  painter.setFont(axisFont());
+  painter.setPen(t.muted);
+  if (!curves_.empty()) {
+    const QRect inside = axisRect()->rect();
+    painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(8), px(18)),
+                     Qt::AlignRight | Qt::AlignVCenter, tr(kNames[static_cast<int>(settings_.x)]));
+  }
+  if (hasFocus() && drag_ == Drag::None && !underMouse()) {
+    painter.setPen(QPen(t.accent, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+  }
+}
+
+void CurvePlot::drawMarks(QPainter& painter) const {
+  const QRect inside = axisRect()->rect();
+  const QCPRange x = xAxis->range(), y = yAxis->range();
+  const double size = px(4);
+  bool hasFloor = false;
+  painter.save();
+  painter.setClipRect(inside.adjusted(-1, -1, 2, 2));
+  for (const PlottedCurve& curve : curves_) {
+    const CurveSeries& series = *curve.series;
+    const auto xs = series.x(settings_.x);
+    const auto ys = series.y();
+    const QColor color = seriesColor(curve.run);
+    for (const std::size_t i : series.seams()) {
+      if (xs[i] < x.lower || xs[i] > x.upper) continue;
+      const double at = xAxis->coordToPixel(xs[i]);
+      painter.setPen(QPen(color, 1, Qt::DotLine));
+      painter.drawLine(QPointF(at, inside.bottom() - px(14)), QPointF(at, inside.bottom()));
+    }
+    // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond; one per
+    // pixel.
+    double last = -1e9;
+    for (const std::size_t i : series.broken()) {
+      if (xs[i] < x.lower || xs[i] > x.upper) continue;
+      const double at = xAxis->coordToPixel(xs[i]);
+      if (at - last < 2) continue;
+      last = at;
+      if (std::isnan(ys[i])) {
+        drawCross(painter, QPointF(at, inside.bottom() - size), size * 0.8, color);
+      } else if (ys[i] > 0) {
+        drawTriangle(painter, QPointF(at, inside.top() + 1), size, -1, color);
+      } else {
+        drawTriangle(painter, QPointF(at, inside.bottom() - 1), size, 1, color);
+      }
+    }
+    if (settings_.isLogY) {
+      last = -1e9;
+      const auto begin = std::lower_bound(xs.begin(), xs.end(), x.lower) - xs.begin();
+      const auto end = std::upper_bound(xs.begin(), xs.end(), x.upper) - xs.begin();
+      for (auto i = begin; i < end; ++i) {
+        const double value = ys[static_cast<std::size_t>(i)];
+        if (!(value <= 0) || std::isinf(value)) continue;
+        const double at = xAxis->coordToPixel(xs[static_cast<std::size_t>(i)]);
+        if (at - last < 3) continue;
+        last = at;
+        hasFloor = true;
+        drawTriangle(painter, QPointF(at, inside.bottom()), size, 1, color);
+      }
+    }
+  }
+  if (hasFloor) {
+    painter.setPen(tokens().muted);
+    painter.setFont(axisFont());
+    painter.drawText(
+        inside.adjusted(px(4), 0, 0, -px(8)), Qt::AlignLeft | Qt::AlignBottom,
+        tr("\u25bc values at or below zero, shown at the floor %1").arg(compactNumber(y.lower, 2)));
+  }
+  painter.restore();
+}
+
+void CurvePlot::drawCursor(QPainter& painter) const {
+  if (!cursor_ || curves_.empty()) return;
+  const QRect inside = axisRect()->rect();
+  const double at = xAxis->coordToPixel(*cursor_);
+  if (!(at >= inside.left() - 1 && at <= inside.right() + 1)) return;
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  QPen pen(tokens().muted, 1, Qt::CustomDashLine);
+  pen.setDashPattern({3, 3});
+  painter.setPen(pen);
+  const int line = qRound(at);
+  painter.drawLine(line, inside.top(), line, inside.bottom());
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (const PlottedCurve& curve : curves_) {
+    const double value = valueAt(curve, settings_.x, *cursor_);
+    if (!std::isfinite(value) || (settings_.isLogY && value <= 0)) continue;
+    const double height = yAxis->coordToPixel(value);
+    if (height < inside.top() || height > inside.bottom()) continue;
+    painter.setPen(QPen(tokens().panel, 1));
+    painter.setBrush(seriesColor(curve.run));
+    painter.drawEllipse(QPointF(line + 0.5, height), px(3), px(3));
+  }
+  painter.restore();
+}
+
+void CurvePlot::drawReadout(QPainter& painter) const {
+  if (curves_.empty()) return;
+  const Tokens& t = tokens();
+  const QFont font = axisFont();
+  QFont bold = font;
+  bold.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  const QRect inside = axisRect()->rect();
+
+  struct Row {
+    std::int64_t run;
+    QString name, value;
+  };
+  std::vector<Row> rows;
+  int nameWidth = 0, valueWidth = 0;
+  const int widest = std::max(inside.width() / 2, px(120));
+  for (const PlottedCurve& curve : curves_) {
+    if (static_cast<int>(rows.size()) == kMostReadoutRows) break;
+    const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
+    QString value = QStringLiteral("\u2013");
+    if (place >= 0) {
+      const double raw = curve.series->y()[static_cast<std::size_t>(place)];
+      value = std::isnan(raw) ? QStringLiteral("NaN")
+              : std::abs(raw) > 0 && std::abs(raw) < 0.0099
+                  ? compactNumber(raw, 4)
+                  : number(raw, decimals_ > 6 ? 4 : decimals_);
+    }
+    rows.push_back({curve.run, curve.name, value});
+    nameWidth = std::max(nameWidth, metrics.horizontalAdvance(curve.name));
+    valueWidth = std::max(valueWidth, metrics.horizontalAdvance(value));
+  }
+  nameWidth = std::min(nameWidth, widest);
+  const int more = static_cast<int>(curves_.size()) - static_cast<int>(rows.size());
+  QString title;
+  switch (settings_.x) {
+    case XAxis::Step:
+      title = tr("step %1").arg(count(std::llround(*cursor_)));
+      break;
+    case XAxis::Epoch:
+      title = tr("epoch %1").arg(number(*cursor_, 2));
+      break;
+    case XAxis::Time:
+      title = tr("%1\u2009s").arg(number(*cursor_, 1));
+      break;
+  }
+  const int pad = px(8), square = px(14), gap = px(12), height = px(17);
+  const int width = std::max(2 * pad + square + nameWidth + gap + valueWidth,
+                             2 * pad + QFontMetrics(bold).horizontalAdvance(title));
+  const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
+  QRect box(0, 0, width, 2 * px(5) + lines * height);
+  const int at = qRound(xAxis->coordToPixel(*cursor_));
+  // Beside the line, on the side with more room; always inside the widget.
+  box.moveLeft(at + px(10));
+  if (box.right() > inside.right()) box.moveRight(at - px(10));
+  if (box.left() < 0) box.moveLeft(0);
+  box.moveTop(std::clamp(now_.y() - box.height() / 2, inside.top(),
+                         std::max(inside.top(), inside.bottom() - box.height())));
+
+  painter.setPen(QPen(t.line, 1));
+  painter.setBrush(t.raised);
+  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6));
+  QRect line(box.left() + pad, box.top() + px(5), box.width() - 2 * pad, height);
+  painter.setFont(bold);
+  painter.setPen(t.text);
+  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
+  painter.setFont(font);
+  for (const Row& row : rows) {
+    line.translate(0, height);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(seriesColor(row.run));
+    painter.drawRoundedRect(QRectF(line.left(), line.center().y() - px(3), px(7), px(7)), 2, 2);
+    painter.setPen(t.muted);
+    painter.drawText(line.adjusted(square, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(row.name, Qt::ElideRight, nameWidth));
+    painter.setPen(t.text);
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, row.value);
+  }
+  if (more > 0) {
+    line.translate(0, height);
+    painter.setPen(t.muted);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("and %1 more").arg(more));
+  }
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,91 @@
+#include "ui/monitor/decimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+
+// One pixel column: positions of the four points that can be seen.
+struct Column {
+  std::size_t first = 0, last = 0, low = 0, high = 0;
+};
+
+}  // namespace
+
+std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                              const PlotWindow& window) {
+  std::vector<QPointF> points;
+  const std::size_t size = std::min(x.size(), y.size());
+  if (size == 0 || !(window.upper >= window.lower) || window.columns < 1) return points;
+  const auto end = x.begin() + static_cast<std::ptrdiff_t>(size);
+  auto begin = static_cast<std::size_t>(std::lower_bound(x.begin(), end, window.lower) - x.begin());
+  auto past = static_cast<std::size_t>(std::upper_bound(x.begin(), end, window.upper) - x.begin());
+  if (begin > 0) --begin;
+  if (past < size) ++past;
+
+  const auto emit = [&points, x, y](std::size_t i) {
+    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kGap);
+  };
+  if (past - begin <= 2 * static_cast<std::size_t>(window.columns)) {
+    points.reserve(past - begin);
+    for (std::size_t i = begin; i < past; ++i) emit(i);
+    return points;
+  }
+
+  const bool isLog = window.scale == AxisScale::Log && window.lower > 0;
+  const double low = isLog ? std::log(window.lower) : window.lower;
+  const double high = isLog ? std::log(window.upper) : window.upper;
+  const double perUnit = high > low ? window.columns / (high - low) : 0;
+  const auto columnOf = [&](double value) {
+    if (isLog && !(value > 0)) return -1L;
+    const double place = ((isLog ? std::log(value) : value) - low) * perUnit;
+    // The neighbours beyond the edges keep columns of their own.
+    return static_cast<long>(std::floor(std::clamp(place, -1.0, window.columns + 1.0)));
+  };
+
+  points.reserve(4 * static_cast<std::size_t>(window.columns) + 8);
+  Column column;
+  bool isOpen = false;
+  const auto close = [&] {
+    if (!isOpen) return;
+    isOpen = false;
+    std::array<std::size_t, 4> order{column.first, column.low, column.high, column.last};
+    std::sort(order.begin(), order.end());
+    const auto unique = std::unique(order.begin(), order.end());
+    std::for_each(order.begin(), unique, emit);
+  };
+  long current = std::numeric_limits<long>::min();
+  bool isGap = false;
+  for (std::size_t i = begin; i < past; ++i) {
+    const long at = columnOf(x[i]);
+    if (at != current) {
+      close();
+      current = at;
+      isGap = false;
+    }
+    if (!std::isfinite(y[i])) {
+      close();
+      if (!isGap) emit(i);
+      isGap = true;
+      continue;
+    }
+    isGap = false;
+    if (!isOpen) {
+      column = {i, i, i, i};
+      isOpen = true;
+      continue;
+    }
+    column.last = i;
+    if (y[i] < y[column.low]) column.low = i;
+    if (y[i] > y[column.high]) column.high = i;
+  }
+  close();
+  return points;
+}
+
+}  // namespace vitrine::ui

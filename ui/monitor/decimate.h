@@ -1,0 +1,28 @@
+// Reduces a curve to what its pixels can show: at most four points per pixel column, none of the
+// extremes lost.
+#pragma once
+
+#include <QPointF>
+#include <span>
+#include <vector>
+
+namespace vitrine::ui {
+
+enum class AxisScale { Linear, Log };
+
+/// The part of a curve that is on the screen.
+struct PlotWindow {
+  double lower = 0, upper = 1;  ///< of x
+  int columns = 1;              ///< pixels across
+  AxisScale scale = AxisScale::Linear;
+};
+
+/// The points to draw, in the order of `x`: per pixel column the first, the smallest, the largest
+/// and the last value, each at its own x; one point more on either side, so that a line goes on
+/// beyond the edge. A value that is not finite stays as one point with NaN, which is a gap.
+///
+/// \param x  ascending, finite  \param y  of the length of `x`
+[[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                                            const PlotWindow& window);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,42 @@
+// A plot with its title left and what it is right, in a card.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <string>
+
+#include "ui/monitor/curve_plot.h"
+#include "ui/monitor/metric_card.h"
+
+namespace vitrine::ui {
+
+class PlotCard : public QFrame {
+  Q_OBJECT
+ public:
+  PlotCard(std::string metric, const MetricCard& card, QWidget* parent = nullptr);
+
+  [[nodiscard]] const std::string& metric() const { return metric_; }
+  [[nodiscard]] const MetricCard& card() const { return card_; }
+  [[nodiscard]] CurvePlot& plot() { return *plot_; }
+  /// Some part of it is on the screen.
+  [[nodiscard]] bool isOnScreen() const;
+  /// Sentence in place of the curves while there are none; "" shows the curves.
+  void setHint(const QString& sentence);
+  void setLegend(const std::vector<PlottedCurve>& curves, bool isShown);
+  void applyTheme();
+
+  bool isStale = false;  ///< has missed a refresh while it was not on the screen
+
+ private:
+  void fillSubtitle();
+
+  std::string metric_;
+  MetricCard card_;
+  QLabel* title_;
+  QLabel* subtitle_;
+  QLabel* legend_;
+  QLabel* hint_;
+  CurvePlot* plot_;
+};
+
+}  // namespace vitrine::ui

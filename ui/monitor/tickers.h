@@ -1,0 +1,43 @@
+// Axis numbers as the window writes them: few, round, thousands separated, never locale-dependent.
+#pragma once
+
+#include "ui/shell/custom_plot.h"
+
+namespace vitrine::ui {
+
+/// Linear axis. All labels have the same decimals; a range of small numbers is written as multiples
+/// of a power of ten, which the card names.
+class NumberTicker : public QCPAxisTicker {
+ public:
+  enum class Kind { Number, Duration };
+  explicit NumberTicker(Kind kind) : kind_(kind) {}
+  /// Labels show value / 10^exponent.
+  void setExponent(int exponent) { exponent_ = exponent; }
+
+ protected:
+  double getTickStep(const QCPRange& range) override;
+  int getSubTickCount(double) override { return 0; }
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+ private:
+  Kind kind_;
+  int exponent_ = 0;
+  double step_ = 1;
+};
+
+/// Logarithmic axis: decades with 2 and 5 between them when there are few, decades alone when there
+/// are many.
+class LogTicker : public QCPAxisTicker {
+ public:
+  LogTicker() = default;
+
+ protected:
+  int getSubTickCount(double) override { return 0; }
+  QVector<double> createTickVector(double step, const QCPRange& range) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
+/// 2.5e-5 as "2.5e-5", 4000 as "4,000": at most `digits` significant digits.
+[[nodiscard]] QString compactNumber(double value, int digits);
+
+}  // namespace vitrine::ui

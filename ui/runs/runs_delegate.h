@@ -1,0 +1,17 @@
+// Draws an experiment as a 28 px header and a run as a two-line row of 44 px.
+#pragma once
+
+#include <QStyledItemDelegate>
+
+namespace vitrine::ui {
+
+class RunsDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,75 @@
+// What the pages share, for real: the open database, its watcher, the selection, the catalog, and
+// the actions on runs.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ui/shell/page.h"
+
+namespace vitrine::ui {
+
+class StudioWorkbench final : public Workbench {
+  Q_OBJECT
+ public:
+  /// Opens the database, made when there is none. \throws StoreError  it is not ours, newer, or
+  /// damaged
+  explicit StudioWorkbench(const std::filesystem::path& database, QObject* parent = nullptr);
+  ~StudioWorkbench() override;
+
+  RunStore& store() override { return store_; }
+  RunWatcher& watcher() override { return watcher_; }
+  Selection& selection() override { return selection_; }
+  const Catalog& catalog() override;
+  const RunRow* run(std::int64_t id) override;
+  void say(const QString& sentence) override;
+  void showPage(const QString& id) override;
+  bool isRunListVisible() const override { return isRunListVisible_; }
+
+  [[nodiscard]] const std::map<std::int64_t, RunRow>& runs() const { return rows_; }
+  /// Reads what is there and keeps looking, 4 times a second.
+  void start();
+  void setRunListVisible(bool isVisible);
+
+  /// Starts or resumes: the first at once, the others one after another as each ends, while the
+  /// window is open.
+  void startRuns(const std::vector<std::int64_t>& ids);
+  void stopRuns(const std::vector<std::int64_t>& ids);
+  void deleteRuns(const std::vector<std::int64_t>& ids);
+  /// Reads a row again after this window changed it.
+  void refresh(std::int64_t id);
+
+  /// Whether startRuns (stopRuns, deleteRuns) makes sense for a run in that state.
+  [[nodiscard]] static bool canStart(const RunRow& row);
+  [[nodiscard]] static bool canStop(const RunRow& row);
+  [[nodiscard]] static bool canDelete(const RunRow& row);
+
+ Q_SIGNALS:
+  void said(const QString& sentence);
+  void pageRequested(const QString& id);
+  void runsChanged(const std::vector<vitrine::RunRow>& rows);
+  void runsRemoved(const std::vector<std::int64_t>& ids);
+
+ private:
+  void take(const std::vector<RunRow>& rows);
+  void lookForRemovedRuns();
+  void startNext();
+
+  RunStore store_;
+  RunWatcher watcher_;
+  Selection selection_;
+  Catalog catalog_;
+  std::map<std::int64_t, RunRow> rows_;
+  std::deque<std::int64_t> waiting_;
+  std::int64_t launched_ = 0;    ///< the run this window started last, 0 when it has ended
+  std::int64_t launchedAt_ = 0;  ///< its changeSequence then
+  std::thread describing_;
+  bool isCatalogAsked_ = false;
+  bool isRunListVisible_ = true;
+};
+
+}  // namespace vitrine::ui
