@@ -1,0 +1,103 @@
+// What a checkpoint holds, and the thread that writes it while training goes on.
+//
+//     step-000000500/
+//       model.safetensors      parameters and buffers; the task's head under "task."
+//       ema.safetensors        the same with averaged weights, when there is an average
+//       optimizer.safetensors  "<parameter>/exp_avg", "<parameter>/exp_avg_sq" or
+//       "<parameter>/momentum" state.json             CheckpointState manifest.json          size
+//       and SHA-256 of each (core/files/checkpoint_folder.h)
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/artifact/event_sink.h"
+#include "core/base/json.h"
+#include "core/engine_export.h"
+#include "core/train/device.h"
+
+namespace vitrine {
+
+struct CheckpointState {
+  std::int64_t step = 0;  ///< optimizer steps completed
+  std::int64_t totalSteps = 0, stepsPerEpoch = 0;
+  std::int64_t batchesConsumed = 0;  ///< over all epochs: where the data stream goes on
+  std::int64_t samplesSeen = 0;
+  double seconds = 0;               ///< of running time over all segments
+  std::int64_t updates = 0;         ///< the optimizer's count
+  std::int64_t evaluatedStep = -1;  ///< of the last evaluation; an interrupted run may owe one
+  std::int64_t probedStep = -1;     ///< of the last due probes
+  std::int64_t skippedProbes = 0;
+  std::int64_t bestStep = -1;
+  double bestScore = 0;   ///< of TaskSession::bestBy(), at bestStep
+  std::string generator;  ///< state of the trainer's generator, bytes
+  std::vector<std::pair<std::string, double>>
+      scheduled;  ///< Scheduled::scheduledValues() of the last step
+  ComputeEnvironment environment;
+  std::string precision, configHash;
+  bool isFinished = false;  ///< the run had come to its end
+};
+[[nodiscard]] VITRINE_ENGINE_EXPORT Json toJson(const CheckpointState& state);
+/// \throws FileError  something is missing or of another type
+[[nodiscard]] VITRINE_ENGINE_EXPORT CheckpointState checkpointStateFromJson(const Json& json);
+
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// Copies on the CPU: nobody else writes to them.
+struct CheckpointSnapshot {
+  CheckpointState state;
+  NamedTensors model, ema, optimizer;  ///< `ema` is empty when there is no average
+  bool isBest = false;
+};
+
+struct LoadedCheckpoint {
+  CheckpointState state;
+  std::map<std::string, at::Tensor> model, ema, optimizer;
+};
+/// \throws FileError
+[[nodiscard]] VITRINE_ENGINE_EXPORT LoadedCheckpoint
+readCheckpoint(const std::filesystem::path& folder);
+/// state.json alone. \throws FileError
+[[nodiscard]] VITRINE_ENGINE_EXPORT CheckpointState
+readCheckpointState(const std::filesystem::path& folder);
+
+/// How one save ended: a record, or a problem in one sentence.
+struct SaveResult {
+  CheckpointRecord record;
+  std::string problem;
+};
+
+struct RetentionOptions {
+  std::int64_t keep = 2;  ///< newest ones
+  bool keepBest = true;
+  std::filesystem::path resumedFrom;  ///< stays until a newer one verifies; may be empty
+};
+
+/// Writes on a thread of its own, one at a time: the next save waits for the one before.
+class VITRINE_ENGINE_EXPORT CheckpointWriter {
+ public:
+  /// \param folder  the run's; made when missing
+  /// \param prefix  what CheckpointRecord::folder begins with
+  CheckpointWriter(std::filesystem::path folder, std::string prefix, RetentionOptions retention);
+  ~CheckpointWriter();  ///< waits
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  void save(CheckpointSnapshot snapshot);
+  void wait();
+  /// Saves that ended since the last call, oldest first.
+  [[nodiscard]] std::vector<SaveResult> results();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace vitrine

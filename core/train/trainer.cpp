@@ -1,0 +1,337 @@
+#include "core/train/trainer.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/base/text.h"
+#include "core/train/trainer_state.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr std::size_t kKeptIds = 16;  ///< steps whose sample ids a failure can name
+constexpr auto kProgressEvery = std::chrono::milliseconds(200);
+
+std::uint64_t streamSeed(std::uint64_t seed, std::string_view name) {
+  const auto words = RandomStream(seed, name).bits(0, 0);
+  return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
+}
+
+StepOptions stepOptions(const Config& train, Precision precision) {
+  return {precision, train.maybeReal("clip_norm"), train.maybeReal("ema.decay"),
+          optimizerFrom(train)};
+}
+
+bool isTerminal(Request request) { return request >= Request::Pause; }
+
+std::int64_t parameterTotal(const Optimizer& optimizer) {
+  std::int64_t total = 0;
+  for (const at::Tensor& parameter : optimizer.parameters()) total += parameter.numel();
+  return total;
+}
+
+}  // namespace
+
+bool isDue(const Config& config, const std::string& table, std::int64_t step,
+           std::int64_t stepsPerEpoch) {
+  const std::string prefix = table.empty() ? "" : table + ".";
+  const auto steps = config.maybeInteger(prefix + "every_steps");
+  const auto epochs = config.maybeInteger(prefix + "every_epochs");
+  return (steps && step % *steps == 0) || (epochs && step % (*epochs * stepsPerEpoch) == 0);
+}
+
+Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theControl)
+    : setup(std::move(given)),
+      sink(theSink),
+      control(theControl),
+      model(*setup.model),
+      session(*setup.session),
+      device(resolveDevice(setup.train.text("device"))),
+      precision(precisionFrom(setup.train.text("precision"))),
+      threads(useThreads(setup.train.maybeInteger("threads"))),
+      accumulate(setup.train.integer("accumulate")),
+      recordEvery(setup.train.integer("record_every")),
+      scheduled(capabilityOf<Scheduled>(model)) {
+  CheckpointState from;
+  if (!setup.resumeFrom.empty()) from = readCheckpointState(setup.resumeFrom);
+
+  stream = session.trainingStream(from.batchesConsumed);
+  batchesPerEpoch = stream->batchesPerEpoch();
+  samplesPerEpoch = stream->samplesPerEpoch();
+  if (batchesPerEpoch < 1 || samplesPerEpoch < 1) {
+    throw ConfigError("train.batch_size: the training split has too few images for one batch");
+  }
+  stepsPerEpoch = std::max<std::int64_t>(1, batchesPerEpoch / accumulate);
+  const auto steps = setup.train.maybeInteger("steps");
+  const auto epochs = setup.train.maybeInteger("epochs");
+  if (!steps && !epochs)
+    throw ConfigError("train.epochs: give the run a length, in `epochs` or `steps`");
+  totalSteps = steps ? *steps : *epochs * stepsPerEpoch;
+  schedule = scheduleFrom(setup.train, stepsPerEpoch);
+  if (from.step > totalSteps) {
+    throw ConfigError("train: the checkpoint is at step " + std::to_string(from.step) +
+                      ", but the run ends at step " + std::to_string(totalSteps));
+  }
+
+  moveModules(model, session, device);
+  freezeParameters(model, session, setup.freeze);
+  generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
+  probeGenerator = makeGenerator(device, streamSeed(setup.seed, "probe"));
+  model.setGenerator(generator);
+  trainStep = std::make_unique<TrainStep>(model, session, stepOptions(setup.train, precision),
+                                          trainedGroups(model, session));
+  prepareObservation();
+  prepareCheckpoints();
+  if (!setup.resumeFrom.empty()) resume();
+  startStep = step;
+  setMode(model, session, Mode::Train);
+}
+
+double Trainer::State::seconds() const {
+  const std::chrono::duration<double> now = Clock::now() - begin;
+  return secondsBefore + now.count();
+}
+
+double Trainer::State::epoch() const {
+  return static_cast<double>(samplesSeen) / static_cast<double>(samplesPerEpoch);
+}
+
+void Trainer::State::event(const std::string& kind, const std::string& text, Json data) {
+  sink.event({step, kind, text, std::move(data)});
+}
+
+Batch Trainer::State::nextBatch() {
+  Batch batch = stream->next();
+  ++batchesConsumed;
+  samplesSeen += batch.size();
+  if (!device.is_cpu()) {
+    for (auto& field : batch.fields) field.second = field.second.to(device, /*non_blocking=*/true);
+  }
+  return batch;
+}
+
+void Trainer::State::oneStep() {
+  const auto start = Clock::now();
+  if (scheduled != nullptr) {
+    scheduled->beforeStep({step, totalSteps, stepsPerEpoch});
+    auto values = scheduled->scheduledValues();
+    for (std::size_t i = 0; i < values.size() && i < scheduledValues.size(); ++i) {
+      if (values[i].first.ends_with("mask_alpha") && scheduledValues[i].second > 0 &&
+          values[i].second == 0) {
+        event("mask_cutoff", "the soft mask is at its end: from this step on the model is causal");
+      }
+    }
+    scheduledValues = std::move(values);
+  }
+  std::vector<Batch> batches;
+  StepIds ids{step + 1, {}};
+  for (std::int64_t i = 0; i < accumulate; ++i) {
+    batches.push_back(nextBatch());
+    ids.samples.insert(ids.samples.end(), batches.back().sampleIds.begin(),
+                       batches.back().sampleIds.end());
+    images += batches.back().size();
+  }
+  recentIds.push_back(std::move(ids));
+  if (recentIds.size() > kKeptIds) recentIds.pop_front();
+
+  const double rate = learningRate(schedule, step, totalSteps);
+  const at::Tensor readings = trainStep->run(batches, rate);
+  ++step;
+  if (step % stepsPerEpoch == 0) {
+    // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
+    // fresh order.
+    const std::int64_t rest = batchesPerEpoch - stepsPerEpoch * accumulate;
+    for (std::int64_t i = 0; i < rest; ++i) static_cast<void>(nextBatch());
+  }
+  trainSeconds += std::chrono::duration<double>(Clock::now() - start).count();
+  reader.push(readings);
+  sent.push_back({step, epoch(), seconds(), rate, images, trainSeconds, trainStep->partNames(),
+                  scheduledValues});
+}
+
+void Trainer::State::readBack(LateReader::Take which) {
+  while (true) {
+    const at::Tensor value = reader.take(which);
+    if (!value.defined()) return;
+    const Sent at = std::move(sent.front());
+    sent.pop_front();
+    if (failure) continue;  // nothing was updated any more
+    const StepReadings readings = TrainStep::readingsOf(value);
+    if (readings.isBad) failure = Failure{at.step, readings.loss, readings.gradientNorm};
+    lastLoss = readings.loss;
+    if (failure || at.step % recordEvery == 0 || at.step == totalSteps) record(at, readings);
+  }
+}
+
+void Trainer::State::record(const Sent& at, const StepReadings& readings) {
+  MetricRecord metrics{at.step, at.epoch, at.time, {}};
+  metrics.values.emplace_back("train/loss", readings.loss);
+  for (std::size_t i = 0; i < at.partNames.size() && i < readings.parts.size(); ++i) {
+    metrics.values.emplace_back("train/loss/" + at.partNames[i], readings.parts[i]);
+  }
+  metrics.values.emplace_back("optimizer/learning_rate", at.learningRate);
+  metrics.values.emplace_back("optimizer/gradient_norm", readings.gradientNorm);
+  const double took = at.trainSeconds - recordedSeconds;
+  imagesPerSecond = took > 0 ? static_cast<double>(at.images - recordedImages) / took : 0;
+  recordedImages = at.images;
+  recordedSeconds = at.trainSeconds;
+  metrics.values.emplace_back("system/images_per_second", imagesPerSecond);
+  for (const auto& value : at.scheduled) metrics.values.push_back(value);
+  sink.metrics(metrics);
+}
+
+void Trainer::State::progress() {
+  const auto now = Clock::now();
+  if (step < totalSteps && now - lastProgress < kProgressEvery) return;
+  lastProgress = now;
+  ProgressRecord progress;
+  progress.step = step;
+  progress.totalSteps = totalSteps;
+  progress.epoch = epoch();
+  progress.totalEpochs = static_cast<double>(totalSteps) / static_cast<double>(stepsPerEpoch);
+  progress.loss = lastLoss;
+  progress.imagesPerSecond = trainSeconds > 0 ? static_cast<double>(images) / trainSeconds : 0;
+  progress.memoryBytes = peakMemory(device);
+  const std::int64_t done = step - startStep;
+  progress.remainingSeconds = done > 0 ? (seconds() - secondsBefore) / static_cast<double>(done) *
+                                             static_cast<double>(totalSteps - step)
+                                       : std::numeric_limits<double>::quiet_NaN();
+  sink.progress(progress);
+}
+
+void Trainer::State::boundary() {
+  if (isEvaluationDue()) {
+    readBack(LateReader::Take::All);
+    if (failure) return;
+    evaluate();
+  }
+  if (areProbesDue()) {
+    readBack(LateReader::Take::All);
+    if (failure) return;
+    probe();
+  }
+  if (isCheckpointDue()) {
+    readBack(LateReader::Take::All);
+    if (failure) return;
+    save(Wait::No);
+  }
+}
+
+std::optional<TrainerResult> Trainer::State::serveRequest() {
+  const Request request = control.request();
+  if (request == Request::None) return std::nullopt;
+  readBack(LateReader::Take::All);
+  if (failure) return fail();
+  if (!isTerminal(request)) {
+    if (savedStep != step) save(Wait::No);
+    control.served();
+    return std::nullopt;
+  }
+  const std::string where =
+      " after step " + std::to_string(step) + " of " + std::to_string(totalSteps);
+  if (request == Request::Pause) return endWith(Outcome::Paused, "paused" + where);
+  if (request == Request::Stop) return endWith(Outcome::Stopped, "stopped by request" + where);
+  return endWith(Outcome::Interrupted, "interrupted by a signal" + where);
+}
+
+TrainerResult Trainer::State::endWith(Outcome outcome, std::string reason) {
+  if (writer == nullptr) {
+    reason += "; without a checkpoint, since the run has no folder for one";
+  } else {
+    save(Wait::Yes);
+    if (savedStep != step) reason += "; its checkpoint could not be saved";
+  }
+  if (probeThread) probeThread->wait();
+  deliverFindings();
+  progress();
+  sink.flush();
+  return {outcome, std::move(reason), step, seconds(), lastScores};
+}
+
+TrainerResult Trainer::State::fail() {
+  if (writer) writer->wait();
+  if (probeThread) probeThread->wait();
+  deliverSaves();
+  deliverFindings();
+  std::vector<std::int64_t> samples;
+  for (const StepIds& ids : recentIds) {
+    if (ids.step == failure->step) samples = ids.samples;
+  }
+  std::string list;
+  for (std::size_t i = 0; i < samples.size() && i < 8; ++i) {
+    list += (i == 0 ? "" : ", ") + std::to_string(samples[i]);
+  }
+  if (samples.size() > 8) list += ", and " + std::to_string(samples.size() - 8) + " more";
+  const bool isLoss = !std::isfinite(failure->loss);
+  const std::string reason = std::string(isLoss ? "the loss" : "the gradient norm") + " of step " +
+                             std::to_string(failure->step) + " is " +
+                             formatReal(isLoss ? failure->loss : failure->gradientNorm) +
+                             "; the weights are those after step " +
+                             std::to_string(failure->step - 1) + "; samples of its batch: " + list;
+  sink.event({failure->step, "non_finite", reason,
+              Json{{"step", failure->step},
+                   {"loss", formatReal(failure->loss)},
+                   {"gradient_norm", formatReal(failure->gradientNorm)},
+                   {"sample_ids", samples}}});
+  sink.flush();
+  return {Outcome::Failed, reason, failure->step - 1, seconds(), lastScores};
+}
+
+TrainerResult Trainer::State::run() {
+  begin = Clock::now();
+  if (startStep == 0 && setup.resumeFrom.empty()) {
+    event("started", "training begins on " + device.str(),
+          Json{{"total_steps", totalSteps},
+               {"steps_per_epoch", stepsPerEpoch},
+               {"device", device.str()},
+               {"threads", threads},
+               {"trained_parameters", parameterTotal(trainStep->optimizer())}});
+    if (scheduled != nullptr) scheduled->beforeStep({0, totalSteps, stepsPerEpoch});
+    if (areProbesDue()) probe();
+  } else if (step < totalSteps) {
+    // What the uninterrupted run did after this step, with the model as it was in it.
+    if (scheduled != nullptr && step > 0)
+      scheduled->beforeStep({step - 1, totalSteps, stepsPerEpoch});
+    if (isEvaluationDue() && evaluatedStep != step) evaluate();
+    if (areProbesDue() && probedStep != step) probe();
+  }
+  while (step < totalSteps) {
+    if (auto ended = serveRequest()) return std::move(*ended);
+    oneStep();
+    readBack(LateReader::Take::Late);
+    if (!failure && step < totalSteps && !isTerminal(control.request())) boundary();
+    if (failure) return fail();
+    deliverSaves();
+    deliverFindings();
+    progress();
+  }
+  readBack(LateReader::Take::All);
+  if (failure) return fail();
+  if (scheduled != nullptr) scheduled->finish();
+  evaluate();
+  if (areProbesDue()) probe();
+  isFinished = true;
+  save(Wait::Yes);
+  if (probeThread) probeThread->wait();
+  deliverFindings();
+  progress();
+  event("finished", "training is done after step " + std::to_string(step),
+        Json{{"skipped_probes", skippedProbes}});
+  sink.flush();
+  return {Outcome::Done, "", step, seconds(), lastScores};
+}
+
+Trainer::Trainer(TrainerSetup setup, EventSink& sink, RunControl& control)
+    : state_(std::make_unique<State>(std::move(setup), sink, control)) {}
+Trainer::~Trainer() = default;
+
+TrainerResult Trainer::run() { return state_->run(); }
+std::int64_t Trainer::totalSteps() const noexcept { return state_->totalSteps; }
+std::int64_t Trainer::startStep() const noexcept { return state_->startStep; }
+
+}  // namespace vitrine

@@ -1,0 +1,187 @@
+// Checkpoints and resume of Trainer.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/train/trainer_state.h"
+
+namespace vitrine {
+
+namespace {
+
+at::Tensor cpuCopy(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach();
+  return plain.is_cpu() ? plain.clone(at::MemoryFormat::Contiguous)
+                        : plain.to(at::kCPU).contiguous();
+}
+
+NamedTensors cpuCopies(const NamedTensors& tensors) {
+  NamedTensors copies;
+  copies.reserve(tensors.size());
+  for (const auto& [name, tensor] : tensors) copies.emplace_back(name, cpuCopy(tensor));
+  return copies;
+}
+
+void restore(const NamedTensors& into, const std::map<std::string, at::Tensor>& from,
+             const char* file) {
+  const at::NoGradGuard noGrad;
+  for (const auto& [name, tensor] : into) {
+    const auto found = from.find(name);
+    if (found == from.end()) {
+      throw FileError(std::string("the checkpoint's ") + file + " has no '" + name +
+                      "'; it was written by another model");
+    }
+    if (found->second.sizes() != tensor.sizes() ||
+        found->second.scalar_type() != tensor.scalar_type()) {
+      throw FileError(std::string("the checkpoint's ") + file + " has '" + name +
+                      "' in another shape or type than the model; it was written by another model");
+    }
+    at::Tensor target = tensor.detach();
+    target.copy_(found->second);
+  }
+}
+
+/// Sentences that differ between where the checkpoint was made and here; empty means bit-exact.
+std::string differences(const CheckpointState& from, const ComputeEnvironment& now,
+                        const std::string& precision) {
+  std::string text;
+  const auto note = [&](const std::string& what, const std::string& was, const std::string& is) {
+    if (was != is) text += (text.empty() ? "" : ", ") + what + " " + is + " instead of " + was;
+  };
+  note("threads", std::to_string(from.environment.threads), std::to_string(now.threads));
+  note("device", from.environment.device, now.device);
+  note("LibTorch", from.environment.libtorch, now.libtorch);
+  note("CPU capability", from.environment.cpuCapability, now.cpuCapability);
+  note("precision", from.precision, precision);
+  return text;
+}
+
+/// The tensors of `all` with the averaged ones in the places of their parameters.
+NamedTensors withAverage(const NamedTensors& all, const Ema& ema) {
+  NamedTensors named = all;
+  for (std::size_t i = 0; i < ema.parameters().size(); ++i) {
+    for (auto& [name, tensor] : named) {
+      if (tensor.unsafeGetTensorImpl() == ema.parameters()[i].unsafeGetTensorImpl())
+        tensor = ema.average()[i];
+    }
+  }
+  return named;
+}
+
+}  // namespace
+
+void Trainer::State::prepareCheckpoints() {
+  if (setup.checkpointFolder.empty()) return;
+  writer = std::make_unique<CheckpointWriter>(
+      setup.checkpointFolder, setup.checkpointPrefix,
+      RetentionOptions{setup.train.integer("checkpoint.keep"), setup.train.flag("checkpoint.best"),
+                       setup.resumeFrom});
+}
+
+void Trainer::State::resume() {
+  LoadedCheckpoint loaded = readCheckpoint(setup.resumeFrom);
+  const CheckpointState& from = loaded.state;
+  const NamedTensors tensors = runTensors(model, session);
+  restore(tensors, loaded.model, "model.safetensors");
+  trainStep->optimizer().load(loaded.optimizer, from.updates);
+  if (Ema* ema = trainStep->ema())
+    restore(withAverage(tensors, *ema), loaded.ema, "ema.safetensors");
+
+  const auto size = static_cast<std::int64_t>(from.generator.size());
+  const ComputeEnvironment environment = computeEnvironment(device);
+  const std::string precisionName = setup.train.text("precision");
+  std::string inexact = differences(from, environment, precisionName);
+  if (from.environment.device == environment.device) {
+    at::Tensor state = at::empty({size}, at::TensorOptions().dtype(at::kByte));
+    std::memcpy(state.mutable_data_ptr(), from.generator.data(), from.generator.size());
+    generator.set_state(state);
+  }
+
+  step = from.step;
+  batchesConsumed = from.batchesConsumed;
+  samplesSeen = from.samplesSeen;
+  secondsBefore = from.seconds;
+  evaluatedStep = from.evaluatedStep;
+  probedStep = from.probedStep;
+  skippedProbes = from.skippedProbes;
+  bestStep = from.bestStep;
+  bestScore = from.bestScore;
+  scheduledValues = from.scheduled;
+  savedStep = step;
+  event("resumed",
+        inexact.empty() ? "training goes on after step " + std::to_string(step)
+                        : "not bit-exact: " + inexact,
+        Json{{"from", setup.resumeFrom.filename().string()}, {"is_bit_exact", inexact.empty()}});
+}
+
+bool Trainer::State::isCheckpointDue() const {
+  if (!writer || savedStep == step) return false;
+  const bool isNewBest = bestStep == step && setup.train.flag("checkpoint.best");
+  return isNewBest || isDue(setup.train, "checkpoint", step, stepsPerEpoch);
+}
+
+CheckpointSnapshot Trainer::State::snapshot() {
+  CheckpointSnapshot snapshot;
+  CheckpointState& state = snapshot.state;
+  state.step = step;
+  state.totalSteps = totalSteps;
+  state.stepsPerEpoch = stepsPerEpoch;
+  state.batchesConsumed = batchesConsumed;
+  state.samplesSeen = samplesSeen;
+  state.seconds = seconds();
+  state.updates = step;
+  state.evaluatedStep = evaluatedStep;
+  state.probedStep = probedStep;
+  state.skippedProbes = skippedProbes;
+  state.bestStep = bestStep;
+  state.bestScore = bestScore;
+  const at::Tensor bytes = generator.get_state();
+  state.generator.assign(static_cast<const char*>(bytes.const_data_ptr()),
+                         static_cast<std::size_t>(bytes.numel()));
+  state.scheduled = scheduledValues;
+  state.environment = computeEnvironment(device);
+  state.precision = setup.train.text("precision");
+  state.configHash = setup.configHash;
+  state.isFinished = isFinished;
+  snapshot.isBest = bestStep == step;
+
+  const at::NoGradGuard noGrad;
+  const NamedTensors tensors = runTensors(model, session);
+  snapshot.model = cpuCopies(tensors);
+  if (const Ema* ema = trainStep->ema()) snapshot.ema = cpuCopies(withAverage(tensors, *ema));
+  snapshot.optimizer = cpuCopies(trainStep->optimizer().state());
+  return snapshot;
+}
+
+void Trainer::State::save(Wait wait) {
+  if (!writer) return;
+  if (savedStep != step || isFinished) {
+    writer->wait();  // before the copy: two snapshots would be alive otherwise
+    savedStep = step;
+    writer->save(snapshot());
+  }
+  if (wait == Wait::Yes) writer->wait();
+  deliverSaves();
+}
+
+void Trainer::State::deliverSaves() {
+  if (!writer) return;
+  for (const SaveResult& result : writer->results()) {
+    if (!result.problem.empty()) {
+      if (savedStep == result.record.step) savedStep = -1;
+      sink.event({result.record.step, "checkpoint_failed",
+                  "the checkpoint of step " + std::to_string(result.record.step) +
+                      " is not saved: " + result.problem,
+                  Json::object()});
+      continue;
+    }
+    sink.checkpoint(result.record);
+    sink.event({result.record.step, "checkpoint",
+                "checkpoint of step " + std::to_string(result.record.step),
+                Json{{"folder", result.record.folder}, {"bytes", result.record.bytes}}});
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,216 @@
+// Evaluations, listeners and probes of Trainer.
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/train/trainer_state.h"
+
+namespace vitrine {
+
+namespace {
+
+/// Evaluation mode and a generator of its own, so that looking at a model changes nothing about its
+/// training.
+class Looking {
+ public:
+  Looking(Model& model, TaskSession& session, const at::Generator& own,
+          const at::Generator& training)
+      : model_(model), session_(session), training_(training) {
+    setMode(model_, session_, Mode::Evaluate);
+    model_.setGenerator(own);
+  }
+  ~Looking() {
+    model_.setGenerator(training_);
+    setMode(model_, session_, Mode::Train);
+  }
+  Looking(const Looking&) = delete;
+  Looking& operator=(const Looking&) = delete;
+
+ private:
+  Model& model_;
+  TaskSession& session_;
+  at::Generator training_;
+  at::NoGradGuard noGrad_;
+};
+
+std::string suffixOf(const std::string& weights) { return weights == "ema" ? "@ema" : ""; }
+
+/// Number of due points of an observed item in (0, step].
+std::int64_t duePoints(const Config& config, std::int64_t step, std::int64_t stepsPerEpoch) {
+  std::int64_t points = 0;
+  if (const auto every = config.maybeInteger("every_steps")) points += step / *every;
+  if (const auto every = config.maybeInteger("every_epochs"))
+    points += step / (*every * stepsPerEpoch);
+  return points;
+}
+
+}  // namespace
+
+void Trainer::State::prepareObservation() {
+  for (const Observed& observed : setup.observed) {
+    if (observed.config.at("weights") == Json("ema") && trainStep->ema() == nullptr) {
+      throw ConfigError("observe." + observed.id +
+                        ".weights: there are no averaged weights to look at; set train.ema.decay");
+    }
+    if (observed.analysis->kind() == Analysis::Kind::Listener) {
+      listeners.push_back(&observed);
+    } else {
+      probes.push_back(&observed);
+    }
+  }
+  probeBatches.resize(probes.size());
+}
+
+bool Trainer::State::isEvaluationDue() const {
+  return step == totalSteps || isDue(setup.train, "evaluate", step, stepsPerEpoch);
+}
+
+bool Trainer::State::isListenerDue(const Observed& observed) const {
+  const bool isAlways = !observed.config.has("every_steps") && !observed.config.has("every_epochs");
+  const std::int64_t before = std::max<std::int64_t>(0, std::min(evaluatedStep, step));
+  return isAlways || step == totalSteps ||
+         duePoints(observed.config, step, stepsPerEpoch) >
+             duePoints(observed.config, before, stepsPerEpoch);
+}
+
+bool Trainer::State::isProbeDue(const Observed& observed) const {
+  return step == 0 || step == totalSteps || isDue(observed.config, "", step, stepsPerEpoch);
+}
+
+bool Trainer::State::areProbesDue() const {
+  return std::any_of(probes.begin(), probes.end(),
+                     [this](const Observed* observed) { return isProbeDue(*observed); });
+}
+
+void Trainer::State::evaluate() {
+  const Looking looking(model, session, probeGenerator, generator);
+  const AutocastScope autocast(precision, device.type());
+  MetricRecord record{step, epoch(), seconds(), {}};
+  Json scores = Json::object();
+  evaluateWeights("model", record, scores);
+  if (trainStep->ema() != nullptr) {
+    const WithAverage average(*trainStep->ema());
+    evaluateWeights("ema", record, scores);
+  }
+  evaluatedStep = step;
+  record.time = seconds();
+  sink.metrics(record);
+
+  lastScores.clear();
+  std::string text = "evaluation";
+  for (const auto& [name, score] : scores.items()) {
+    lastScores.emplace_back(name, score.get<double>());
+    if (name == session.bestBy()) text = name + " " + formatReal(score.get<double>(), 4);
+  }
+  const auto best = std::find_if(lastScores.begin(), lastScores.end(), [&](const auto& score) {
+    return score.first == session.bestBy();
+  });
+  if (best != lastScores.end() && (bestStep < 0 || best->second > bestScore)) {
+    bestStep = step;
+    bestScore = best->second;
+  }
+  event("evaluation", text, Json{{"scores", scores}});
+}
+
+void Trainer::State::evaluateWeights(const std::string& weights, MetricRecord& record,
+                                     Json& scores) {
+  const std::vector<Split> splits = session.evaluationSplits();
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const std::string split = toString(splits[i]);
+    std::deque<NamedListener> heard;
+    std::vector<EvaluationListener*> pointers;
+    for (const Observed* observed : listeners) {
+      if (observed->config.text("weights") != weights || !isListenerDue(*observed)) continue;
+      heard.emplace_back(observed->id,
+                         observed->analysis->listen(observed->config, session.dataset()));
+      pointers.push_back(&heard.back());
+    }
+    std::vector<Artifact> artifacts;
+    const Scores found = session.evaluate(model, splits[i], pointers, artifacts);
+    for (const auto& [name, score] : found) {
+      const std::string full = split + "/" + name + suffixOf(weights);
+      record.values.emplace_back(full, score);
+      scores[full] = score;
+    }
+    // With several splits, the last one (the test split) has the plain names.
+    const std::string part = i + 1 == splits.size() ? "" : split + "/";
+    for (const NamedListener& listener : heard) {
+      for (const auto& [name, score] : listener.scores()) {
+        record.values.emplace_back(
+            "analysis/" + listener.id() + "/" + part + name + suffixOf(weights), score);
+      }
+    }
+    for (Artifact& artifact : artifacts) {
+      artifact.step = step;
+      artifact.meta["split"] = split;
+      artifact.meta["weights"] = weights;
+      artifact.meta["time"] = seconds();
+      sink.artifact(std::move(artifact));
+    }
+  }
+}
+
+void Trainer::State::probe() {
+  const bool mayBeSkipped = step != 0 && step != totalSteps;
+  probedStep = step;
+  if (!probeThread) probeThread = std::make_unique<ProbeThread>();
+  if (mayBeSkipped && probeThread->isFull()) {
+    ++skippedProbes;
+    event("probe_skipped",
+          "the probes of step " + std::to_string(step) + " are left out: those before are not done",
+          Json{{"skipped", skippedProbes}});
+    return;
+  }
+  const Looking looking(model, session, probeGenerator, generator);
+  ProbeJob job{step, epoch(), seconds(), {}};
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const Observed& observed = *probes[i];
+    if (!isProbeDue(observed)) continue;
+    const std::string weights = observed.config.text("weights");
+    try {
+      std::optional<WithAverage> average;
+      if (weights == "ema") average.emplace(*trainStep->ema());
+      if (!probeBatches[i]) {
+        Batch batch = session.probeBatch(observed.analysis->probeImages(observed.config));
+        for (auto& field : batch.fields) field.second = field.second.to(device);
+        probeBatches[i] = std::move(batch);
+      }
+      job.parts.push_back({observed.id, weights,
+                           observed.analysis->probe(observed.config, model, *probeBatches[i])});
+    } catch (const std::exception& error) {
+      event("probe_failed", "analysis '" + observed.id + "' failed: " + error.what());
+    }
+  }
+  if (!job.parts.empty()) probeThread->push(std::move(job));
+}
+
+void Trainer::State::deliverFindings() {
+  if (!probeThread) return;
+  for (ProbeResult& result : probeThread->results()) {
+    for (ProbeResult::Part& part : result.parts) {
+      if (!part.problem.empty()) {
+        sink.event({result.step, "probe_failed",
+                    "analysis '" + part.id + "' failed: " + part.problem, Json::object()});
+        continue;
+      }
+      MetricRecord record{result.step, result.epoch, result.time, {}};
+      for (const auto& [name, score] : part.findings.scores) {
+        record.values.emplace_back("analysis/" + part.id + "/" + name + suffixOf(part.weights),
+                                   score);
+      }
+      if (!record.values.empty()) sink.metrics(record);
+      for (Artifact& artifact : part.findings.artifacts) {
+        artifact.analysis = part.id;
+        artifact.step = result.step;
+        if (!artifact.meta.contains("split")) artifact.meta["split"] = toString(Split::Test);
+        artifact.meta["weights"] = part.weights;
+        artifact.meta["time"] = result.time;
+        sink.artifact(std::move(artifact));
+      }
+    }
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,130 @@
+// The inside of Trainer, shared by its source files.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+
+#include "core/train/checkpoint.h"
+#include "core/train/device.h"
+#include "core/train/modules.h"
+#include "core/train/observe.h"
+#include "core/train/schedule.h"
+#include "core/train/step.h"
+#include "core/train/trainer.h"
+
+namespace vitrine {
+
+struct Trainer::State {
+  State(TrainerSetup setup, EventSink& sink, RunControl& control);
+
+  // What is given.
+  TrainerSetup setup;
+  EventSink& sink;
+  RunControl& control;
+  Model& model;
+  TaskSession& session;
+
+  // Where and how long.
+  at::Device device;
+  Precision precision;
+  int threads = 1;
+  std::int64_t accumulate = 1, recordEvery = 1;
+  std::int64_t batchesPerEpoch = 1, samplesPerEpoch = 1;
+  std::int64_t stepsPerEpoch = 1, totalSteps = 1, startStep = 0;
+  Schedule schedule;
+
+  // What moves.
+  std::unique_ptr<BatchStream> stream;
+  std::unique_ptr<TrainStep> trainStep;
+  Scheduled* scheduled = nullptr;
+  at::Generator generator, probeGenerator;
+  std::int64_t step = 0;  ///< optimizer steps completed
+  std::int64_t batchesConsumed = 0, samplesSeen = 0;
+  std::int64_t evaluatedStep = -1, probedStep = -1, skippedProbes = 0;
+  std::int64_t bestStep = -1, savedStep = -1;
+  double bestScore = 0;
+  bool isFinished = false;
+  std::vector<std::pair<std::string, double>> scheduledValues;  ///< of the last step
+  Scores lastScores;
+
+  // Read back late.
+  struct Sent {
+    std::int64_t step = 0;
+    double epoch = 0, time = 0, learningRate = 0;
+    std::int64_t images = 0;  ///< trained on since the start of this segment
+    double trainSeconds = 0;  ///< spent in steps since the start of this segment
+    std::vector<std::string> partNames;
+    std::vector<std::pair<std::string, double>> scheduled;
+  };
+  struct Failure {
+    std::int64_t step = 0;  ///< the step that was not finite, counted as if it had completed
+    double loss = 0, gradientNorm = 0;
+  };
+  LateReader reader;
+  std::deque<Sent> sent;
+  std::optional<Failure> failure;
+  double lastLoss = 0, imagesPerSecond = 0;
+  std::int64_t recordedImages = 0;
+  double recordedSeconds = 0;
+  struct StepIds {
+    std::int64_t step = 0;
+    std::vector<std::int64_t> samples;
+  };
+  std::deque<StepIds> recentIds;  ///< of the last 16 steps
+
+  // Clocks.
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin = Clock::now(), lastProgress{};
+  double secondsBefore = 0, trainSeconds = 0;
+  std::int64_t images = 0;
+
+  // Observation and checkpoints.
+  std::vector<const Observed*> listeners, probes;
+  std::vector<std::optional<Batch>> probeBatches;  ///< beside `probes`
+  std::unique_ptr<ProbeThread> probeThread;
+  std::unique_ptr<CheckpointWriter> writer;
+
+  [[nodiscard]] double seconds() const;
+  [[nodiscard]] double epoch() const;
+  void event(const std::string& kind, const std::string& text, Json data = Json::object());
+
+  // trainer.cpp
+  TrainerResult run();
+  void oneStep();
+  [[nodiscard]] Batch nextBatch();
+  void readBack(LateReader::Take which);
+  void record(const Sent& at, const StepReadings& readings);
+  void boundary();
+  void progress();
+  [[nodiscard]] std::optional<TrainerResult> serveRequest();
+  [[nodiscard]] TrainerResult endWith(Outcome outcome, std::string reason);
+  [[nodiscard]] TrainerResult fail();
+
+  // trainer_observe.cpp
+  void prepareObservation();
+  [[nodiscard]] bool isEvaluationDue() const;
+  [[nodiscard]] bool isListenerDue(const Observed& observed) const;
+  [[nodiscard]] bool isProbeDue(const Observed& observed) const;
+  [[nodiscard]] bool areProbesDue() const;
+  void evaluate();
+  void evaluateWeights(const std::string& weights, MetricRecord& record, Json& scores);
+  void probe();
+  void deliverFindings();
+
+  // trainer_checkpoint.cpp
+  void prepareCheckpoints();
+  void resume();
+  [[nodiscard]] bool isCheckpointDue() const;
+  [[nodiscard]] CheckpointSnapshot snapshot();
+  enum class Wait { No, Yes };
+  void save(Wait wait);
+  void deliverSaves();
+};
+
+/// True at the multiples of an interval given in steps or epochs under `key` ("checkpoint",
+/// "evaluate").
+[[nodiscard]] bool isDue(const Config& config, const std::string& table, std::int64_t step,
+                         std::int64_t stepsPerEpoch);
+
+}  // namespace vitrine
