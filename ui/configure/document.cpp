@@ -1,0 +1,326 @@
+// Reads experiment files with toml++, keeping the order in which things were written, and writes
+// them again.
+#include "ui/configure/document.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "core/base/text.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kTables{"model", "task",    "data",
+                                                  "train", "observe", "init"};
+
+Json fromToml(const toml::node& node, const std::string& path, std::set<std::string>& whole);
+
+/// toml++ sorts keys; their places in the text give the order back.
+std::vector<std::pair<std::string, const toml::node*>> inOrder(const toml::table& table) {
+  std::vector<std::tuple<toml::source_position, std::string, const toml::node*>> entries;
+  for (const auto& [key, value] : table) {
+    entries.emplace_back(key.source().begin, std::string(key.str()), &value);
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    const toml::source_position& left = std::get<0>(a);
+    const toml::source_position& right = std::get<0>(b);
+    return left.line != right.line ? left.line < right.line : left.column < right.column;
+  });
+  std::vector<std::pair<std::string, const toml::node*>> ordered;
+  for (const auto& [place, key, value] : entries) ordered.emplace_back(key, value);
+  return ordered;
+}
+
+Json tableFrom(const toml::table& table, const std::string& path, std::set<std::string>& whole) {
+  if (table.is_inline() && !path.empty()) whole.insert(path);
+  Json result = Json::object();
+  for (const auto& [key, value] : inOrder(table)) {
+    result[key] = fromToml(*value, path.empty() ? key : path + "." + key, whole);
+  }
+  return result;
+}
+
+Json fromToml(const toml::node& node, const std::string& path, std::set<std::string>& whole) {
+  if (const auto* table = node.as_table()) return tableFrom(*table, path, whole);
+  if (const auto* array = node.as_array()) {
+    Json list = Json::array();
+    for (const toml::node& entry : *array) list.push_back(fromToml(entry, path, whole));
+    return list;
+  }
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return number->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  std::ostringstream written;  // dates and times: no key takes one, the planner says so
+  node.visit([&](const auto& concrete) { written << concrete; });
+  return written.str();
+}
+
+bool isBare(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+std::string keyText(const std::string& key) { return isBare(key) ? key : quoted(key); }
+
+/// `key = value` lines of a table; its tables as dotted keys, so that they merge into a preset's.
+void writeKeys(std::string& text, const Json& table, const std::string& shown,
+               const std::string& path, const std::set<std::string>& whole) {
+  for (const auto& [key, value] : table.items()) {
+    const std::string name = shown.empty() ? keyText(key) : shown + "." + keyText(key);
+    const std::string full = path + "." + key;
+    if (value.is_object() && !value.empty() && whole.count(full) == 0) {
+      writeKeys(text, value, name, full, whole);
+    } else {
+      text += name + " = " + valueText(value) + "\n";
+    }
+  }
+}
+
+bool isListOfTables(const Json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(),
+                     [](const Json& entry) { return entry.is_object(); });
+}
+
+void writeRest(std::string& text, const Json& rest) {
+  for (const auto& [key, value] : rest.items()) {
+    if (isListOfTables(value)) {
+      for (const Json& entry : value) {
+        text += "\n[[" + keyText(key) + "]]\n";
+        for (const auto& [name, one] : entry.items())
+          text += keyText(name) + " = " + valueText(one) + "\n";
+      }
+    } else if (value.is_object()) {
+      text += "\n[" + keyText(key) + "]\n";
+      for (const auto& [name, one] : value.items())
+        text += keyText(name) + " = " + valueText(one) + "\n";
+    }
+  }
+}
+
+}  // namespace
+
+const Json* Document::find(const std::string& dottedKey) const {
+  const Json* node = &tables;
+  for (const std::string& part : split(dottedKey, '.')) {
+    if (!node->is_object()) return nullptr;
+    const auto found = node->find(part);
+    if (found == node->end()) return nullptr;
+    node = &*found;
+  }
+  return node;
+}
+
+std::string Document::text(const std::string& dottedKey) const {
+  const Json* value = find(dottedKey);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+void Document::set(const std::string& dottedKey, Json value) {
+  Json* node = &tables;
+  for (const std::string& part : split(dottedKey, '.')) {
+    if (!node->is_object()) *node = Json::object();
+    node = &(*node)[part];
+  }
+  *node = std::move(value);
+}
+
+void Document::erase(const std::string& dottedKey) {
+  const std::vector<std::string> parts = split(dottedKey, '.');
+  std::vector<Json*> nodes{&tables};
+  for (const std::string& part : parts) {
+    if (!nodes.back()->is_object() || !nodes.back()->contains(part)) return;
+    nodes.push_back(&(*nodes.back())[part]);
+  }
+  std::string path = dottedKey;
+  for (std::size_t i = parts.size(); i > 0; --i) {
+    wholeTables.erase(path);
+    nodes[i - 1]->erase(parts[i - 1]);
+    // An analysis that is switched on stays on without keys of its own.
+    if (!nodes[i - 1]->empty() || (i == 3 && parts[0] == "observe")) break;
+    path = path.substr(0, path.find_last_of('.') == std::string::npos ? 0 : path.find_last_of('.'));
+  }
+}
+
+const Document::Axis* Document::axis(const std::string& key) const {
+  const auto found =
+      std::find_if(sweep.begin(), sweep.end(), [&](const Axis& one) { return one.key == key; });
+  return found == sweep.end() ? nullptr : &*found;
+}
+
+std::optional<Document> parseDocument(const std::string& text, Problem& problem) {
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    problem = {};
+    problem.line = static_cast<int>(error.source().begin.line);
+    problem.column = static_cast<int>(error.source().begin.column);
+    problem.message = std::string(error.description());
+    return std::nullopt;
+  }
+  Document document;
+  for (const auto& [key, node] : inOrder(root)) {
+    std::set<std::string> whole;
+    if (key == "title" && node->is_string()) {
+      document.title = node->as_string()->get();
+    } else if (std::find(kTables.begin(), kTables.end(), key) != kTables.end() &&
+               node->is_table()) {
+      document.tables[key] = fromToml(*node, key, document.wholeTables);
+    } else if (key == "sweep" && node->is_table()) {
+      // Axes may be written as "train.seed" or as nested tables; both mean the dotted key.
+      for (const auto& [name, values] : flatten(fromToml(*node, "", whole))) {
+        Document::Axis axis{name, {}};
+        if (values.is_array()) {
+          axis.values.assign(values.begin(), values.end());
+        } else {
+          axis.values.push_back(values);
+        }
+        document.sweep.push_back(std::move(axis));
+      }
+    } else if (key == "variant" && isListOfTables(fromToml(*node, "", whole))) {
+      for (const Json& entry : fromToml(*node, "", whole)) {
+        Document::Variant variant;
+        if (entry.contains("name") && entry["name"].is_string())
+          variant.name = entry["name"].get<std::string>();
+        if (entry.contains("set") && entry["set"].is_object()) {
+          for (const auto& [name, value] : entry["set"].items())
+            variant.set.emplace_back(name, value);
+        }
+        document.variants.push_back(std::move(variant));
+      }
+    } else {
+      document.rest[key] = fromToml(*node, key, whole);
+    }
+  }
+  return document;
+}
+
+std::string valueText(const Json& value) {
+  if (value.is_null()) return "\"none\"";
+  if (value.is_string()) return quoted(value.get<std::string>());
+  if (value.is_number_float()) {
+    std::string text = formatReal(value.get<double>());
+    if (text.find_first_of(".eni") == std::string::npos) text += ".0";
+    return text;
+  }
+  if (value.is_array()) {
+    std::string text = "[";
+    for (const Json& entry : value) text += (text.size() > 1 ? ", " : "") + valueText(entry);
+    return text + "]";
+  }
+  if (value.is_object()) {
+    if (value.empty()) return "{}";
+    std::string text = "{ ";
+    for (const auto& [key, entry] : value.items()) {
+      text += (text.size() > 2 ? ", " : "") + keyText(key) + " = " + valueText(entry);
+    }
+    return text + " }";
+  }
+  return value.dump();
+}
+
+std::string toText(const Document& document) {
+  std::string text;
+  if (!document.title.empty()) text += "title = " + quoted(document.title) + "\n";
+  for (const auto& [key, value] : document.rest.items()) {
+    if (!value.is_object() && !isListOfTables(value))
+      text += keyText(key) + " = " + valueText(value) + "\n";
+  }
+  for (const std::string_view name : kTables) {
+    const auto found = document.tables.find(std::string(name));
+    if (found == document.tables.end() || !found->is_object()) continue;
+    text += "\n[" + std::string(name) + "]\n";
+    writeKeys(text, *found, "", std::string(name), document.wholeTables);
+  }
+  if (!document.sweep.empty()) {
+    text += "\n[sweep]\n";
+    for (const Document::Axis& axis : document.sweep) {
+      text += quoted(axis.key) + " = " + valueText(Json(axis.values)) + "\n";
+    }
+  }
+  for (const Document::Variant& variant : document.variants) {
+    text += "\n[[variant]]\nname = " + quoted(variant.name) + "\n";
+    if (variant.set.empty()) continue;
+    text += "set = { ";
+    for (std::size_t i = 0; i < variant.set.size(); ++i) {
+      text += (i > 0 ? ", " : "") + keyText(variant.set[i].first) + " = " +
+              valueText(variant.set[i].second);
+    }
+    text += " }\n";
+  }
+  writeRest(text, document.rest);
+  return text.rfind('\n', 0) == 0 ? text.substr(1) : text;
+}
+
+Json parseValue(const std::string& text) {
+  try {
+    std::set<std::string> whole;
+    const toml::table table = toml::parse("value = " + text + "\n");
+    if (table.size() == 1) return fromToml(*table.get("value"), "", whole);
+  } catch (const toml::parse_error&) {
+    // A bare word: taken as text.
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, Json>> parseOverrides(const std::string& lines,
+                                                         std::vector<std::string>& bad) {
+  std::vector<std::pair<std::string, Json>> overrides;
+  const auto trimmed = [](std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return std::string();
+    return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+  };
+  for (const std::string& line : split(lines, '\n')) {
+    const std::string one = trimmed(line);
+    if (one.empty() || one.front() == '#') continue;
+    const auto equals = one.find('=');
+    std::string key = equals == std::string::npos ? "" : trimmed(one.substr(0, equals));
+    if (key.size() > 2 && key.front() == '"' && key.back() == '"')
+      key = key.substr(1, key.size() - 2);
+    if (key.empty()) {
+      bad.push_back(one);
+      continue;
+    }
+    overrides.emplace_back(key, parseValue(trimmed(one.substr(equals + 1))));
+  }
+  return overrides;
+}
+
+std::string overridesText(const std::vector<std::pair<std::string, Json>>& overrides) {
+  std::string text;
+  for (const auto& [key, value] : overrides)
+    text += (text.empty() ? "" : "\n") + key + " = " + valueText(value);
+  return text;
+}
+
+void mergeInto(Json& base, const Json& over, const std::set<std::string>& whole,
+               const std::string& path) {
+  if (!base.is_object() || !over.is_object()) {
+    base = over;
+    return;
+  }
+  for (const auto& [key, value] : over.items()) {
+    const std::string full = path.empty() ? key : path + "." + key;
+    if (value.is_object() && base.contains(key) && base[key].is_object() &&
+        whole.count(full) == 0) {
+      mergeInto(base[key], value, whole, full);
+    } else {
+      base[key] = value;
+    }
+  }
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,68 @@
+// What an experiment file says, as the form edits it: only what was chosen, no defaults.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/experiment.h"
+
+namespace vitrine::ui {
+
+/// Dotted keys address `tables`: "model.mask.kind".
+class Document {
+ public:
+  struct Axis {
+    std::string key;
+    std::vector<Json> values;
+  };
+  struct Variant {
+    std::string name;
+    std::vector<std::pair<std::string, Json>> set;  ///< dotted keys in order
+  };
+
+  std::string title;
+  Json tables = Json::object();  ///< model, task, data, train, observe, init: as far as said
+  std::vector<Axis> sweep;
+  std::vector<Variant> variants;
+  Json rest = Json::object();  ///< other top-level keys (stage ...): kept, not edited here
+  /// Tables that were written whole ("{ ... }"): they take the place of a preset's, not merge into
+  /// it.
+  std::set<std::string> wholeTables;
+
+  /// nullptr where nothing is said.
+  [[nodiscard]] const Json* find(const std::string& dottedKey) const;
+  [[nodiscard]] std::string text(const std::string& dottedKey) const;  ///< "" where nothing is said
+  void set(const std::string& dottedKey, Json value);
+  /// Takes tables that became empty away too.
+  void erase(const std::string& dottedKey);
+
+  /// The axis of `key`, or nullptr.
+  [[nodiscard]] const Axis* axis(const std::string& key) const;
+};
+
+/// \param problem  receives the first syntax error, with its line
+[[nodiscard]] std::optional<Document> parseDocument(const std::string& text, Problem& problem);
+/// TOML that means the document; reading it back gives the same document.
+[[nodiscard]] std::string toText(const Document& document);
+
+/// One TOML value as it is typed in a list of overrides: `soft`, "soft", 3, 1e-3, [1, 2], { a = 1
+/// }, none. A bare word is text.
+[[nodiscard]] Json parseValue(const std::string& text);
+/// The value as TOML, tables inline; null is "none".
+[[nodiscard]] std::string valueText(const Json& value);
+
+/// "key = value" per line. Lines that have no '=' end up in `bad`.
+[[nodiscard]] std::vector<std::pair<std::string, Json>> parseOverrides(
+    const std::string& lines, std::vector<std::string>& bad);
+[[nodiscard]] std::string overridesText(const std::vector<std::pair<std::string, Json>>& overrides);
+
+/// `over` laid over `base`, tables key by key. \param whole  paths whose tables replace; \param
+/// path  of `base`
+void mergeInto(Json& base, const Json& over, const std::set<std::string>& whole = {},
+               const std::string& path = "");
+
+}  // namespace vitrine::ui

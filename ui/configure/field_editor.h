@@ -1,0 +1,60 @@
+// The editor of one field: what it shows is decided by the field's type alone.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <optional>
+
+#include "core/config/schema.h"
+
+class QCheckBox;
+class QComboBox;
+class QLineEdit;
+
+namespace vitrine::ui {
+
+/// "mask_kind" as "Mask kind".
+[[nodiscard]] QString titleOf(const std::string& key);
+/// "1 to 1024 px, none", "more than 0", ...: what the schema allows, or "".
+[[nodiscard]] QString rangeText(const Field& field);
+/// A value as it stands in an editor: "28 x 32", "0.001", "none".
+[[nodiscard]] QString fieldText(const Field& field, const Json& value);
+/// What a text in an editor means. Text that is no such value stays text, so that the planner can
+/// say what is wrong; nothing where the editor is empty: the default.
+[[nodiscard]] std::optional<Json> parseFieldText(const Field& field, const QString& text);
+/// One spelling per value: a size as its pair, a real as a double.
+[[nodiscard]] Json normalized(const Field& field, const Json& value);
+
+class FieldEditor : public QWidget {
+  Q_OBJECT
+ public:
+  /// \param label  names the editor to a screen reader
+  FieldEditor(const Field& field, const QString& label, QWidget* parent = nullptr);
+
+  [[nodiscard]] const Field& field() const { return field_; }
+  /// Nothing where the editor is empty: the default holds.
+  [[nodiscard]] std::optional<Json> value() const;
+  /// Shows a value without telling edited(). A line that is being typed in is left alone.
+  void setValue(const Json& value);
+  /// The text that stands for a default which an empty line would take.
+  void setPlaceholder(const QString& text);
+  void setInvalid(const QString& message);  ///< "": valid
+  /// The line, box or list itself.
+  [[nodiscard]] QWidget* input() const;
+
+ Q_SIGNALS:
+  void edited();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void step(int direction);
+
+  Field field_;
+  QCheckBox* box_ = nullptr;
+  QComboBox* list_ = nullptr;
+  QLineEdit* line_ = nullptr;
+};
+
+}  // namespace vitrine::ui

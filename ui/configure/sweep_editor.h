@@ -1,0 +1,67 @@
+// Seeds, sweep axes and variants of an experiment: what multiplies its runs.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <vector>
+
+#include "ui/configure/document.h"
+
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QVBoxLayout;
+
+namespace vitrine::ui {
+
+class SweepEditor : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SweepEditor(QWidget* parent = nullptr);
+
+  /// Keys that the key lines complete.
+  void setKeys(const QStringList& keys);
+  /// Shows a document's sweep and variants; edited() is not told.
+  void setDocument(const Document& document);
+  /// Writes what the editor shows into `document`.
+  void applyTo(Document& document) const;
+
+  /// What multiplies the runs, in words: "2 variants", "3 seeds", "4 values of train.batch_size".
+  [[nodiscard]] static QStringList factors(const Document& document);
+
+ public Q_SLOTS:
+  void addAxis();
+  void addVariant();
+
+ Q_SIGNALS:
+  void edited();
+
+ private:
+  struct AxisRow {
+    QWidget* row;
+    QLineEdit* key;
+    QLineEdit* values;
+  };
+  struct VariantRow {
+    QWidget* row;
+    QLineEdit* name;
+    QPlainTextEdit* overrides;
+    QLabel* problem;
+  };
+  void appendAxis(const std::string& key, const std::vector<Json>& values);
+  void appendVariant(const Document::Variant& variant);
+  void complete(QLineEdit* line) const;
+
+  QStringList keys_;
+  QLineEdit* seeds_;
+  QVBoxLayout* axesBox_;
+  QVBoxLayout* variantsBox_;
+  std::vector<AxisRow> axes_;
+  std::vector<VariantRow> variants_;
+};
+
+/// "0, 1, 2" or "1e-3, 3e-4": TOML values with commas between; bare words are text.
+[[nodiscard]] std::vector<Json> parseValues(const QString& text);
+[[nodiscard]] QString valuesText(const std::vector<Json>& values);
+
+}  // namespace vitrine::ui
