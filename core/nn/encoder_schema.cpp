@@ -1,0 +1,154 @@
+#include "core/nn/encoder_schema.h"
+
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/nn/mlp.h"
+
+namespace vitrine::nn {
+
+namespace {
+
+template <class Value>
+Value lookUp(const char* key, const std::string& word,
+             std::initializer_list<std::pair<const char*, Value>> words) {
+  std::string legal;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    legal += (legal.empty() ? "" : ", ") + std::string(name);
+  }
+  throw ConfigError(std::string(key) + " = \"" + word + "\" is not one of " + legal);
+}
+
+}  // namespace
+
+std::vector<Field> sizeFields() {
+  return {
+      sizeField("image_size", Json{224, 224}, "height and width of the images")
+          .range(1, 16384)
+          .withUnit("px"),
+      sizeField("patch_size", Json{16, 16}, "height and width of one patch")
+          .range(1, 4096)
+          .withUnit("px"),
+      integerField("in_channels", 3, "channels of the images").range(1, 4096),
+      integerField("num_classes", 1000, "outputs of the classifier").range(1, 1000000),
+      integerField("width", 768, "channels of the residual stream")
+          .range(1, 65536)
+          .withUnit("channels"),
+      integerField("depth", 12, "transformer blocks").range(1, 1024).withUnit("blocks"),
+      integerField("heads", 12, "attention heads per block").range(1, 1024),
+      integerField("mlp_width", nullptr,
+                   "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
+                   "to a multiple of 256")
+          .range(1, 1048576)
+          .orNone()
+          .withUnit("channels"),
+  };
+}
+
+std::vector<Field> commonFields() {
+  std::vector<Field> fields{
+      flagField("qkv_bias", true, "biases of the query, key and value maps"),
+      flagField(
+          "mlp_bias", true,
+          "biases of the MLP's maps; none: with GELU, not with SwiGLU, as the papers have it"),
+      choiceField("pool", "cls", {"cls", "gap"}, "what the classifier reads")
+          .withChoiceDocs({"the class token", "the mean over patches, without the class token"}),
+      choiceField("final_norm", "before_pool", {"before_pool", "after_pool"},
+                  "where the last norm stands")
+          .withChoiceDocs({"on every token, then pooled (norm)", "on the pooled token (fc_norm)"}),
+      realField("norm_eps", 1e-6, "added to the variance in every norm").moreThan(0).lessThan(1),
+      realField("layer_scale", nullptr,
+                "first value of a gain per channel on each branch; none: no gains")
+          .moreThan(0)
+          .orNone(),
+      realField("drop_path", 0.0,
+                "rate at which the last block's branches are dropped per image, linear from 0 in "
+                "the first")
+          .atLeast(0)
+          .lessThan(1),
+      realField("dropout", 0.0,
+                "rate after positions, attention projection and both maps of the MLP")
+          .atLeast(0)
+          .lessThan(1),
+  };
+  for (Field& field : fields) {
+    if (field.name == "mlp_bias") field.orNone().defaultValue = nullptr;
+  }
+  return fields;
+}
+
+std::vector<Rule> commonRules() {
+  return {
+      {Rule::Kind::Divides,
+       {"patch_size", "image_size"},
+       "each patch must lie wholly inside the image"},
+      {Rule::Kind::MultipleOf, {"width", "heads"}, "each head takes an equal share of the width"},
+  };
+}
+
+VisionTransformerConfig commonConfig(const Config& config) {
+  VisionTransformerConfig c;
+  c.imageSize = config.size("image_size");
+  c.patchSize = config.size("patch_size");
+  c.inChannels = config.integer("in_channels");
+  c.classes = config.integer("num_classes");
+  c.width = config.integer("width");
+  c.depth = config.integer("depth");
+  c.heads = config.integer("heads");
+  c.qkvBias = config.flag("qkv_bias") ? Bias::Present : Bias::None;
+  c.pool = lookUp<Pool>("pool", config.text("pool"),
+                        {{"cls", Pool::ClassToken}, {"gap", Pool::Average}});
+  c.finalNorm = lookUp<FinalNorm>(
+      "final_norm", config.text("final_norm"),
+      {{"before_pool", FinalNorm::BeforePool}, {"after_pool", FinalNorm::AfterPool}});
+  c.normEps = config.real("norm_eps");
+  c.mlp = mlpKindOf(config.text("mlp"));
+  const bool isSwiGlu = c.mlp == MlpKind::SwiGlu;
+  c.mlpBias =
+      (config.has("mlp_bias") ? config.flag("mlp_bias") : !isSwiGlu) ? Bias::Present : Bias::None;
+  const std::int64_t usual = isSwiGlu ? swiGluHidden(c.width, 256) : 4 * c.width;
+  c.mlpWidth = config.maybeInteger("mlp_width").value_or(usual);
+  c.positions = positionKindOf(config.text("pos_embed"));
+  c.classToken = classTokenOf(config.text("class_token"));
+  c.layerScale = config.maybeReal("layer_scale");
+  c.dropPath = config.real("drop_path");
+  c.dropout = config.real("dropout");
+  return c;
+}
+
+ClassToken classTokenOf(const std::string& word) {
+  return lookUp<ClassToken>(
+      "class_token", word.empty() ? "none" : word,
+      {{"none", ClassToken::None}, {"first", ClassToken::First}, {"last", ClassToken::Last}});
+}
+PositionKind positionKindOf(const std::string& word) {
+  return lookUp<PositionKind>("pos_embed", word.empty() ? "none" : word,
+                              {{"none", PositionKind::None},
+                               {"learned", PositionKind::Learned},
+                               {"sincos", PositionKind::SinCos}});
+}
+MlpKind mlpKindOf(const std::string& word) {
+  return lookUp<MlpKind>("mlp", word,
+                         {{"gelu_erf", MlpKind::GeluErf},
+                          {"gelu_tanh", MlpKind::GeluTanh},
+                          {"swiglu", MlpKind::SwiGlu}});
+}
+NormKind normKindOf(const std::string& word) {
+  return lookUp<NormKind>("norm", word,
+                          {{"layernorm", NormKind::Layer}, {"rmsnorm", NormKind::Rms}});
+}
+MaskKind maskKindOf(const std::string& word) {
+  return lookUp<MaskKind>("mask.kind", word.empty() ? "bidirectional" : word,
+                          {{"bidirectional", MaskKind::Bidirectional},
+                           {"causal", MaskKind::Causal},
+                           {"modified_causal", MaskKind::ModifiedCausal},
+                           {"soft", MaskKind::Soft}});
+}
+MaskMode maskModeOf(const std::string& word) {
+  return lookUp<MaskMode>(
+      "mask.mode", word,
+      {{"additive", MaskMode::Additive}, {"multiplicative", MaskMode::Multiplicative}});
+}
+
+}  // namespace vitrine::nn

@@ -1,0 +1,34 @@
+// The part of a schema that every user of the encoder shares, and how a resolved table becomes its
+// configuration.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/config.h"
+#include "core/config/schema.h"
+#include "core/nn/vision_transformer.h"
+
+namespace vitrine::nn {
+
+/// Sizes: image_size patch_size in_channels num_classes width depth heads mlp_width.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> sizeFields();
+/// What both papers leave open: qkv_bias mlp_bias pool final_norm norm_eps layer_scale drop_path
+/// dropout.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> commonFields();
+/// Patches tile the image, heads tile the width, a class token is there when it is read.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Rule> commonRules();
+
+/// Reads the fields above, and mlp, pos_embed and class_token, into a configuration; the others
+/// stay at their defaults.
+[[nodiscard]] VITRINE_ENGINE_EXPORT VisionTransformerConfig commonConfig(const Config& config);
+
+/// Words of the vocabulary. \throws ConfigError  a word that is none of them
+[[nodiscard]] VITRINE_ENGINE_EXPORT ClassToken classTokenOf(const std::string& word);
+[[nodiscard]] VITRINE_ENGINE_EXPORT PositionKind positionKindOf(const std::string& word);
+[[nodiscard]] VITRINE_ENGINE_EXPORT MlpKind mlpKindOf(const std::string& word);
+[[nodiscard]] VITRINE_ENGINE_EXPORT NormKind normKindOf(const std::string& word);
+[[nodiscard]] VITRINE_ENGINE_EXPORT MaskKind maskKindOf(const std::string& word);
+[[nodiscard]] VITRINE_ENGINE_EXPORT MaskMode maskModeOf(const std::string& word);
+
+}  // namespace vitrine::nn

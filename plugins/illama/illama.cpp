@@ -1,0 +1,179 @@
+#include "plugins/illama/illama.h"
+
+#include "core/base/error.h"
+#include "core/nn/encoder_schema.h"
+
+namespace vitrine::illama {
+
+namespace {
+
+struct Size {
+  const char* name;
+  const char* doc;
+  int width, depth, heads, mlpWidth;
+  double dropPath;
+  const char* schedule;
+  int epochs;
+};
+
+/// Widths of the hidden layer are floor(8/3 width) rounded up to a multiple of 256; recipes are the
+/// final ones of Table 13.
+constexpr Size kSizes[] = {
+    {"tiny", "iLLaMA-T", 192, 12, 3, 512, 0.0, "constant", 50},
+    {"small", "iLLaMA-S", 384, 12, 6, 1024, 0.1, "linear", 50},
+    {"base", "iLLaMA-B", 768, 12, 12, 2048, 0.4, "linear", 25},
+    {"large", "iLLaMA-L, pre-trained on ImageNet-21k", 1024, 24, 16, 2816, 0.1, "constant", 30},
+};
+
+Field maskField() {
+  return tableField(
+      "mask",
+      {choiceField("kind", "causal", {"bidirectional", "causal", "modified_causal", "soft"},
+                   "which tokens a token sees")
+           .withChoiceDocs(
+               {"all", "itself and those before it", "as causal, but the first token sees all",
+                "causal, with the others let through by a factor that training takes to 0"}),
+       choiceField("mode", "multiplicative", {"multiplicative", "additive"}, "where the mask acts")
+           .withChoiceDocs({"on the probabilities after the softmax, rows not renormalised (the "
+                            "released models)",
+                            "-inf on the logits before the softmax (Equation 1)"}),
+       realField("alpha", nullptr,
+                 "soft mask's factor; without a schedule it stays (none: 0), with one training "
+                 "starts there (none: 1)")
+           .range(0, 1)
+           .orNone(),
+       choiceField("schedule", "none", {"none", "constant", "linear"},
+                   "how training moves the soft mask's factor, per step")
+           .withChoiceDocs({"it stays at alpha", "alpha until the cutoff, then 0",
+                            "from alpha to 0 at the cutoff"}),
+       integerField("epochs", 25, "cutoff of the schedule").range(0, 100000).withUnit("epochs")},
+      "mask between tokens");
+}
+
+Schema makeSchema() {
+  Schema schema;
+  schema.fields = nn::sizeFields();
+  schema.fields.push_back(choiceField("mlp", "swiglu", {"swiglu", "gelu_erf", "gelu_tanh"},
+                                      "feed-forward part of a block"));
+  schema.fields.push_back(
+      choiceField("norm", "rmsnorm", {"rmsnorm", "layernorm"}, "kind of every norm"));
+  schema.fields.push_back(choiceField("class_token", "last", {"last", "first", "none"},
+                                      "where the class token stands; last is PS[cls]"));
+  schema.fields.push_back(choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
+                                      "position embedding added to the tokens once"));
+  schema.fields.push_back(
+      tableField("rope",
+                 {choiceField("mode", "1d", {"1d", "none"}, "rotary positions in every attention")
+                      .withChoiceDocs({"along the sequence, class token included", "none"}),
+                  realField("theta", 10000.0, "base of the frequencies").moreThan(1)},
+                 "rotary position embedding"));
+  schema.fields.push_back(maskField());
+  for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
+  schema.rules = nn::commonRules();
+  schema.rules.push_back({Rule::Kind::Requires,
+                          {"pool", "cls", "class_token", "last", "first"},
+                          "the classifier reads that token"});
+  schema.rules.push_back({Rule::Kind::Requires,
+                          {"mask.kind", "soft", "mask.mode", "multiplicative"},
+                          "the paper defines a soft mask only after the softmax (Equation 2)"});
+  for (const char* schedule : {"constant", "linear"}) {
+    schema.rules.push_back({Rule::Kind::Requires,
+                            {"mask.schedule", schedule, "mask.kind", "soft"},
+                            "only a soft mask has a factor to move"});
+  }
+  for (const Size& size : kSizes) {
+    schema.presets.push_back(
+        {std::string("illama/") + size.name, size.doc,
+         Json{{"image_size", Json{224, 224}},
+              {"patch_size", Json{16, 16}},
+              {"in_channels", 3},
+              {"num_classes", 1000},
+              {"width", size.width},
+              {"depth", size.depth},
+              {"heads", size.heads},
+              {"mlp_width", size.mlpWidth},
+              {"drop_path", size.dropPath},
+              {"mask", {{"kind", "soft"}, {"schedule", size.schedule}, {"epochs", size.epochs}}}}});
+  }
+  schema.presets.push_back(
+      {"illama/demo", "small enough for 28 px images on a laptop; linear soft mask over two epochs",
+       Json{{"image_size", Json{28, 28}},
+            {"patch_size", Json{7, 7}},
+            {"in_channels", 1},
+            {"num_classes", 10},
+            {"width", 64},
+            {"depth", 4},
+            {"heads", 4},
+            {"mlp_width", 176},
+            {"mask", {{"kind", "soft"}, {"schedule", "linear"}, {"epochs", 2}}}}});
+  return schema;
+}
+
+MaskSchedule scheduleOf(const std::string& word) {
+  if (word == "constant") return MaskSchedule::Constant;
+  if (word == "linear") return MaskSchedule::Linear;
+  if (word.empty() || word == "none") return MaskSchedule::None;
+  throw ConfigError("mask.schedule = \"" + word + "\" is not one of none, constant, linear");
+}
+
+}  // namespace
+
+double maskAlphaAt(MaskSchedule schedule, double start, std::int64_t cutoffSteps,
+                   std::int64_t step) {
+  if (step >= cutoffSteps) return 0;
+  if (schedule == MaskSchedule::Constant || cutoffSteps == 1) return start;
+  return start * (1 - static_cast<double>(step) / static_cast<double>(cutoffSteps - 1));
+}
+
+Illama::Illama(const nn::VisionTransformerConfig& config, const SoftMask& softMask,
+               std::uint64_t seed)
+    : VisionTransformer(config, seed), softMask_(softMask) {
+  finish();
+}
+
+void Illama::beforeStep(const Position& position) {
+  if (config().mask != nn::MaskKind::Soft || softMask_.schedule == MaskSchedule::None) return;
+  setMaskAlpha(maskAlphaAt(softMask_.schedule, softMask_.alpha.value_or(1),
+                           softMask_.epochs * position.stepsPerEpoch, position.step));
+}
+
+std::vector<std::pair<std::string, double>> Illama::scheduledValues() const {
+  if (config().mask != nn::MaskKind::Soft) return {};
+  return {{"model/mask_alpha", maskAlpha()}};
+}
+
+void Illama::finish() {
+  setMaskAlpha(softMask_.schedule == MaskSchedule::None ? softMask_.alpha.value_or(0) : 0);
+}
+
+ItemCard IllamaArchitecture::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = "illama";
+  card.title = "iLLaMA";
+  card.paper =
+      "Wang et al. 2024, \"Adapting LLaMA Decoder to Vision Transformer\", arXiv:2404.06773";
+  card.doc =
+      "A LLaMA decoder as image encoder: causal attention, class token at the end, soft mask, "
+      "RMSNorm, SwiGLU, RoPE";
+  card.offers = {capability::kImageClassifier, capability::kTokenEncoder,
+                 capability::kAttentionSource, capability::kScheduled};
+  card.schema = makeSchema();
+  return card;
+}
+
+std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint64_t seed) const {
+  nn::VisionTransformerConfig c = nn::commonConfig(config);
+  c.norm = nn::normKindOf(config.text("norm"));
+  if (config.text("rope.mode") == "1d") c.ropeTheta = config.real("rope.theta");
+  c.mask = nn::maskKindOf(config.text("mask.kind"));
+  c.maskMode = nn::maskModeOf(config.text("mask.mode"));
+  c.init = nn::InitRecipe::Illama;
+  SoftMask softMask;
+  softMask.schedule = scheduleOf(config.text("mask.schedule"));
+  softMask.alpha = config.maybeReal("mask.alpha");
+  softMask.epochs = config.integer("mask.epochs");
+  return std::make_shared<Illama>(c, softMask, seed);
+}
+
+}  // namespace vitrine::illama

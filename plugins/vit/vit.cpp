@@ -1,0 +1,122 @@
+#include "plugins/vit/vit.h"
+
+#include "core/nn/encoder_schema.h"
+
+namespace vitrine::vit {
+
+namespace {
+
+struct Size {
+  const char* name;
+  const char* doc;
+  int width, depth, heads, mlpWidth, patch;
+};
+
+/// Table 1 of the paper at the patch sizes it uses, the two small sizes of the authors' code, and
+/// the models of two figures.
+constexpr Size kSizes[] = {
+    {"ti16", "ViT-Ti/16 of the authors' code", 192, 12, 3, 768, 16},
+    {"s16", "ViT-S/16 of the authors' code", 384, 12, 6, 1536, 16},
+    {"s32", "ViT-S/32 of the authors' code", 384, 12, 6, 1536, 32},
+    {"b14", "ViT-Base, 14 px patches", 768, 12, 12, 3072, 14},
+    {"b16", "ViT-Base, 16 px patches", 768, 12, 12, 3072, 16},
+    {"b32", "ViT-Base, 32 px patches", 768, 12, 12, 3072, 32},
+    {"l14", "ViT-Large, 14 px patches", 1024, 24, 16, 4096, 14},
+    {"l16", "ViT-Large, 16 px patches", 1024, 24, 16, 4096, 16},
+    {"l32", "ViT-Large, 32 px patches", 1024, 24, 16, 4096, 32},
+    {"h14", "ViT-Huge, 14 px patches", 1280, 32, 16, 5120, 14},
+    {"h16", "ViT-Huge, 16 px patches", 1280, 32, 16, 5120, 16},
+    {"h32", "ViT-Huge, 32 px patches", 1280, 32, 16, 5120, 32},
+    {"b32_half", "ViT-b/32 of Figure 4: every width of B/32 halved", 384, 12, 6, 1536, 32},
+    {"figure8_centre", "the model Figure 8 scales in depth, width and patches", 1024, 8, 16, 2048,
+     32},
+};
+
+Schema makeSchema() {
+  Schema schema;
+  schema.fields = nn::sizeFields();
+  schema.fields.push_back(
+      choiceField("mlp", "gelu_tanh", {"gelu_tanh", "gelu_erf"}, "activation of the MLP")
+          .withChoiceDocs({"tanh approximation, what the authors' code computes",
+                           "exact, what timm and Hugging Face compute"}));
+  schema.fields.push_back(choiceField("norm", "layernorm", {"layernorm"}, "kind of every norm"));
+  schema.fields.push_back(choiceField("class_token", "first", {"first", "none"},
+                                      "where the class token stands in the sequence"));
+  schema.fields.push_back(
+      choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
+                  "position embedding added to the tokens once")
+          .withChoiceDocs({"one learned vector per token (1-D)", "fixed 2-D sines and cosines",
+                           "none: the patches are a bag"})
+          .refuse({"1d", "2d", "relative", "every_layer", "every_layer_shared", "1d_every_layer",
+                   "1d_every_layer_shared"},
+                  "2-D and relative positions and a table per layer (Appendix D.4) come in a later "
+                  "version; the paper's default, "
+                  "1-D, is \"learned\""));
+  for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
+  schema.fields.push_back(
+      choiceField("stem", "patch", {"patch"}, "what turns images into tokens")
+          .refuse({"hybrid", "resnet", "r50", "r50_16", "r50_32"},
+                  "the hybrid ResNet stem comes in a later version; use \"patch\""));
+  schema.fields.push_back(
+      choiceField("attention", "full", {"full"}, "which tokens see each other")
+          .refuse({"axial"},
+                  "axial attention (Appendix D.6) comes in a later version; use \"full\""));
+  schema.fields.push_back(
+      flagField("pre_logits", false,
+                "a tanh layer between the class token and the classifier, for pre-training")
+          .refuse({true},
+                  "the tanh layer before the classifier comes with the authors' own checkpoints in "
+                  "a later version"));
+  schema.fields.push_back(
+      realField("head_bias", 0.0,
+                "first value of the classifier's bias; -10 for pre-training with a sigmoid loss"));
+  schema.rules = nn::commonRules();
+  schema.rules.push_back({Rule::Kind::Requires,
+                          {"pool", "cls", "class_token", "first"},
+                          "the classifier reads that token"});
+  for (const Size& size : kSizes) {
+    schema.presets.push_back({std::string("vit/") + size.name, size.doc,
+                              Json{{"image_size", Json{224, 224}},
+                                   {"patch_size", Json{size.patch, size.patch}},
+                                   {"in_channels", 3},
+                                   {"num_classes", 1000},
+                                   {"width", size.width},
+                                   {"depth", size.depth},
+                                   {"heads", size.heads},
+                                   {"mlp_width", size.mlpWidth}}});
+  }
+  schema.presets.push_back({"vit/demo", "small enough for 28 px images on a laptop",
+                            Json{{"image_size", Json{28, 28}},
+                                 {"patch_size", Json{7, 7}},
+                                 {"in_channels", 1},
+                                 {"num_classes", 10},
+                                 {"width", 64},
+                                 {"depth", 4},
+                                 {"heads", 4},
+                                 {"mlp_width", 256}}});
+  return schema;
+}
+
+}  // namespace
+
+ItemCard VitArchitecture::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = "vit";
+  card.title = "Vision Transformer";
+  card.paper = "Dosovitskiy et al. 2021, \"An Image is Worth 16x16 Words\", arXiv:2010.11929";
+  card.doc = "Patches as words: a plain transformer encoder over a sequence of image patches";
+  card.offers = {capability::kImageClassifier, capability::kTokenEncoder,
+                 capability::kAttentionSource};
+  card.schema = makeSchema();
+  return card;
+}
+
+std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_t seed) const {
+  nn::VisionTransformerConfig c = nn::commonConfig(config);
+  c.init = nn::InitRecipe::Vit;
+  c.headBias = config.real("head_bias");
+  return std::make_shared<nn::VisionTransformer>(c, seed);
+}
+
+}  // namespace vitrine::vit
