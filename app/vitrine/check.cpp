@@ -1,0 +1,298 @@
+// vitrine check: what an experiment file means and what it will cost, before anything runs.
+#include <c10/core/Device.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "app/vitrine/engine.h"
+#include "app/vitrine/memory_estimate.h"
+#include "app/vitrine/output.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/model/build_device.h"
+#include "core/model/weights.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// What one run's model costs.
+struct Cost {
+  std::int64_t parameters = 0;
+  double flops = 0, macs = 0, activationBytes = 0;
+  std::vector<BlockCost> blocks;
+  std::vector<MemoryPart> memory;
+  double memoryBytes = 0;
+};
+
+struct Report {
+  Plan plan;
+  std::vector<std::string> warnings;
+  std::vector<std::optional<Cost>> costs;  ///< per run
+};
+
+/// Opened once per distinct [data] table: reading the files takes longer than anything else here.
+class Datasets {
+ public:
+  explicit Datasets(const Registry& registry) : registry_(registry) {}
+  std::shared_ptr<const Dataset> open(const Json& data) {
+    const std::string key = data.dump();
+    if (const auto found = opened_.find(key); found != opened_.end()) return found->second;
+    auto dataset = registry_.dataset(data.at("dataset").get<std::string>()).open(Config(data));
+    opened_.emplace(key, dataset);
+    return dataset;
+  }
+
+ private:
+  const Registry& registry_;
+  std::map<std::string, std::shared_ptr<const Dataset>> opened_;
+};
+
+double bytesOf(const Dataset& dataset) {
+  const DatasetInfo& info = dataset.info();
+  double samples = 0;
+  for (const Split split : {Split::Train, Split::Validation, Split::Test})
+    samples += static_cast<double>(dataset.size(split));
+  return samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
+}
+
+Cost costOf(const Registry& registry, const PlannedRun& run) {
+  const Json& model = run.config.at("model");
+  // No memory and no initial values: the largest named sizes are as quick as the smallest.
+  const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+  const auto built = registry.architecture(model.at("architecture").get<std::string>())
+                         .build(Config(model), run.seed);
+  Cost cost;
+  cost.parameters = parameterCount(*built);
+  cost.blocks = built->cost();
+  for (const BlockCost& block : cost.blocks) {
+    cost.flops += block.flops;
+    cost.macs += block.macs;
+    cost.activationBytes += block.activationBytes;
+  }
+  return cost;
+}
+
+/// Opens dataset and task as a run would, so that what only they can judge is judged here.
+double judgeData(const Registry& registry, const PlannedRun& run, Datasets& datasets,
+                 Report& report) {
+  const Config config(run.config);
+  std::shared_ptr<const Dataset> dataset;
+  try {
+    dataset = datasets.open(run.config.at("data"));
+  } catch (const FileError& problem) {
+    // The experiment may be right and the files on another machine.
+    const std::string sentence = problem.what();
+    if (std::find(report.warnings.begin(), report.warnings.end(), sentence) ==
+        report.warnings.end()) {
+      report.warnings.push_back(sentence);
+    }
+    return 0;
+  }
+  TaskContext context;
+  context.seed = run.seed;
+  context.batchSize = config.integer("train.batch_size");
+  context.evaluationBatchSize = config.integer("train.evaluation_batch_size");
+  context.imageSize = config.size("model.image_size");
+  (void)registry.task(config.text("task.name"))
+      .open(config.table("task"), config.table("data"), dataset, context);
+  return bytesOf(*dataset);
+}
+
+void addProblem(Report& report, const std::string& key, const std::string& message) {
+  for (const Problem& known : report.plan.problems) {
+    if (known.key == key && known.message == message) return;
+  }
+  Problem problem;
+  problem.key = key;
+  problem.message = message;
+  report.plan.problems.push_back(problem);
+}
+
+void judge(const Registry& registry, Report& report) {
+  Datasets datasets(registry);
+  std::map<std::string, Cost> known;  // by [model]
+  for (const PlannedRun& run : report.plan.runs) {
+    auto& slot = report.costs.emplace_back();
+    try {
+      const std::string key = run.config.at("model").dump();
+      if (known.find(key) == known.end()) known[key] = costOf(registry, run);
+      slot = known[key];
+    } catch (const ConfigError& problem) {
+      addProblem(report, "model", problem.what());
+      continue;
+    }
+    double datasetBytes = 0;
+    try {
+      datasetBytes = judgeData(registry, run, datasets, report);
+    } catch (const ConfigError& problem) {
+      addProblem(report, "task", problem.what());
+    }
+    const Config config(run.config);
+    const auto [height, width] = config.size("model.image_size");
+    MemoryInput input{static_cast<double>(slot->parameters), slot->blocks,
+                      static_cast<double>(config.integer("model.in_channels") * height * width),
+                      datasetBytes, config.table("train")};
+    slot->memory = estimateMemory(input);
+    for (const MemoryPart& part : slot->memory) slot->memoryBytes += part.bytes;
+  }
+}
+
+Json totalsOf(const Cost& cost) {
+  return Json{{"parameters", cost.parameters},
+              {"flops", cost.flops},
+              {"macs", cost.macs},
+              {"activation_bytes", cost.activationBytes},
+              {"memory_bytes", cost.memoryBytes}};
+}
+
+Json toJsonReport(const Report& report) {
+  Json out = Json::object();
+  out["title"] = report.plan.title;
+  Json problems = Json::array();
+  for (const Problem& problem : report.plan.problems) problems.push_back(toJson(problem));
+  out["problems"] = problems;
+  out["warnings"] = report.warnings;
+  out["totals"] = nullptr;
+  out["memory"] = Json::array();
+  out["blocks"] = Json::array();
+  const bool hasCost = !report.costs.empty() && report.costs.front();
+  if (hasCost) {
+    const Cost& first = *report.costs.front();
+    out["totals"] = totalsOf(first);
+    out["totals"]["runs"] = report.plan.runs.size();
+    for (const MemoryPart& part : first.memory) {
+      out["memory"].push_back({{"name", part.name}, {"bytes", part.bytes}, {"doc", part.doc}});
+    }
+    for (const BlockCost& block : first.blocks) {
+      out["blocks"].push_back({{"name", block.name},
+                               {"kind", block.kind},
+                               {"parameters", block.parameters},
+                               {"flops", block.flops},
+                               {"macs", block.macs},
+                               {"activation_bytes", block.activationBytes}});
+    }
+  }
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < report.plan.runs.size(); ++i) {
+    const PlannedRun& run = report.plan.runs[i];
+    Json origins = Json::object();
+    for (const auto& [key, origin] : run.origins)
+      origins[key] = {{"layer", origin.layer}, {"line", origin.line}};
+    runs.push_back(
+        {{"name", run.name},
+         {"variant", run.variant},
+         {"stage", run.stage},
+         {"seed", run.seed},
+         {"depends_on", run.dependsOn < 0 ? Json(nullptr) : Json(run.dependsOn)},
+         {"init", run.init ? initToJson(*run.init) : Json(nullptr)},
+         {"config", run.config},
+         {"origins", origins},
+         {"totals", i < report.costs.size() && report.costs[i] ? totalsOf(*report.costs[i])
+                                                               : Json(nullptr)}});
+  }
+  out["runs"] = runs;
+  return out;
+}
+
+std::string plain(const Json& value) {
+  if (value.is_null()) return "none";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string configText(const PlannedRun& run) {
+  Table table{{"key", "value", "from"}, {}};
+  const Config config(run.config);
+  for (const auto& [key, origin] : run.origins) {
+    table.rows.push_back(
+        {key, plain(config.at(key)),
+         origin.layer + (origin.line > 0 ? ", line " + std::to_string(origin.line) : "")});
+  }
+  return toText(table);
+}
+
+/// Blocks of one kind within one layer are many; a table per kind and per layer would hide the
+/// total.
+std::string blocksText(const Cost& cost) {
+  Table table{{"block", "kind", "parameters", "MFLOPs", "MMACs", "activations"}, {}};
+  for (const BlockCost& block : cost.blocks) {
+    table.rows.push_back({block.name, block.kind, block.parameters, block.flops / 1e6,
+                          block.macs / 1e6, formatBytes(block.activationBytes)});
+  }
+  return toText(table);
+}
+
+std::string forPeople(const Report& report) {
+  const Plan& plan = report.plan;
+  std::string text = plan.title + ": " + std::to_string(plan.runs.size()) +
+                     (plan.runs.size() == 1 ? " run" : " runs") + "\n";
+  if (plan.runs.empty()) return text;
+  text += "\n" + configText(plan.runs.front());
+  if (report.costs.front()) {
+    const Cost& cost = *report.costs.front();
+    text += "\n" + blocksText(cost);
+    text += "\nparameters         " + formatCount(cost.parameters) + "\n";
+    text += "FLOPs per image    " + formatReal(cost.flops / 1e6, 5) +
+            " M (flops: a multiply-add counts as two, every operation)\n";
+    text += "MACs per image     " + formatReal(cost.macs / 1e6, 5) +
+            " M (macs: multiply-adds of matrix products and convolutions, what papers print as "
+            "FLOPs)\n";
+    text += "memory, estimated  " + formatBytes(cost.memoryBytes) +
+            " above the loaded program, on the CPU\n\n";
+    Table memory{{"memory", "", "for"}, {}};
+    for (const MemoryPart& part : cost.memory)
+      memory.rows.push_back({part.name, formatBytes(part.bytes), part.doc});
+    text += toText(memory);
+  }
+  if (plan.runs.size() > 1) {
+    Table runs{{"run", "name", "parameters", "memory", "differs from run 1"}, {}};
+    for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+      std::string changes;
+      for (const Difference& change : difference(plan.runs.front().config, plan.runs[i].config)) {
+        changes += (changes.empty() ? "" : ", ") + change.key + " = " + plain(change.after);
+      }
+      const auto& cost = report.costs[i];
+      runs.rows.push_back({i + 1, plan.runs[i].name,
+                           cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
+                           cost ? Json(formatBytes(cost->memoryBytes)) : Json(nullptr), changes});
+    }
+    text += "\n" + toText(runs);
+  }
+  return text;
+}
+
+}  // namespace
+
+int runCheck(const Arguments& arguments) {
+  CommandLine line(
+      "check", {"vitrine check experiments/illama/quick.toml",
+                "vitrine check experiments/vit/quick.toml model.depth=6 train.epochs=2 --json"});
+  std::string file;
+  std::vector<std::string> overrides;
+  line.app()
+      .add_option("file", file, "an experiment; - reads standard input")
+      ->required()
+      ->type_name("FILE");
+  line.app()
+      .add_option("overrides", overrides, "values that win over the file: model.depth=6")
+      ->type_name("KEY=VALUE");
+  line.parse(arguments);
+
+  Engine engine;
+  loadEngine(engine);
+  Report report;
+  report.plan = planFile(file, engine.registry.catalog(), overrides);
+  if (report.plan.problems.empty()) judge(engine.registry, report);
+  if (line.wantsJson()) {
+    print(toJsonReport(report));
+    return static_cast<int>(report.plan.problems.empty() ? ExitCode::Done : ExitCode::BadUsage);
+  }
+  for (const std::string& warning : report.warnings) log::warning(warning);
+  requireSound(report.plan.problems);
+  print(forPeople(report));
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,26 @@
+// Which checkpoint of a run is meant, and whether it is whole.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/store/run_store.h"
+
+namespace vitrine::app {
+
+struct CheckpointChoice {
+  std::int64_t step = 0;
+  std::filesystem::path folder;
+  std::filesystem::path weights;  ///< model.safetensors or ema.safetensors within it
+};
+
+/// Folder that holds a run's checkpoints and its log.
+[[nodiscard]] std::filesystem::path runFolder(const RunStore& store, const RunRow& run);
+
+/// \param which  latest | best | a step; "latest" falls back to an older one when the newest is
+/// damaged, and says so \param use    model | ema \throws NotFoundError  there is none \throws
+/// ConfigError    `which` or `use` is neither
+[[nodiscard]] CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
+                                                const std::string& which, const std::string& use);
+
+}  // namespace vitrine::app

@@ -1,0 +1,53 @@
+#include "app/vitrine/command_line.h"
+
+#include "core/base/error.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::string summaryOf(const std::string& name) {
+  for (const Verb& verb : allVerbs()) {
+    if (name == verb.name) return verb.summary;
+  }
+  return "";
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const std::string& verb, const std::array<const char*, 2>& examples,
+                         Csv csv)
+    : verb_(verb), app_(summaryOf(verb), "vitrine " + verb) {
+  app_.footer(std::string("Examples:\n  ") + examples[0] + "\n  " + examples[1]);
+  app_.add_option("--db", database_,
+                  "experiment database (default: $VITRINE_DB, else the user's own)")
+      ->type_name("FILE");
+  app_.add_flag("--json", json_, "print the result as JSON");
+  if (csv == Csv::Offered) app_.add_flag("--csv", csv_, "print the result as CSV");
+}
+
+void CommandLine::parse(const Arguments& arguments) {
+  // CLI11 takes them from the back.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app_.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    throw HelpAsked{app_.help()};
+  } catch (const CLI::CallForAllHelp&) {
+    throw HelpAsked{app_.help()};
+  } catch (const CLI::ParseError& problem) {
+    throw ConfigError("vitrine " + verb_ + ": " + problem.what() + "; see `vitrine " + verb_ +
+                      " --help`");
+  }
+  if (json_ && csv_)
+    throw ConfigError("vitrine " + verb_ + ": --json and --csv exclude each other; give one");
+}
+
+std::vector<Override> parseOverrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  overrides.reserve(texts.size());
+  for (const std::string& text : texts) overrides.push_back(parseOverride(text));
+  return overrides;
+}
+
+}  // namespace vitrine::app

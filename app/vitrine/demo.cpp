@@ -1,0 +1,220 @@
+// vitrine demo: two papers' models on Fashion-MNIST, side by side. Safe to run again: what is
+// trained stays trained.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "app/vitrine/open_store.h"
+#include "app/vitrine/output.h"
+#include "app/vitrine/plan_store.h"
+#include "app/vitrine/subprocess.h"
+#include "app/vitrine/train.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path programFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+fs::path experimentFile() {
+  const fs::path installed = programFolder().parent_path() / "share/vitrine/experiments/demo.toml";
+  return fs::exists(installed) ? installed
+                               : fs::path(VITRINE_SOURCE_FOLDER) / "experiments/demo.toml";
+}
+
+bool hasDisplay() {
+  for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+/// A run that was stored before and means the same as `planned`, best state first; 0 when there is
+/// none.
+std::int64_t findSame(RunStore& store, const PlannedRun& planned) {
+  std::int64_t found = 0;
+  bool isDone = false;
+  for (const RunRow& run : store.runs()) {
+    if (isDone || run.seed != planned.seed || run.name != planned.name ||
+        store.config(run.id) != planned.config)
+      continue;
+    const bool canGoOn = run.state == RunState::Interrupted || run.state == RunState::Stopped ||
+                         run.state == RunState::Paused || run.state == RunState::Queued;
+    if (run.state == RunState::Done || canGoOn) {
+      found = run.id;
+      isDone = run.state == RunState::Done;
+    }
+  }
+  return found;
+}
+
+struct Shown {
+  RunRow run;
+  Json top1, ece;
+  std::vector<double> rank80;  ///< by layer, mean over its heads
+};
+
+Shown look(RunStore& store, std::int64_t id) {
+  Shown shown;
+  shown.run = store.run(id);
+  const std::string prefix = "analysis/attention_rank/rank80/layer";
+  std::map<int, std::pair<double, int>> layers;  // sum, count
+  for (const MetricSummary& metric : store.summaries(id)) {
+    if (metric.name == "test/top1") shown.top1 = finite(metric.last);
+    if (metric.name == "test/ece") shown.ece = finite(metric.last);
+    if (metric.name.rfind(prefix, 0) != 0) continue;
+    auto& [sum, count] = layers[std::atoi(metric.name.c_str() + prefix.size())];
+    sum += metric.last;
+    ++count;
+  }
+  for (const auto& [layer, value] : layers) shown.rank80.push_back(value.first / value.second);
+  return shown;
+}
+
+void printSideBySide(const std::vector<Shown>& all, const fs::path& database,
+                     const std::vector<std::string>& pictures) {
+  Table table{{""}, {}};
+  for (const Shown& shown : all) table.columns.push_back(shown.run.name);
+  const auto addRow = [&](const std::string& name, const auto& cell) {
+    std::vector<Json> row{name};
+    for (const Shown& shown : all) row.push_back(cell(shown));
+    table.rows.push_back(std::move(row));
+  };
+  const auto percent = [](const Json& value) -> Json {
+    return value.is_null() ? Json(nullptr) : Json(formatReal(100 * value.get<double>(), 4) + " %");
+  };
+  addRow("run", [](const Shown& shown) { return Json(shown.run.id); });
+  addRow("test accuracy", [&](const Shown& shown) { return percent(shown.top1); });
+  addRow("calibration error (ECE, 15 bins)",
+         [&](const Shown& shown) { return percent(shown.ece); });
+  std::size_t layers = 0;
+  for (const Shown& shown : all) layers = std::max(layers, shown.rank80.size());
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    addRow("rank at 80 %, layer " + std::to_string(layer), [&](const Shown& shown) {
+      return layer < shown.rank80.size() ? Json(shown.rank80[layer]) : Json(nullptr);
+    });
+  }
+  print(table, Format::Text);
+  print("\ndatabase: " + database.string() + "\n");
+  for (const std::string& picture : pictures) print("picture:  " + picture + "\n");
+}
+
+/// Draws pages off screen through Studio. \returns the files that were written
+std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& database,
+                                      const std::vector<Shown>& all) {
+  std::vector<std::string> written;
+  const fs::path folder = filesFolder(database) / "demo";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::string ids;
+  for (const Shown& shown : all) ids += (ids.empty() ? "" : ",") + std::to_string(shown.run.id);
+  const auto draw = [&](const std::string& page, const std::string& runs,
+                        const std::vector<std::string>& more, const std::string& name) {
+    const std::string file = (folder / (name + ".png")).string();
+    std::vector<std::string> command{studio.string(), "--db", database.string(), "--page", page,
+                                     "--run",         runs,   "--screenshot",    file};
+    command.insert(command.end(), more.begin(), more.end());
+    fs::remove(file, error);
+    if (runAndWait(command, {"QT_QPA_PLATFORM=offscreen"}) == 0 && fs::exists(file)) {
+      written.push_back(file);
+    } else {
+      log::warning("Studio did not draw " + file);
+    }
+  };
+  draw("monitor", ids, {}, "curves");
+  for (const Shown& shown : all) {
+    const std::string id = std::to_string(shown.run.id);
+    draw("artifacts", id, {"--analysis", "attention_rank"}, "spectra-run-" + id);
+    draw("artifacts", id, {"--analysis", "calibration"}, "reliability-run-" + id);
+  }
+  return written;
+}
+
+}  // namespace
+
+int runDemo(const Arguments& arguments) {
+  CommandLine line("demo", {"vitrine demo", "vitrine demo --again --db demo.sqlite"});
+  std::string file;
+  bool isAgain = false, isWindowless = false;
+  std::vector<std::string> overrides;
+  line.app()
+      .add_option("--file", file, "the experiment (default: the one that comes with Vitrine)")
+      ->type_name("FILE");
+  line.app().add_flag("--again", isAgain, "train anew even if these runs are finished");
+  line.app().add_flag("--no-window", isWindowless,
+                      "do not open Studio although there is a display");
+  line.app()
+      .add_option("overrides", overrides, "values that win over the file: train.epochs=1")
+      ->type_name("KEY=VALUE");
+  line.parse(arguments);
+
+  Engine engine;
+  loadEngine(engine);
+  Plan plan = planFile(file.empty() ? experimentFile().string() : file, engine.registry.catalog(),
+                       overrides);
+  requireSound(plan.problems);
+  RunStore store = openStore(line, Missing::Create);
+  store.reapLostRuns();
+  const fs::path database = databaseOf(line);
+
+  // What is there already, and what is missing.
+  std::vector<std::int64_t> ids(plan.runs.size(), 0), missing;
+  Plan rest = plan;
+  rest.runs.clear();
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    if (!isAgain) ids[i] = findSame(store, plan.runs[i]);
+    if (ids[i] == 0) {
+      rest.runs.push_back(plan.runs[i]);
+    } else if (store.run(ids[i]).state == RunState::Done) {
+      log::info("run " + std::to_string(ids[i]) + ", " + plan.runs[i].name +
+                ", is trained already; --again trains it anew");
+    }
+  }
+  std::vector<std::int64_t> added =
+      rest.runs.empty() ? std::vector<std::int64_t>() : storePlan(store, rest);
+  std::size_t next = 0;
+  for (std::int64_t& id : ids) {
+    if (id == 0) id = added[next++];
+    if (store.run(id).state != RunState::Done) missing.push_back(id);
+  }
+
+  const fs::path studio = programFolder() / "vitrine-studio";
+  const bool hasStudio = fs::exists(studio);
+  const bool hasWindow = hasStudio && hasDisplay() && !isWindowless;
+  if (hasWindow &&
+      !startDetached({studio.string(), "--db", database.string(), "--page", "monitor"})) {
+    log::warning("Studio could not be started from " + studio.string());
+  }
+  if (!missing.empty()) {
+    const std::vector<TrainedRun> trained = trainAll(store, engine, missing);
+    if (const int code = exitCodeOf(trained); code != 0) {
+      log::info("`vitrine demo` goes on where it stopped");
+      return code;
+    }
+  }
+
+  std::vector<Shown> all;
+  for (const std::int64_t id : ids) all.push_back(look(store, id));
+  std::vector<std::string> pictures;
+  if (hasStudio && !hasWindow) pictures = drawPictures(studio, database, all);
+  if (line.wantsJson()) {
+    Json runs = Json::array();
+    for (const Shown& shown : all) {
+      runs.push_back({{"id", shown.run.id},
+                      {"name", shown.run.name},
+                      {"top1", shown.top1},
+                      {"ece", shown.ece},
+                      {"rank80", shown.rank80}});
+    }
+    print(Json{{"database", database.string()}, {"runs", runs}, {"pictures", pictures}});
+  } else {
+    printSideBySide(all, database, pictures);
+  }
+  return 0;
+}
+
+}  // namespace vitrine::app

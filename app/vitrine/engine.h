@@ -1,0 +1,32 @@
+// The plugins of this process, loaded once per verb.
+#pragma once
+
+#include "core/config/experiment.h"
+#include "core/plugin/loader.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::app {
+
+struct Engine {
+  Registry registry;
+  LoadedPlugins plugins;
+};
+
+enum class Refused { Warn, Silent };
+
+/// Loads every plugin of the search path into `engine`; each refused one is a warning on stderr.
+void loadEngine(Engine& engine, Refused refused = Refused::Warn);
+
+/// Plans an experiment file; "-" reads standard input.
+[[nodiscard]] Plan planFile(const std::string& file, const Catalog& catalog,
+                            const std::vector<std::string>& overrides);
+
+/// Says every problem on stderr. \throws ConfigError  there are some: counts them
+void requireSound(const std::vector<Problem>& problems);
+
+/// What a stored or planned run starts from, as it is kept in its row.
+[[nodiscard]] Json initToJson(const InitSource& init);
+/// \throws ConfigError  not written by initToJson
+[[nodiscard]] InitSource initFromJson(const Json& json);
+
+}  // namespace vitrine::app

@@ -1,0 +1,14 @@
+// Where the program and its engine module meet.
+#pragma once
+
+#include "app/vitrine/verb.h"
+
+namespace vitrine::app {
+
+inline constexpr const char* kEngineModuleFile = "engine_verbs.so";
+inline constexpr const char* kEngineEntryName = "vitrineEngineVerb";
+
+/// Runs the verb of that name; returns its exit code and throws nothing.
+using EngineEntry = int (*)(const std::string& verb, const Arguments& arguments);
+
+}  // namespace vitrine::app

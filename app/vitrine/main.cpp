@@ -1,0 +1,122 @@
+// vitrine: the headless program. Finds the verb, runs it, returns its exit code.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "app/vitrine/engine_module.h"
+#include "app/vitrine/verb.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr const char* kUsage =
+    "vitrine VERB [ARGUMENTS]: a workbench for vision-model experiments\n\n"
+    "Everywhere: --db FILE names the experiment database, --json prints the result as JSON, --help "
+    "explains\n"
+    "a verb. Results go to stdout, progress and messages to stderr.\n\nVerbs:\n";
+
+constexpr const char* kExitCodes =
+    "\nExit codes: 0 done, 1 failed, 2 bad usage or configuration, 3 not found, 4 refused, 75 "
+    "interrupted but\n"
+    "resumable, 130 second Ctrl-C.\n"
+    "\nExamples:\n  vitrine check experiments/vit/quick.toml\n  vitrine train "
+    "experiments/vit/quick.toml train.seed=1\n";
+
+std::string usage() {
+  std::string text = kUsage;
+  for (const Verb& verb : allVerbs()) {
+    const std::string name = verb.name;
+    text += "  " + name + std::string(10 - std::min<std::size_t>(name.size(), 9), ' ') +
+            verb.summary + "\n";
+  }
+  return text + kExitCodes;
+}
+
+struct LightVerb {
+  const char* name;
+  VerbFunction run;
+};
+
+constexpr LightVerb kLightVerbs[] = {
+    {"stop", runStop},   {"retry", runRetry}, {"delete", runDelete}, {"note", runNote},
+    {"tag", runTag},     {"runs", runRuns},   {"show", runShow},     {"compare", runCompare},
+    {"query", runQuery}, {"db", runDb},       {"doctor", runDoctor},
+};
+
+const Verb* findVerb(const std::string& name) {
+  for (const Verb& verb : allVerbs()) {
+    if (name == verb.name) return &verb;
+  }
+  return nullptr;
+}
+
+int unknownVerb(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Verb& verb : allVerbs()) names.emplace_back(verb.name);
+  const std::string close = nearest(name, names);
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  log::error("there is no verb '" + name + "'" +
+             (close.empty() ? "" : "; did you mean '" + close + "'?") + " Known verbs: " + list);
+  return static_cast<int>(ExitCode::BadUsage);
+}
+
+/// Loads the module that brings LibTorch and runs one of its verbs.
+int runInEngine(const std::string& verb, const Arguments& arguments) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  fs::path file = folder / "lib/vitrine" / kEngineModuleFile;
+  if (!fs::exists(file)) file = folder / VITRINE_LIBDIR "/vitrine" / kEngineModuleFile;
+  void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (module == nullptr) throw Error(std::string("the engine cannot be loaded: ") + ::dlerror());
+  auto* entry = reinterpret_cast<EngineEntry>(::dlsym(module, kEngineEntryName));
+  if (entry == nullptr)
+    throw Error(file.string() + " is not this program's engine module; install Vitrine again");
+  return entry(verb, arguments);
+}
+
+int dispatch(const Arguments& words) {
+  if (words.empty()) {
+    std::fputs(usage().c_str(), stderr);
+    return static_cast<int>(ExitCode::BadUsage);
+  }
+  std::string name = words.front();
+  Arguments arguments(words.begin() + 1, words.end());
+  if (name == "--version" || name == "version") {
+    std::fputs("vitrine " VITRINE_VERSION "\n", stdout);
+    return 0;
+  }
+  if (name == "help" && !arguments.empty()) {
+    name = arguments.front();
+    arguments = {"--help"};
+  }
+  if (name == "--help" || name == "-h" || name == "help") {
+    std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
+  const Verb* verb = findVerb(name);
+  if (verb == nullptr) return unknownVerb(name);
+  for (const LightVerb& light : kLightVerbs) {
+    if (name == light.name) return guarded(light.run, arguments);
+  }
+  return runInEngine(name, arguments);
+}
+
+}  // namespace
+
+}  // namespace vitrine::app
+
+int main(int argc, char** argv) {
+  try {
+    return vitrine::app::dispatch({argv + 1, argv + argc});
+  } catch (const std::exception& problem) {
+    vitrine::log::error(problem.what());
+    return static_cast<int>(vitrine::ExitCode::Failed);
+  }
+}

@@ -1,0 +1,40 @@
+#include "app/vitrine/open_store.h"
+
+#include "core/base/error.h"
+
+namespace vitrine::app {
+
+namespace fs = std::filesystem;
+
+fs::path databaseOf(const CommandLine& line) {
+  return line.database().empty() ? defaultDatabase() : fs::absolute(line.database());
+}
+
+RunStore openStore(const CommandLine& line, Missing missing) {
+  const fs::path file = databaseOf(line);
+  if (!fs::exists(file)) {
+    if (!line.database().empty() && missing == Missing::Refuse) {
+      throw NotFoundError("there is no database " + file.string() +
+                          "; `vitrine runs --db` or `vitrine train --db` would make one");
+    }
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) {
+      throw StoreError("the folder " + file.parent_path().string() + " cannot be made: " +
+                       error.message() + "; choose another database with --db");
+    }
+    return RunStore(file, OpenMode::ReadWriteCreate);
+  }
+  return RunStore(file, OpenMode::ReadWrite);
+}
+
+RunStore openStoreForReading(const CommandLine& line) {
+  const fs::path file = databaseOf(line);
+  if (!fs::exists(file))
+    (void)openStore(line, Missing::Refuse);  // makes the default one, or refuses
+  return RunStore(file, OpenMode::ReadOnly);
+}
+
+std::string runFolderName(const RunRow& run) { return "run-" + run.uuid; }
+
+}  // namespace vitrine::app

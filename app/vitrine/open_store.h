@@ -1,0 +1,22 @@
+// Which database a verb works on, and what happens when there is none.
+#pragma once
+
+#include "app/vitrine/command_line.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::app {
+
+/// What to do when --db names a file that does not exist. The user's own database is made at first
+/// use by any verb.
+enum class Missing { Create, Refuse };
+
+[[nodiscard]] std::filesystem::path databaseOf(const CommandLine& line);
+/// \throws NotFoundError  --db names no file and `missing` is Refuse
+[[nodiscard]] RunStore openStore(const CommandLine& line, Missing missing);
+/// For reading alone.
+[[nodiscard]] RunStore openStoreForReading(const CommandLine& line);
+
+/// Last part of a run's path beside the database: "run-<uuid>".
+[[nodiscard]] std::string runFolderName(const RunRow& run);
+
+}  // namespace vitrine::app

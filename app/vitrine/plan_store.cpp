@@ -1,0 +1,56 @@
+#include "app/vitrine/plan_store.h"
+
+#include <algorithm>
+
+#include "app/vitrine/engine.h"
+#include "core/base/error.h"
+
+namespace vitrine::app {
+
+namespace {
+
+NewRun rowOf(const PlannedRun& run) {
+  NewRun row;
+  row.name = run.name;
+  row.variant = run.variant;
+  row.stage = run.stage;
+  row.seed = run.seed;
+  row.config = run.config;
+  row.origins = Json::object();
+  for (const auto& [key, origin] : run.origins)
+    row.origins[key] = {{"layer", origin.layer}, {"line", origin.line}};
+  return row;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> storePlan(RunStore& store, const Plan& plan) {
+  const std::int64_t experiment = store.experiment(plan.title, plan.sourceText);
+  std::vector<std::int64_t> ids;
+  std::vector<NewRun> waiting;  // the next ones, none of which needs another's UUID
+  const auto flush = [&] {
+    for (const std::int64_t id : store.addRuns(experiment, waiting)) ids.push_back(id);
+    waiting.clear();
+  };
+  for (const PlannedRun& run : plan.runs) {
+    NewRun row = rowOf(run);
+    const int source = run.init ? run.init->plannedRun : -1;
+    const int last = std::max(source, run.dependsOn);
+    if (last >= static_cast<int>(ids.size() + waiting.size())) {
+      throw ConfigError("run '" + run.name +
+                        "' starts from a run that comes after it in the file; put that one first");
+    }
+    if (last >= static_cast<int>(ids.size())) flush();
+    if (run.dependsOn >= 0) row.dependsOn = ids[static_cast<std::size_t>(run.dependsOn)];
+    if (run.init) {
+      InitSource init = *run.init;
+      if (source >= 0) init.run = store.run(ids[static_cast<std::size_t>(source)]).uuid;
+      row.init = initToJson(init);
+    }
+    waiting.push_back(std::move(row));
+  }
+  if (!waiting.empty()) flush();
+  return ids;
+}
+
+}  // namespace vitrine::app

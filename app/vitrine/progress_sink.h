@@ -1,0 +1,61 @@
+// What a person sees of a run that trains in the foreground, and what its log keeps.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <string>
+
+#include "core/artifact/event_sink.h"
+
+namespace vitrine::app {
+
+/// Lines on stderr and in the run's log file. On a terminal the progress line renews itself;
+/// elsewhere one is written every ten seconds. Thread-safe.
+class RunLog {
+ public:
+  /// \param file  appended; its folder is made. When stderr is that file already, lines are written
+  /// once.
+  explicit RunLog(const std::filesystem::path& file);
+  ~RunLog();
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  void line(const std::string& text);
+  void progress(const ProgressRecord& record);
+  /// Leaves the last progress line on a terminal as it is.
+  void endProgress();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void writeToFile(const std::string& text);
+
+  std::mutex mutex_;
+  std::FILE* file_ = nullptr;
+  bool isTerminal_ = false;
+  bool isLineOpen_ = false;
+  Clock::time_point lastShown_{}, lastLogged_{};
+};
+
+/// "step 1200/20000 6.0 % | loss 2.31 | 412 img/s | mem 1.2 GB | ETA 01:12:40"
+[[nodiscard]] std::string progressText(const ProgressRecord& record);
+
+/// Hands everything on to `next` and tells the log what a person wants to see.
+class ProgressSink final : public EventSink {
+ public:
+  ProgressSink(EventSink& next, RunLog& log) : next_(next), log_(log) {}
+
+  void metrics(const MetricRecord& record) override { next_.metrics(record); }
+  void event(const EventRecord& record) override;
+  void artifact(Artifact artifact) override { next_.artifact(std::move(artifact)); }
+  void progress(const ProgressRecord& record) override;
+  void checkpoint(const CheckpointRecord& record) override { next_.checkpoint(record); }
+  void flush() override { next_.flush(); }
+
+ private:
+  EventSink& next_;
+  RunLog& log_;
+};
+
+}  // namespace vitrine::app

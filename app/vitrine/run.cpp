@@ -1,0 +1,27 @@
+// vitrine run: works on one stored run; what the queue starts.
+#include "app/vitrine/open_store.h"
+#include "app/vitrine/output.h"
+#include "app/vitrine/signals.h"
+#include "app/vitrine/train.h"
+
+namespace vitrine::app {
+
+int runRun(const Arguments& arguments) {
+  CommandLine line("run", {"vitrine run --id 3", "vitrine run --id 3 --db lab.sqlite --json"});
+  std::int64_t id = 0;
+  line.app()
+      .add_option("--id", id, "the run, as `vitrine runs` lists it")
+      ->required()
+      ->type_name("ID");
+  line.parse(arguments);
+  RunStore store = openStore(line, Missing::Refuse);
+  (void)store.run(id);
+  Engine engine;
+  loadEngine(engine);
+  const SignalScope signals;
+  const WorkedRun worked = workRun(store, engine, id);
+  printTrained({{store.run(id), worked}}, line.wantsJson());
+  return static_cast<int>(worked.code);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,188 @@
+#include "app/vitrine/run_worker.h"
+
+#include <unistd.h>
+
+#include <optional>
+
+#include "app/vitrine/checkpoint_choice.h"
+#include "app/vitrine/environment.h"
+#include "app/vitrine/open_store.h"
+#include "app/vitrine/output.h"
+#include "app/vitrine/progress_sink.h"
+#include "app/vitrine/signals.h"
+#include "core/base/log.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/store/store_sink.h"
+#include "core/train/device.h"
+#include "core/train/model_setup.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::string label(const RunRow& run) { return "run " + std::to_string(run.id); }
+
+std::string firstLine(const char* text) {
+  const std::string whole = text;
+  return whole.substr(0, whole.find('\n'));
+}
+
+/// \throws RefusedError  run.state does not allow work
+void requireStartable(const RunRow& run) {
+  if (run.state == RunState::Done)
+    throw RefusedError(label(run) + " is done; train the experiment again for another run");
+  if (isAlive(run.state) && run.worker.pid != ::getpid() && isWorkerAlive(run.worker)) {
+    throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
+                       std::to_string(run.worker.pid) + "; `vitrine stop " +
+                       std::to_string(run.id) + "` ends it");
+  }
+}
+
+/// What the run starts from, with another run's UUID turned into a file.
+InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
+  InitChoice choice;
+  const Json json = store.init(run.id);
+  if (json.is_null()) return choice;
+  const InitSource init = initFromJson(json);
+  choice.freeze = init.freeze;
+  if (isResumed) return choice;  // the checkpoint has every weight; the source may be gone by now
+  choice.options.skip = init.skip;
+  choice.options.rename = init.rename;
+  choice.options.resizePositions = init.resizePositions;
+  choice.options.strict = init.strict;
+  choice.weights = init.weights;
+  if (init.run.empty()) return choice;
+  const auto source = store.runByUuid(init.run);
+  if (!source)
+    throw NotFoundError(label(run) + " starts from run " + init.run +
+                        ", which this database does not have");
+  const bool isNewestAsked = init.checkpoint == "latest" || init.checkpoint == "best";
+  if (source->state != RunState::Done && isNewestAsked) {
+    throw RefusedError(label(run) + " starts from " + label(*source) + ", which is " +
+                       toString(source->state) +
+                       "; finish that one first, or name a step as its checkpoint");
+  }
+  choice.weights = chooseCheckpoint(store, *source, init.checkpoint, init.use).weights;
+  return choice;
+}
+
+RunState stateOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Done:
+      return RunState::Done;
+    case Outcome::Failed:
+      return RunState::Failed;
+    case Outcome::Interrupted:
+      return RunState::Interrupted;
+    case Outcome::Paused:
+      return RunState::Paused;
+    case Outcome::Stopped:
+      return RunState::Stopped;
+  }
+  return RunState::Failed;
+}
+
+ExitCode codeOf(RunState state) {
+  if (state == RunState::Done) return ExitCode::Done;
+  return state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
+}
+
+/// Passes signals on to `control` for as long as it lives.
+class SignalledRun {
+ public:
+  explicit SignalledRun(RunControl& control) { setSignalledRun(&control); }
+  ~SignalledRun() { setSignalledRun(nullptr); }
+  SignalledRun(const SignalledRun&) = delete;
+  SignalledRun& operator=(const SignalledRun&) = delete;
+};
+
+/// Trains within an open segment. Throws what the engine throws.
+TrainerResult train(RunStore& store, const Engine& engine, const RunRow& run,
+                    const InitChoice& init, const std::optional<CheckpointFolder>& resumed,
+                    const Json& config, EventSink& sink, RunControl& control) {
+  TrainerSetup setup = prepareRun(engine.registry, config, run.seed, init);
+  setup.checkpointFolder = runFolder(store, run);
+  setup.checkpointPrefix = runFolderName(run);
+  setup.resumeFrom = resumed ? resumed->folder : std::filesystem::path();
+  setup.seed = run.seed;
+  setup.configHash = sha256OfText(config.dump());
+  Trainer trainer(std::move(setup), sink, control);
+  return trainer.run();
+}
+
+}  // namespace
+
+WorkedRun workRun(RunStore& store, const Engine& engine, std::int64_t id) {
+  const RunRow run = store.run(id);
+  requireStartable(run);
+  const std::filesystem::path folder = runFolder(store, run);
+  RunLog log(folder / "run.log");
+  const auto resumed =
+      newestCheckpoint(folder, [&log](const std::string& why) { log.line("warning: " + why); });
+  // Before anything is written: a run whose source is not ready stays queued.
+  const InitChoice init = initChoiceOf(store, run, resumed.has_value());
+
+  WorkedRun worked;
+  RunControl control;
+  try {
+    const Json config = store.config(id);
+    const Config values(config);
+    useThreads(values.maybeInteger("train.threads"));
+    const Json environment = describeEnvironment(
+        engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
+    store.setLogFile(id, runFolderName(run) + "/run.log");
+    store.setRequest(id, "");
+    const std::int64_t segment =
+        store.openSegment(id, resumed ? resumed->step : 0, thisWorker(), environment);
+    log.line(label(run) + ": " + run.name +
+             (resumed ? ", going on at step " + std::to_string(resumed->step) : ""));
+
+    const SignalledRun signalled(control);
+    StoreSink stored(store.file(), id, segment, control);
+    ProgressSink sink(stored, log);
+    const TrainerResult result = train(store, engine, run, init, resumed, config, sink, control);
+    sink.flush();
+    worked.state = stateOf(result.outcome);
+    worked.reason = result.reason;
+    worked.step = result.step;
+    worked.seconds = result.seconds;
+    worked.scores = result.scores;
+    // `vitrine stop` writes the request and then sends SIGTERM; the signal may be seen first.
+    if (worked.state == RunState::Interrupted && store.request(id) == "stop") {
+      worked.state = RunState::Stopped;
+      worked.reason = "stopped on request";
+    }
+    worked.code = codeOf(worked.state);
+  } catch (const Error& problem) {
+    worked.state = RunState::Failed;
+    worked.reason = firstLine(problem.what());
+    worked.code = problem.code();
+  } catch (const std::exception& problem) {
+    worked.state = RunState::Failed;
+    worked.reason = firstLine(problem.what());
+    worked.code = ExitCode::Failed;
+  }
+  store.setRequest(id, "");
+  store.setState(id, worked.state, worked.reason);
+  log.endProgress();
+  log.line(label(run) + " is " + toString(worked.state) +
+           (worked.reason.empty() ? "" : ": " + worked.reason));
+  return worked;
+}
+
+Json toJson(const RunRow& run, const WorkedRun& worked) {
+  Json scores = Json::object();
+  for (const auto& [name, value] : worked.scores) scores[name] = finite(value);
+  return Json{{"id", run.id},
+              {"uuid", run.uuid},
+              {"name", run.name},
+              {"state", toString(worked.state)},
+              {"reason", worked.reason},
+              {"step", worked.step},
+              {"seconds", finite(worked.seconds)},
+              {"scores", scores}};
+}
+
+}  // namespace vitrine::app

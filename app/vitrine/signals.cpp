@@ -1,0 +1,54 @@
+#include "app/vitrine/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "core/base/error.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::atomic<RunControl*> currentRun{nullptr};
+std::atomic<bool> isSignalled{false};
+std::atomic<int> interrupts{0};
+struct sigaction oldInterrupt, oldTerminate;
+
+static_assert(std::atomic<RunControl*>::is_always_lock_free);
+
+// Async-signal-safe calls alone.
+void onSignal(int number) {
+  if (number == SIGINT && interrupts.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::Aborted));
+  isSignalled.store(true);
+  if (RunControl* run = currentRun.load()) run->ask(Request::Interrupt);
+}
+
+}  // namespace
+
+SignalScope::SignalScope() {
+  isSignalled.store(false);
+  interrupts.store(0);
+  struct sigaction action {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, &oldInterrupt);
+  ::sigaction(SIGTERM, &action, &oldTerminate);
+}
+
+SignalScope::~SignalScope() {
+  ::sigaction(SIGINT, &oldInterrupt, nullptr);
+  ::sigaction(SIGTERM, &oldTerminate, nullptr);
+  currentRun.store(nullptr);
+}
+
+void setSignalledRun(RunControl* control) noexcept {
+  currentRun.store(control);
+  if (control != nullptr && isSignalled.load()) control->ask(Request::Interrupt);
+}
+
+bool wasSignalled() noexcept { return isSignalled.load(); }
+
+}  // namespace vitrine::app

@@ -1,0 +1,29 @@
+// vitrine stop: asks a run to end at a checkpoint.
+#include "app/vitrine/open_store.h"
+#include "app/vitrine/output.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/jobs/launcher.h"
+
+namespace vitrine::app {
+
+int runStop(const Arguments& arguments) {
+  CommandLine line("stop", {"vitrine stop 3", "vitrine stop 3 --db lab.sqlite"});
+  std::int64_t id = 0;
+  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  line.parse(arguments);
+  RunStore store = openStore(line, Missing::Refuse);
+  store.reapLostRuns();
+  const RunRow run = store.run(id);
+  if (!isAlive(run.state)) {
+    throw RefusedError("run " + std::to_string(id) + " is " + toString(run.state) +
+                       ", so there is nothing to stop");
+  }
+  stopRun(store, id);
+  log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
+            std::to_string(id) + "` goes on");
+  if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "stop"}}));
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,23 @@
+// A program's output, for programs that answer at once (git, nvcc).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vitrine::app {
+
+/// Runs `arguments` (the program first, looked up in PATH) without a shell, stderr dropped.
+/// \returns  its stdout without the last line break; empty when it cannot be started or fails
+[[nodiscard]] std::optional<std::string> outputOf(const std::vector<std::string>& arguments);
+
+/// Waits for the program, stdout dropped, with more environment variables ("NAME=value"). \returns
+/// its exit status, or -1
+[[nodiscard]] int runAndWait(const std::vector<std::string>& arguments,
+                             const std::vector<std::string>& environment = {});
+
+/// Starts the program in a session of its own and does not wait. \returns false when it cannot be
+/// started
+bool startDetached(const std::vector<std::string>& arguments);
+
+}  // namespace vitrine::app

@@ -1,0 +1,38 @@
+// The table of verbs.
+#include "app/vitrine/verb.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"demo", "train two models on Fashion-MNIST and show what they learned"},
+    {"plugins", "what is loaded, what was refused and why"},
+    {"describe",
+     "architectures, tasks, datasets and analyses, with what they can be configured with"},
+    {"check", "validate an experiment: resolved configuration, parameters, FLOPs, memory, runs"},
+    {"train", "run every run of an experiment in the foreground"},
+    {"run", "work on one stored run: what the queue starts"},
+    {"resume", "go on with an interrupted, paused or stopped run"},
+    {"stop", "ask a run to stop at a checkpoint"},
+    {"retry", "put a run that ended back into the queue"},
+    {"delete", "remove a run, its results and its files"},
+    {"note", "write a note to a run"},
+    {"tag", "set the tags of a run"},
+    {"runs", "list the runs"},
+    {"show", "everything about one run"},
+    {"compare",
+     "the variants of an experiment: what differs, last metrics, mean and deviation over seeds"},
+    {"query", "any read-only SQL statement on the database"},
+    {"analyse", "look into a trained run with an analysis"},
+    {"evaluate", "the task's scores of a trained run on a split"},
+    {"infer", "tensors in, tensors out: public weights and images from safetensors files"},
+    {"db", "check the database, or say what it is"},
+    {"doctor", "what this machine has and lacks"},
+};
+
+}  // namespace
+
+std::span<const Verb> allVerbs() { return kVerbs; }
+
+}  // namespace vitrine::app
