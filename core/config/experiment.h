@@ -95,6 +95,11 @@ planExperiment(const std::string& text, const std::string& fileName, const Catal
 planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
                    const std::vector<Override>& overrides = {});
 
+/// The `[model]` section alone, from overrides such as model.architecture=vit: what `infer` needs.
+/// \param model  receives architecture, preset where given, and every field of the architecture
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> planModel(
+    const Catalog& catalog, const std::vector<Override>& overrides, Json& model);
+
 /// Checks the values of one item against its schema; keys in problems are prefixed ("model." +
 /// key). Fills in defaults and resolves sizes: `values` becomes complete. Used by the planner and
 /// by `infer`.

@@ -1,0 +1,91 @@
+// `[init]`: what a run starts from.
+#include "core/base/text.h"
+#include "core/config/run_resolver.h"
+
+namespace vitrine {
+
+namespace {
+
+Schema makeInitSchema() {
+  Schema schema;
+  schema.fields = {
+      textField("weights", nullptr, "a safetensors file").orNone(),
+      textField("run", nullptr, "a run's UUID, variant:NAME, stage:NAME or previous").orNone(),
+      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step"),
+      choiceField("use", "model", {"model", "ema"}, "raw or averaged weights"),
+      listField("skip", FieldType::Text, Json::array(),
+                "parameters that keep their own initialisation: [\"head.*\"]"),
+      listField("freeze", FieldType::Text, Json::array(), "parameters that are not trained"),
+      choiceField("resize_positions", "bicubic",
+                  {"bicubic", "bicubic_antialias", "linear_corners", "none"},
+                  "how a position table is brought to another grid"),
+      flagField("strict", true, "every parameter must be found, apart from skip"),
+  };
+  for (Field& field : schema.fields) field.runOnly();
+  return schema;
+}
+
+/// Dotted names of parameters arrive as nested tables; this joins them again.
+void collectNames(const Node& node, const std::string& prefix, Json& pairs, ProblemList& problems) {
+  for (const auto& [name, child] : node.children) {
+    const std::string full = prefix.empty() ? name : prefix + "." + name;
+    if (child.isTable) {
+      collectNames(child, full, pairs, problems);
+    } else if (child.value.is_string()) {
+      pairs.push_back(Json::array({full, child.value}));
+    } else {
+      problems.add(&child, ProblemList::At::Value, "init.rename." + shorten(full, 80),
+                   "must be the new name, a text");
+    }
+  }
+}
+
+}  // namespace
+
+const Schema& initSchema() {
+  static const Schema schema = makeInitSchema();
+  return schema;
+}
+
+Json readRename(const Node& node, ProblemList& problems) {
+  Json pairs = Json::array();
+  if (node.isTable) {
+    collectNames(node, "", pairs, problems);
+    return pairs;
+  }
+  if (node.value.is_null() || node.value == "none") return pairs;
+  bool isGood = node.value.is_array();
+  if (isGood) {
+    for (const Json& pair : node.value) {
+      isGood = isGood && pair.is_array() && pair.size() == 2 && pair[0].is_string() &&
+               pair[1].is_string();
+    }
+  }
+  if (!isGood) {
+    problems.add(&node, ProblemList::At::Value, "init.rename",
+                 "must be a table { \"old name\" = \"new name\" } or a list of pairs");
+    return pairs;
+  }
+  return node.value;
+}
+
+InitSource initSourceFrom(const Json& init) {
+  InitSource source;
+  const auto text = [&init](const char* key) {
+    return init.at(key).is_string() ? init.at(key).get<std::string>() : "";
+  };
+  source.weights = text("weights");
+  source.run = text("run");
+  source.checkpoint = text("checkpoint");
+  source.use = text("use");
+  source.skip = init.at("skip").get<std::vector<std::string>>();
+  source.freeze = init.at("freeze").get<std::vector<std::string>>();
+  for (const Json& pair : init.at("rename")) {
+    source.rename.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
+  }
+  source.resizePositions = text("resize_positions");
+  source.strict = init.at("strict").get<bool>();
+  return source;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,230 @@
+#include "core/config/run_resolver.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/text.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr auto kAtKey = ProblemList::At::Key;
+constexpr auto kAtValue = ProblemList::At::Value;
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool isNone(const Node& node) {
+  return !node.isTable && (node.value.is_null() || node.value == "none");
+}
+
+/// What a text means: as written, or as typed on the command line ("5" for 5).
+std::string textOf(const Node& node) {
+  if (node.isTable) return "";
+  return node.value.is_string() ? node.value.get<std::string>() : node.raw;
+}
+
+/// `checkpoint` takes a step too.
+void normalizeCheckpoint(Node& init) {
+  for (auto& [name, child] : init.children) {
+    if (name == "checkpoint" && child.value.is_number_integer()) child.value = child.value.dump();
+  }
+}
+
+bool isStep(const std::string& text) {
+  std::int64_t step = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), step);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size() && step >= 0;
+}
+
+}  // namespace
+
+const std::vector<std::string>& sectionNames() {
+  static const std::vector<std::string> names = {"model", "task",    "data",
+                                                 "train", "observe", "init"};
+  return names;
+}
+
+const ItemCard* RunResolver::item(ItemKind kind, const Node* section,
+                                  const std::string& sectionName, const char* keyName, Json& values,
+                                  Resolver& resolver) {
+  const std::string key = sectionName + "." + keyName;
+  const std::vector<std::string> ids = catalog_.ids(kind);
+  const std::string kindName = toString(kind);
+  const Node* given = section && section->isTable ? section->find(keyName) : nullptr;
+  if (!given) {
+    problems_.add(section, kAtKey, key, "must be given: " + kindName + "s here are " + listed(ids));
+    return nullptr;
+  }
+  const std::string id = textOf(*given);
+  if (id.empty()) {
+    problems_.add(given, kAtValue, key,
+                  "must be the name of one of the " + kindName + "s " + listed(ids));
+    return nullptr;
+  }
+  values[keyName] = id;
+  resolver.origin(key, given);
+  const ItemCard* found = catalog_.find(kind, id);
+  if (!found) {
+    problems_.add(
+        given, kAtValue, key,
+        "there is no " + kindName + " '" + shorten(id, 60) + "'; there are " + listed(ids),
+        nearest(id, ids));
+  }
+  return found;
+}
+
+void RunResolver::model(const Node& tree, LayerNames& layers, Json& config, Origins& origins) {
+  Resolver resolver(problems_, layers, &origins);
+  const Node* section = tree.find("model");
+  Json values = Json::object();
+  architecture_ = item(ItemKind::Architecture, section, "model", "architecture", values, resolver);
+  if (!architecture_) {
+    config["model"] = std::move(values);
+    return;
+  }
+
+  const Schema& schema = architecture_->schema;
+  const Node* given = section->find("preset");
+  Node withPreset;
+  if (given && !isNone(*given)) {
+    const std::string name = textOf(*given);
+    const Preset* preset = schema.preset(name);
+    if (preset) {
+      layers[static_cast<std::size_t>(Source::Preset)] = "preset " + name;
+      values["preset"] = name;
+      resolver.origin("model.preset", given);
+      withPreset = nodeFrom(preset->values, Source::Preset);
+      withPreset.placeAt(*given);
+      Node own = *section;
+      own.replaces = false;
+      lay(withPreset, {}, own);
+      section = &withPreset;
+    } else {
+      std::vector<std::string> names;
+      for (const Preset& each : schema.presets) names.push_back(each.name);
+      problems_.add(given, kAtValue, "model.preset",
+                    name.empty()
+                        ? "must be the name of a preset: " + listed(names)
+                        : "there is no preset '" + shorten(name, 60) + "' of architecture '" +
+                              architecture_->id + "'; there are " + listed(names),
+                    nearest(name, names));
+    }
+  }
+  resolver.table({{&schema}, {"architecture", "preset"}}, section, "model.", values);
+  config["model"] = std::move(values);
+}
+
+void RunResolver::capabilities(const ItemCard& asker, const Node* where, const std::string& key) {
+  for (const std::string& need : asker.needs) {
+    const bool isOffered = (architecture_ && contains(architecture_->offers, need)) ||
+                           (dataset_ && contains(dataset_->offers, need));
+    if (isOffered) continue;
+    static const std::vector<std::string> ofModels = {
+        capability::kImageClassifier, capability::kTokenEncoder, capability::kAttentionSource,
+        capability::kScheduled};
+    bool isOfModel = contains(ofModels, need);
+    for (const ItemCard& card : catalog_.items) {
+      isOfModel = isOfModel || (card.kind == ItemKind::Architecture && contains(card.offers, need));
+    }
+    // Without its giver there is a problem already.
+    const ItemCard* giver = isOfModel ? architecture_ : dataset_;
+    if (!giver) continue;
+    problems_.add(where, kAtKey, key,
+                  toString(asker.kind) + " '" + asker.id + "' needs " +
+                      (isOfModel ? "a model" : "samples") + " with '" + need + "'; " +
+                      toString(giver->kind) + " '" + giver->id + "' offers " +
+                      listed(giver->offers));
+  }
+}
+
+void RunResolver::observe(const Node* section, Resolver& resolver, Json& config) {
+  config["observe"] = Json::object();
+  if (!section || isNone(*section)) return;
+  if (!section->isTable) {
+    problems_.add(section, kAtValue, "observe", "must be a table of analyses");
+    return;
+  }
+  for (const auto& [id, child] : section->children) {
+    const std::string key = "observe." + shorten(id, 80);
+    const ItemCard* analysis = catalog_.find(ItemKind::Analysis, id);
+    if (!analysis) {
+      const std::vector<std::string> ids = catalog_.ids(ItemKind::Analysis);
+      problems_.add(&child, kAtKey, key,
+                    "there is no analysis '" + shorten(id, 60) + "'; there are " + listed(ids),
+                    nearest(id, ids));
+      continue;
+    }
+    const bool isOn = child.isTable || child.value == true;
+    if (isNone(child) || child.value == false) continue;
+    if (!isOn) {
+      problems_.add(&child, kAtValue, key,
+                    "must be a table of settings, true for the defaults or false for none");
+      continue;
+    }
+    capabilities(*analysis, &child, key);
+    Json values = Json::object();
+    resolver.table({{&observeSchema(), &analysis->schema}, {}}, child.isTable ? &child : nullptr,
+                   key + ".", values);
+    config["observe"][id] = std::move(values);
+  }
+}
+
+void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run) {
+  Json& config = run.config;
+  config = Json::object();
+  Resolver resolver(problems_, layers, &run.origins);
+  const auto section = [&tree](const char* name) { return tree.find(name); };
+
+  model(tree, layers, config, run.origins);
+
+  Json task = Json::object(), data = Json::object(), train = Json::object();
+  const ItemCard* taskCard = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
+  if (taskCard) resolver.table({{&taskCard->schema}, {"name"}}, section("task"), "task.", task);
+  config["task"] = std::move(task);
+
+  dataset_ = item(ItemKind::Dataset, section("data"), "data", "dataset", data, resolver);
+  if (dataset_)
+    resolver.table({{&dataset_->schema, &dataSchema()}, {"dataset"}}, section("data"), "data.",
+                   data);
+  config["data"] = std::move(data);
+
+  resolver.table({{&trainSchema()}, {}}, section("train"), "train.", train);
+  config["train"] = std::move(train);
+  run.seed = config["train"]["seed"].get<std::uint64_t>();
+
+  if (taskCard) {
+    const Node* taskSection = section("task");
+    capabilities(*taskCard, taskSection ? taskSection->find("name") : nullptr, "task.name");
+  }
+  observe(section("observe"), resolver, config);
+
+  const Node* init = section("init");
+  if (!init || isNone(*init)) return;
+  Node own = *init;
+  normalizeCheckpoint(own);
+  Json values = Json::object();
+  resolver.table({{&initSchema()}, {"rename"}}, &own, "init.", values);
+  const Node* rename = own.find("rename");
+  values["rename"] = rename ? readRename(*rename, problems_) : Json::array();
+  resolver.origin("init.rename", rename);
+
+  const bool hasWeights = values["weights"].is_string(), hasRun = values["run"].is_string();
+  if (hasWeights == hasRun) {
+    problems_.add(init, kAtKey, "init",
+                  hasRun ? "names both weights and a run; keep one"
+                         : "needs weights (a file) or run to start from");
+  }
+  const auto checkpoint = values["checkpoint"].get<std::string>();
+  if (checkpoint != "best" && checkpoint != "latest" && !isStep(checkpoint)) {
+    problems_.add(own.find("checkpoint"), kAtValue, "init.checkpoint",
+                  "'" + shorten(checkpoint, 60) + "' is neither best, latest nor a step",
+                  nearest(checkpoint, std::vector<std::string>{"best", "latest"}));
+  }
+  run.init = initSourceFrom(values);
+  config["init"] = std::move(values);
+}
+
+}  // namespace vitrine
