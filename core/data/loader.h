@@ -13,7 +13,7 @@ namespace vitrine {
 struct Augmentation {
   std::int64_t cropPadding = 0;  ///< pixels of zero padding on each side before a random crop back to size; 0: no crop
   double flip = 0;               ///< probability of mirroring left to right
-  std::vector<double> mean, deviation;  ///< per channel, of pixels in [0, 1]
+  std::vector<double> mean, deviation;  ///< per channel, of pixels in [0, 1]; empty: 0 and 1
 };
 
 struct LoaderOptions {

@@ -1,0 +1,274 @@
+#include "core/data/loader.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/data/image_transform.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Image `id` is a pattern that starts with its own number; label id % 7.
+class CountingDataset final : public Dataset {
+ public:
+  explicit CountingDataset(std::int64_t size) : size_(size) {
+    info_.channels = 1;
+    info_.height = 6;
+    info_.width = 5;
+    info_.classes = {"a", "b", "c", "d", "e", "f", "g"};
+  }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : size_; }
+  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+    if (id == failsAt) throw FileError("sample " + std::to_string(id) + " is damaged");
+    if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(id % 3));
+    for (std::size_t i = 0; i < image.size(); ++i) {
+      image[i] = static_cast<std::uint8_t>(static_cast<std::size_t>(id) + 13 * i);
+    }
+    reads.fetch_add(1);
+    return id % 7;
+  }
+  std::int64_t failsAt = -1;
+  bool slow = false;
+  mutable std::atomic<int> reads{0};
+
+ private:
+  std::int64_t size_;
+  DatasetInfo info_;
+};
+
+LoaderOptions trainingOptions(int workers) {
+  LoaderOptions options;
+  options.batchSize = 8;
+  options.workers = workers;
+  options.prefetch = 3;
+  options.seed = 11;
+  options.shuffle = true;
+  options.augment = true;
+  options.augmentation = {2, 0.5, {0.3}, {0.4}};
+  return options;
+}
+
+struct Taken {
+  std::vector<std::int64_t> ids;
+  at::Tensor images, labels;
+};
+std::vector<Taken> take(BatchStream& stream, std::int64_t batches) {
+  std::vector<Taken> out;
+  for (std::int64_t i = 0; i < batches; ++i) {
+    const Batch batch = stream.next();
+    out.push_back({batch.sampleIds, batch.at("image").clone(), batch.at("label").clone()});
+  }
+  return out;
+}
+void expectSame(const std::vector<Taken>& a, std::size_t from, const std::vector<Taken>& b,
+                const std::string& what) {
+  ASSERT_LE(b.size() + from, a.size());
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    EXPECT_EQ(a[from + i].ids, b[i].ids) << what << ", batch " << i;
+    EXPECT_TRUE(at::equal(a[from + i].images, b[i].images)) << what << ", batch " << i;
+    EXPECT_TRUE(at::equal(a[from + i].labels, b[i].labels)) << what << ", batch " << i;
+  }
+}
+
+// 21 samples in batches of 8: three batches an epoch, the last of 5.
+TEST(Loader, GivesTheSameBatchesWithAnyNumberOfWorkers) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  dataset->slow = true;
+  const auto alone = take(*makeLoader(dataset, Split::Train, trainingOptions(0)), 10);
+  for (const int workers : {1, 3}) {
+    expectSame(alone, 0, take(*makeLoader(dataset, Split::Train, trainingOptions(workers)), 10),
+               std::to_string(workers) + " workers");
+  }
+}
+
+TEST(Loader, GoesOnAtAnyBatchAsIfItHadNeverStopped) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  const auto whole = take(*makeLoader(dataset, Split::Train, trainingOptions(1)), 10);
+  for (std::int64_t first = 0; first < 10; ++first) {
+    expectSame(whole, static_cast<std::size_t>(first),
+               take(*makeLoader(dataset, Split::Train, trainingOptions(2), first), 10 - first),
+               "resumed at " + std::to_string(first));
+  }
+}
+
+TEST(Loader, EveryEpochVisitsEverySampleOnceInAnOrderOfItsOwn) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(1));
+  EXPECT_EQ(stream->batchesPerEpoch(), 3);
+  EXPECT_EQ(stream->samplesPerEpoch(), 21);
+  std::vector<std::vector<std::int64_t>> orders;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::vector<std::int64_t> ids;
+    for (const Taken& batch : take(*stream, 3))
+      ids.insert(ids.end(), batch.ids.begin(), batch.ids.end());
+    orders.push_back(ids);
+    std::sort(ids.begin(), ids.end());
+    std::vector<std::int64_t> all(21);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(ids, all);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  EXPECT_NE(orders[1], orders[2]);
+  EXPECT_EQ(orders[1], permutation(RandomStream(11, "order"), 1, 21));
+}
+
+TEST(Loader, DropLastLeavesOutTheBatchThatIsNotFull) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  LoaderOptions options = trainingOptions(1);
+  options.dropLast = true;
+  const auto stream = makeLoader(dataset, Split::Train, options);
+  EXPECT_EQ(stream->batchesPerEpoch(), 2);
+  EXPECT_EQ(stream->samplesPerEpoch(), 16);
+  for (const Taken& batch : take(*stream, 5)) EXPECT_EQ(batch.ids.size(), 8u);
+}
+
+TEST(Loader, FillsImagesAndLabelsAsTheTransformSays) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  const LoaderOptions options = trainingOptions(1);
+  const auto stream = makeLoader(dataset, Split::Train, options, 3);  // epoch 1
+  const RandomStream augment(11, "augment");
+  ImageTransform transform(dataset->info(), 0, 0, options.augmentation.mean,
+                           options.augmentation.deviation);
+  for (const Taken& batch : take(*stream, 3)) {
+    ASSERT_EQ(batch.images.sizes(),
+              (std::vector<std::int64_t>{static_cast<std::int64_t>(batch.ids.size()), 1, 6, 5}));
+    for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+      std::vector<std::uint8_t> image(30);
+      EXPECT_EQ(batch.labels[static_cast<std::int64_t>(i)].item<std::int64_t>(),
+                dataset->read(Split::Train, batch.ids[i], image));
+      std::vector<float> expected(30);
+      transform.apply(image, drawPlacement(augment, 1, batch.ids[i], options.augmentation),
+                      expected);
+      EXPECT_TRUE(at::equal(batch.images[static_cast<std::int64_t>(i)].flatten(),
+                            at::tensor(at::ArrayRef<float>(expected))));
+    }
+  }
+}
+
+TEST(Loader, EvaluationReadsInOrderWithoutAugmentation) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  LoaderOptions options = trainingOptions(2);
+  options.shuffle = options.augment = false;
+  options.limit = 10;
+  const auto batches = take(*makeLoader(dataset, Split::Test, options), 3);
+  EXPECT_EQ(batches[0].ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(batches[1].ids, (std::vector<std::int64_t>{8, 9}));
+  const Batch direct = readBatch(*dataset, Split::Test, batches[0].ids, options);
+  EXPECT_TRUE(at::equal(direct.at("image"), batches[0].images));
+  EXPECT_TRUE(at::equal(direct.at("label"), batches[0].labels));
+  EXPECT_TRUE(at::equal(batches[2].images, batches[0].images));
+}
+
+TEST(Loader, ABatchThatIsHeldIsNeverWrittenOver) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(2));
+  std::vector<Batch> held;
+  std::vector<at::Tensor> copies;
+  for (int i = 0; i < 12; ++i) {
+    held.push_back(stream->next());
+    copies.push_back(held.back().at("image").clone());
+    if (i % 2 == 0) {  // keep a view alone
+      held.back().fields["image"] = held.back().at("image").narrow(0, 1, 2);
+      copies.back() = copies.back().narrow(0, 1, 2);
+    }
+  }
+  for (std::size_t i = 0; i < held.size(); ++i)
+    EXPECT_TRUE(at::equal(held[i].at("image"), copies[i])) << i;
+}
+
+TEST(Loader, UsesItsBuffersAgainOnceTheyAreFree) {
+  const auto dataset = std::make_shared<CountingDataset>(64);
+  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(1));
+  std::set<const void*> places;
+  for (int i = 0; i < 100; ++i) places.insert(stream->next().at("image").const_data_ptr());
+  // Prefetch 3, one in the worker's hands, one in ours.
+  EXPECT_LE(places.size(), 5u);
+}
+
+TEST(Loader, AWorkersExceptionComesOutOfNext) {
+  for (const int workers : {0, 1, 3}) {
+    const auto dataset = std::make_shared<CountingDataset>(64);
+    dataset->failsAt = 20;  // in the third batch
+    LoaderOptions options = trainingOptions(workers);
+    options.shuffle = false;
+    const auto stream = makeLoader(dataset, Split::Train, options);
+    take(*stream, 2);
+    for (int again = 0; again < 2; ++again) {
+      try {
+        (void)stream->next();
+        FAIL() << workers << " workers";
+      } catch (const FileError& error) {
+        EXPECT_STREQ(error.what(), "sample 20 is damaged");
+      }
+    }
+  }
+}
+
+TEST(Loader, StopsAtOnceWhenItGoesWithWorkersBusyOrWaiting) {
+  const auto dataset = std::make_shared<CountingDataset>(1000);
+  dataset->slow = true;
+  for (int round = 0; round < 20; ++round) {
+    const auto stream = makeLoader(dataset, Split::Train, trainingOptions(3));
+    if (round % 2 == 0) (void)stream->next();
+    if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  }
+  const int reads = dataset->reads.load();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(dataset->reads.load(), reads);
+}
+
+TEST(Loader, PreparesNoMoreThanItWasAllowed) {
+  const auto dataset = std::make_shared<CountingDataset>(1000);
+  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(dataset->reads.load(), 3 * 8);
+  EXPECT_GE(stream->waited(), 0);
+}
+
+TEST(Loader, RefusesWhatCannotBe) {
+  const auto dataset = std::make_shared<CountingDataset>(5);
+  const auto sentence = [&](const std::function<void(LoaderOptions&)>& change,
+                            Split split = Split::Train) {
+    LoaderOptions options = trainingOptions(1);
+    change(options);
+    try {
+      (void)makeLoader(dataset, split, options);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(sentence([](LoaderOptions&) {}), "");
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.batchSize = 0; }), HasSubstr("batch size of 0"));
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.prefetch = 0; }), HasSubstr("prefetched"));
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.augmentation.flip = 1.5; }),
+              HasSubstr("not be 1.5"));
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.dropLast = true; }),
+              HasSubstr("has 5 samples, too few"));
+  EXPECT_THAT(sentence([](LoaderOptions&) {}, Split::Validation),
+              HasSubstr("validation split has 0 samples"));
+  const std::vector<std::int64_t> ids{5};
+  EXPECT_THROW((void)readBatch(*dataset, Split::Test, ids, trainingOptions(0)), ConfigError);
+}
+
+TEST(Splits, NamesGoBothWays) {
+  for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+    EXPECT_EQ(splitFromString(toString(split)), split);
+  }
+  EXPECT_THROW((void)splitFromString("tset"), ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine
