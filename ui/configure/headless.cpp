@@ -117,7 +117,7 @@ Launched launchExperiment(const std::string& text, const std::string& title,
                         QString::fromStdString(std::filesystem::absolute(database).string())});
   process.setWorkingDirectory(QString::fromStdString(folder.string()));
   process.setStandardInputFile(QProcess::nullDevice());
-  process.setStandardOutputFile(QString::fromStdString(launched.log.string()));
+  process.setStandardOutputFile(QString::fromStdString(launched.log.string()), QIODevice::Append);
   process.setStandardErrorFile(QString::fromStdString(launched.log.string()), QIODevice::Append);
   qint64 pid = 0;
   if (!process.startDetached(&pid)) {

@@ -1,0 +1,83 @@
+// Skeleton and error state.
+#include "ui/configure/waiting.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+Waiting::Waiting(const QString& sentence, QWidget* parent) : QWidget(parent), sentence_(sentence) {
+  setAccessibleName(sentence);
+  delay_.setSingleShot(true);
+  delay_.setInterval(200);
+  connect(&delay_, &QTimer::timeout, this, [this] {
+    isShown_ = true;
+    update();
+  });
+}
+
+void Waiting::showEvent(QShowEvent*) {
+  isShown_ = false;
+  delay_.start();
+}
+
+void Waiting::paintEvent(QPaintEvent*) {
+  if (!isShown_) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setFont(smallFont());
+  painter.setPen(tokens().muted);
+  painter.drawText(QRect(12, 8, width() - 24, 24), Qt::AlignLeft | Qt::AlignVCenter, sentence_);
+  painter.setPen(QPen(tokens().line, 1));
+  painter.setBrush(tokens().panel);
+  const QRectF card(12.5, 40.5, width() - 25, 330);
+  painter.drawRoundedRect(card, 8, 8);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(tokens().raised);
+  for (int row = 0; row < 8; ++row) {
+    const double y = card.top() + 28 + row * 36;
+    painter.drawRoundedRect(QRectF(card.left() + 16, y, 96 + (row * 37) % 40, 12), 4, 4);
+    painter.drawRoundedRect(QRectF(card.left() + 178, y - 6, 190, 24), 6, 6);
+    if (card.width() > 480)
+      painter.drawRoundedRect(QRectF(card.left() + 380, y, card.width() - 420, 12), 4, 4);
+  }
+}
+
+Broken::Broken(const QString& sentence, QWidget* parent)
+    : QWidget(parent), reason_(new QLabel(this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(24, 24, 24, 24);
+  column->setSpacing(12);
+  auto* title = new QLabel(sentence, this);
+  title->setProperty("role", QStringLiteral("title"));
+  title->setWordWrap(true);
+  reason_->setProperty("role", QStringLiteral("error"));
+  reason_->setWordWrap(true);
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  reason_->setAccessibleName(QStringLiteral("Reason"));
+  auto* again = new QPushButton(QStringLiteral("Retry"), this);
+  again->setProperty("primary", true);
+  auto* copy = new QPushButton(QStringLiteral("Copy"), this);
+  copy->setAccessibleName(QStringLiteral("Copy the reason"));
+  auto* line = new QHBoxLayout;
+  line->addWidget(again);
+  line->addWidget(copy);
+  line->addStretch();
+  column->addStretch(1);
+  column->addWidget(title);
+  column->addWidget(reason_);
+  column->addLayout(line);
+  column->addStretch(2);
+  connect(again, &QPushButton::clicked, this, &Broken::retry);
+  connect(copy, &QPushButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(reason_->text()); });
+}
+
+}  // namespace vitrine::ui
