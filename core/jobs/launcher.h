@@ -9,18 +9,24 @@
 
 namespace vitrine {
 
-/// The headless program: $VITRINE_PROGRAM, else `vitrine` beside this program. \throws NotFoundError
+/// The headless program: $VITRINE_PROGRAM, else `vitrine` beside this program. \throws
+/// NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
-/// `vitrine run --id N --db FILE`, detached; returns its pid. The log is `<files>/run-<uuid>/run.log`, appended.
-/// The run must be queued, or interrupted, paused or stopped (then it resumes).
-/// \throws RefusedError  its state does not allow it
+/// `vitrine run --id N --db FILE`, detached; returns its pid. The log is
+/// `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted, paused, stopped
+/// or failed (then it resumes); it becomes `starting`. When the program cannot be started it
+/// becomes `failed`. \throws RefusedError  its state does not allow it, or the run it depends on is
+/// not done
 VITRINE_STORE_EXPORT std::int64_t launchRun(RunStore& store, std::int64_t run);
 
-/// Asks a running run to stop: `request` = stop, then SIGTERM.
+/// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM; a worker that
+/// finds its process gone leaves it to RunStore::reapLostRuns(). Queued, paused or interrupted:
+/// stopped at once. \throws RefusedError  it has ended
 VITRINE_STORE_EXPORT void stopRun(RunStore& store, std::int64_t run);
 
-/// What `vitrine describe --json` says, cached per plugin file in $XDG_CACHE_HOME/vitrine. \throws Error  the program failed
+/// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
+/// the program, a library or a plugin file changes. \throws Error  the program failed
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson();
 
 }  // namespace vitrine

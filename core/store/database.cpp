@@ -246,9 +246,7 @@ void Database::begin() {
   if (!poison_.empty()) {
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
   }
-  if (patience_ == Patience::Unlimited) {
-    gate_->lockBlocking();
-  } else if (!gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
+  if (!gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
     throw StoreError("'" + file_.string() +
                      "' is busy: another process has been writing for 5 s; try again");
   }

@@ -68,9 +68,6 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
-/// How long a writer waits at the gate.
-enum class Patience { Brief, Unlimited };
-
 class Database {
  public:
   enum class Access { Create, Write, Read };
@@ -85,7 +82,6 @@ class Database {
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
   [[nodiscard]] bool isReadOnly() const noexcept { return access_ == Access::Read; }
   [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
-  void setPatience(Patience patience) noexcept { patience_ = patience; }
 
   [[nodiscard]] Statement prepare(std::string_view sql);
   void execute(const char* sql);  ///< any number of statements without parameters
@@ -115,7 +111,6 @@ class Database {
   std::unique_ptr<Gate> gate_;
   sqlite3* handle_ = nullptr;
   std::unordered_map<std::string, sqlite3_stmt*> cache_;
-  Patience patience_ = Patience::Brief;
   int depth_ = 0;
   bool hasWritten_ = false;
   std::string poison_;  ///< the first error that ended writing

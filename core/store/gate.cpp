@@ -34,17 +34,9 @@ bool Gate::lock(std::chrono::milliseconds wait) {
     }
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(5000));
+    pause = std::min(pause * 2, std::chrono::microseconds(2000));
   }
   return true;
-}
-
-void Gate::lockBlocking() {
-  while (::flock(descriptor_, LOCK_EX) != 0) {
-    if (errno != EINTR) {
-      throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
-    }
-  }
 }
 
 void Gate::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }

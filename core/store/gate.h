@@ -19,8 +19,6 @@ class Gate {
 
   /// Waits at most `wait`; false when others held it all that time.
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
-  /// Waits its turn, first come first served.
-  void lockBlocking();
   void unlock() noexcept;
 
  private:

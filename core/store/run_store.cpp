@@ -296,6 +296,16 @@ void RunStore::setState(std::int64_t run, RunState to, const std::string& reason
   database_->write([&] { changeState(*database_, run, to, reason); });
 }
 
+void RunStore::claim(std::int64_t run) {
+  database_->write([&] {
+    const RunState state = stateOf(*database_, run);
+    if (isAlive(state) || !canChange(state, RunState::Starting)) {
+      throw RefusedError(nameOf(run) + " is " + toString(state) + " and cannot be started");
+    }
+    changeState(*database_, run, RunState::Starting, "");
+  });
+}
+
 std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
                                    const Json& environment) {
   Database& database = *database_;

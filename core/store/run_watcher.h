@@ -25,7 +25,10 @@ class VITRINE_STORE_EXPORT RunWatcher : public QObject {
  Q_SIGNALS:
   /// Rows of runs that are new or changed since the last signal (all of them, the first time).
   void runsChanged(const std::vector<vitrine::RunRow>& runs);
-  /// Something was committed by another process: readers may have new points, events or artifacts.
+  /// These were deleted.
+  void runsDeleted(const std::vector<std::int64_t>& ids);
+  /// Something was committed, by this process or another: readers may have new points, events or
+  /// artifacts.
   void dataChanged();
   /// The store cannot be read; the sentence says why. Polling goes on.
   void failed(const QString& sentence);

@@ -1,0 +1,104 @@
+// Schemas of all plugins, asked of the headless program once per build.
+#include <QByteArray>
+#include <QFile>
+#include <QProcess>
+#include <QSaveFile>
+#include <QString>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/jobs/launcher.h"
+
+namespace vitrine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// $`variable`/vitrine, else ~/`fallback`/vitrine.
+fs::path userFolder(const char* variable, const char* fallback) {
+  const char* folder = std::getenv(variable);
+  if (folder != nullptr && folder[0] == '/') return fs::path(folder) / "vitrine";
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr ? home : "/") / fallback / "vitrine";
+}
+
+void addFiles(const fs::path& folder, std::vector<fs::path>& files) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".so") files.push_back(entry->path());
+  }
+}
+
+/// Changes when the program, one of our libraries or a plugin file does.
+std::string fingerprint(const fs::path& program) {
+  std::vector<fs::path> files{program};
+  const fs::path prefix = program.parent_path().parent_path();
+  addFiles(prefix / "lib", files);
+  addFiles(prefix / "lib" / "vitrine" / "plugins", files);
+  addFiles(userFolder("XDG_DATA_HOME", ".local/share") / "plugins", files);
+  if (const char* paths = std::getenv("VITRINE_PLUGIN_PATH"); paths != nullptr) {
+    for (const std::string& folder : split(paths, ':')) {
+      if (!folder.empty()) addFiles(folder, files);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::string text;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    text += file.string() + '\n' + std::to_string(fs::file_size(file, error)) + '\n' +
+            std::to_string(fs::last_write_time(file, error).time_since_epoch().count()) + '\n';
+  }
+  return sha256OfText(text);
+}
+
+bool isCatalog(const QByteArray& text) {
+  return Json::accept(text.constData(), text.constData() + text.size());
+}
+
+}  // namespace
+
+std::string describeJson() {
+  const fs::path program = headlessProgram();
+  const fs::path folder = userFolder("XDG_CACHE_HOME", ".cache");
+  const fs::path cache = folder / ("describe-" + fingerprint(program) + ".json");
+  QFile file(QString::fromStdString(cache.string()));
+  if (file.open(QIODevice::ReadOnly)) {
+    const QByteArray text = file.readAll();
+    if (isCatalog(text)) return text.toStdString();
+  }
+
+  QProcess process;
+  process.start(QString::fromStdString(program.string()),
+                {QStringLiteral("describe"), QStringLiteral("--json")});
+  const std::string what = program.string() + " describe --json";
+  if (!process.waitForFinished(60'000)) {
+    const std::string reason = process.errorString().toStdString();
+    process.kill();
+    process.waitForFinished(1000);
+    throw Error(what + " did not end: " + reason);
+  }
+  const QByteArray text = process.readAllStandardOutput();
+  if (process.exitStatus() != QProcess::NormalExit || process.exitCode() != 0 || !isCatalog(text)) {
+    throw Error(what + " failed with exit code " + std::to_string(process.exitCode()) + ": " +
+                process.readAllStandardError().right(500).trimmed().toStdString());
+  }
+  // A cache that cannot be written only costs time.
+  std::error_code error;
+  fs::create_directories(folder, error);
+  QSaveFile saved(QString::fromStdString(cache.string()));
+  if (saved.open(QIODevice::WriteOnly)) {
+    saved.write(text);
+    saved.commit();
+  }
+  return text.toStdString();
+}
+
+}  // namespace vitrine

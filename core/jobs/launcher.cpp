@@ -1,0 +1,91 @@
+#include "core/jobs/launcher.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/jobs/spawn.h"
+
+namespace vitrine {
+
+namespace {
+
+std::filesystem::path thisProgram() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error);
+}
+
+/// The run that must be done before, when it is not.
+void refuseBeforeItsTime(RunStore& store, std::int64_t run) {
+  const auto table = store.query(
+      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
+      "AND r.id = " +
+      std::to_string(run));
+  if (table.rows.empty()) return;
+  throw RefusedError("run " + std::to_string(run) + " starts from run " +
+                     std::to_string(table.rows[0][0].get<std::int64_t>()) + ", which is " +
+                     table.rows[0][1].get<std::string>() + "; it can start when that one is done");
+}
+
+}  // namespace
+
+std::filesystem::path headlessProgram() {
+  if (const char* variable = std::getenv("VITRINE_PROGRAM");
+      variable != nullptr && *variable != '\0') {
+    const std::filesystem::path program = variable;
+    if (::access(program.c_str(), X_OK) != 0) {
+      throw NotFoundError("VITRINE_PROGRAM names '" + program.string() + "', which cannot be run");
+    }
+    return std::filesystem::absolute(program);
+  }
+  const std::filesystem::path program = thisProgram().parent_path() / "vitrine";
+  if (::access(program.c_str(), X_OK) != 0) {
+    throw NotFoundError("there is no program '" + program.string() +
+                        "' that runs jobs; build it or set VITRINE_PROGRAM");
+  }
+  return program;
+}
+
+std::int64_t launchRun(RunStore& store, std::int64_t run) {
+  const RunRow row = store.run(run);
+  refuseBeforeItsTime(store, run);
+  const std::filesystem::path program = headlessProgram();
+  const std::string folder = "run-" + row.uuid;
+  const std::filesystem::path database = std::filesystem::absolute(store.file());
+  const std::filesystem::path files = filesFolder(database);
+  std::error_code error;
+  std::filesystem::create_directories(files / folder, error);
+  if (error) throw Error("cannot make '" + (files / folder).string() + "': " + error.message());
+
+  store.claim(run);
+  store.setLogFile(run, folder + "/run.log");
+  try {
+    const std::int64_t pid = spawnDetached(
+        {program.string(), "run", "--id", std::to_string(run), "--db", database.string()},
+        files / folder / "run.log");
+    store.setWorker(run, workerOf(pid));
+    return pid;
+  } catch (const Error& failure) {
+    store.setState(run, RunState::Failed, failure.what());
+    throw;
+  }
+}
+
+void stopRun(RunStore& store, std::int64_t run) {
+  const RunRow row = store.run(run);
+  if (!isAlive(row.state)) {
+    if (!canChange(row.state, RunState::Stopped)) {
+      throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
+                         "; there is nothing to stop");
+    }
+    store.setState(run, RunState::Stopped, "stopped before it was started again");
+    return;
+  }
+  store.setRequest(run, "stop");
+  if (canChange(row.state, RunState::Stopping)) store.setState(run, RunState::Stopping);
+  if (isWorkerAlive(row.worker)) ::kill(static_cast<pid_t>(row.worker.pid), SIGTERM);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,111 @@
+#include "core/jobs/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+
+namespace {
+
+/// A file descriptor that is closed with its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { reset(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  void reset(int number = -1) {
+    if (number_ >= 0) ::close(number_);
+    number_ = number;
+  }
+  [[nodiscard]] int get() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+/// What the grandchild says before it becomes the program; sent again with `error` when it cannot.
+struct Report {
+  pid_t pid = 0;
+  int error = 0;
+};
+
+/// In the grandchild: only async-signal-safe calls from here on.
+[[noreturn]] void become(char* const* arguments, int input, int log, int reportTo) {
+  ::setsid();
+  Report report{::getpid(), 0};
+  static_cast<void>(!::write(reportTo, &report, sizeof report));
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::dup2(input, 0) >= 0 && ::dup2(log, 1) >= 0 && ::dup2(log, 2) >= 0) {
+    ::execv(arguments[0], arguments);
+  }
+  report.error = errno;
+  static_cast<void>(!::write(reportTo, &report, sizeof report));
+  ::_exit(127);
+}
+
+bool readReport(int from, Report& report) {
+  ssize_t got = 0;
+  do {
+    got = ::read(from, &report, sizeof report);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof report);
+}
+
+}  // namespace
+
+std::int64_t spawnDetached(const std::vector<std::string>& arguments,
+                           const std::filesystem::path& log) {
+  const Descriptor output(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (output.get() < 0) {
+    throw Error("cannot write the log '" + log.string() + "': " + std::strerror(errno));
+  }
+  const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  }
+  const Descriptor readEnd(ends[0]);
+  Descriptor writeEnd(ends[1]);
+  std::vector<char*> words;
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+
+  // Forked twice: the process between ends at once, so that its child belongs to nobody who must
+  // wait for it.
+  const pid_t between = ::fork();
+  if (between < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (between == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) become(words.data(), input.get(), output.get(), writeEnd.get());
+    ::_exit(child < 0 ? 1 : 0);
+  }
+  int status = 0;
+  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  }
+  writeEnd.reset();
+  Report started;
+  if (!readReport(readEnd.get(), started))
+    throw Error("cannot start a process: the system has no room for more");
+  Report failed;
+  if (readReport(readEnd.get(), failed)) {  // otherwise execv closed the pipe
+    throw Error("cannot run '" + arguments.front() + "': " + std::strerror(failed.error));
+  }
+  return started.pid;
+}
+
+}  // namespace vitrine
