@@ -1,0 +1,35 @@
+// From a resolved configuration to everything a run needs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/model/weights.h"
+#include "core/plugin/registry.h"
+#include "core/train/trainer.h"
+
+namespace vitrine {
+
+/// What a run starts from, with every name turned into a file.
+struct InitChoice {
+  std::filesystem::path
+      weights;  ///< a safetensors file, or a checkpoint folder; empty: initialised from the seed
+  std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
+  LoadOptions options;
+  std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
+};
+
+/// Builds model and task, opens the data, loads what the run starts from.
+/// \param config  resolved: model.architecture, task.name, data.dataset and the tables beside them
+/// \param report  what a load did; may be nullptr
+/// \throws NotFoundError  an item that no plugin brings
+/// \throws ConfigError, FileError, ShapeError  as the items and the weight file say
+/// The checkpoint folder, its prefix, `resumeFrom` and `configHash` are left to the caller.
+[[nodiscard]] VITRINE_ENGINE_EXPORT TrainerSetup prepareRun(const Registry& registry,
+                                                            const Json& config, std::uint64_t seed,
+                                                            const InitChoice& init = {},
+                                                            LoadReport* report = nullptr);
+
+}  // namespace vitrine
