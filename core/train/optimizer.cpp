@@ -187,9 +187,11 @@ void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& d
     const at::Tensor shrink = skip.sub(1).mul_(group.learningRate).mul_(group.weightDecay).add_(1);
     at::_foreach_mul_(group.parameters, shrink);
   }
-  at::_fused_sgd_(group.parameters, group.gradients, group.first, /*weight_decay=*/0,
-                  options_.momentum, group.learningRate, /*dampening=*/0, options_.nesterov,
-                  /*maximize=*/false,
+  // Without momentum the fused step wants no buffers at all.
+  const at::TensorList buffers =
+      options_.momentum != 0 ? at::TensorList(group.first) : at::TensorList();
+  at::_fused_sgd_(group.parameters, group.gradients, buffers, /*weight_decay=*/0, options_.momentum,
+                  group.learningRate, /*dampening=*/0, options_.nesterov, /*maximize=*/false,
                   /*is_first_step=*/false, scale, skip);
 }
 

@@ -169,6 +169,7 @@ void Trainer::State::probe() {
     const Observed& observed = *probes[i];
     if (!isProbeDue(observed)) continue;
     const std::string weights = observed.config.text("weights");
+    setMode(model, session, Mode::Evaluate);  // whatever the probe before has left behind
     try {
       std::optional<WithAverage> average;
       if (weights == "ema") average.emplace(*trainStep->ema());

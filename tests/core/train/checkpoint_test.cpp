@@ -1,0 +1,295 @@
+// Checkpoints and resume: what is on disk, what is kept, and that going on equals never having
+// stopped.
+#include "core/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/files/checkpoint_folder.h"
+#include "tests/core/train/fakes.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Steps = std::vector<std::int64_t>;
+
+/// Dropout, drop path, average, clipping, a scheduled model, a batch that does not fill the epoch
+/// evenly.
+Config everything() {
+  return trainConfig({{"steps", 40},
+                      {"ema.decay", 0.9},
+                      {"clip_norm", 0.5},
+                      {"schedule.warmup_steps", 10},
+                      {"optimizer.learning_rate", 0.01},
+                      {"checkpoint.every_epochs", nullptr},
+                      {"checkpoint.keep", 100},
+                      {"checkpoint.best", false}});
+}
+
+Config withEvery(Config config, const std::string& table, const std::string& key, Json value) {
+  Json json = config.json();
+  json[table][key] = value;
+  return Config(json);
+}
+
+Steps stepsIn(const fs::path& folder) {
+  Steps steps;
+  for (const CheckpointFolder& checkpoint : listCheckpoints(folder))
+    steps.push_back(checkpoint.step);
+  return steps;
+}
+
+/// Loss curve and final weights of an uninterrupted run.
+struct Reference {
+  std::vector<std::pair<std::int64_t, double>> loss, evaluated;
+  at::Tensor weights;
+  std::map<std::string, at::Tensor> ema;
+};
+
+Reference uninterrupted(const Config& config) {
+  const OwnFolder folder;
+  SmallRun run(config);
+  run.setup.checkpointFolder = folder.path;
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  return {run.sink.curve("train/loss"), run.sink.curve("test/loss@ema"), run.weights(),
+          readTensors(folder.path / checkpointName(40) / "ema.safetensors")};
+}
+
+/// Asks at the given call of the loss.
+void askAt(SmallRun& run, int step, Request request) {
+  run.session->onLoss = [&run, step, request, count = 0](const Batch&) mutable {
+    if (++count == step) run.control.ask(request);
+  };
+}
+
+TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
+  const Reference whole = uninterrupted(everything());
+  for (const int stop : {1, 7, 12, 29}) {
+    const OwnFolder folder;
+    std::vector<std::pair<std::int64_t, double>> loss, evaluated;
+    {
+      SmallRun run(everything());
+      run.setup.checkpointFolder = folder.path;
+      askAt(run, stop, Request::Interrupt);
+      const TrainerResult result = run.go();
+      EXPECT_EQ(result.outcome, Outcome::Interrupted);
+      EXPECT_EQ(result.step, stop);
+      loss = run.sink.curve("train/loss");
+      evaluated = run.sink.curve("test/loss@ema");
+    }
+    SmallRun run(everything());
+    run.setup.model = run.model =
+        std::make_shared<SmallModel>(999);  // what it starts from must not matter
+    run.setup.checkpointFolder = folder.path;
+    run.setup.resumeFrom = folder.path / checkpointName(stop);
+    const TrainerResult result = run.go();
+    EXPECT_EQ(result.outcome, Outcome::Done);
+    EXPECT_EQ(result.step, 40);
+    for (const auto& point : run.sink.curve("train/loss")) loss.push_back(point);
+    for (const auto& point : run.sink.curve("test/loss@ema")) evaluated.push_back(point);
+    EXPECT_EQ(loss, whole.loss) << "stopped after step " << stop;
+    EXPECT_EQ(evaluated, whole.evaluated) << "stopped after step " << stop;
+    EXPECT_TRUE(at::equal(run.weights(), whole.weights)) << "stopped after step " << stop;
+    for (const auto& [name, tensor] :
+         readTensors(folder.path / checkpointName(40) / "ema.safetensors")) {
+      EXPECT_TRUE(at::equal(tensor, whole.ema.at(name))) << name;
+    }
+    ASSERT_EQ(run.sink.eventsOf("resumed").size(), 1U);
+    EXPECT_EQ(run.sink.eventsOf("resumed")[0].data.at("is_bit_exact"), true);
+  }
+}
+
+TEST(Resume, FromACheckpointOnTheWayEqualsTheRunThatWroteIt) {
+  const OwnFolder folder;
+  SmallRun first(withEvery(everything(), "checkpoint", "every_steps", 17));
+  first.setup.checkpointFolder = folder.path;
+  static_cast<void>(first.go());
+  EXPECT_EQ(stepsIn(folder.path), (Steps{17, 34, 40}));
+  SmallRun second(everything());
+  second.setup.checkpointFolder = folder.path;
+  second.setup.resumeFrom = folder.path / checkpointName(17);
+  static_cast<void>(second.go());
+  EXPECT_TRUE(at::equal(first.weights(), second.weights()));
+}
+
+TEST(Resume, OfSgdIsBitIdenticalToo) {
+  const Config config = withEvery(everything(), "optimizer", "name", "sgd");
+  const Reference whole = uninterrupted(config);
+  const OwnFolder folder;
+  SmallRun stopped(config);
+  stopped.setup.checkpointFolder = folder.path;
+  askAt(stopped, 15, Request::Pause);
+  EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+  SmallRun run(config);
+  run.setup.checkpointFolder = folder.path;
+  run.setup.resumeFrom = folder.path / checkpointName(15);
+  static_cast<void>(run.go());
+  EXPECT_TRUE(at::equal(run.weights(), whole.weights));
+}
+
+TEST(Resume, WithAnotherNumberOfThreadsSaysThatItIsNotBitExact) {
+  const OwnFolder folder;
+  SmallRun stopped(everything());
+  stopped.setup.checkpointFolder = folder.path;
+  askAt(stopped, 3, Request::Stop);
+  EXPECT_EQ(stopped.go().outcome, Outcome::Stopped);
+  Json config = everything().json();
+  config["threads"] = 2;
+  SmallRun run{Config(config)};
+  run.setup.checkpointFolder = folder.path;
+  run.setup.resumeFrom = folder.path / checkpointName(3);
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.sink.eventsOf("resumed").at(0).text, "not bit-exact: threads 2 instead of 1");
+}
+
+TEST(Resume, CountsRunningTimeOverAllSegments) {
+  const OwnFolder folder;
+  SmallRun stopped(everything());
+  stopped.setup.checkpointFolder = folder.path;
+  stopped.session->onLoss = [&stopped, count = 0](const Batch&) mutable {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (++count == 10) stopped.control.ask(Request::Pause);
+  };
+  const double before = stopped.go().seconds;
+  SmallRun run(everything());
+  run.setup.checkpointFolder = folder.path;
+  run.setup.resumeFrom = folder.path / checkpointName(10);
+  EXPECT_GE(run.go().seconds, 0.2);
+  EXPECT_GE(run.sink.times.front(), 0.19);
+  EXPECT_GE(before, 0.2);
+}
+
+TEST(Resume, OfAnotherModelIsRefusedByName) {
+  const OwnFolder folder;
+  SmallRun stopped(everything());
+  stopped.setup.checkpointFolder = folder.path;
+  askAt(stopped, 2, Request::Pause);
+  static_cast<void>(stopped.go());
+  struct Other final : SmallModel {
+    Other() : SmallModel(1) { register_parameter("extra", at::zeros({3})); }
+  };
+  SmallRun run(everything());
+  run.setup.model = std::make_shared<Other>();
+  run.setup.resumeFrom = folder.path / checkpointName(2);
+  try {
+    static_cast<void>(run.go());
+    FAIL() << "another model was accepted";
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'extra'"));
+  }
+}
+
+TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
+  const OwnFolder folder;
+  SmallRun run(everything());
+  run.setup.checkpointFolder = folder.path;
+  static_cast<void>(run.go());
+  const fs::path last = folder.path / checkpointName(40);
+  EXPECT_EQ(verifyCheckpointFolder(last), "");
+  const LoadedCheckpoint loaded = readCheckpoint(last);
+  EXPECT_TRUE(at::equal(loaded.model.at("fc2"), run.model->named_parameters()["fc2"].detach()));
+  EXPECT_FALSE(at::equal(loaded.ema.at("fc2"), loaded.model.at("fc2")));
+  EXPECT_EQ(loaded.optimizer.count("fc2/exp_avg"), 1U);
+  EXPECT_EQ(loaded.optimizer.count("bias1/exp_avg_sq"), 1U);
+  EXPECT_EQ(loaded.state.step, 40);
+  EXPECT_EQ(loaded.state.batchesConsumed, 40);
+  EXPECT_TRUE(loaded.state.isFinished);
+  EXPECT_GT(loaded.state.generator.size(), 100U);
+  EXPECT_EQ(loaded.state.environment.threads, 1);
+}
+
+TEST(Checkpoint, StateReadsBackAsItWasWritten) {
+  CheckpointState state;
+  state.step = 12;
+  state.seconds = 0.1;
+  state.generator = std::string("\x00\xff\x10", 3);
+  state.scheduled = {{"model/mask_alpha", 1.0 / 3}};
+  const CheckpointState back = checkpointStateFromJson(Json::parse(toJson(state).dump()));
+  EXPECT_EQ(toJson(back), toJson(state));
+  EXPECT_EQ(back.generator, state.generator);
+  EXPECT_THROW(static_cast<void>(checkpointStateFromJson(Json{{"format", 9}})), FileError);
+  EXPECT_THROW(static_cast<void>(checkpointStateFromJson(Json{{"format", 1}, {"step", "x"}})),
+               FileError);
+}
+
+TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
+  const OwnFolder folder;
+  Json config = everything().json();
+  config["checkpoint"] = {
+      {"every_steps", 5}, {"every_epochs", nullptr}, {"keep", 2}, {"best", true}};
+  config["evaluate"]["every_steps"] = 10;
+  SmallRun run{Config(config)};
+  run.setup.checkpointFolder = folder.path;
+  static_cast<void>(run.go());
+  std::int64_t best = -1;
+  std::set<std::string> removed;
+  for (const CheckpointRecord& record : run.sink.checkpoints) {
+    EXPECT_TRUE(record.folder.starts_with("run-test/step-")) << record.folder;
+    EXPECT_GT(record.bytes, 1000);
+    if (record.isBest) best = record.step;
+    removed.insert(record.removed.begin(), record.removed.end());
+  }
+  const Steps left = stepsIn(folder.path);
+  EXPECT_EQ(left.back(), 40);
+  EXPECT_NE(std::find(left.begin(), left.end(), best), left.end()) << "the best one is gone";
+  EXPECT_LE(left.size(), 3U);
+  for (const std::int64_t step : left)
+    EXPECT_EQ(removed.count("run-test/" + checkpointName(step)), 0U);
+  EXPECT_EQ(removed.size() + left.size(), run.sink.checkpoints.size());
+}
+
+TEST(Checkpoint, OneThatARunWasResumedFromStaysUntilANewerOneVerifies) {
+  const OwnFolder folder;
+  CheckpointSnapshot snapshot;
+  snapshot.model = {{"w", at::ones({3})}};
+  snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
+  snapshot.state.step = 1;
+  {
+    CheckpointWriter writer(folder.path, "run-test", {1, false, {}});
+    writer.save(snapshot);
+  }
+  CheckpointWriter writer(folder.path, "run-test", {1, false, folder.path / checkpointName(1)});
+  EXPECT_EQ(stepsIn(folder.path), (Steps{1}));
+  snapshot.state.step = 2;
+  writer.save(snapshot);
+  writer.wait();
+  EXPECT_EQ(stepsIn(folder.path), (Steps{2})) << "the newer one verifies, so the older one may go";
+  const auto results = writer.results();
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].record.removed, std::vector<std::string>{"run-test/step-000000001"});
+}
+
+TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunGoesOn) {
+  const OwnFolder folder;
+  std::ofstream(folder.path / "file") << "in the way";
+  SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 20));
+  run.setup.checkpointFolder = folder.path / "file" / "run-test";
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.sink.eventsOf("checkpoint_failed").size(), 2U);
+  EXPECT_TRUE(run.sink.checkpoints.empty());
+}
+
+TEST(Request, ForACheckpointWritesOneAndGoesOn) {
+  const OwnFolder folder;
+  SmallRun run(everything());
+  run.setup.checkpointFolder = folder.path;
+  askAt(run, 9, Request::Checkpoint);
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(stepsIn(folder.path), (Steps{9, 40}));
+}
+
+TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
+  SmallRun run(everything());
+  askAt(run, 4, Request::Stop);
+  const TrainerResult result = run.go();
+  EXPECT_EQ(result.outcome, Outcome::Stopped);
+  EXPECT_EQ(result.step, 4);
+  EXPECT_THAT(result.reason, testing::HasSubstr("without a checkpoint"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
