@@ -1,0 +1,670 @@
+// Lists artifacts, draws the chosen one, and stays where the user looks while new ones come in.
+#include "ui/artifacts/artifacts_page.h"
+
+#include <QCheckBox>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/artifacts/meta_line.h"
+#include "ui/figures/figure_view.h"
+#include "ui/figures/side_by_side.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kReloadMs = 400;  // at most so often while a run writes
+constexpr std::size_t kMostRuns = 4;
+constexpr double kExportScale = 3;
+
+/// Which kinds say most about a run, first the best.
+int rankOf(const std::string& kind) {
+  static const std::array<std::string, 5> kOrder{"spectrum", "reliability", "attention", "matrix",
+                                                 "heatmap"};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
+}
+
+QString readable(const std::string& id) {
+  return QString::fromStdString(id).replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+}  // namespace
+
+ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+  auto* splitter = new QSplitter(this);
+  splitter->setChildrenCollapsible(false);
+  splitter->addWidget(makeList());
+  splitter->addWidget(makeViewer());
+  splitter->setStretchFactor(1, 1);
+  splitter->setSizes({190, 700});
+  stack_->addWidget(splitter);
+  stack_->addWidget(makeEmpty());
+
+  delay_.setSingleShot(true);
+  delay_.setInterval(kReloadMs);
+  connect(&delay_, &QTimer::timeout, this, &ArtifactsPage::reload);
+  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible() && !delay_.isActive()) delay_.start();
+  });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible()) reload();
+  });
+  connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
+    const std::int64_t step = workbench_.selection().step();
+    if (step == (step_ ? *step_ : -1)) return;
+    step_ = step < 0 ? std::nullopt : std::optional(step);
+    if (isVisible()) fillSteps();
+  });
+  connect(&workbench_.selection(), &Selection::focusChanged, this, [this] {
+    const Selection& selection = workbench_.selection();
+    style_.image = selection.image();
+    style_.layer = selection.layer();
+    style_.head = selection.head();
+    applyStyle();
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] { applyStyle(); });
+
+  const auto key = [this](const QKeySequence& keys, auto&& act) {
+    auto* shortcut = new QShortcut(keys, this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, act);
+  };
+  key(Qt::CTRL | Qt::Key_Left, [this] { previousStep(); });
+  key(Qt::CTRL | Qt::Key_Right, [this] { nextStep(); });
+  key(Qt::Key_BracketLeft, [this] { moveImage(-1); });
+  key(Qt::Key_BracketRight, [this] { moveImage(1); });
+  key(Qt::Key_Comma, [this] { moveLayer(-1); });
+  key(Qt::Key_Period, [this] { moveLayer(1); });
+  key(Qt::Key_Less, [this] { moveHead(-1); });
+  key(Qt::Key_Greater, [this] { moveHead(1); });
+  stack_->setCurrentIndex(1);
+}
+
+ArtifactsPage::~ArtifactsPage() = default;
+
+QWidget* ArtifactsPage::makeList() {
+  auto* panel = new QWidget(this);
+  panel->setProperty("role", QStringLiteral("panel"));
+  panel->setAttribute(Qt::WA_StyledBackground);
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  tree_ = new QTreeWidget(panel);
+  tree_->setHeaderHidden(true);
+  tree_->setIndentation(14);
+  tree_->setMinimumWidth(140);
+  tree_->setUniformRowHeights(true);
+  tree_->setTextElideMode(Qt::ElideRight);
+  tree_->setAccessibleName(QStringLiteral("Artifacts by analysis"));
+  column->addWidget(tree_);
+  connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
+    if (item == nullptr || item->parent() == nullptr) return;
+    chosen_ = {item->data(0, Qt::UserRole).toString().toStdString(),
+               item->data(0, Qt::UserRole + 1).toString().toStdString()};
+    isAsked_ = true;
+    fillSteps();
+  });
+  return panel;
+}
+
+QWidget* ArtifactsPage::makeViewer() {
+  auto* viewer = new QWidget(this);
+  auto* column = new QVBoxLayout(viewer);
+  column->setContentsMargins(12, 12, 12, 12);
+  column->setSpacing(8);
+  auto* figures = new QWidget(viewer);
+  grid_ = new QGridLayout(figures);
+  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_->setSpacing(12);
+  column->addWidget(figures, 1);
+  note_ = new QLabel(viewer);
+  note_->setProperty("role", QStringLiteral("small"));
+  note_->setWordWrap(true);
+  column->addWidget(note_);
+
+  auto* card = new QFrame(viewer);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* rows = new QVBoxLayout(card);
+  rows->setContentsMargins(12, 8, 12, 8);
+  rows->setSpacing(6);
+  auto* stepLine = new QHBoxLayout;
+  stepLine->setSpacing(8);
+  auto* stepName = new QLabel(QStringLiteral("Step"), card);
+  slider_ = new QSlider(Qt::Horizontal, card);
+  slider_->setAccessibleName(QStringLiteral("Step"));
+  slider_->setToolTip(
+      QStringLiteral("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
+  slider_->setPageStep(1);
+  stepName->setBuddy(slider_);
+  stepText_ = new QLabel(card);
+  follow_ = new QToolButton(card);
+  follow_->setText(QStringLiteral("Follow"));
+  follow_->setCheckable(true);
+  follow_->setChecked(true);
+  follow_->setToolTip(QStringLiteral("Show the newest, also when a newer one comes"));
+  stepLine->addWidget(stepName);
+  stepLine->addWidget(slider_, 1);
+  stepLine->addWidget(stepText_);
+  stepLine->addWidget(follow_);
+  rows->addLayout(stepLine);
+  meta_ = new QLabel(card);
+  meta_->setProperty("role", QStringLiteral("small"));
+  meta_->setWordWrap(true);
+  meta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  rows->addWidget(meta_);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  sameScale_ = new QCheckBox(QStringLiteral("Same scale"), card);
+  sameScale_->setChecked(true);
+  sameScale_->setToolTip(QStringLiteral("One colour range for all maps and all runs shown"));
+  wholeMatrix_ = new QCheckBox(QStringLiteral("Whole matrix"), card);
+  wholeMatrix_->setToolTip(
+      QStringLiteral("All queries by all keys instead of one query on the patch grid"));
+  buttons->addWidget(sameScale_);
+  buttons->addWidget(wholeMatrix_);
+  buttons->addStretch();
+  const auto button = [&](const QString& text, const QString& name, auto act) {
+    auto* made = new QPushButton(text, card);
+    made->setAccessibleName(name);
+    made->setToolTip(name);
+    buttons->addWidget(made);
+    connect(made, &QPushButton::clicked, this, act);
+  };
+  button(QStringLiteral("PNG\u2026"), QStringLiteral("Export as PNG"),
+         [this] { askAndExport(QStringLiteral(".png"), QStringLiteral("PNG images (*.png)")); });
+  button(QStringLiteral("PDF\u2026"), QStringLiteral("Export as PDF"),
+         [this] { askAndExport(QStringLiteral(".pdf"), QStringLiteral("PDF files (*.pdf)")); });
+  button(QStringLiteral("CSV\u2026"), QStringLiteral("Export the numbers as CSV"),
+         [this] { askAndExport(QStringLiteral(".csv"), QStringLiteral("CSV files (*.csv)")); });
+  button(QStringLiteral("Copy image"), QStringLiteral("Copy the figure to the clipboard"),
+         [this] { copyImage(); });
+  rows->addLayout(buttons);
+  column->addWidget(card);
+
+  connect(slider_, &QSlider::valueChanged, this, [this](int index) {
+    if (index < 0 || index >= static_cast<int>(steps_.size())) return;
+    const bool isLast = index + 1 == static_cast<int>(steps_.size());
+    step_ = isLast ? std::nullopt : std::optional(steps_[static_cast<std::size_t>(index)]);
+    workbench_.selection().setStep(step_.value_or(-1));
+    showFigures();
+  });
+  connect(follow_, &QToolButton::clicked, this, [this](bool isOn) {
+    step_ = isOn || shownStep() < 0 ? std::nullopt : std::optional(shownStep());
+    workbench_.selection().setStep(step_.value_or(-1));
+    fillSteps();
+  });
+  connect(sameScale_, &QCheckBox::toggled, this, [this] { applyStyle(); });
+  connect(wholeMatrix_, &QCheckBox::toggled, this, [this] { applyStyle(); });
+  return viewer;
+}
+
+QWidget* ArtifactsPage::makeEmpty() {
+  auto* empty = new QWidget(this);
+  auto* column = new QVBoxLayout(empty);
+  column->setContentsMargins(24, 24, 24, 24);
+  column->setSpacing(12);
+  emptyText_ = new QLabel(empty);
+  emptyText_->setProperty("role", QStringLiteral("muted"));
+  emptyText_->setAlignment(Qt::AlignCenter);
+  emptyText_->setWordWrap(true);
+  emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
+  emptyButton_->setProperty("primary", true);
+  connect(emptyButton_, &QPushButton::clicked, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  column->addStretch(1);
+  column->addWidget(emptyText_);
+  column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
+  column->addStretch(2);
+  return empty;
+}
+
+std::vector<std::int64_t> ArtifactsPage::runs() const {
+  std::vector<std::int64_t> runs = workbench_.selection().runs();
+  const std::int64_t current = workbench_.selection().current();
+  if (runs.empty() && current != 0) runs.push_back(current);
+  if (runs.size() > kMostRuns) {
+    // The current run is among those that are drawn.
+    if (const auto at = std::find(runs.begin(), runs.end(), current); at != runs.end()) {
+      std::rotate(runs.begin(), at, at + 1);
+    }
+    runs.resize(kMostRuns);
+  }
+  return runs;
+}
+
+QString ArtifactsPage::runName(std::int64_t run) const {
+  const RunRow* row = workbench_.run(run);
+  return row == nullptr || row->name.empty() ? QStringLiteral("run %1").arg(run)
+                                             : QString::fromStdString(row->name);
+}
+
+void ArtifactsPage::reload() {
+  isStale_ = false;
+  const std::vector<std::int64_t> shown = runs();
+  rows_.clear();
+  QString failure;
+  for (const std::int64_t run : shown) {
+    try {
+      rows_[run] = workbench_.store().artifacts(run);
+    } catch (const Error& error) {
+      failure = QString::fromUtf8(error.what());
+    }
+  }
+  const bool isEmpty = std::all_of(rows_.begin(), rows_.end(),
+                                   [](const auto& entry) { return entry.second.empty(); });
+  if (isEmpty) {
+    if (!failure.isEmpty()) {
+      emptyText_->setText(QStringLiteral("The artifacts cannot be read: %1").arg(failure));
+    } else if (shown.empty()) {
+      emptyText_->setText(
+          QStringLiteral("Select a run in the list: what its analyses found is drawn here."));
+    } else {
+      const RunRow* row = workbench_.run(shown.front());
+      const bool isComing =
+          row != nullptr && (row->state == RunState::Queued || isAlive(row->state));
+      emptyText_->setText(
+          isComing
+              ? QStringLiteral("Nothing was observed yet. Spectra, attention maps and reliability "
+                               "diagrams appear here while the run trains.")
+              : QStringLiteral("This run observed nothing. Tick analyses under Observe when you "
+                               "configure the next one."));
+    }
+    emptyButton_->setVisible(failure.isEmpty());
+    stack_->setCurrentIndex(1);
+    views_.clear();
+    shownIds_.clear();
+    shownRuns_.clear();
+    while (QLayoutItem* item = grid_->takeAt(0)) {
+      item->widget()->deleteLater();
+      delete item;
+    }
+    return;
+  }
+  stack_->setCurrentIndex(0);
+  chooseDefault();
+  fillTree();
+  fillSteps();
+}
+
+void ArtifactsPage::chooseDefault() {
+  const auto has = [&](const Chosen& wanted) {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const auto& entry) {
+      return std::any_of(entry.second.begin(), entry.second.end(), [&](const ArtifactRow& row) {
+        return row.analysis == wanted.analysis && (wanted.name.empty() || row.name == wanted.name);
+      });
+    });
+  };
+  if (!chosen_.analysis.empty() && !chosen_.name.empty() && has(chosen_)) return;
+  const bool isWithin = isAsked_ && has({chosen_.analysis, {}});
+  const ArtifactRow* best = nullptr;
+  for (const auto& [run, rows] : rows_) {
+    for (const ArtifactRow& row : rows) {
+      if (isWithin && row.analysis != chosen_.analysis) continue;
+      const auto order = [](const ArtifactRow& one) {
+        return std::tuple(rankOf(one.kind), -one.step, one.name);
+      };
+      if (best == nullptr || order(row) < order(*best)) best = &row;
+    }
+  }
+  if (best != nullptr) chosen_ = {best->analysis, best->name};
+}
+
+void ArtifactsPage::fillTree() {
+  std::map<std::string, std::map<std::string, std::string>> wanted;  // analysis, name, kind
+  for (const auto& [run, rows] : rows_) {
+    for (const ArtifactRow& row : rows) wanted[row.analysis][row.name] = row.kind;
+  }
+  const QSignalBlocker quiet(tree_);
+  std::map<std::string, std::set<std::string>> present;
+  for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
+    QTreeWidgetItem* group = tree_->topLevelItem(i);
+    for (int j = 0; j < group->childCount(); ++j) {
+      present[group->data(0, Qt::UserRole).toString().toStdString()].insert(
+          group->child(j)->data(0, Qt::UserRole + 1).toString().toStdString());
+    }
+  }
+  std::map<std::string, std::set<std::string>> names;
+  for (const auto& [analysis, entries] : wanted) {
+    for (const auto& entry : entries) names[analysis].insert(entry.first);
+  }
+  if (names != present) {
+    std::set<std::string> closed;
+    for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
+      QTreeWidgetItem* group = tree_->topLevelItem(i);
+      if (!group->isExpanded())
+        closed.insert(group->data(0, Qt::UserRole).toString().toStdString());
+    }
+    tree_->clear();
+    for (const auto& [analysis, entries] : wanted) {
+      auto* group = new QTreeWidgetItem(tree_, {readable(analysis)});
+      group->setData(0, Qt::UserRole, QString::fromStdString(analysis));
+      group->setFlags(Qt::ItemIsEnabled);
+      QFont font = tree_->font();
+      font.setWeight(QFont::DemiBold);
+      group->setFont(0, font);
+      for (const auto& [name, kind] : entries) {
+        auto* item = new QTreeWidgetItem(group, {QString::fromStdString(name)});
+        item->setData(0, Qt::UserRole, QString::fromStdString(analysis));
+        item->setData(0, Qt::UserRole + 1, QString::fromStdString(name));
+        item->setToolTip(0, readable(kind));
+      }
+      group->setExpanded(closed.count(analysis) == 0);
+    }
+  }
+  for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
+    QTreeWidgetItem* group = tree_->topLevelItem(i);
+    for (int j = 0; j < group->childCount(); ++j) {
+      QTreeWidgetItem* item = group->child(j);
+      if (item->data(0, Qt::UserRole).toString().toStdString() == chosen_.analysis &&
+          item->data(0, Qt::UserRole + 1).toString().toStdString() == chosen_.name) {
+        tree_->setCurrentItem(item);
+      }
+    }
+  }
+}
+
+void ArtifactsPage::fillSteps() {
+  std::set<std::int64_t> steps;
+  for (const auto& [run, rows] : rows_) {
+    for (const ArtifactRow& row : rows) {
+      if (row.analysis == chosen_.analysis && row.name == chosen_.name) steps.insert(row.step);
+    }
+  }
+  steps_.assign(steps.begin(), steps.end());
+  const QSignalBlocker quiet(slider_);
+  slider_->setRange(0, std::max(0, static_cast<int>(steps_.size()) - 1));
+  slider_->setEnabled(steps_.size() > 1);
+  int index = slider_->maximum();
+  if (step_) {
+    const auto after = std::upper_bound(steps_.begin(), steps_.end(), *step_);
+    index = std::max(0, static_cast<int>(after - steps_.begin()) - 1);
+  }
+  slider_->setValue(index);
+  showFigures();
+}
+
+std::int64_t ArtifactsPage::shownStep() const {
+  const auto index = static_cast<std::size_t>(slider_->value());
+  return index < steps_.size() ? steps_[index] : -1;
+}
+
+const ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
+  const auto rows = rows_.find(run);
+  if (rows == rows_.end()) return nullptr;
+  const ArtifactRow* found = nullptr;
+  for (const ArtifactRow& row : rows->second) {
+    if (row.analysis != chosen_.analysis || row.name != chosen_.name || row.step > shownStep())
+      continue;
+    if (found == nullptr || row.step > found->step ||
+        (row.step == found->step && row.id > found->id))
+      found = &row;
+  }
+  return found;
+}
+
+void ArtifactsPage::showFigures() {
+  const std::vector<std::int64_t> shown = runs();
+  if (shown != shownRuns_) {
+    for (FigureView* view : views_) {
+      grid_->removeWidget(view);
+      view->hide();
+      view->deleteLater();
+    }
+    views_.clear();
+    shownIds_.assign(shown.size(), -1);
+    shownRuns_ = shown;
+    const int columns = shown.size() <= 2 ? static_cast<int>(shown.size()) : 2;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      auto* view = new FigureView(this);
+      connect(view, &FigureView::clicked, this, &ArtifactsPage::onClicked);
+      grid_->addWidget(view, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+      views_.push_back(view);
+    }
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const ArtifactRow* row = rowOf(shown[i]);
+    const std::int64_t id = row == nullptr ? 0 : row->id;
+    if (id == shownIds_[i]) continue;
+    shownIds_[i] = id;
+    if (row == nullptr) {
+      views_[i]->setFigure(nullptr);
+      views_[i]->setEmptyText(QStringLiteral("%1 has no \"%2\" up to step %3.")
+                                  .arg(runName(shown[i]), name(), count(shownStep())));
+      continue;
+    }
+    try {
+      views_[i]->setFigure(makeFigure(QString::fromStdString(row->kind), row->meta,
+                                      workbench_.store().artifactData(id)));
+    } catch (const Error& error) {
+      views_[i]->setFigure(nullptr);
+      views_[i]->setEmptyText(
+          QStringLiteral("This artifact cannot be read: %1").arg(QString::fromUtf8(error.what())));
+    }
+  }
+  applyStyle();
+  showMeta();
+}
+
+Figure* ArtifactsPage::firstFigure() const {
+  for (const FigureView* view : views_) {
+    if (view->figure() != nullptr) return view->figure();
+  }
+  return nullptr;
+}
+
+void ArtifactsPage::applyStyle() {
+  style_.theme = currentTheme();
+  style_.scale = sameScale_->isChecked() ? FigureStyle::Scale::Shared : FigureStyle::Scale::PerMap;
+  style_.attention = wholeMatrix_->isChecked() ? FigureStyle::AttentionView::Matrix
+                                               : FigureStyle::AttentionView::PatchMap;
+  std::optional<std::array<double, 2>> range;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    Figure* figure = views_[i]->figure();
+    if (figure == nullptr) continue;
+    FigureStyle style = style_;
+    style.range.reset();
+    style.color = seriesColor(shownRuns_[i]);
+    if (views_.size() > 1) {
+      const ArtifactRow* row = rowOf(shownRuns_[i]);
+      style.title = runName(shownRuns_[i]);
+      if (row != nullptr && row->step != shownStep())
+        style.title += QStringLiteral(", step ") + count(row->step);
+    }
+    figure->setStyle(style);
+    if (const auto one = figure->valueRange()) {
+      range = range ? std::array{std::min((*range)[0], (*one)[0]), std::max((*range)[1], (*one)[1])}
+                    : *one;
+    }
+  }
+  for (FigureView* view : views_) {
+    Figure* figure = view->figure();
+    if (figure != nullptr && views_.size() > 1 && sameScale_->isChecked()) {
+      FigureStyle style = figure->style();
+      style.range = range;
+      figure->setStyle(style);
+    }
+    view->refresh();
+  }
+  const Figure* first = firstFigure();
+  note_->setText(first == nullptr ? QString() : first->note());
+  note_->setVisible(!note_->text().isEmpty());
+  const bool isAttention = first != nullptr && first->layerCount() > 0 && !first->note().isEmpty();
+  wholeMatrix_->setVisible(isAttention);
+  sameScale_->setVisible(isAttention || (first != nullptr && first->valueRange() &&
+                                         (views_.size() > 1 || first->imageCount() > 0)));
+}
+
+void ArtifactsPage::showMeta() {
+  const QSignalBlocker quiet(follow_);
+  follow_->setChecked(!step_);
+  const std::int64_t step = shownStep();
+  stepText_->setText(
+      step < 0
+          ? QString()
+          : QStringLiteral("%1 of %2").arg(count(step), count(steps_.empty() ? 0 : steps_.back())));
+  QStringList lines;
+  for (const std::int64_t run : shownRuns_) {
+    const ArtifactRow* row = rowOf(run);
+    if (row == nullptr) continue;
+    const QString line = metaLine(*row);
+    lines << (shownRuns_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);
+  }
+  const std::size_t selected = workbench_.selection().runs().size();
+  if (selected > kMostRuns) {
+    lines << QStringLiteral("%1 of %2 selected runs are drawn.").arg(kMostRuns).arg(selected);
+  }
+  meta_->setText(lines.join(QLatin1Char('\n')));
+}
+
+void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, std::int64_t step) {
+  chosen_ = {analysis.toStdString(), name.toStdString()};
+  isAsked_ = true;
+  step_ = step < 0 ? std::nullopt : std::optional(step);
+  reload();
+  if (!rows_.empty() && chosen_.analysis != analysis.toStdString()) {
+    workbench_.say(
+        QStringLiteral("There is no artifact %1/%2 in the selected runs.").arg(analysis, name));
+  }
+}
+
+void ArtifactsPage::settle() {
+  delay_.stop();
+  reload();
+}
+
+void ArtifactsPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) reload();
+}
+
+void ArtifactsPage::previousStep() { moveStep(-1); }
+void ArtifactsPage::nextStep() { moveStep(1); }
+void ArtifactsPage::moveStep(int by) { slider_->setValue(slider_->value() + by); }
+
+void ArtifactsPage::moveImage(int by) {
+  const Figure* figure = firstFigure();
+  if (figure != nullptr && figure->imageCount() > 0) {
+    style_.image = std::clamp(style_.image + by, 0, figure->imageCount() - 1);
+    workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+    applyStyle();
+    return;
+  }
+  // One artifact per image: the neighbour under the same analysis.
+  QTreeWidgetItem* item = tree_->currentItem();
+  if (item == nullptr || item->parent() == nullptr) return;
+  const int next = item->parent()->indexOfChild(item) + by;
+  if (next >= 0 && next < item->parent()->childCount())
+    tree_->setCurrentItem(item->parent()->child(next));
+}
+
+void ArtifactsPage::moveLayer(int by) {
+  const Figure* figure = firstFigure();
+  if (figure == nullptr || figure->layerCount() == 0) return;
+  style_.layer = std::clamp(style_.layer + by, 0, figure->layerCount() - 1);
+  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+  applyStyle();
+}
+
+void ArtifactsPage::moveHead(int by) {
+  const Figure* figure = firstFigure();
+  if (figure == nullptr || figure->headCount() == 0) return;
+  style_.head = std::clamp(style_.head + by, 0, figure->headCount() - 1);
+  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+  applyStyle();
+}
+
+void ArtifactsPage::onClicked(const FigureTarget& target) {
+  if (target.image >= 0) style_.image = target.image;
+  if (target.layer >= 0) style_.layer = target.layer;
+  if (target.head >= 0) style_.head = target.head;
+  if (target.query >= 0) style_.query = target.query;
+  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+  applyStyle();
+}
+
+void ArtifactsPage::withExport(const std::function<void(Figure&, QSize)>& use) {
+  std::vector<std::pair<QString, Figure*>> figures;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (views_[i]->figure() != nullptr)
+      figures.emplace_back(runName(shownRuns_[i]), views_[i]->figure());
+  }
+  if (figures.empty()) {
+    workbench_.say(QStringLiteral("There is no figure to export: choose an artifact in the list."));
+    return;
+  }
+  if (figures.size() == 1) {
+    use(*figures.front().second, figures.front().second->sizeHint());
+  } else {
+    SideBySide all(std::move(figures), 2, style_);
+    use(all, all.sizeHint());
+  }
+  applyStyle();  // regions of the last painting belong to the export: draw again
+}
+
+void ArtifactsPage::exportTo(const QString& file) {
+  try {
+    withExport([&](Figure& figure, QSize size) {
+      if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
+        figure.savePdf(file, size);
+      } else if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive)) {
+        figure.saveCsv(file);
+      } else {
+        figure.savePng(file, size, kExportScale);
+      }
+      workbench_.say(QStringLiteral("Wrote %1.").arg(file));
+    });
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+void ArtifactsPage::askAndExport(const QString& ending, const QString& filter) {
+  QString offered = QStringLiteral("%1-%2-step%3")
+                        .arg(analysis(), name())
+                        .arg(shownStep())
+                        .replace(QLatin1Char(' '), QLatin1Char('_'));
+  offered.replace(QLatin1Char('/'), QLatin1Char('_'));
+  QString file =
+      QFileDialog::getSaveFileName(this, QStringLiteral("Export figure"), offered + ending, filter);
+  if (file.isEmpty()) return;
+  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
+  exportTo(file);
+}
+
+void ArtifactsPage::copyImage() {
+  withExport([&](Figure& figure, QSize size) {
+    QGuiApplication::clipboard()->setImage(figure.image(size, 2));
+    workbench_.say(QStringLiteral("The figure is on the clipboard."));
+  });
+}
+
+PageFactory artifactsPage() {
+  return {
+      QStringLiteral("artifacts"), QStringLiteral("Artifacts"),
+      [](Workbench& workbench, QWidget* parent) { return new ArtifactsPage(workbench, parent); }};
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,116 @@
+// The Artifacts page: any artifact by run, analysis, name and step; several runs stand side by
+// side.
+#pragma once
+
+#include <QTimer>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/figures/figure.h"
+#include "ui/shell/page.h"
+
+class QCheckBox;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+class QSlider;
+class QStackedWidget;
+class QToolButton;
+class QTreeWidget;
+
+namespace vitrine::ui {
+
+class FigureView;
+
+class ArtifactsPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit ArtifactsPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~ArtifactsPage() override;
+
+  void settle() override;
+
+  /// Shows one artifact of the selected runs. \param name  "": the first of the analysis; \param
+  /// step  -1: the newest
+  void showArtifact(const QString& analysis, const QString& name, std::int64_t step = -1);
+
+  [[nodiscard]] QString analysis() const { return QString::fromStdString(chosen_.analysis); }
+  [[nodiscard]] QString name() const { return QString::fromStdString(chosen_.name); }
+  /// Steps at which the chosen artifact exists, ascending.
+  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_; }
+  [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
+  [[nodiscard]] bool isFollowing() const { return !step_; }
+  [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
+
+ public Q_SLOTS:
+  void previousStep();
+  void nextStep();
+  /// Writes what is shown, all runs; the ending of the name decides: .png, .pdf or .csv.
+  void exportTo(const QString& file);
+  void copyImage();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  struct Chosen {
+    std::string analysis, name;
+    bool operator==(const Chosen&) const = default;
+  };
+
+  QWidget* makeList();
+  QWidget* makeViewer();
+  QWidget* makeEmpty();
+  void reload();
+  void chooseDefault();
+  void fillTree();
+  void fillSteps();
+  void showFigures();
+  void applyStyle();
+  void showMeta();
+  void moveStep(int by);
+  void moveImage(int by);
+  void moveLayer(int by);
+  void moveHead(int by);
+  void onClicked(const FigureTarget& target);
+  void askAndExport(const QString& ending, const QString& filter);
+  [[nodiscard]] std::vector<std::int64_t> runs() const;
+  [[nodiscard]] const ArtifactRow* rowOf(std::int64_t run) const;
+  [[nodiscard]] QString runName(std::int64_t run) const;
+  [[nodiscard]] Figure* firstFigure() const;
+  void withExport(const std::function<void(Figure&, QSize)>& use);
+
+  Workbench& workbench_;
+  QStackedWidget* stack_;
+  QLabel* emptyText_ = nullptr;
+  QPushButton* emptyButton_ = nullptr;
+  QTreeWidget* tree_ = nullptr;
+  QGridLayout* grid_ = nullptr;
+  QSlider* slider_ = nullptr;
+  QLabel* stepText_ = nullptr;
+  QLabel* note_ = nullptr;
+  QLabel* meta_ = nullptr;
+  QToolButton* follow_ = nullptr;
+  QCheckBox* sameScale_ = nullptr;
+  QCheckBox* wholeMatrix_ = nullptr;
+
+  std::map<std::int64_t, std::vector<ArtifactRow>> rows_;  ///< by run
+  Chosen chosen_;
+  bool isAsked_ = false;  ///< chosen_ was asked for by name, not by default
+  std::vector<std::int64_t> steps_;
+  std::optional<std::int64_t> step_;  ///< nothing: the newest, also when newer ones come
+  std::vector<FigureView*> views_;
+  std::vector<std::int64_t> shownIds_;  ///< artifact id per view, 0 where the run has none
+  std::vector<std::int64_t> shownRuns_;
+  FigureStyle style_;
+  QTimer delay_;
+  bool isStale_ = true;
+};
+
+[[nodiscard]] PageFactory artifactsPage();
+
+}  // namespace vitrine::ui

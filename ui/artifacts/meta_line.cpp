@@ -1,0 +1,46 @@
+// Reads `meta` key by key; what is missing is left out.
+#include "ui/artifacts/meta_line.h"
+
+#include <QStringList>
+
+#include "core/base/text.h"
+#include "ui/figures/painting.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+QString metaLine(const ArtifactRow& row) {
+  const Json& meta = row.meta;
+  QStringList parts{QString::fromStdString(row.kind).replace(QLatin1Char('_'), QLatin1Char(' '))};
+  if (const QString about = metaAbout(meta); !about.isEmpty()) parts << about;
+  if (const auto ids = meta.find("sample_ids");
+      meta.is_object() && ids != meta.end() && ids->is_array()) {
+    if (ids->size() == 1) {
+      parts << QStringLiteral("sample ") + QString::fromStdString(ids->front().dump());
+    } else if (!ids->empty() && !meta.contains("samples")) {
+      parts << QStringLiteral("%1 samples").arg(ids->size());
+    }
+  }
+  if (const QString weights = metaText(meta, "weights"); !weights.isEmpty()) {
+    parts << QStringLiteral("weights: ") + weights;
+  }
+  if (const QString unit = metaText(meta, "unit"); !unit.isEmpty())
+    parts << QStringLiteral("unit: ") + unit;
+  if (const auto shape = meta.find("shape");
+      meta.is_object() && shape != meta.end() && shape->is_array()) {
+    QStringList sides;
+    for (const Json& side : *shape) sides << QString::fromStdString(side.dump());
+    parts << sides.join(QStringLiteral(" \u00d7 "));
+  }
+  parts << QStringLiteral("step ") + count(row.step);
+  if (const auto time = meta.find("time");
+      meta.is_object() && time != meta.end() && !time->is_null()) {
+    parts << (time->is_number() ? QString::fromStdString(formatDuration(time->get<double>())) +
+                                      QStringLiteral(" into the run")
+                                : metaText(meta, "time"));
+  }
+  parts << QString::fromStdString(formatBytes(static_cast<double>(row.bytes)));
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+}  // namespace vitrine::ui

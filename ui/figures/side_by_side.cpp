@@ -1,0 +1,62 @@
+// A grid of figures.
+#include "ui/figures/side_by_side.h"
+
+#include <algorithm>
+
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+SideBySide::SideBySide(std::vector<std::pair<QString, Figure*>> figures, int columns,
+                       FigureStyle style)
+    : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {}
+
+SideBySide::~SideBySide() = default;
+
+QSize SideBySide::sizeHint() const {
+  QSize largest(0, 0);
+  for (const auto& entry : figures_) largest = largest.expandedTo(entry.second->sizeHint());
+  const int total = static_cast<int>(figures_.size());
+  const int across = std::min(columns_, std::max(1, total));
+  return {largest.width() * across, largest.height() * ((total + across - 1) / across)};
+}
+
+QString SideBySide::summary() const {
+  QStringList parts;
+  for (const auto& [name, figure] : figures_)
+    parts << name + QStringLiteral(": ") + figure->summary();
+  return parts.join(QStringLiteral("; "));
+}
+
+QString SideBySide::csv() const {
+  QString text;
+  for (const auto& [name, figure] : figures_) {
+    const QStringList lines = figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    for (qsizetype i = 0; i < lines.size(); ++i) {
+      if (i == 0 && !text.isEmpty()) continue;
+      text += (i == 0 ? QStringLiteral("run") : csvText(name)) + QLatin1Char(',') + lines[i] +
+              QLatin1Char('\n');
+    }
+  }
+  return text;
+}
+
+void SideBySide::draw(QPainter& painter, const QRectF& area) {
+  const int total = static_cast<int>(figures_.size());
+  if (total == 0) return;
+  const int across = std::min(columns_, total);
+  const int down = (total + across - 1) / across;
+  const double width = area.width() / across, height = area.height() / down;
+  for (int i = 0; i < total; ++i) {
+    Figure& figure = *figures_[static_cast<std::size_t>(i)].second;
+    const FigureStyle kept = figure.style();
+    FigureStyle shown = kept;
+    shown.theme = style().theme;
+    figure.setStyle(shown);
+    figure.paint(painter, QRectF(area.left() + (i % across) * width,
+                                 area.top() + (i / across) * height, width, height));
+    figure.setStyle(kept);
+  }
+}
+
+}  // namespace vitrine::ui
