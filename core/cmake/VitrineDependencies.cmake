@@ -11,8 +11,10 @@ if(VITRINE_CUDA)
   endif()
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  # The language alone finds compiler, headers and runtime. FindCUDAToolkit of CMake 3.25 fails on a CUDA 13 that lacks the
+  # mathematics libraries, which is what PyPI's nvcc is.
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
   enable_language(CUDA)
-  find_package(CUDAToolkit REQUIRED)
 endif()
 
 include(VitrineTorch)

@@ -1,8 +1,9 @@
-// The one door of the CUDA module: from tensors to launchers.
+// The one door of the CUDA module: from tensors to launchers. Of LibTorch only c10/cuda: ATen/cuda wants the headers of every
+// CUDA library.
 #include <ATen/ATen.h>
-#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/launch.cuh"
@@ -47,7 +48,7 @@ void ropePairCuda(const at::Tensor& q, const at::Tensor& k, const at::Tensor& an
   const RopeShape shape{q.size(0), q.size(1), q.size(2), q.size(3) / 2};
   C10_CUDA_CHECK(launchRopePair(scalarOf(q), ropeTensor(alignedQ, qOut), ropeTensor(alignedK, kOut),
                                 shape, table.const_data_ptr(), turn == Turn::Forward ? 1 : -1,
-                                at::cuda::getCurrentCUDAStream()));
+                                c10::cuda::getCurrentCUDAStream()));
 }
 
 int deviceCountCuda() {

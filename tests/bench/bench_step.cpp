@@ -1,0 +1,93 @@
+// Times training steps or forward passes of our ViT, in turns: the counterpart of peers/timm_step.py.
+//
+// Reads one line per turn from stdin, a number of iterations; answers with one line, their milliseconds.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <torch/nn/module.h>
+
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "core/nn/vision_transformer.h"
+#include "core/train/device.h"
+#include "core/train/step.h"
+
+using namespace vitrine;
+
+namespace {
+
+/// Cross-entropy on whatever batch it is given.
+class BenchSession final : public TaskSession {
+ public:
+  const IoSpec& io() const noexcept override { return io_; }
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
+  Loss loss(Model& model, const Batch& batch) override {
+    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
+    return {at::cross_entropy_loss(logits, batch.at("label")), {}};
+  }
+  Scores evaluate(Model&, Split, const std::vector<EvaluationListener*>&, std::vector<Artifact>&) override { return {}; }
+  std::vector<Split> evaluationSplits() const override { return {}; }
+  Batch probeBatch(std::int64_t) override { return {}; }
+  const DatasetInfo& dataset() const noexcept override { return info_; }
+
+ private:
+  IoSpec io_;
+  DatasetInfo info_;
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::map<std::string, std::string> options;
+  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  const bool isDemo = options["--model"] == "demo", isTraining = options["--mode"] == "train";
+  const Precision precision = options["--precision"] == "bf16" ? Precision::BFloat16 : Precision::Float32;
+  const std::int64_t batchSize = std::stoll(options["--batch"]);
+  at::set_num_threads(std::stoi(options["--threads"]));
+
+  nn::VisionTransformerConfig config;
+  config.imageSize = isDemo ? std::array<std::int64_t, 2>{28, 28} : std::array<std::int64_t, 2>{224, 224};
+  config.patchSize = isDemo ? std::array<std::int64_t, 2>{7, 7} : std::array<std::int64_t, 2>{16, 16};
+  config.inChannels = isDemo ? 1 : 3;
+  config.classes = isDemo ? 10 : 1000;
+  config.width = isDemo ? 64 : 192;
+  config.depth = isDemo ? 4 : 12;
+  config.heads = isDemo ? 4 : 3;
+  config.mlpWidth = 4 * config.width;
+  nn::VisionTransformer model(config, 0);
+  model.module().train(isTraining);
+
+  Batch batch;
+  batch.sampleIds.resize(static_cast<std::size_t>(batchSize));
+  batch.fields["image"] = at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
+  batch.fields["label"] = at::randint(config.classes, {batchSize}, at::kLong);
+  BenchSession session;
+  StepOptions stepOptions;
+  stepOptions.precision = precision;
+  stepOptions.optimizer.weightDecay = 0.05;
+  TrainStep step(model, session, stepOptions, session.parameterGroups(model));
+
+  const auto iterate = [&] {
+    if (isTraining) {
+      step.run({&batch, 1}, 1e-3);
+    } else {
+      const c10::InferenceMode inference;
+      const AutocastScope scope(precision, at::kCPU);
+      model.classify(batch.at("image"));
+    }
+  };
+  for (int i = 0; i < 3; ++i) iterate();
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    for (int i = std::stoi(line); i > 0; --i) {
+      const auto begin = std::chrono::steady_clock::now();
+      iterate();
+      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() << ' ';
+    }
+    std::cout << std::endl;
+  }
+  return 0;
+}
