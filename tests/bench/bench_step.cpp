@@ -1,6 +1,8 @@
-// Times training steps or forward passes of our ViT, in turns: the counterpart of peers/timm_step.py.
+// Times training steps or forward passes of our ViT, in turns: the counterpart of
+// peers/timm_step.py.
 //
-// Reads one line per turn from stdin, a number of iterations; answers with one line, their milliseconds.
+// Reads one line per turn from stdin, a number of iterations; answers with one line, their
+// milliseconds.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
@@ -28,7 +30,10 @@ class BenchSession final : public TaskSession {
     const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
     return {at::cross_entropy_loss(logits, batch.at("label")), {}};
   }
-  Scores evaluate(Model&, Split, const std::vector<EvaluationListener*>&, std::vector<Artifact>&) override { return {}; }
+  Scores evaluate(Model&, Split, const std::vector<EvaluationListener*>&,
+                  std::vector<Artifact>&) override {
+    return {};
+  }
   std::vector<Split> evaluationSplits() const override { return {}; }
   Batch probeBatch(std::int64_t) override { return {}; }
   const DatasetInfo& dataset() const noexcept override { return info_; }
@@ -44,13 +49,16 @@ int main(int count, char** words) {
   std::map<std::string, std::string> options;
   for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
   const bool isDemo = options["--model"] == "demo", isTraining = options["--mode"] == "train";
-  const Precision precision = options["--precision"] == "bf16" ? Precision::BFloat16 : Precision::Float32;
+  const Precision precision =
+      options["--precision"] == "bf16" ? Precision::BFloat16 : Precision::Float32;
   const std::int64_t batchSize = std::stoll(options["--batch"]);
   at::set_num_threads(std::stoi(options["--threads"]));
 
   nn::VisionTransformerConfig config;
-  config.imageSize = isDemo ? std::array<std::int64_t, 2>{28, 28} : std::array<std::int64_t, 2>{224, 224};
-  config.patchSize = isDemo ? std::array<std::int64_t, 2>{7, 7} : std::array<std::int64_t, 2>{16, 16};
+  config.imageSize =
+      isDemo ? std::array<std::int64_t, 2>{28, 28} : std::array<std::int64_t, 2>{224, 224};
+  config.patchSize =
+      isDemo ? std::array<std::int64_t, 2>{7, 7} : std::array<std::int64_t, 2>{16, 16};
   config.inChannels = isDemo ? 1 : 3;
   config.classes = isDemo ? 10 : 1000;
   config.width = isDemo ? 64 : 192;
@@ -62,7 +70,8 @@ int main(int count, char** words) {
 
   Batch batch;
   batch.sampleIds.resize(static_cast<std::size_t>(batchSize));
-  batch.fields["image"] = at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
+  batch.fields["image"] =
+      at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
   batch.fields["label"] = at::randint(config.classes, {batchSize}, at::kLong);
   BenchSession session;
   StepOptions stepOptions;
@@ -85,7 +94,10 @@ int main(int count, char** words) {
     for (int i = std::stoi(line); i > 0; --i) {
       const auto begin = std::chrono::steady_clock::now();
       iterate();
-      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() << ' ';
+      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
+                                                             begin)
+                       .count()
+                << ' ';
     }
     std::cout << std::endl;
   }
