@@ -89,6 +89,15 @@ ExitCode codeOf(RunState state) {
   return state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
 }
 
+std::string loadText(const InitChoice& init, const LoadReport& report) {
+  const auto count = [](const std::vector<std::string>& names, const char* what) {
+    return names.empty() ? std::string() : ", " + std::to_string(names.size()) + " " + what;
+  };
+  return "starts from " + init.weights.string() + ": " + std::to_string(report.loaded.size()) +
+         " tensors loaded" + count(report.resized, "resized") + count(report.skipped, "skipped") +
+         count(report.missing, "missing") + count(report.unused, "unused");
+}
+
 /// Passes signals on to `control` for as long as it lives.
 class SignalledRun {
  public:
@@ -99,14 +108,16 @@ class SignalledRun {
 };
 
 /// Trains within an open segment. Throws what the engine throws.
-TrainerResult train(RunStore& store, const Engine& engine, const RunRow& run,
-                    const InitChoice& init, const std::optional<CheckpointFolder>& resumed,
-                    const Json& config, EventSink& sink, RunControl& control) {
-  TrainerSetup setup = prepareRun(engine.registry, config, run.seed, init);
-  setup.checkpointFolder = runFolder(store, run);
+TrainerResult train(const Engine& engine, const Json& config, const RunRow& run,
+                    const InitChoice& init, const std::filesystem::path& folder,
+                    const std::filesystem::path& resumeFrom, ProgressSink& sink,
+                    RunControl& control, RunLog& log) {
+  LoadReport report;
+  TrainerSetup setup = prepareRun(engine.registry, config, run.seed, init, &report);
+  if (!init.weights.empty()) log.line(loadText(init, report));
+  setup.checkpointFolder = folder;
   setup.checkpointPrefix = runFolderName(run);
-  setup.resumeFrom = resumed ? resumed->folder : std::filesystem::path();
-  setup.seed = run.seed;
+  setup.resumeFrom = resumeFrom;
   setup.configHash = sha256OfText(config.dump());
   Trainer trainer(std::move(setup), sink, control);
   return trainer.run();
@@ -142,7 +153,9 @@ WorkedRun workRun(RunStore& store, const Engine& engine, std::int64_t id) {
     const SignalledRun signalled(control);
     StoreSink stored(store.file(), id, segment, control);
     ProgressSink sink(stored, log);
-    const TrainerResult result = train(store, engine, run, init, resumed, config, sink, control);
+    const TrainerResult result =
+        train(engine, config, run, init, folder,
+              resumed ? resumed->folder : std::filesystem::path(), sink, control, log);
     sink.flush();
     worked.state = stateOf(result.outcome);
     worked.reason = result.reason;
