@@ -1,0 +1,99 @@
+#include "plain_mlp.h"
+
+#include <ATen/ATen.h>
+#include <torch/nn/module.h>
+
+#include <cmath>
+
+#include "core/base/random.h"
+
+namespace plain_mlp {
+
+namespace {
+
+/// Normal values from the `init` stream: they depend on the parameter's name and nothing else.
+at::Tensor normal(std::uint64_t seed, const std::string& name, std::vector<std::int64_t> shape,
+                  double deviation) {
+  const vitrine::RandomStream stream(seed, "init");
+  at::Tensor values = at::empty(shape, at::kFloat);
+  float* out = values.data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    out[i] = static_cast<float>(
+        deviation * stream.normal(vitrine::nameHash(name), static_cast<std::uint64_t>(i)));
+  }
+  return values;
+}
+
+class PlainMlp final : public torch::nn::Module,
+                       public vitrine::Model,
+                       public vitrine::ImageClassifier {
+ public:
+  PlainMlp(std::int64_t inputs, std::int64_t width, std::int64_t classes, std::uint64_t seed)
+      : inputs_(inputs), width_(width), classes_(classes) {
+    hiddenWeight_ = register_parameter(
+        "hidden.weight",
+        normal(seed, "hidden.weight", {width, inputs}, 1 / std::sqrt(double(inputs))));
+    hiddenBias_ = register_parameter("hidden.bias", at::zeros({width}));
+    headWeight_ = register_parameter(
+        "head.weight", normal(seed, "head.weight", {classes, width}, 1 / std::sqrt(double(width))));
+    headBias_ = register_parameter("head.bias", at::zeros({classes}));
+  }
+
+  torch::nn::Module& module() override { return *this; }
+  void setGenerator(const at::Generator&) override {}  // nothing is drawn
+
+  at::Tensor features(const at::Tensor& images) override {
+    return at::gelu(at::linear(images.flatten(1), hiddenWeight_, hiddenBias_));
+  }
+  at::Tensor head(const at::Tensor& features) override {
+    return at::linear(features, headWeight_, headBias_);
+  }
+  at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
+
+  std::vector<vitrine::BlockCost> cost() const override {
+    const auto layer = [](const char* name, const char* kind, std::int64_t in, std::int64_t out) {
+      vitrine::BlockCost cost;
+      cost.name = name;
+      cost.kind = kind;
+      cost.parameters = in * out + out;
+      cost.macs = static_cast<double>(in * out);
+      cost.flops = 2 * cost.macs + static_cast<double>(out);
+      cost.activationBytes = 4.0 * static_cast<double>(in + out);
+      return cost;
+    };
+    return {layer("hidden", "mlp", inputs_, width_), layer("head", "head", width_, classes_)};
+  }
+
+ private:
+  std::int64_t inputs_, width_, classes_;
+  at::Tensor hiddenWeight_, hiddenBias_, headWeight_, headBias_;
+};
+
+}  // namespace
+
+vitrine::ItemCard PlainMlpArchitecture::card() const {
+  vitrine::ItemCard card;
+  card.kind = vitrine::ItemKind::Architecture;
+  card.id = "plain_mlp";
+  card.title = "Plain MLP";
+  card.doc = "Two layers over the pixels";
+  card.offers = {vitrine::capability::kImageClassifier};
+  card.schema.fields = {
+      vitrine::sizeField("image_size", 28, "side of the square image, or [height, width]")
+          .atLeast(1)
+          .withUnit("px"),
+      vitrine::integerField("in_channels", 1, "channels of an image").atLeast(1),
+      vitrine::integerField("num_classes", 10, "classes").atLeast(1),
+      vitrine::integerField("width", 32, "hidden units").atLeast(1),
+  };
+  return card;
+}
+
+std::shared_ptr<vitrine::Model> PlainMlpArchitecture::build(const vitrine::Config& config,
+                                                            std::uint64_t seed) const {
+  const auto [height, width] = config.size("image_size");
+  return std::make_shared<PlainMlp>(config.integer("in_channels") * height * width,
+                                    config.integer("width"), config.integer("num_classes"), seed);
+}
+
+}  // namespace plain_mlp
