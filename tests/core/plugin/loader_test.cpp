@@ -1,0 +1,248 @@
+#include "core/plugin/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const fs::path kFixtures = VITRINE_FIXTURE_FOLDER;
+
+/// A folder with plugin files of its own, and a data home in which nothing is trusted yet.
+class Loader : public ::testing::Test {
+ protected:
+  Loader() {
+    folder_ = fs::temp_directory_path() / ("vitrine-loader-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "first");
+    fs::create_directories(folder_ / "second");
+    ::setenv("XDG_DATA_HOME", (folder_ / "data").c_str(), 1);
+    ::setenv("VITRINE_TEST_CANARY", (folder_ / "canary").c_str(), 1);
+  }
+  ~Loader() override { fs::remove_all(folder_); }
+
+  fs::path put(const std::string& name, const std::string& where = "first") {
+    const fs::path file = folder_ / where / (name + ".so");
+    fs::copy_file(kFixtures / (name + ".so"), file);
+    return file;
+  }
+  LoadedPlugins load() { return loadPlugins(registry_, {folder_ / "first", folder_ / "second"}); }
+  std::vector<std::string> ids() { return registry_.catalog().ids(ItemKind::Analysis); }
+  bool hasRunCode() const { return fs::exists(folder_ / "canary"); }
+
+  fs::path folder_;
+  Registry registry_;
+};
+
+TEST_F(Loader, RegistersWhatAPluginBrings) {
+  put("good");
+  const LoadedPlugins result = load();
+  EXPECT_THAT(result.refused, IsEmpty());
+  ASSERT_THAT(result.loaded, SizeIs(1));
+  EXPECT_EQ(result.loaded[0].id, "good");
+  EXPECT_EQ(result.loaded[0].version, "1.2.3");
+  EXPECT_TRUE(result.loaded[0].isBuiltIn);
+  EXPECT_THAT(ids(), ElementsAre("good_own", "good_item"));
+  EXPECT_EQ(registry_.catalog().items[0].plugin, "good");
+}
+
+TEST_F(Loader, ReadsAManifestWithoutRunningAnyCodeOfTheFile) {
+  const PluginManifest manifest = readManifest(put("twin"));
+  EXPECT_EQ(manifest.id, "twin");
+  EXPECT_EQ(manifest.interface, "org.vitrine.Plugin/1");
+  EXPECT_EQ(manifest.torch, VITRINE_TORCH_VERSION);
+  EXPECT_EQ(manifest.compiler, VITRINE_COMPILER);
+  EXPECT_THAT(manifest.sha256, SizeIs(64));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesAPluginOfAnotherInterfaceVersionWithBothVersions) {
+  put("other_interface");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("other_interface.so speaks org.vitrine.Plugin/2"),
+                    HasSubstr("this host speaks org.vitrine.Plugin/1")));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesAPluginBuiltWithAnotherLibTorchWithBothVersions) {
+  put("other_torch");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("LibTorch 1.13.1"), HasSubstr("LibTorch " VITRINE_TORCH_VERSION)));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesAPluginBuiltWithAnotherCompilerWithBothVersions) {
+  put("other_compiler");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("Clang 19.1.0"), HasSubstr(VITRINE_COMPILER)));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesAPluginOfAnotherProgram) {
+  put("other_program");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("another program"), HasSubstr("org.example.Brush/1")));
+}
+
+TEST_F(Loader, RefusesAFileThatIsNoPlugin) {
+  std::ofstream(folder_ / "first/text.so") << "not a library\n";
+  fs::copy_file(kFixtures / "helper/libfixture_helper.so", folder_ / "first/library.so");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(2));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("library.so"), HasSubstr("not a plugin")));
+  EXPECT_THAT(result.refused[1].sentence,
+              AllOf(HasSubstr("text.so is not a plugin"), HasSubstr("no shared library")));
+}
+
+TEST_F(Loader, RefusesAFileThatIsCutAtAnyLength) {
+  const fs::path file = put("good");
+  const auto whole = fs::file_size(file);
+  for (int part = 1; part < 8; ++part) {
+    fs::resize_file(file, whole);
+    fs::copy_file(kFixtures / "good.so", file, fs::copy_options::overwrite_existing);
+    fs::resize_file(file, whole * static_cast<std::uintmax_t>(part) / 8);
+    const LoadedPlugins result = load();
+    EXPECT_THAT(result.loaded, IsEmpty()) << part << " eighths";
+    ASSERT_THAT(result.refused, SizeIs(1)) << part << " eighths";
+    EXPECT_THAT(result.refused[0].sentence, HasSubstr("good.so"));
+  }
+  EXPECT_THAT(ids(), IsEmpty());
+}
+
+TEST_F(Loader, RefusesAPluginWhoseDependencyIsMissingAndNamesIt) {
+  put("needs_helper");  // without the folder `helper` beside it
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence, AllOf(HasSubstr("needs_helper.so cannot be loaded"),
+                                                HasSubstr("libfixture_helper.so")));
+}
+
+TEST_F(Loader, RefusesASecondPluginThatBringsTheSameItemAndKeepsNothingOfIt) {
+  put("good");
+  put("twin");
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.loaded, SizeIs(1));
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(
+      result.refused[0].sentence,
+      AllOf(HasSubstr("'good_item'"), HasSubstr("plugin 'good'"), HasSubstr("plugin 'twin'")));
+  EXPECT_THAT(ids(), ElementsAre("good_own", "good_item"));
+}
+
+TEST_F(Loader, KeepsTheOthersWorkingWhateverIsRefused) {
+  for (const char* name : {"good", "twin", "other_interface", "other_program", "other_torch",
+                           "other_compiler", "needs_helper"}) {
+    put(name);
+  }
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.loaded, SizeIs(1));
+  EXPECT_EQ(result.loaded[0].id, "good");
+  EXPECT_THAT(result.refused, SizeIs(6));
+}
+
+TEST_F(Loader, SaysEachRefusalInOneSentence) {
+  for (const char* name : {"good", "twin", "other_interface", "other_program", "other_torch",
+                           "other_compiler", "needs_helper"}) {
+    put(name);
+  }
+  for (const PluginRefusal& refusal : load().refused) {
+    EXPECT_THAT(refusal.sentence, ::testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(refusal.sentence, HasSubstr(refusal.file));
+  }
+}
+
+TEST_F(Loader, RefusesAFileThatOthersCanWrite) {
+  const fs::path file = put("good");
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence, HasSubstr("the file can be changed by every user"));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesAFolderThatOthersCanWrite) {
+  put("good");
+  fs::permissions(folder_ / "first", fs::perms::others_write, fs::perm_options::add);
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence, HasSubstr("the folder can be changed by every user"));
+  EXPECT_FALSE(hasRunCode());
+}
+
+TEST_F(Loader, RefusesALinkToAFileInAFolderThatOthersCanWrite) {
+  const fs::path file = put("good", "second");
+  fs::permissions(folder_ / "second", fs::perms::others_write, fs::perm_options::add);
+  fs::create_symlink(file, folder_ / "first/link.so");
+  const LoadedPlugins result = loadPlugins(registry_, {folder_ / "first"});
+  EXPECT_THAT(result.loaded, IsEmpty());
+  EXPECT_THAT(result.refused, SizeIs(1));
+}
+
+TEST_F(Loader, LoadsOutsideTheFirstFolderOnlyWhatIsTrusted) {
+  const fs::path file = put("good", "second");
+  const LoadedPlugins before = load();
+  ASSERT_THAT(before.refused, SizeIs(1));
+  EXPECT_THAT(before.refused[0].sentence,
+              AllOf(HasSubstr("is not trusted"), HasSubstr("vitrine plugins --trust")));
+  EXPECT_FALSE(hasRunCode());
+
+  trustPlugin(file);
+  const LoadedPlugins after = load();
+  EXPECT_THAT(after.refused, IsEmpty());
+  ASSERT_THAT(after.loaded, SizeIs(1));
+  EXPECT_FALSE(after.loaded[0].isBuiltIn);
+}
+
+TEST_F(Loader, AsksAgainWhenATrustedFileHasChangedByOneByte) {
+  const fs::path file = put("good", "second");
+  trustPlugin(file);
+  std::ofstream(file, std::ios::app | std::ios::binary) << '\0';
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence, HasSubstr("is not trusted"));
+}
+
+TEST_F(Loader, BelievesNoListOfTrustThatOthersCanWrite) {
+  trustPlugin(put("good", "second"));
+  fs::permissions(folder_ / "data/vitrine/trusted_plugins", fs::perms::others_write,
+                  fs::perm_options::add);
+  EXPECT_THAT(load().loaded, IsEmpty());
+}
+
+TEST_F(Loader, TrustsNoFileThatWouldNotLoadAnyway) {
+  EXPECT_THROW(trustPlugin(put("other_torch", "second")), PluginError);
+  EXPECT_FALSE(fs::exists(folder_ / "data/vitrine/trusted_plugins"));
+}
+
+TEST_F(Loader, LooksInThreePlacesAndNeverInTheWorkingFolder) {
+  ::setenv("VITRINE_PLUGIN_PATH", "/opt/one:relative:.:/opt/two", 1);
+  const std::vector<fs::path> folders = pluginFolders();
+  ::unsetenv("VITRINE_PLUGIN_PATH");
+  EXPECT_THAT(folders, ElementsAre(fs::path(VITRINE_BINARY_DIR) / "lib/vitrine/plugins",
+                                   folder_ / "data/vitrine/plugins", "/opt/one", "/opt/two"));
+}
+
+}  // namespace
+}  // namespace vitrine
