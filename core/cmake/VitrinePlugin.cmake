@@ -27,6 +27,7 @@ function(vitrine_add_plugin plugin_id)
 
   configure_file("${VITRINE_PLUGIN_TEMPLATE}" "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}.json" @ONLY)
   add_library(vitrine_${plugin_id} MODULE ${arg_PLUGIN})
+  set_property(GLOBAL APPEND PROPERTY VITRINE_PLUGINS vitrine_${plugin_id})
   target_link_libraries(vitrine_${plugin_id} PRIVATE ${objects} Qt6::Core)
   target_include_directories(vitrine_${plugin_id} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
   target_compile_definitions(vitrine_${plugin_id} PRIVATE QT_NO_KEYWORDS)
