@@ -252,18 +252,15 @@ class Planner {
   void readEntry(const std::string& kind, const Node& item, Entry& entry) {
     const bool isStage = kind == "stage";
     // `init` goes first: the other keys of [init] are laid over it.
-    if (const Node* init = isStage ? item.find("init") : nullptr) {
+    const Node* init = isStage ? item.find("init") : nullptr;
+    if (init && !init->isTable && init->value != "previous") {
+      problems_.add(init, kAtValue, "stage.init", "must be \"previous\" or a table like [init]");
+    } else if (init) {
       Node table = *init;
       if (!init->isTable) {
         table.isTable = true;
         table.value = nullptr;
-        Node run = *init;
-        if (init->value != "previous") {
-          problems_.add(init, kAtValue, "stage.init",
-                        "must be \"previous\" or a table like [init]");
-          run.value = nullptr;
-        }
-        table.children.emplace_back("run", std::move(run));
+        table.children.emplace_back("run", *init);
       }
       table.replaces = true;
       lay(entry.layer, {"init"}, table);

@@ -1,0 +1,301 @@
+// What the planner says about a text that is wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "tests/core/config/sample_catalog.h"
+
+namespace vitrine {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::planMore;
+using testing_support::planText;
+using testing_support::sampleCatalog;
+using testing_support::sentences;
+
+const Problem& only(const Plan& plan) {
+  static const Problem none;
+  EXPECT_EQ(plan.problems.size(), 1u) << sentences(plan);
+  return plan.problems.empty() ? none : plan.problems[0];
+}
+
+TEST(Problems, AGoodFileHasNone) { EXPECT_EQ(sentences(planMore("")), ""); }
+
+TEST(Problems, UnknownKeyNamesItsPlaceAndTheNearestKey) {
+  const Plan plan = planMore("[train]\n  epocs = 3\n");
+  const Problem& problem = only(plan);
+  EXPECT_EQ(problem.file, "sample.toml");
+  EXPECT_EQ(problem.line, 10);
+  EXPECT_EQ(problem.column, 3);
+  EXPECT_EQ(problem.key, "train.epocs");
+  EXPECT_EQ(problem.nearest, "epochs");
+  EXPECT_EQ(problem.sentence(),
+            "sample.toml:10:3: train.epocs: there is no such key (did you mean 'epochs'?)");
+}
+
+TEST(Problems, AKeyAtTheWrongLevelIsShownItsPlace) {
+  EXPECT_EQ(only(planMore("[train]\nlearning_rate = 1e-3\n")).nearest,
+            "train.optimizer.learning_rate");
+  EXPECT_EQ(only(planText(std::string("epochs = 3\n") + testing_support::kGoodFile)).nearest,
+            "train.epochs");
+}
+
+TEST(Problems, AKeyLikeNoOtherGetsTheListOfLegalOnes) {
+  const Problem& problem = only(planMore("[data.augment]\nzzz = 3\n"));
+  EXPECT_EQ(problem.nearest, "");
+  EXPECT_THAT(problem.message, HasSubstr("crop_padding, flip"));
+}
+
+TEST(Problems, WrongTypesAreNamed) {
+  const auto message = [](const std::string& more) { return only(planMore(more)).message; };
+  EXPECT_EQ(message("[train]\nepochs = 'ten'\n"), "must be an integer, not 'ten'");
+  EXPECT_EQ(message("[train]\nepochs = 3.5\n"), "must be an integer, not 3.5");
+  EXPECT_EQ(message("[train]\nclip_norm = true\n"), "must be a number, not true");
+  EXPECT_EQ(message("[train]\ndevice = 3\n"), "must be text, not 3");
+  EXPECT_EQ(message("[train]\noptimizer = 'sgd'\n"), "must be a table, not 'sgd'");
+  EXPECT_EQ(message("[train]\nseed = [0, 1, 2]\n"), "must be an integer, not [0, 1, 2]");
+  EXPECT_EQ(message("[train]\nseed = 2026-01-01\n"), "must be an integer, not a date or time");
+  EXPECT_EQ(message("[train]\nepochs = { a = 1 }\n"), "must be an integer, not a table");
+  EXPECT_EQ(message("[train]\ncheckpoint.best = 'yes'\n"), "must be true or false, not 'yes'");
+  EXPECT_EQ(message("[train]\noptimizer.learning_rate = nan\n"),
+            "must be a finite number, not nan");
+}
+
+TEST(Problems, OutOfRangeNamesTheRangeAndUnit) {
+  EXPECT_EQ(only(planMore("[train]\nbatch_size = 0\n")).message,
+            "0 is out of range; use 1 to 65536 images");
+  EXPECT_EQ(only(planMore("[train]\noptimizer.beta1 = 1\n")).message,
+            "1 is out of range; use 0 or more and less than 1");
+  EXPECT_EQ(only(planMore("[train]\nclip_norm = 0.0\n")).message,
+            "0 is out of range; use more than 0");
+}
+
+TEST(Problems, UnknownChoiceNamesTheLegalOnesAndTheNearest) {
+  const Plan plan = planMore("[train]\noptimizer = { name = \"adamv\" }\n");
+  EXPECT_EQ(only(plan).message, "'adamv' is none of adamw, sgd");
+  EXPECT_EQ(only(plan).nearest, "adamw");
+  EXPECT_EQ(only(plan).column, 22);
+}
+
+TEST(Problems, UnknownItemsNameTheNearest) {
+  EXPECT_EQ(only(planMore("", {"model.architecture=vti"})).nearest, "vit");
+  EXPECT_EQ(only(planMore("", {"task.name=classificaton"})).nearest, "classification");
+  EXPECT_EQ(only(planMore("", {"data.dataset=fashion-mnist"})).nearest, "fashion_mnist");
+  EXPECT_EQ(only(planMore("[observe]\ncalibraton = true\n")).nearest, "calibration");
+  EXPECT_EQ(only(planMore("", {"model.preset=vit/tinny"})).nearest, "vit/tiny");
+}
+
+TEST(Problems, MissingKeysAreNamed) {
+  const std::string all = sentences(planText("[model]\narchitecture = 'vit'\n"));
+  EXPECT_THAT(all,
+              HasSubstr("sample.toml:1:2: model.num_classes: must be given: number of classes"));
+  EXPECT_THAT(all, HasSubstr("task.name: must be given: tasks here are classification"));
+  EXPECT_THAT(all, HasSubstr("data.dataset: must be given"));
+  EXPECT_THAT(sentences(planText("")),
+              HasSubstr("model.architecture: must be given: architectures here are vit, plain"));
+}
+
+TEST(Problems, SyntaxErrorsHaveLineAndColumn) {
+  const Plan plan = planMore("[train]\nepochs = = 3\n");
+  EXPECT_EQ(only(plan).line, 10);
+  EXPECT_EQ(only(plan).column, 10);
+  EXPECT_THAT(only(plan).message, HasSubstr("not valid TOML"));
+  EXPECT_TRUE(plan.runs.empty());
+}
+
+TEST(Problems, AreAllReportedAtOnceInTheOrderOfTheText) {
+  const Plan plan = planMore(
+      "[train]\nepocs = 3\nbatch_size = 'x'\noptimizer = { name = 'adam', lr = 1 }\n[obsrve]\n"
+      "[[variant]]\nname = 'a'\nset = { 'model.widht' = 3 }\n",
+      {"train.epochs=-1"});
+  std::vector<std::string> keys;
+  for (const Problem& problem : plan.problems) keys.push_back(problem.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"train.epocs", "train.batch_size",
+                                            "train.optimizer.name", "train.optimizer.lr", "obsrve",
+                                            "model.widht", "train.epochs"}))
+      << sentences(plan);
+  EXPECT_EQ(plan.problems[4].nearest, "observe");
+  EXPECT_EQ(plan.problems[5].line, 16);
+  EXPECT_EQ(plan.problems[6].file, "command line");
+}
+
+TEST(Problems, ThatRepeatInEveryRunAreReportedOnce) {
+  const Plan plan =
+      planMore("[train]\nepochs = 0\n[sweep]\n'train.seed' = [0, 1, 2]\n'model.depth' = [1, 2]\n");
+  EXPECT_EQ(only(plan).key, "train.epochs");
+}
+
+TEST(Problems, OfASweepStandAtTheValue) {
+  const Plan plan = planMore("[sweep]\n'model.depth' = [1, 0, 2]\n'model.dept' = [1, 2]\n");
+  ASSERT_EQ(plan.problems.size(), 3u) << sentences(plan);
+  EXPECT_EQ(plan.problems[0].line, 10);
+  EXPECT_EQ(plan.problems[0].column, 21);
+  EXPECT_EQ(plan.problems[0].key, "model.depth");
+  EXPECT_EQ(plan.problems[1].line, 11);
+  EXPECT_EQ(plan.problems[1].nearest, "depth");
+}
+
+TEST(Problems, OfSweepsThemselves) {
+  const auto message = [](const std::string& more) { return only(planMore(more)).message; };
+  EXPECT_THAT(message("sweep = 3\n[train]\n"),
+              HasSubstr("there is no such key"));  // still in [data]
+  EXPECT_THAT(message("[sweep]\n'train.seed' = 3\n"), HasSubstr("must be a list"));
+  EXPECT_THAT(message("[sweep]\n'train.seed' = []\n"), HasSubstr("empty list"));
+  EXPECT_THAT(message("[sweep]\n'train.seed' = [1, 2, 1]\n"), HasSubstr("listed twice"));
+  EXPECT_THAT(message("[sweep]\n'trian.seed' = [1, 2]\n"), HasSubstr("no such key"));
+}
+
+TEST(Problems, OfVariantsAndStages) {
+  const auto message = [](const std::string& more) { return only(planMore(more)).message; };
+  EXPECT_THAT(message("[variant]\nname = 'a'\n"), HasSubstr("[[variant]]"));
+  EXPECT_THAT(message("[[variant]]\nset = { 'model.depth' = 2 }\n"), HasSubstr("must be given"));
+  EXPECT_THAT(message("[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\n"),
+              HasSubstr("earlier variant"));
+  EXPECT_THAT(message("[[variant]]\nname = 'a'\nset = 3\n"), HasSubstr("must be a table"));
+  EXPECT_EQ(only(planMore("[[variant]]\nname = 'a'\nsets = {}\n")).nearest, "set");
+  EXPECT_EQ(only(planMore("[[variant]]\nname = 'a'\nmodel.depth = 3\n")).nearest, "set.model");
+  EXPECT_THAT(message("[[stage]]\nname = 'a'\ninit = 'previous'\n"),
+              HasSubstr("there is none before"));
+  EXPECT_THAT(message("[[stage]]\nname = 'a'\n[[stage]]\nname = 'b'\ninit = 'prev'\n"),
+              HasSubstr("\"previous\""));
+}
+
+TEST(Problems, OfDivisionNameBothFieldsAndTheLegalValues) {
+  const Plan plan = planMore("", {"model.patch_size=5"});
+  EXPECT_EQ(only(plan).key, "model.patch_size");
+  EXPECT_EQ(only(plan).message,
+            "patch_size 5 does not divide image_size 28; use 1, 2, 4, 7, 14 or 28 (patches tile "
+            "the image)");
+}
+
+TEST(Problems, OfDivisionLookAtEachSide) {
+  EXPECT_EQ(sentences(planMore("", {"model.patch_size=[7,10]", "model.image_size=[28,30]"})), "");
+  EXPECT_EQ(
+      only(planMore("", {"model.image_size=[28,30]"})).message,
+      "patch_size 7 does not divide image_size [28, 30]; use 1 or 2 (patches tile the image)");
+}
+
+TEST(Problems, OfMultiplesOfferTheNeighbours) {
+  const Plan plan = planMore("", {"model.heads=3"});
+  EXPECT_EQ(only(plan).message,
+            "width 64 is not a multiple of heads 3; use 63 or 66 (heads share the width)");
+  EXPECT_EQ(only(plan).file, "command line");
+}
+
+TEST(Problems, OfRequirementsNameWhatIsMissing) {
+  EXPECT_EQ(only(planMore("", {"model.mask.kind=soft"})).message,
+            "mask.kind 'soft' needs mask.epochs to be given");
+  EXPECT_EQ(only(planMore("", {"model.mask.kind=causal", "model.pool=mean"})).message,
+            "mask.kind 'causal' needs pool to be 'class_token', not 'mean'");
+}
+
+TEST(Problems, ARuleIsSilentAboutValuesThatAreWrongThemselves) {
+  EXPECT_EQ(only(planMore("", {"model.patch_size=0"})).key, "model.patch_size");
+  EXPECT_THAT(only(planMore("", {"model.patch_size=0"})).message, HasSubstr("out of range"));
+}
+
+TEST(Problems, RefusedValuesGiveTheirSentence) {
+  EXPECT_EQ(only(planMore("", {"model.pos_embed=axial"})).message,
+            "axial positions are not offered yet; use learned or sincos");
+}
+
+TEST(Problems, OfCapabilitiesNameBothItems) {
+  const Plan plan = planMore("[observe]\nattention_rank = true\n", {"model.architecture=plain"});
+  EXPECT_EQ(only(plan).key, "observe.attention_rank");
+  EXPECT_EQ(only(plan).message,
+            "analysis 'attention_rank' needs a model with 'attention_source'; architecture 'plain' "
+            "offers "
+            "image_classifier");
+  EXPECT_EQ(only(planMore("", {"data.dataset=pictures"})).message,
+            "task 'classification' needs samples with 'label'; dataset 'pictures' offers image");
+}
+
+TEST(Problems, OfInit) {
+  const auto message = [](const std::string& more) { return only(planMore(more)).message; };
+  EXPECT_THAT(message("[init]\nfreeze = ['a']\n"), HasSubstr("needs weights (a file) or run"));
+  EXPECT_THAT(message("[init]\nweights = 'w'\nrun = '01234567-89ab-4def-8123-456789abcdef'\n"),
+              HasSubstr("keep one"));
+  EXPECT_THAT(message("[init]\nrun = 'seven'\n"), HasSubstr("neither a run's UUID nor"));
+  EXPECT_THAT(message("[init]\nweights = 'w'\ncheckpoint = 'bset'\n"),
+              HasSubstr("neither best, latest nor a step"));
+  EXPECT_THAT(message("[init]\nrun = 'variant:a'\n[[variant]]\nname = 'a'\n"),
+              HasSubstr("does not come before"));
+  EXPECT_EQ(only(planMore("[[variant]]\nname = 'abc'\n[[variant]]\nname = 'b'\nset = {'init.run' = "
+                          "'variant:abd'}\n"))
+                .nearest,
+            "variant:abc");
+  EXPECT_THAT(message("[init]\nweights = 'w'\nrename = { 'head.weight' = 3 }\n"),
+              HasSubstr("must be the new name"));
+}
+
+TEST(Problems, OfOverridesSayCommandLine) {
+  const Plan plan = planMore("", {"train.epocs=3"});
+  EXPECT_EQ(only(plan).sentence(),
+            "command line: train.epocs: there is no such key (did you mean 'epochs'?)");
+  EXPECT_EQ(only(planMore("", {"epochs=3"})).nearest, "train.epochs");
+  EXPECT_THAT(only(planMore("", {"train.epochs="})).message, HasSubstr("has no value"));
+  EXPECT_THAT(only(planMore("", {"train.optimizer={name="})).message, HasSubstr("not valid TOML"));
+}
+
+TEST(Problems, AnOverrideNeedsAnEqualsSign) {
+  EXPECT_THROW((void)parseOverride("train.epochs"), ConfigError);
+  EXPECT_THROW((void)parseOverride("=3"), ConfigError);
+  EXPECT_EQ(parseOverride("a = b=c").key, "a");
+  EXPECT_EQ(parseOverride("a = b=c").value, "b=c");
+}
+
+TEST(Problems, BecomeJson) {
+  const Plan plan = planMore("[train]\nepocs = 3\n");
+  const Json json = problemsJson(plan.problems);
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0]["file"], "sample.toml");
+  EXPECT_EQ(json[0]["line"], 10);
+  EXPECT_EQ(json[0]["column"], 1);
+  EXPECT_EQ(json[0]["key"], "train.epocs");
+  EXPECT_EQ(json[0]["nearest"], "epochs");
+}
+
+TEST(ResolveItem, CompletesTheValuesOfAnItem) {
+  const Catalog catalog = sampleCatalog();
+  const Schema& schema = catalog.find(ItemKind::Architecture, "vit")->schema;
+  Json values = {{"num_classes", 10},
+                 {"image_size", 32},
+                 {"patch_size", {8, 4}},
+                 {"layer_scale", "none"},
+                 {"drop_path", 0}};
+  EXPECT_TRUE(resolveItem(schema, "model", values).empty());
+  EXPECT_EQ(values["image_size"], (Json{32, 32}));
+  EXPECT_EQ(values["patch_size"], (Json{8, 4}));
+  EXPECT_EQ(values["width"], 64);
+  EXPECT_TRUE(values["layer_scale"].is_null());
+  EXPECT_TRUE(values["drop_path"].is_number_float());
+  EXPECT_EQ(values["mask"]["alpha"], 1.0);
+}
+
+TEST(ResolveItem, ReportsKeysWithThePrefix) {
+  const Catalog catalog = sampleCatalog();
+  Json values = {{"num_classes", 10}, {"mask", {{"alpah", 1}}}};
+  const std::vector<Problem> problems =
+      resolveItem(catalog.find(ItemKind::Architecture, "vit")->schema, "model", values);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].key, "model.mask.alpah");
+  EXPECT_EQ(problems[0].nearest, "alpha");
+  EXPECT_EQ(problems[0].line, 0);
+  EXPECT_EQ(problems[0].file, "");
+}
+
+TEST(PlanModel, ResolvesTheModelFromOverridesAlone) {
+  Json model;
+  const auto problems = planModel(
+      sampleCatalog(),
+      {{"model.architecture", "vit"}, {"model.preset", "vit/tiny"}, {"model.num_classes", "5"}},
+      model);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(model["architecture"], "vit");
+  EXPECT_EQ(model["width"], 192);
+  EXPECT_EQ(model["num_classes"], 5);
+}
+
+}  // namespace
+}  // namespace vitrine

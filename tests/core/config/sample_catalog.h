@@ -1,0 +1,121 @@
+// A small catalogue with every kind of field, for the tests of core/config.
+#pragma once
+
+#include <string>
+
+#include "core/config/catalog.h"
+#include "core/config/experiment.h"
+
+namespace vitrine::testing_support {
+
+inline Catalog sampleCatalog() {
+  ItemCard vit;
+  vit.kind = ItemKind::Architecture;
+  vit.id = "vit";
+  vit.title = "Vision Transformer";
+  vit.offers = {capability::kImageClassifier, capability::kTokenEncoder,
+                capability::kAttentionSource};
+  Field classes = integerField("num_classes", nullptr, "number of classes").atLeast(1);
+  classes.required = true;
+  vit.schema.fields = {
+      sizeField("image_size", 28, "side of an image").range(1, 4096).withUnit("px"),
+      sizeField("patch_size", 7, "side of a patch").range(1, 512).withUnit("px"),
+      integerField("width", 64, "channels of a token").range(1, 65536),
+      integerField("depth", 4, "number of blocks").range(1, 512),
+      integerField("heads", 4, "attention heads").range(1, 256),
+      classes,
+      realField("drop_path", 0, "largest drop rate").atLeast(0).lessThan(1),
+      realField("layer_scale", nullptr, "initial scale").moreThan(0).orNone(),
+      choiceField("pool", "class_token", {"class_token", "mean"}, "what the head reads"),
+      choiceField("pos_embed", "learned", {"learned", "sincos", "axial"}, "position embedding")
+          .refuse({"axial"}, "axial positions are not offered yet; use learned or sincos"),
+      flagField("qkv_bias", true, "bias of the projections"),
+      listField("taps", FieldType::Integer, Json::array(), "blocks that are looked at").atLeast(0),
+      tableField("mask",
+                 {choiceField("kind", "none", {"none", "causal", "soft"}, "mask"),
+                  realField("alpha", 1.0, "strength").range(0, 1),
+                  choiceField("schedule", "constant", {"constant", "linear"}, "how alpha moves"),
+                  integerField("epochs", nullptr, "length of the schedule").atLeast(1).orNone()},
+                 "attention mask"),
+  };
+  vit.schema.rules = {
+      {Rule::Kind::Divides, {"patch_size", "image_size"}, "patches tile the image"},
+      {Rule::Kind::MultipleOf, {"width", "heads"}, "heads share the width"},
+      {Rule::Kind::Requires, {"mask.kind", "soft", "mask.epochs"}, ""},
+      {Rule::Kind::Requires, {"mask.kind", "causal", "pool", "class_token"}, ""},
+  };
+  vit.schema.presets = {
+      {"vit/tiny", "small", {{"width", 192}, {"depth", 12}, {"heads", 3}}},
+      {"vit/soft", "masked", {{"mask", {{"kind", "soft"}, {"alpha", 0.5}, {"epochs", 3}}}}}};
+
+  ItemCard plain;
+  plain.kind = ItemKind::Architecture;
+  plain.id = "plain";
+  plain.title = "No attention";
+  plain.offers = {capability::kImageClassifier};
+  plain.schema.fields = {integerField("width", 8, "channels"),
+                         integerField("num_classes", 10, "classes")};
+
+  ItemCard task;
+  task.kind = ItemKind::Task;
+  task.id = "classification";
+  task.needs = {capability::kImageClassifier, "label"};
+  task.schema.fields = {
+      realField("label_smoothing", 0, "smoothing").atLeast(0).lessThan(1).runOnly()};
+
+  ItemCard dataset;
+  dataset.kind = ItemKind::Dataset;
+  dataset.id = "fashion_mnist";
+  dataset.offers = {"image", "label"};
+  dataset.schema.fields = {
+      textField("folder", "/usr/share/datasets", "where the files are").runOnly()};
+
+  ItemCard unlabelled;
+  unlabelled.kind = ItemKind::Dataset;
+  unlabelled.id = "pictures";
+  unlabelled.offers = {"image"};
+
+  ItemCard rank;
+  rank.kind = ItemKind::Analysis;
+  rank.id = "attention_rank";
+  rank.needs = {capability::kAttentionSource};
+  rank.schema.fields = {integerField("images", 4, "images looked at").range(1, 64).runOnly()};
+
+  ItemCard calibration;
+  calibration.kind = ItemKind::Analysis;
+  calibration.id = "calibration";
+  calibration.schema.fields = {integerField("bins", 15, "bins").range(1, 1000).runOnly()};
+
+  return {{vit, plain, task, dataset, unlabelled, rank, calibration}};
+}
+
+/// A file that is right, with room for more below it.
+inline const char* const kGoodFile = R"(title = "sample"
+[model]
+architecture = "vit"
+num_classes = 10
+[task]
+name = "classification"
+[data]
+dataset = "fashion_mnist"
+)";
+
+inline Plan planText(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  static const Catalog catalog = sampleCatalog();
+  std::vector<Override> parsed;
+  for (const std::string& each : overrides) parsed.push_back(parseOverride(each));
+  return planExperiment(text, "sample.toml", catalog, parsed);
+}
+
+/// kGoodFile and what follows it.
+inline Plan planMore(const std::string& more, const std::vector<std::string>& overrides = {}) {
+  return planText(kGoodFile + more, overrides);
+}
+
+inline std::string sentences(const Plan& plan) {
+  std::string text;
+  for (const Problem& problem : plan.problems) text += problem.sentence() + "\n";
+  return text;
+}
+
+}  // namespace vitrine::testing_support
