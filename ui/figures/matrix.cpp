@@ -113,13 +113,20 @@ class MatrixFigure final : public Figure {
     const double left = rowLabel + 8 + (rowTitle.isEmpty() ? 0 : lineHeight + 4);
     const double barHeight = 24;
     const double spaceX = body.width() - left;
-    const bool isSlanted = columnLabel > spaceX / columns_ - 4;
-    const double under =
-        (isSlanted ? std::min(columnLabel, 110.0) * 0.72 + lineHeight : lineHeight + 4) +
-        (columnTitle.isEmpty() ? 0 : lineHeight + 2);
-    const double cell =
-        std::max(2.0, std::min(spaceX / columns_, (body.height() - under - barHeight) / rows_));
-    const QRectF grid(body.left() + left, body.top(), cell * columns_, cell * rows_);
+    const double titleHeight = columnTitle.isEmpty() ? 0 : lineHeight + 2;
+    const auto cellFor = [&](double labels) {
+      const double under = labels + titleHeight;
+      return std::max(2.0,
+                      std::min(spaceX / columns_, (body.height() - under - barHeight) / rows_));
+    };
+    double labelHeight = lineHeight + 4;
+    const bool isSlanted = columnLabel > cellFor(labelHeight) - 4;
+    if (isSlanted) labelHeight = std::min(columnLabel, 110.0) * 0.72 + lineHeight;
+    const double cell = cellFor(labelHeight);
+    const double under = labelHeight + titleHeight;
+    // A square grid on a wide page stands in its middle.
+    const double indent = std::max(0.0, (spaceX - cell * columns_) / 2);
+    const QRectF grid(body.left() + left + indent, body.top(), cell * columns_, cell * rows_);
     const std::array<double, 2> range =
         style().range.value_or(valueRange().value_or(std::array{0.0, 1.0}));
     const auto color = [&](int row, int column) {
@@ -172,7 +179,7 @@ class MatrixFigure final : public Figure {
     }
     if (!rowTitle.isEmpty()) {
       painter.save();
-      painter.translate(body.left(), grid.bottom());
+      painter.translate(body.left() + indent, grid.bottom());
       painter.rotate(-90);
       drawLine(painter, QRectF(0, 0, grid.height(), lineHeight), Qt::AlignCenter, rowTitle);
       painter.restore();

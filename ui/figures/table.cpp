@@ -16,12 +16,22 @@ namespace {
 
 constexpr double kRowHeight = 28;
 
-/// A cell as people read it; numbers keep four significant digits unless they are whole.
-QString cellText(const Json& cell) {
+/// Decimals that four significant digits of this number need.
+int decimalsOf(const Json& cell) {
+  const QString text = shortNumber(cell.get<double>());
+  const qsizetype dot = text.indexOf(QLatin1Char('.'));
+  return dot < 0 || text.contains(QLatin1Char('e')) ? 0 : static_cast<int>(text.size() - dot - 1);
+}
+
+/// A cell as people read it; \param decimals  of its column, -1: four significant digits
+QString cellText(const Json& cell, int decimals = -1) {
   if (cell.is_null()) return QStringLiteral("\u2013");
   if (cell.is_string()) return QString::fromStdString(cell.get<std::string>());
   if (cell.is_number_integer()) return count(cell.get<std::int64_t>());
-  if (cell.is_number()) return shortNumber(cell.get<double>());
+  if (cell.is_number()) {
+    const double value = cell.get<double>();
+    return decimals < 0 || !std::isfinite(value) ? shortNumber(value) : number(value, decimals);
+  }
   return QString::fromStdString(cell.dump());
 }
 
@@ -41,6 +51,19 @@ class TableFigure final : public Figure {
         throw FileError("every row of a table has as many cells as there are columns");
       }
       rows_.push_back(row);
+    }
+    decimals_.assign(static_cast<std::size_t>(columns_.size()), -1);
+    for (std::size_t column = 0; column < decimals_.size(); ++column) {
+      double largest = 0, smallest = 1e9;
+      for (const Json& row : rows_) {
+        if (!row[column].is_number_float() || !std::isfinite(row[column].get<double>())) continue;
+        decimals_[column] = std::max(decimals_[column], decimalsOf(row[column]));
+        const double size = std::abs(row[column].get<double>());
+        largest = std::max(largest, size);
+        if (size > 0) smallest = std::min(smallest, size);
+      }
+      // Numbers of very different sizes have no common decimals.
+      if (largest > 1e6 || smallest < 1e-4) decimals_[column] = -1;
     }
   }
 
@@ -89,7 +112,8 @@ class TableFigure final : public Figure {
       widths[column] = metrics.horizontalAdvance(columns_[static_cast<qsizetype>(column)]) + 24;
       for (const Json& row : rows_) {
         widths[column] =
-            std::max(widths[column], metrics.horizontalAdvance(cellText(row[column])) + 24);
+            std::max(widths[column],
+                     metrics.horizontalAdvance(cellText(row[column], decimals_[column])) + 24);
         if (!row[column].is_number() && !row[column].is_null()) isNumber[column] = false;
       }
       sum += widths[column];
@@ -105,8 +129,9 @@ class TableFigure final : public Figure {
       double x = body.left();
       const double y = body.top() + (line + 1) * kRowHeight;
       for (std::size_t column = 0; column < total; ++column) {
-        const QString text = line < 0 ? columns_[static_cast<qsizetype>(column)]
-                                      : cellText(rows_[static_cast<std::size_t>(line)][column]);
+        const QString text =
+            line < 0 ? columns_[static_cast<qsizetype>(column)]
+                     : cellText(rows_[static_cast<std::size_t>(line)][column], decimals_[column]);
         painter.setPen(line < 0 ? tokens().muted : tokens().text);
         drawLine(painter, QRectF(x + 8, y, widths[column] - 16, kRowHeight),
                  (isNumber[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, text);
@@ -136,6 +161,7 @@ class TableFigure final : public Figure {
   Json meta_;
   QStringList columns_;
   std::vector<Json> rows_;
+  std::vector<int> decimals_;  ///< per column
 };
 
 class MetaFigure final : public Figure {

@@ -1,0 +1,413 @@
+#include <QFile>
+#include <QImage>
+#include <QPainter>
+#include <QRectF>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/samples.h"
+#include "ui/figures/figure.h"
+#include "ui/figures/figure_view.h"
+#include "ui/figures/painting.h"
+#include "ui/figures/side_by_side.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr QSize kSize(600, 420);
+
+std::unique_ptr<Figure> figureOf(const Artifact& artifact, const FigureStyle& style = {}) {
+  return makeFigure(QString::fromStdString(artifact.kind), artifact.meta, artifact.data, style);
+}
+
+/// Where describeAt() says `text`; the smallest rectangle around those points.
+QRect where(const Figure& figure, const QString& text) {
+  QRect found;
+  for (int y = 0; y < kSize.height(); ++y) {
+    for (int x = 0; x < kSize.width(); ++x) {
+      if (figure.describeAt(QPointF(x + 0.5, y + 0.5)).contains(text))
+        found = found.united(QRect(x, y, 1, 1));
+    }
+  }
+  return found;
+}
+
+int distance(const QColor& a, const QColor& b) {
+  return std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) +
+         std::abs(a.blue() - b.blue());
+}
+
+std::set<QRgb> colorsOf(const QImage& image) {
+  std::set<QRgb> colors;
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) colors.insert(image.pixel(x, y));
+  }
+  return colors;
+}
+
+TEST(Figure, DrawsEveryKindInEveryTheme) {
+  for (const Artifact& artifact : samples::all()) {
+    for (const ThemeKind theme : {ThemeKind::Dark, ThemeKind::Light, ThemeKind::HighContrast}) {
+      FigureStyle style;
+      style.theme = theme;
+      const auto figure = figureOf(artifact, style);
+      EXPECT_EQ(figure->problem().toStdString(), "") << artifact.kind;
+      const QImage image = figure->image(kSize, 1);
+      EXPECT_EQ(QColor(image.pixel(1, 1)), tokensOf(theme).panel) << artifact.kind;
+      EXPECT_GE(colorsOf(image).size(), 4U) << artifact.kind;
+      EXPECT_FALSE(figure->summary().isEmpty()) << artifact.kind;
+    }
+  }
+}
+
+TEST(Figure, PaintsTheSamePictureTwice) {
+  for (const Artifact& artifact : samples::all()) {
+    const auto figure = figureOf(artifact);
+    EXPECT_EQ(figure->image(kSize, 1), figure->image(kSize, 1)) << artifact.kind;
+  }
+}
+
+TEST(Figure, FitsIntoATinyRectangle) {
+  for (const Artifact& artifact : samples::all()) {
+    const auto figure = figureOf(artifact);
+    EXPECT_EQ(figure->image(QSize(40, 30), 1).size(), QSize(40, 30)) << artifact.kind;
+  }
+}
+
+TEST(Figure, ShowsTheMetaOfAKindThatHasNoPainter) {
+  const auto figure = makeFigure(QStringLiteral("hologram"), Json{{"wavelength", 633}}, {});
+  EXPECT_EQ(figure->problem().toStdString(), "");
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("hologram")));
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("633")));
+  EXPECT_GE(colorsOf(figure->image(kSize, 1)).size(), 4U);
+}
+
+TEST(Figure, SaysWhyDamagedDataCannotBeDrawn) {
+  for (Artifact artifact : samples::all()) {
+    artifact.data.resize(3);
+    const auto figure = figureOf(artifact);
+    EXPECT_TRUE(figure->problem().contains(QStringLiteral("cannot be drawn"))) << artifact.kind;
+    EXPECT_GE(colorsOf(figure->image(kSize, 1)).size(), 4U) << artifact.kind;
+  }
+}
+
+TEST(Figure, RefusesAShapeThatItsKindDoesNotHave) {
+  Artifact artifact = samples::heatmap();
+  for (const char* kind : {"curve", "histogram", "reliability", "spectrum", "attention",
+                           "image_grid", "table", "image"}) {
+    EXPECT_NE(makeFigure(QString::fromLatin1(kind), artifact.meta, artifact.data)->problem(),
+              QString())
+        << kind;
+  }
+}
+
+TEST(Reliability, DrawsTheDiagonalOfPerfectCalibration) {
+  const auto zero = [](double) { return 0.0; };
+  const auto figure = figureOf(samples::reliability(zero, zero));
+  const QImage image = figure->image(kSize, 1);
+  // The plot's rectangle: the regions of the first and of the last bin, the strip of counts left
+  // out.
+  const QRect first = where(*figure, QStringLiteral("Confidence 0.000"));
+  const QRect last = where(*figure, QStringLiteral("Confidence 0.900"));
+  const QRect strip = where(*figure, QStringLiteral("Confidence"));
+  ASSERT_FALSE(first.isEmpty());
+  const double side = last.right() + 1 - first.left();
+  ASSERT_GT(strip.height(), side);  // the strip lies below the square
+  int onDiagonal = 0, besideIt = 0;
+  const QColor ink = tokens().text;
+  const auto isInk = [&](double x, double y) {
+    for (int dy = -1; dy <= 1; ++dy) {
+      if (distance(image.pixelColor(static_cast<int>(x), static_cast<int>(y) + dy), ink) < 150)
+        return true;
+    }
+    return false;
+  };
+  for (int i = 5; i < 100; ++i) {
+    const double x = first.left() + side * i / 100, y = first.top() + side * (100 - i) / 100;
+    onDiagonal += isInk(x, y) ? 1 : 0;
+    besideIt += isInk(x, std::min(y + side / 8, first.top() + side - 2)) ? 1 : 0;
+  }
+  EXPECT_GT(onDiagonal, 40);
+  EXPECT_LT(besideIt, 10);
+}
+
+TEST(Reliability, TellsTheCalibrationErrorOfItsBins) {
+  const auto figure =
+      figureOf(samples::reliability([](double m) { return m - 0.04; }, [](double m) { return m; }));
+  EXPECT_TRUE(figure->summary().contains(percent(0.04, 2))) << figure->summary().toStdString();
+}
+
+TEST(Reliability, HatchesTheGapBetweenAccuracyAndConfidence) {
+  const auto perfect = [](double m) { return m; };
+  const auto close = figureOf(samples::reliability(perfect, perfect));
+  const auto far = figureOf(samples::reliability([](double) { return 0.1; }, perfect));
+  const auto warned = [](const QImage& image) {
+    int pixels = 0;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x)
+        pixels += distance(image.pixelColor(x, y), tokens().warn) < 40 ? 1 : 0;
+    }
+    return pixels;
+  };
+  EXPECT_GT(warned(far->image(kSize, 1)), 2 * warned(close->image(kSize, 1)) + 200);
+}
+
+TEST(Matrix, ColoursCountsByTheirShareOfTheRow) {
+  const auto figure = figureOf(samples::confusion());
+  const QImage image = figure->image(kSize, 1);
+  const auto colorAt = [&](const QString& text) {
+    const QRect cell = where(*figure, text);
+    EXPECT_FALSE(cell.isEmpty()) << text.toStdString();
+    return image.pixelColor(cell.left() + 3, cell.top() + 3);
+  };
+  EXPECT_LT(distance(colorAt(QStringLiteral("coat taken for coat")), viridis(0.8)), 12);
+  EXPECT_LT(distance(colorAt(QStringLiteral("shirt taken for bag")), viridis(0.4)), 12);
+  EXPECT_LT(distance(colorAt(QStringLiteral("bag taken for bag")), viridis(1.0)), 12);
+  EXPECT_LT(distance(colorAt(QStringLiteral("bag taken for coat")), viridis(0.0)), 12);
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("23 of 30 on the diagonal")));
+}
+
+TEST(Matrix, WritesItsCellsAsCsvWithLabels) {
+  EXPECT_EQ(figureOf(samples::confusion())->csv().toStdString(),
+            ",coat,shirt,bag\ncoat,8,2,0\nshirt,1,5,4\nbag,0,0,10\n");
+}
+
+TEST(Heatmap, PaintsOneColourPerValue) {
+  const auto figure = figureOf(samples::heatmap());
+  const QImage image = figure->image(kSize, 1);
+  for (int row = 0; row < 2; ++row) {
+    for (int column = 0; column < 3; ++column) {
+      const QRect cell =
+          where(*figure,
+                QStringLiteral("row %1, column %2: %3").arg(row).arg(column).arg(row * 3 + column));
+      ASSERT_FALSE(cell.isEmpty());
+      EXPECT_LT(distance(image.pixelColor(cell.center()), viridis((row * 3 + column) / 5.0)), 6);
+    }
+  }
+}
+
+TEST(Heatmap, TakesAFixedRangeSoThatTwoCanBeCompared) {
+  FigureStyle style;
+  style.range = {0, 10};
+  const auto figure = figureOf(samples::heatmap(), style);
+  const QImage image = figure->image(kSize, 1);
+  EXPECT_LT(distance(image.pixelColor(where(*figure, QStringLiteral("row 1, column 2")).center()),
+                     viridis(0.5)),
+            6);
+  EXPECT_EQ(figure->valueRange(), (std::array{0.0, 5.0}));
+}
+
+TEST(Spectrum, FindsTheRankAtEightyPercentOfEveryHead) {
+  const auto figure = figureOf(samples::spectrum());
+  (void)figure->image(kSize, 1);
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("by layer: 3.5, 1.5")))
+      << figure->summary().toStdString();
+  const QRect layer = where(*figure, QStringLiteral("layer 1"));
+  ASSERT_FALSE(layer.isEmpty());
+  const QString text = figure->describeAt(layer.center());
+  EXPECT_TRUE(text.contains(QStringLiteral("rank at 80 % 1"))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("rank at 80 % 2"))) << text.toStdString();
+}
+
+TEST(Spectrum, WritesValuesAndTheirCumulativeShare) {
+  const QStringList lines =
+      figureOf(samples::spectrum())->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 17);
+  EXPECT_EQ(lines[1].toStdString(), "0,0,1,1,0.25");
+  EXPECT_EQ(lines[8].toStdString(), "0,1,4,0,1");
+  EXPECT_EQ(lines[9].toStdString(), "1,0,1,9,0.9");
+}
+
+TEST(Attention, LaysTheClassTokensRowOntoThePatchGrid) {
+  const auto figure = figureOf(samples::attention());
+  const QImage image = figure->image(kSize, 1);
+  const QRect cell = where(*figure, QStringLiteral("layer 0, head 0\nrow 1, column 0: 0.3"));
+  ASSERT_FALSE(cell.isEmpty());
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("class token")));
+  // 0.1 .. 0.4 on the patches, drawn from 0: the third patch is at 0.3 / 0.4.
+  const QRect map = where(*figure, QStringLiteral("head 1"));
+  ASSERT_FALSE(map.isEmpty());
+  const QRect other = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
+  ASSERT_FALSE(other.isEmpty());
+  EXPECT_LT(distance(image.pixelColor(other.center()), viridis(0.1)), 12);
+}
+
+TEST(Attention, GivesEachMapItsOwnScaleWhenAsked) {
+  FigureStyle style;
+  style.scale = FigureStyle::Scale::PerMap;
+  const auto figure = figureOf(samples::attention(), style);
+  const QImage image = figure->image(kSize, 1);
+  const QRect brightest = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
+  ASSERT_FALSE(brightest.isEmpty());
+  EXPECT_LT(distance(image.pixelColor(brightest.center()), viridis(1.0)), 12);
+}
+
+TEST(Attention, ChoosesALayerAHeadAndAQueryByClick) {
+  const auto figure = figureOf(samples::attention());
+  (void)figure->image(kSize, 1);
+  const QRect map = where(*figure, QStringLiteral("head 1"));
+  const FigureTarget target = figure->targetAt(map.center());
+  EXPECT_EQ(target.layer, 0);
+  EXPECT_EQ(target.head, 1);
+  // The enlarged map is the wider one of head 0.
+  const QRect patches = where(*figure, QStringLiteral("head 0\nrow 0, column 1"));
+  EXPECT_EQ(figure->targetAt(QPointF(patches.right() - 2, patches.center().y())).query, 2);
+}
+
+TEST(Attention, SaysWhatItDoesNotShow) {
+  EXPECT_EQ(figureOf(samples::attention())->note().toStdString(),
+            "Attention shows where a head reads, not why the model decides.");
+}
+
+TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
+  Artifact artifact = samples::attention();
+  artifact.meta["key_positions"] = {{0, 0}};
+  EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("key_positions")));
+}
+
+TEST(Attention, DrawsTheWholeMatrixWhenAsked) {
+  FigureStyle style;
+  style.attention = FigureStyle::AttentionView::Matrix;
+  const auto figure = figureOf(samples::attention(), style);
+  (void)figure->image(kSize, 1);
+  EXPECT_FALSE(where(*figure, QStringLiteral("head 1\nquery 4, key 4: 0.08")).isEmpty());
+  EXPECT_EQ(figure->csv().count(QLatin1Char('\n')), 1 + 2 * 25);
+}
+
+TEST(Curve, WritesItsPointsAndLeavesGapsEmpty) {
+  EXPECT_EQ(figureOf(samples::curve())->csv().toStdString(), "x,y\n0,1\n1,4\n2,\n3,9\n");
+}
+
+TEST(Curve, KeepsASpikeAmongManyPoints) {
+  Artifact artifact = samples::named("other", "long", artifact_kind::kCurve);
+  std::vector<double> values;
+  for (int i = 0; i < 100000; ++i)
+    values.insert(values.end(), {static_cast<double>(i), i == 54321 ? 10.0 : 0.0});
+  setFloat64(artifact, values, {100000, 2}, {"point", "xy"});
+  const auto figure = figureOf(artifact);
+  const QImage image = figure->image(kSize, 1);
+  int inMiddle = 0;  // pixels of the line halfway up, where only the spike passes
+  const QRect plot = where(*figure, QStringLiteral(":"));
+  for (int x = plot.left(); x <= plot.right(); ++x) {
+    inMiddle += distance(image.pixelColor(x, plot.center().y() + 7), tokens().accent) < 120 ? 1 : 0;
+  }
+  EXPECT_GE(inMiddle, 1);
+  EXPECT_LE(inMiddle, 3);
+}
+
+TEST(Histogram, NamesTheBinUnderThePointer) {
+  const auto figure = figureOf(samples::histogram());
+  (void)figure->image(kSize, 1);
+  EXPECT_FALSE(where(*figure, QStringLiteral("1 to 2: 7")).isEmpty());
+  EXPECT_EQ(figure->csv().toStdString(), "lower,upper,count\n0,1,5\n1,2,7\n");
+}
+
+TEST(Table, QuotesCsvAndShowsMissingAsADash) {
+  const auto figure = figureOf(samples::table());
+  (void)figure->image(kSize, 1);
+  EXPECT_EQ(figure->csv().toStdString(),
+            "class,samples,accuracy\n\"coat, long\",1000,0.5\nbag,1000,0.125\nshirt,,\n");
+  EXPECT_FALSE(where(*figure, QStringLiteral("samples: \u2013")).isEmpty());
+}
+
+TEST(Table, WritesAColumnWithTheSameDecimals) {
+  const auto figure = figureOf(samples::table());
+  (void)figure->image(kSize, 1);
+  EXPECT_FALSE(where(*figure, QStringLiteral("accuracy: 0.500")).isEmpty());
+  EXPECT_FALSE(where(*figure, QStringLiteral("accuracy: 0.125")).isEmpty());
+}
+
+TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {
+  const auto figure = figureOf(samples::imageGrid());
+  const QImage image = figure->image(kSize, 1);
+  EXPECT_EQ(figure->imageCount(), 3);
+  const QRect last = where(*figure, QStringLiteral("image 2, row 1, column 1"));
+  ASSERT_FALSE(last.isEmpty());
+  EXPECT_EQ(image.pixelColor(last.center()), QColor(123, 123, 123));
+  EXPECT_EQ(figure->targetAt(last.center()).image, 2);
+}
+
+TEST(Image, KeepsItsPixelsSharp) {
+  const auto figure = figureOf(samples::image());
+  const QImage image = figure->image(kSize, 1);
+  EXPECT_EQ(image.pixelColor(where(*figure, QStringLiteral("column 0: 255 0 0")).center()),
+            QColor(255, 0, 0));
+  EXPECT_EQ(image.pixelColor(where(*figure, QStringLiteral("column 1: 0 0 255")).center()),
+            QColor(0, 0, 255));
+  EXPECT_EQ(figure->csv().toStdString(), "row,column,red,green,blue\n0,0,255,0,0\n0,1,0,0,255\n");
+}
+
+TEST(Export, WritesPngAtTheScaleAskedFor) {
+  QTemporaryDir folder;
+  const QString file = folder.filePath(QStringLiteral("a.png"));
+  figureOf(samples::spectrum())->savePng(file, QSize(300, 200), 2);
+  const QImage image(file);
+  EXPECT_EQ(image.size(), QSize(600, 400));
+  EXPECT_EQ(QColor(image.pixel(2, 2)), tokensOf(ThemeKind::Light).panel);
+}
+
+TEST(Export, WritesPdfOfEveryKind) {
+  QTemporaryDir folder;
+  for (const Artifact& artifact : samples::all()) {
+    const QString file =
+        folder.filePath(QString::fromStdString(artifact.kind) + QStringLiteral(".pdf"));
+    const auto figure = figureOf(artifact);
+    figure->savePdf(file, QSize(480, 320));
+    EXPECT_EQ(figure->style().theme, currentTheme());
+    QFile written(file);
+    ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+    const QByteArray bytes = written.readAll();
+    EXPECT_TRUE(bytes.startsWith("%PDF")) << artifact.kind;
+    EXPECT_TRUE(bytes.contains("/MediaBox [0 0 360"))
+        << artifact.kind;  // 480 px at 96 dpi in points
+  }
+}
+
+TEST(Export, NamesTheFileThatCannotBeWritten) {
+  const auto figure = figureOf(samples::heatmap());
+  for (const char* ending : {"png", "pdf", "csv"}) {
+    const QString file = QStringLiteral("/no/such/folder/a.") + QString::fromLatin1(ending);
+    try {
+      if (file.endsWith(QStringLiteral("png"))) figure->savePng(file, kSize, 1);
+      if (file.endsWith(QStringLiteral("pdf"))) figure->savePdf(file, kSize);
+      if (file.endsWith(QStringLiteral("csv"))) figure->saveCsv(file);
+      ADD_FAILURE() << ending;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(file.toStdString()), std::string::npos);
+    }
+  }
+}
+
+TEST(Export, PutsRunsSideBySideAndNamesThemInTheCsv) {
+  const auto one = figureOf(samples::histogram());
+  const auto two = figureOf(samples::histogram());
+  const SideBySide both({{QStringLiteral("a"), one.get()}, {QStringLiteral("b, c"), two.get()}}, 2,
+                        {});
+  EXPECT_EQ(both.csv().toStdString(),
+            "run,lower,upper,count\na,0,1,5\na,1,2,7\n\"b, c\",0,1,5\n\"b, c\",1,2,7\n");
+  EXPECT_EQ(both.sizeHint().width(), 2 * one->sizeHint().width());
+}
+
+TEST(Ticks, AreRoundAndInsideTheRange) {
+  const Ticks ticks = niceTicks(0.13, 0.92, 5);
+  EXPECT_EQ(ticks.values, (std::vector<double>{0.2, 0.4, 2 * 0.2 + 0.2, 0.8}));
+  EXPECT_EQ(ticks.decimals, 1);
+  EXPECT_EQ(niceTicks(0, 1, 4).decimals, 2);
+  EXPECT_EQ(niceTicks(0, 50000, 5).decimals, 0);
+}
+
+TEST(FigureView, ReadsItsFigureToAScreenReader) {
+  FigureView view;
+  view.setEmptyText(QStringLiteral("Nothing here."));
+  EXPECT_EQ(view.accessibleDescription().toStdString(), "Nothing here.");
+  view.setFigure(figureOf(samples::heatmap()));
+  EXPECT_TRUE(view.accessibleDescription().contains(QStringLiteral("2 x 3 cells")));
+  EXPECT_FALSE(view.accessibleName().isEmpty());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
