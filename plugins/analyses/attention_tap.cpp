@@ -1,0 +1,97 @@
+#include "plugins/analyses/attention_tap.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace vitrine::analyses {
+
+namespace {
+
+class InstalledTap {
+ public:
+  InstalledTap(AttentionSource& source, std::shared_ptr<const AttentionTap> tap) : source_(source) {
+    source_.setAttentionTap(std::move(tap));
+  }
+  ~InstalledTap() { source_.setAttentionTap(nullptr); }
+  InstalledTap(const InstalledTap&) = delete;
+  InstalledTap& operator=(const InstalledTap&) = delete;
+
+ private:
+  AttentionSource& source_;
+};
+
+void runOn(Model& model, const at::Tensor& images) {
+  if (auto* classifier = capabilityOf<ImageClassifier>(model)) {
+    (void)classifier->classify(images);
+  } else if (auto* encoder = capabilityOf<TokenEncoder>(model)) {
+    (void)encoder->encode(encoder->embed(images), {});
+  } else {
+    throw ConfigError(
+        "this model offers attention but neither image_classifier nor token_encoder to run it by");
+  }
+}
+
+}  // namespace
+
+std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& images,
+                                              const std::vector<std::int64_t>& layers,
+                                              AttentionTap::Kind kind) {
+  auto* source = capabilityOf<AttentionSource>(model);
+  if (source == nullptr) {
+    throw ConfigError(
+        "this analysis needs a model that offers attention_source, which this one does not");
+  }
+  const std::int64_t depth = source->attentionLayers();
+  for (const std::int64_t layer : layers) {
+    if (layer < 0 || layer >= depth) {
+      throw ConfigError("there is no attention layer " + std::to_string(layer) +
+                        "; the model has layers 0 to " + std::to_string(depth - 1));
+    }
+  }
+  std::vector<AttentionRecord> records;
+  const auto tap = std::make_shared<AttentionTap>();
+  tap->layers = layers;
+  tap->kind = kind;
+  tap->receive = [&records](const AttentionRecord& record) {
+    // A copy: the model may write the next layer over it.
+    const auto onCpu = [](const at::Tensor& tensor, at::ScalarType type) {
+      return tensor.defined() ? tensor.detach().to(at::kCPU, type, false, true) : tensor;
+    };
+    records.push_back({record.layer, onCpu(record.weights, at::kFloat),
+                       onCpu(record.queryPositions, at::kDouble),
+                       onCpu(record.keyPositions, at::kDouble)});
+  };
+  {
+    const at::NoGradGuard noGradient;
+    const InstalledTap installed(*source, tap);
+    runOn(model, images);
+  }
+  std::sort(records.begin(), records.end(),
+            [](const AttentionRecord& a, const AttentionRecord& b) { return a.layer < b.layer; });
+  if (records.empty()) throw Error("the model handed out no attention");
+  return records;
+}
+
+std::vector<Field> attentionFields() {
+  return {
+      listField("layers", FieldType::Integer, Json::array(),
+                "layers to look at, from 0; empty: all")
+          .atLeast(0)
+          .runOnly(),
+      choiceField("attention", "effective", {"effective", "softmax"}, "which matrix is looked at")
+          .withChoiceDocs({"what multiplies the values, after a mask", "right after the softmax"})
+          .runOnly()};
+}
+
+AttentionTap::Kind attentionKind(const Config& config) {
+  return config.text("attention") == "softmax" ? AttentionTap::Kind::Softmax
+                                               : AttentionTap::Kind::Effective;
+}
+
+}  // namespace vitrine::analyses

@@ -1,0 +1,18 @@
+// Reliability of a classifier's confidence, measured on the evaluation that runs anyway.
+#pragma once
+
+#include "core/plugin/registry.h"
+
+namespace vitrine::analyses {
+
+/// Score: ece. Artifact "reliability": [bins, 5], with ece and the published diagram's gaps in its
+/// meta.
+class Calibration final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Listener; }
+  [[nodiscard]] std::unique_ptr<EvaluationListener> listen(
+      const Config& config, const DatasetInfo& dataset) const override;
+};
+
+}  // namespace vitrine::analyses

@@ -1,0 +1,22 @@
+// The plugin file of the analyses that look into any model with the capability they need.
+#include "core/plugin/plugin.h"
+
+#include <QObject>
+
+#include "plugins/analyses/attention_map.h"
+#include "plugins/analyses/attention_rank.h"
+#include "plugins/analyses/calibration.h"
+
+class AnalysesPlugin final : public QObject, public vitrine::Plugin {
+  Q_OBJECT
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "analyses.json")
+  Q_INTERFACES(vitrine::Plugin)
+ public:
+  void registerInto(vitrine::Registry& registry) override {
+    registry.add(std::make_unique<vitrine::analyses::AttentionRank>());
+    registry.add(std::make_unique<vitrine::analyses::Calibration>());
+    registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
+  }
+};
+
+#include "plugin.moc"
