@@ -1,0 +1,168 @@
+#include "tests/app/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+namespace vitrine::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path newName(const std::string& prefix) {
+  static std::atomic<int> count{0};
+  return fs::temp_directory_path() /
+         (prefix + std::to_string(::getpid()) + "-" + std::to_string(count++));
+}
+
+std::vector<std::string> environment() {
+  std::vector<std::string> all{"XDG_DATA_HOME=" + (sharedFolder() / "home").string(),
+                               "XDG_CACHE_HOME=" + (sharedFolder() / "cache").string(),
+                               "OMP_NUM_THREADS=1"};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (text.rfind("VITRINE_", 0) != 0 && text.rfind("XDG_", 0) != 0) all.push_back(text);
+  }
+  return all;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+Json Ended::json() const {
+  Json value = Json::parse(out, nullptr, false);
+  EXPECT_FALSE(value.is_discarded()) << "stdout is not JSON: " << out << "\nstderr: " << err;
+  return value;
+}
+
+Program::Program(const std::vector<std::string>& arguments, const std::string& input)
+    : out_(newName("vitrine-out-")), err_(newName("vitrine-err-")) {
+  std::vector<std::string> words{VITRINE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const fs::path in = newName("vitrine-in-");
+  writeText(in, input);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const std::vector<std::string> variables = environment();
+  const int failed = ::posix_spawn(&pid_, VITRINE_PROGRAM, &actions, nullptr,
+                                   pointers(words).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  EXPECT_EQ(failed, 0) << VITRINE_PROGRAM;
+  if (failed != 0) pid_ = -1;
+}
+
+Program::~Program() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::error_code error;
+  fs::remove(out_, error);
+  fs::remove(err_, error);
+}
+
+void Program::signal(int number) const { ::kill(pid_, number); }
+
+bool Program::waitForError(const std::string& text) const {
+  for (int i = 0; i < 1000; ++i) {
+    if (readText(err_).find(text) != std::string::npos) return true;
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid_) {
+      return readText(err_).find(text) != std::string::npos;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+Ended Program::wait() {
+  Ended ended;
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ended.out = readText(out_);
+  ended.err = readText(err_);
+  return ended;
+}
+
+Ended vitrine(const std::vector<std::string>& arguments, const std::string& input) {
+  return Program(arguments, input).wait();
+}
+
+fs::path sharedFolder() { return VITRINE_APP_DATA; }
+std::string sharedDatabase() { return (sharedFolder() / "runs.sqlite").string(); }
+std::string sharedExperiment() { return (sharedFolder() / "tiny.toml").string(); }
+std::string sharedSingle() { return (sharedFolder() / "one.toml").string(); }
+
+Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directories(folder_); }
+Scratch::~Scratch() {
+  std::error_code error;
+  fs::remove_all(folder_, error);
+}
+
+namespace {
+
+void writeBig(std::ofstream& stream, int value) {
+  for (const int shift : {24, 16, 8, 0}) stream.put(static_cast<char>((value >> shift) & 255));
+}
+
+void writeSplit(const fs::path& folder, const std::string& name, int count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::ofstream images(folder / (name + "-images-idx3-ubyte"), std::ios::binary);
+  std::ofstream labels(folder / (name + "-labels-idx1-ubyte"), std::ios::binary);
+  writeBig(images, 0x803);
+  for (const int value : {count, 8, 8}) writeBig(images, value);
+  writeBig(labels, 0x801);
+  writeBig(labels, count);
+  for (int i = 0; i < count; ++i) {
+    const int label = i % 4;
+    labels.put(static_cast<char>(label));
+    for (int pixel = 0; pixel < 64; ++pixel) {
+      const int quarter = (pixel / 8 >= 4 ? 2 : 0) + (pixel % 8 >= 4 ? 1 : 0);
+      images.put(
+          static_cast<char>((quarter == label ? 150 : 20) + static_cast<int>(random() % 90)));
+    }
+  }
+}
+
+}  // namespace
+
+void writeImages(const fs::path& folder, int train, int test) {
+  fs::create_directories(folder);
+  writeSplit(folder, "train", train, 1);
+  writeSplit(folder, "t10k", test, 2);
+}
+
+void writeText(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+std::string readText(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+}  // namespace vitrine::test

@@ -1,0 +1,68 @@
+// The real program as a subprocess, and the folder that the tests of this room share.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace vitrine::test {
+
+struct Ended {
+  int code = -1;  ///< exit code; 128 + number when a signal ended it
+  std::string out, err;
+  /// stdout as JSON; a test failure when it is none.
+  [[nodiscard]] Json json() const;
+};
+
+/// A running `vitrine VERB ...`, with a data and cache home of its own.
+class Program {
+ public:
+  explicit Program(const std::vector<std::string>& arguments, const std::string& input = "");
+  ~Program();  ///< kills it when it still runs
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void signal(int number) const;
+  /// Waits until stderr holds `text`. \returns false after ten seconds or when the program ended
+  /// without it
+  [[nodiscard]] bool waitForError(const std::string& text) const;
+  [[nodiscard]] Ended wait();
+
+ private:
+  int pid_ = -1;
+  std::filesystem::path out_, err_;
+};
+
+/// Runs to its end.
+[[nodiscard]] Ended vitrine(const std::vector<std::string>& arguments,
+                            const std::string& input = "");
+
+/// Shared by all tests of this room: images, experiment, database of four finished runs. Made by
+/// Prepare.
+[[nodiscard]] std::filesystem::path sharedFolder();
+[[nodiscard]] std::string sharedDatabase();
+[[nodiscard]] std::string sharedExperiment();  ///< two variants with two seeds each
+[[nodiscard]] std::string sharedSingle();      ///< the first variant alone, one run
+
+/// A new folder for one test, removed at its end.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// IDX files of `train` and `test` images of 8 x 8 pixels; a bright quarter tells classes 0 to 3
+/// apart.
+void writeImages(const std::filesystem::path& folder, int train, int test);
+void writeText(const std::filesystem::path& file, const std::string& text);
+[[nodiscard]] std::string readText(const std::filesystem::path& file);
+
+}  // namespace vitrine::test

@@ -1,0 +1,229 @@
+// What trained runs look like from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Ended onShared(std::vector<std::string> words) {
+  words.insert(words.end(), {"--db", sharedDatabase()});
+  return vitrine(words);
+}
+
+/// A copy of the shared database that a test may change.
+class Copy : public Scratch {
+ public:
+  Copy() {
+    // The programs are gone, so nothing is left in the log beside the file.
+    fs::copy_file(sharedDatabase(), database());
+    fs::copy(sharedFolder() / "runs.files", path("runs.files"), fs::copy_options::recursive);
+  }
+  [[nodiscard]] std::string database() const { return path("runs.sqlite"); }
+  [[nodiscard]] Ended run(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--db", database()});
+    return vitrine(words);
+  }
+};
+
+TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
+  const Json result = Json::parse(readText(sharedFolder() / "train.json"));
+  ASSERT_EQ(result.size(), 4u);
+  for (const Json& run : result) {
+    EXPECT_EQ(run.at("state"), "done");
+    EXPECT_EQ(run.at("step"), 24);
+    EXPECT_TRUE(run.at("scores").at("test/top1").is_number()) << run.dump();
+  }
+  const std::string log = readText(sharedFolder() / "train.log");
+  EXPECT_THAT(log, AllOf(HasSubstr("step 24/24 100.0 % | loss "), HasSubstr(" img/s | mem "),
+                         HasSubstr("run 4 of 4")));
+  EXPECT_THAT(log, Not(HasSubstr("\033"))) << "escape sequences belong on a terminal";
+}
+
+TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
+  const Json runs = onShared({"runs", "--json"}).json();
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_THAT(runs[0].at("name").get<std::string>(), AllOf(HasSubstr("narrow"), HasSubstr("0")));
+  EXPECT_THAT(runs[3].at("name").get<std::string>(), AllOf(HasSubstr("wide"), HasSubstr("1")));
+  EXPECT_EQ(runs[2].at("experiment"), "Tiny");
+  EXPECT_EQ(onShared({"runs", "--state", "failed", "--json"}).json().size(), 0u);
+  EXPECT_THAT(onShared({"runs", "--csv"}).out, HasSubstr("id,experiment,name,state"));
+}
+
+TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
+  const Json run = onShared({"show", "3", "--json"}).json();
+  EXPECT_EQ(run.at("config").at("model").at("width"), 32);
+  EXPECT_EQ(run.at("seed"), 0);
+  const Json& environment = run.at("environment");
+  for (const char* part :
+       {"commit", "dirty", "device", "threads", "versions", "seeds", "plugins"}) {
+    EXPECT_TRUE(environment.contains(part)) << part;
+  }
+  EXPECT_EQ(environment.at("threads"), 1);
+  EXPECT_EQ(environment.at("plugins").at(0).at("sha256").get<std::string>().size(), 64u);
+  const std::string log =
+      readText(sharedFolder() / "runs.files" / fs::path(run.at("log").get<std::string>()));
+  EXPECT_THAT(log, HasSubstr("step 24/24"));
+  EXPECT_THAT(onShared({"show", "3"}).out, AllOf(HasSubstr("model.width"), HasSubstr("test/top1")));
+}
+
+TEST(Train, EndsWithOneWhenALossIsNotFinite) {
+  Scratch scratch;
+  const Ended ended =
+      vitrine({"train", sharedSingle(), "train.optimizer.learning_rate=1e30",
+               "train.schedule.name=constant", "--db", scratch.path("x.sqlite"), "--json"});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Json run = ended.json().at(0);
+  EXPECT_EQ(run.at("state"), "failed");
+  EXPECT_THAT(run.at("reason").get<std::string>(), HasSubstr("finite"));
+}
+
+TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
+  Scratch scratch;
+  const Ended ended =
+      vitrine({"train", sharedSingle(), "train.bath_size=3", "--db", scratch.path("x.sqlite")});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("command line"), HasSubstr("batch_size")));
+  EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
+}
+
+TEST(Train, ASecondStageStartsFromTheFirstOne) {
+  Scratch scratch;
+  writeText(scratch.path("stages.toml"), readText(sharedSingle()) + R"(
+[[stage]]
+name = "first"
+[[stage]]
+name = "second"
+set = { "train.steps" = 4 }
+init = "previous"
+)");
+  const Ended ended =
+      vitrine({"train", scratch.path("stages.toml"), "--db", scratch.path("x.sqlite"), "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("starts from"));
+  const Json runs = ended.json();
+  const Json first = vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
+  const Json second = vitrine({"show", "2", "--json", "--db", scratch.path("x.sqlite")}).json();
+  EXPECT_EQ(second.at("init").at("run"), first.at("uuid"));
+  EXPECT_GT(runs.at(1).at("scores").at("test/top1").get<double>(), 0.5)
+      << "four steps from scratch would not get there";
+}
+
+TEST(Resume, RefusesARunThatIsDone) {
+  const Ended ended = onShared({"resume", "1"});
+  EXPECT_EQ(ended.code, 4);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("is done"));
+  EXPECT_EQ(onShared({"run", "--id", "1"}).code, 4);
+  EXPECT_EQ(onShared({"retry", "1"}).code, 4);
+  EXPECT_EQ(onShared({"stop", "1"}).code, 4);
+}
+
+TEST(Query, ReadsButNeverWrites) {
+  const Ended rows = onShared({"query", "SELECT id, state FROM runs ORDER BY id", "--json"});
+  ASSERT_EQ(rows.code, 0) << rows.err;
+  EXPECT_EQ(rows.json().at(3), Json::parse(R"({"id": 4, "state": "done"})"));
+  EXPECT_EQ(onShared({"query", "SELECT id, state FROM runs WHERE id = 1", "--csv"}).out,
+            "id,state\r\n1,done\r\n");
+  const std::string before = readText(sharedDatabase());
+  for (const char* sql : {"DELETE FROM run", "PRAGMA user_version = 7", "CREATE TABLE x (y)",
+                          "ATTACH 'x.sqlite' AS x"}) {
+    const Ended refused = onShared({"query", sql});
+    EXPECT_TRUE(refused.code == 4 || refused.code == 1) << sql << " ended with " << refused.code;
+    EXPECT_EQ(refused.out, "") << sql;
+  }
+  EXPECT_EQ(readText(sharedDatabase()), before);
+}
+
+TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
+  const Json groups = onShared({"compare", "Tiny", "--json", "--metric", "test/*"}).json();
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].at("name"), "narrow");
+  EXPECT_TRUE(groups[0].at("differs").empty());
+  ASSERT_EQ(groups[1].at("differs").size(), 1u) << groups[1].at("differs").dump();
+  EXPECT_EQ(groups[1].at("differs")[0].at("key"), "model.width");
+  EXPECT_EQ(groups[1].at("differs")[0].at("to"), 32);
+  // Against the values of the two seeds themselves.
+  const auto last = [](int id) {
+    return onShared({"query",
+                     "SELECT last FROM metric_summaries WHERE name = 'test/loss' AND run_id = " +
+                         std::to_string(id),
+                     "--json"})
+        .json()
+        .at(0)
+        .at("last")
+        .get<double>();
+  };
+  const double a = last(1), b = last(2);
+  EXPECT_NE(a, b);
+  const Json& loss = groups[0].at("metrics").at("test/loss");
+  EXPECT_DOUBLE_EQ(loss.at("mean").get<double>(), (a + b) / 2);
+  EXPECT_NEAR(loss.at("deviation").get<double>(), std::abs(a - b) / std::sqrt(2.0), 1e-12);
+  EXPECT_EQ(loss.at("n"), 2);
+  EXPECT_THAT(onShared({"compare", "1"}).out, AllOf(HasSubstr("±"), HasSubstr("model.width = 32")));
+}
+
+TEST(Evaluate, RepeatsTheScoresOfTheLastEvaluation) {
+  const Json scores = onShared({"evaluate", "1", "--json"}).json().at("scores");
+  const Json trained = Json::parse(readText(sharedFolder() / "train.json")).at(0).at("scores");
+  EXPECT_DOUBLE_EQ(scores.at("top1").get<double>(), trained.at("test/top1").get<double>());
+  EXPECT_NEAR(scores.at("loss").get<double>(), trained.at("test/loss").get<double>(), 1e-6);
+  EXPECT_EQ(onShared({"evaluate", "1", "--checkpoint", "7"}).code, 3);
+  EXPECT_EQ(onShared({"evaluate", "1", "--split", "tset"}).code, 2);
+}
+
+TEST(Analyse, StoresWhatItFindsWithTheRun) {
+  const Copy copy;
+  const std::size_t before = copy.run({"show", "1", "--json"}).json().at("artifacts").size();
+  const Ended ended = copy.run({"analyse", "1", "attention_rank", "images=2", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json found = ended.json();
+  EXPECT_EQ(found.at("step"), 24);
+  EXPECT_GT(found.at("scores").size(), 0u);
+  EXPECT_GT(found.at("artifacts").size(), 0u);
+  EXPECT_EQ(copy.run({"show", "1", "--json"}).json().at("artifacts").size(),
+            before + found.at("artifacts").size());
+  EXPECT_EQ(
+      copy.run({"analyse", "1", "calibration", "--json"}).json().at("artifacts").at(0).at("kind"),
+      "reliability");
+  EXPECT_EQ(copy.run({"analyse", "1", "attention_rank", "imges=2"}).code, 2);
+  EXPECT_EQ(copy.run({"analyse", "1", "attention_bank"}).code, 3);
+}
+
+TEST(Notes, StayWithTheRun) {
+  const Copy copy;
+  EXPECT_EQ(copy.run({"note", "2", "too wide; drop"}).code, 0);
+  EXPECT_EQ(copy.run({"tag", "2", "paper", "baseline"}).code, 0);
+  const Json run = copy.run({"show", "2", "--json"}).json();
+  EXPECT_EQ(run.at("note"), "too wide; drop");
+  EXPECT_EQ(run.at("tags").size(), 2u);
+}
+
+TEST(Delete, RemovesRowsAndFilesOfAllOrNone) {
+  const Copy copy;
+  const std::string uuid = copy.run({"show", "2", "--json"}).json().at("uuid");
+  const fs::path folder = fs::path(copy.path("runs.files")) / ("run-" + uuid);
+  ASSERT_TRUE(fs::exists(folder));
+  EXPECT_EQ(copy.run({"delete", "2", "99"}).code, 3);
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
+  EXPECT_EQ(copy.run({"delete", "2"}).code, 0);
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 3u);
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(Db, SaysThatAWholeFileIsWhole) {
+  EXPECT_EQ(onShared({"db", "check"}).code, 0);
+  EXPECT_TRUE(onShared({"db", "check", "--json"}).json().at("ok").get<bool>());
+  EXPECT_EQ(onShared({"db", "info", "--json"}).json().at("runs"), 4);
+}
+
+}  // namespace
+}  // namespace vitrine::test

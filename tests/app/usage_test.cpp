@@ -1,0 +1,213 @@
+// What goes in and what comes back: arguments, problems, exit codes, the two streams.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(CommandLine, AnUnknownVerbListsTheKnownOnesAndSuggestsTheNearest) {
+  const Ended ended = vitrine({"trian"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("did you mean 'train'?"), HasSubstr("compare"), HasSubstr("doctor")));
+}
+
+TEST(CommandLine, NoVerbExplainsItselfOnStderr) {
+  const Ended ended = vitrine({});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("Verbs:"));
+}
+
+TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
+  const std::string usage = vitrine({"--help"}).out;
+  int verbs = 0;
+  for (const char* verb :
+       {"demo",    "plugins", "describe", "check",    "train", "run",  "resume",
+        "stop",    "retry",   "delete",   "note",     "tag",   "runs", "show",
+        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor"}) {
+    EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
+    const Ended ended = vitrine({verb, "--help"});
+    EXPECT_EQ(ended.code, 0) << verb;
+    EXPECT_EQ(ended.err, "") << verb;
+    const std::string example = std::string("\n  vitrine ") + verb;
+    const auto first = ended.out.find(example);
+    ASSERT_NE(first, std::string::npos) << verb;
+    EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
+    ++verbs;
+  }
+  EXPECT_EQ(verbs, 21);
+}
+
+TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"show"},
+                                             {"show", "three"},
+                                             {"runs", "--colour"},
+                                             {"runs", "--json", "--csv"},
+                                             {"db", "vacuum"},
+                                             {"run"}}) {
+    const Ended ended = vitrine(words);
+    EXPECT_EQ(ended.code, 2) << words[0];
+    EXPECT_EQ(ended.out, "") << words[0];
+    EXPECT_THAT(ended.err, HasSubstr("--")) << words[0];
+  }
+}
+
+TEST(CommandLine, WhatDoesNotExistEndsWithThree) {
+  Scratch scratch;
+  EXPECT_EQ(vitrine({"show", "999", "--db", sharedDatabase()}).code, 3);
+  EXPECT_EQ(vitrine({"check", scratch.path("none.toml")}).code, 3);
+  EXPECT_EQ(vitrine({"describe", "vitt"}).code, 3);
+  EXPECT_EQ(vitrine({"compare", "Tinny", "--db", sharedDatabase()}).code, 3);
+  EXPECT_THAT(vitrine({"describe", "vitt"}).err, HasSubstr("did you mean 'vit'?"));
+}
+
+TEST(CommandLine, ADatabaseThatIsNotThereIsMadeByRunsAndDbInfoAlone) {
+  Scratch scratch;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"show", "1"},
+                                             {"query", "SELECT 1"},
+                                             {"db", "check"},
+                                             {"note", "1", "x"},
+                                             {"compare", "x"},
+                                             {"delete", "1"}}) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {"--db", scratch.path("none.sqlite")});
+    EXPECT_EQ(vitrine(all).code, 3) << words[0];
+    EXPECT_FALSE(fs::exists(scratch.path("none.sqlite"))) << words[0];
+  }
+  EXPECT_EQ(vitrine({"runs", "--db", scratch.path("one.sqlite")}).code, 0);
+  EXPECT_TRUE(fs::exists(scratch.path("one.sqlite")));
+  EXPECT_EQ(vitrine({"db", "info", "--db", scratch.path("two.sqlite")}).code, 0);
+  EXPECT_TRUE(fs::exists(scratch.path("two.sqlite")));
+}
+
+TEST(CommandLine, AFileThatIsNoDatabaseEndsWithOneInOneSentence) {
+  Scratch scratch;
+  writeText(scratch.path("text.sqlite"), std::string(4096, 'x'));
+  const Ended ended = vitrine({"runs", "--db", scratch.path("text.sqlite")});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+}
+
+TEST(Check, ListsEveryProblemAtOnceWithPlaceAndNearestKey) {
+  Scratch scratch;
+  writeText(scratch.path("wrong.toml"), R"(title = "Wrong"
+[model]
+architecture = "vit"
+image_size = 28
+patch_size = 5
+widht = 64
+[task]
+name = "classification"
+[data]
+dataset = "fashion_mnist"
+[train]
+batch_size = "many"
+optimizer = { learning_rate = -1.0 }
+)");
+  const Ended ended = vitrine({"check", scratch.path("wrong.toml")});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("wrong.toml:5:"), HasSubstr("model.patch_size"),
+                               HasSubstr("does not divide")));
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("wrong.toml:6:"), HasSubstr("model.widht"), HasSubstr("width")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("wrong.toml:12:"), HasSubstr("train.batch_size")));
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("wrong.toml:13:"), HasSubstr("train.optimizer.learning_rate")));
+
+  const Ended json = vitrine({"check", scratch.path("wrong.toml"), "--json"});
+  EXPECT_EQ(json.code, 2);
+  EXPECT_EQ(json.json().at("problems").size(), 4u);
+  EXPECT_TRUE(json.json().at("totals").is_null());
+}
+
+TEST(Check, PrintsEachValueWithItsOrigin) {
+  const Ended ended = vitrine({"check", sharedExperiment(), "train.batch_size=16"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto hasLine = [&](const std::string& pattern) {
+    return std::regex_search(ended.out, std::regex(pattern));
+  };
+  EXPECT_TRUE(hasLine("train\\.batch_size +16 +command line\n")) << ended.out;
+  EXPECT_TRUE(hasLine("model\\.depth +2 +file, line 9\n"));
+  EXPECT_TRUE(hasLine("train\\.optimizer\\.beta1 +0\\.9 +default\n"));
+  EXPECT_TRUE(hasLine("train\\.seed +0 +sweep"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("4 runs"), HasSubstr("model.width = 32"),
+                               HasSubstr("a multiply-add counts as two")));
+}
+
+TEST(Check, AddsUpTheBlocksInItsTotals) {
+  const Json report = vitrine({"check", sharedExperiment(), "--json"}).json();
+  EXPECT_TRUE(report.at("problems").empty());
+  EXPECT_EQ(report.at("totals").at("runs"), 4);
+  std::int64_t parameters = 0;
+  double flops = 0, memory = 0;
+  for (const Json& block : report.at("blocks")) {
+    parameters += block.at("parameters").get<std::int64_t>();
+    flops += block.at("flops").get<double>();
+  }
+  for (const Json& part : report.at("memory")) memory += part.at("bytes").get<double>();
+  EXPECT_GT(report.at("blocks").size(), 4u);
+  EXPECT_EQ(report.at("totals").at("parameters"), parameters);
+  EXPECT_DOUBLE_EQ(report.at("totals").at("flops").get<double>(), flops);
+  EXPECT_DOUBLE_EQ(report.at("totals").at("memory_bytes").get<double>(), memory);
+}
+
+TEST(Check, ReadsStandardInput) {
+  const Ended ended = vitrine({"check", "-", "--json"}, readText(sharedExperiment()));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.json().at("title"), "Tiny");
+}
+
+TEST(Describe, HandsOutSchemasThatStudioAndEditorsRead) {
+  const Json all = vitrine({"describe", "--json"}).json();
+  for (const char* part : {"catalog", "train", "data", "observe", "refused"})
+    EXPECT_TRUE(all.contains(part)) << part;
+  EXPECT_TRUE(all.at("refused").empty()) << all.at("refused").dump();
+  EXPECT_EQ(vitrine({"describe", "vit", "--json"}).json().at("id"), "vit");
+  EXPECT_EQ(vitrine({"describe", "train", "--schema"}).json().at("type"), "object");
+  EXPECT_THAT(vitrine({"describe", "vit"}).out,
+              AllOf(HasSubstr("patch_size"), HasSubstr("vit/b16")));
+}
+
+TEST(Plugins, ListsWhatIsLoadedWithItsHash) {
+  const Json report = vitrine({"plugins", "--json"}).json();
+  EXPECT_TRUE(report.at("refused").empty()) << report.at("refused").dump();
+  bool hasVit = false;
+  for (const Json& plugin : report.at("loaded")) {
+    EXPECT_EQ(plugin.at("sha256").get<std::string>().size(), 64u);
+    hasVit = hasVit || plugin.at("id") == "vit";
+  }
+  EXPECT_TRUE(hasVit);
+}
+
+TEST(Doctor, WorksWithoutADatabaseAndMakesNone) {
+  Scratch scratch;
+  const Ended ended = vitrine({"doctor", "--json", "--db", scratch.path("none.sqlite")});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_FALSE(fs::exists(scratch.path("none.sqlite")));
+  const Json report = ended.json();
+  for (const char* part : {"compiler", "qt", "libtorch", "cuda_toolkit", "gpu", "sqlite", "opengl",
+                           "display", "disk"}) {
+    EXPECT_FALSE(report.at(part).at("text").get<std::string>().empty()) << part;
+  }
+  EXPECT_TRUE(report.at("sqlite").at("wal_reset_bug").is_boolean());
+  EXPECT_THAT(vitrine({"doctor"}).out, HasSubstr("libtorch"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
