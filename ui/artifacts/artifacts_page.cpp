@@ -2,10 +2,7 @@
 #include "ui/artifacts/artifacts_page.h"
 
 #include <QCheckBox>
-#include <QClipboard>
-#include <QFileDialog>
 #include <QGridLayout>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
@@ -24,7 +21,6 @@
 #include "core/base/text.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
-#include "ui/figures/side_by_side.h"
 
 namespace vitrine::ui {
 
@@ -32,7 +28,6 @@ namespace {
 
 constexpr int kReloadMs = 400;  // at most so often while a run writes
 constexpr std::size_t kMostRuns = 4;
-constexpr double kExportScale = 3;
 
 /// Which kinds say most about a run, first the best.
 int rankOf(const std::string& kind) {
@@ -104,142 +99,6 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
 }
 
 ArtifactsPage::~ArtifactsPage() = default;
-
-QWidget* ArtifactsPage::makeList() {
-  auto* panel = new QWidget(this);
-  panel->setProperty("role", QStringLiteral("panel"));
-  panel->setAttribute(Qt::WA_StyledBackground);
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
-  tree_ = new QTreeWidget(panel);
-  tree_->setHeaderHidden(true);
-  tree_->setIndentation(14);
-  tree_->setMinimumWidth(140);
-  tree_->setUniformRowHeights(true);
-  tree_->setTextElideMode(Qt::ElideRight);
-  tree_->setAccessibleName(QStringLiteral("Artifacts by analysis"));
-  column->addWidget(tree_);
-  connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
-    if (item == nullptr || item->parent() == nullptr) return;
-    chosen_ = {item->data(0, Qt::UserRole).toString().toStdString(),
-               item->data(0, Qt::UserRole + 1).toString().toStdString()};
-    isAsked_ = true;
-    fillSteps();
-  });
-  return panel;
-}
-
-QWidget* ArtifactsPage::makeViewer() {
-  auto* viewer = new QWidget(this);
-  auto* column = new QVBoxLayout(viewer);
-  column->setContentsMargins(12, 12, 12, 12);
-  column->setSpacing(8);
-  auto* figures = new QWidget(viewer);
-  grid_ = new QGridLayout(figures);
-  grid_->setContentsMargins(0, 0, 0, 0);
-  grid_->setSpacing(12);
-  column->addWidget(figures, 1);
-  note_ = new QLabel(viewer);
-  note_->setProperty("role", QStringLiteral("small"));
-  note_->setWordWrap(true);
-  column->addWidget(note_);
-
-  auto* card = new QFrame(viewer);
-  card->setProperty("role", QStringLiteral("card"));
-  auto* rows = new QVBoxLayout(card);
-  rows->setContentsMargins(12, 8, 12, 8);
-  rows->setSpacing(6);
-  auto* stepLine = new QHBoxLayout;
-  stepLine->setSpacing(8);
-  auto* stepName = new QLabel(QStringLiteral("Step"), card);
-  slider_ = new QSlider(Qt::Horizontal, card);
-  slider_->setAccessibleName(QStringLiteral("Step"));
-  slider_->setToolTip(
-      QStringLiteral("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
-  slider_->setPageStep(1);
-  stepName->setBuddy(slider_);
-  stepText_ = new QLabel(card);
-  follow_ = new QToolButton(card);
-  follow_->setText(QStringLiteral("Follow"));
-  follow_->setCheckable(true);
-  follow_->setChecked(true);
-  follow_->setToolTip(QStringLiteral("Show the newest, also when a newer one comes"));
-  stepLine->addWidget(stepName);
-  stepLine->addWidget(slider_, 1);
-  stepLine->addWidget(stepText_);
-  stepLine->addWidget(follow_);
-  rows->addLayout(stepLine);
-  meta_ = new QLabel(card);
-  meta_->setProperty("role", QStringLiteral("small"));
-  meta_->setWordWrap(true);
-  meta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  rows->addWidget(meta_);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
-  sameScale_ = new QCheckBox(QStringLiteral("Same scale"), card);
-  sameScale_->setChecked(true);
-  sameScale_->setToolTip(QStringLiteral("One colour range for all maps and all runs shown"));
-  wholeMatrix_ = new QCheckBox(QStringLiteral("Whole matrix"), card);
-  wholeMatrix_->setToolTip(
-      QStringLiteral("All queries by all keys instead of one query on the patch grid"));
-  buttons->addWidget(sameScale_);
-  buttons->addWidget(wholeMatrix_);
-  buttons->addStretch();
-  const auto button = [&](const QString& text, const QString& name, auto act) {
-    auto* made = new QPushButton(text, card);
-    made->setAccessibleName(name);
-    made->setToolTip(name);
-    buttons->addWidget(made);
-    connect(made, &QPushButton::clicked, this, act);
-  };
-  button(QStringLiteral("PNG\u2026"), QStringLiteral("Export as PNG"),
-         [this] { askAndExport(QStringLiteral(".png"), QStringLiteral("PNG images (*.png)")); });
-  button(QStringLiteral("PDF\u2026"), QStringLiteral("Export as PDF"),
-         [this] { askAndExport(QStringLiteral(".pdf"), QStringLiteral("PDF files (*.pdf)")); });
-  button(QStringLiteral("CSV\u2026"), QStringLiteral("Export the numbers as CSV"),
-         [this] { askAndExport(QStringLiteral(".csv"), QStringLiteral("CSV files (*.csv)")); });
-  button(QStringLiteral("Copy image"), QStringLiteral("Copy the figure to the clipboard"),
-         [this] { copyImage(); });
-  rows->addLayout(buttons);
-  column->addWidget(card);
-
-  connect(slider_, &QSlider::valueChanged, this, [this](int index) {
-    if (index < 0 || index >= static_cast<int>(steps_.size())) return;
-    const bool isLast = index + 1 == static_cast<int>(steps_.size());
-    step_ = isLast ? std::nullopt : std::optional(steps_[static_cast<std::size_t>(index)]);
-    workbench_.selection().setStep(step_.value_or(-1));
-    showFigures();
-  });
-  connect(follow_, &QToolButton::clicked, this, [this](bool isOn) {
-    step_ = isOn || shownStep() < 0 ? std::nullopt : std::optional(shownStep());
-    workbench_.selection().setStep(step_.value_or(-1));
-    fillSteps();
-  });
-  connect(sameScale_, &QCheckBox::toggled, this, [this] { applyStyle(); });
-  connect(wholeMatrix_, &QCheckBox::toggled, this, [this] { applyStyle(); });
-  return viewer;
-}
-
-QWidget* ArtifactsPage::makeEmpty() {
-  auto* empty = new QWidget(this);
-  auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(24, 24, 24, 24);
-  column->setSpacing(12);
-  emptyText_ = new QLabel(empty);
-  emptyText_->setProperty("role", QStringLiteral("muted"));
-  emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setWordWrap(true);
-  emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
-  emptyButton_->setProperty("primary", true);
-  connect(emptyButton_, &QPushButton::clicked, this,
-          [this] { workbench_.showPage(QStringLiteral("configure")); });
-  column->addStretch(1);
-  column->addWidget(emptyText_);
-  column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
-  column->addStretch(2);
-  return empty;
-}
 
 std::vector<std::int64_t> ArtifactsPage::runs() const {
   std::vector<std::int64_t> runs = workbench_.selection().runs();
@@ -603,62 +462,6 @@ void ArtifactsPage::onClicked(const FigureTarget& target) {
   if (target.query >= 0) style_.query = target.query;
   workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
   applyStyle();
-}
-
-void ArtifactsPage::withExport(const std::function<void(Figure&, QSize)>& use) {
-  std::vector<std::pair<QString, Figure*>> figures;
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    if (views_[i]->figure() != nullptr)
-      figures.emplace_back(runName(shownRuns_[i]), views_[i]->figure());
-  }
-  if (figures.empty()) {
-    workbench_.say(QStringLiteral("There is no figure to export: choose an artifact in the list."));
-    return;
-  }
-  if (figures.size() == 1) {
-    use(*figures.front().second, figures.front().second->sizeHint());
-  } else {
-    SideBySide all(std::move(figures), 2, style_);
-    use(all, all.sizeHint());
-  }
-  applyStyle();  // regions of the last painting belong to the export: draw again
-}
-
-void ArtifactsPage::exportTo(const QString& file) {
-  try {
-    withExport([&](Figure& figure, QSize size) {
-      if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-        figure.savePdf(file, size);
-      } else if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive)) {
-        figure.saveCsv(file);
-      } else {
-        figure.savePng(file, size, kExportScale);
-      }
-      workbench_.say(QStringLiteral("Wrote %1.").arg(file));
-    });
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
-  }
-}
-
-void ArtifactsPage::askAndExport(const QString& ending, const QString& filter) {
-  QString offered = QStringLiteral("%1-%2-step%3")
-                        .arg(analysis(), name())
-                        .arg(shownStep())
-                        .replace(QLatin1Char(' '), QLatin1Char('_'));
-  offered.replace(QLatin1Char('/'), QLatin1Char('_'));
-  QString file =
-      QFileDialog::getSaveFileName(this, QStringLiteral("Export figure"), offered + ending, filter);
-  if (file.isEmpty()) return;
-  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
-  exportTo(file);
-}
-
-void ArtifactsPage::copyImage() {
-  withExport([&](Figure& figure, QSize size) {
-    QGuiApplication::clipboard()->setImage(figure.image(size, 2));
-    workbench_.say(QStringLiteral("The figure is on the clipboard."));
-  });
 }
 
 PageFactory artifactsPage() {

@@ -1,0 +1,264 @@
+#include "ui/artifacts/artifacts_page.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFile>
+#include <QImage>
+#include <QLabel>
+#include <QPushButton>
+#include <QSlider>
+#include <QTest>
+#include <QTreeWidget>
+
+#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/samples.h"
+#include "ui/artifacts/meta_line.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Artifacts : public ::testing::Test {
+ protected:
+  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts) {
+    const std::int64_t run = workbench_.addRun(name, Json::object());
+    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
+    return run;
+  }
+  static Artifact at(Artifact artifact, std::int64_t step) {
+    artifact.step = step;
+    return artifact;
+  }
+  std::unique_ptr<ArtifactsPage> page(const std::vector<std::int64_t>& runs) {
+    auto made = std::make_unique<ArtifactsPage>(workbench_);
+    made->resize(900, 700);
+    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
+    made->settle();
+    return made;
+  }
+  static QString labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (!label->isHidden()) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n'));
+  }
+
+  FakeWorkbench workbench_;
+};
+
+TEST_F(Artifacts, ShowsTheNewestSpectrumFirst) {
+  const std::int64_t run =
+      runWith("a", {at(samples::table(), 300), at(samples::spectrum(), 100),
+                    at(samples::spectrum(), 200), at(samples::confusion(), 300)});
+  const auto shown = page({run});
+  EXPECT_EQ(shown->analysis().toStdString(), "attention_rank");
+  EXPECT_EQ(shown->steps(), (std::vector<std::int64_t>{100, 200}));
+  EXPECT_EQ(shown->shownStep(), 200);
+  ASSERT_EQ(shown->views().size(), 1U);
+  EXPECT_TRUE(
+      shown->views()[0]->figure()->summary().contains(QStringLiteral("Singular value spectra")));
+}
+
+TEST_F(Artifacts, ShowsReliabilityWhereThereIsNoSpectrum) {
+  const auto same = [](double m) { return m; };
+  const auto shown = page({runWith("a", {samples::table(), samples::reliability(same, same)})});
+  EXPECT_EQ(shown->analysis().toStdString(), "calibration");
+}
+
+TEST_F(Artifacts, ListsNamesUnderTheirAnalysis) {
+  const auto shown =
+      page({runWith("a", {samples::table(), samples::confusion(), samples::spectrum()})});
+  const auto* tree = shown->findChild<QTreeWidget*>();
+  ASSERT_EQ(tree->topLevelItemCount(), 2);
+  EXPECT_EQ(tree->topLevelItem(0)->text(0).toStdString(), "attention rank");
+  EXPECT_EQ(tree->topLevelItem(1)->childCount(), 2);
+  EXPECT_EQ(tree->topLevelItem(1)->child(1)->text(0).toStdString(), "per class");
+}
+
+TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
+  const std::int64_t run =
+      runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
+  const auto shown = page({run});
+  shown->previousStep();
+  EXPECT_EQ(shown->shownStep(), 100);
+  EXPECT_FALSE(shown->isFollowing());
+  workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
+  shown->settle();
+  EXPECT_EQ(shown->steps().size(), 3U);
+  EXPECT_EQ(shown->shownStep(), 100);
+}
+
+TEST_F(Artifacts, FollowsWhileTheNewestIsShown) {
+  const std::int64_t run = runWith("a", {at(samples::spectrum(), 100)});
+  const auto shown = page({run});
+  EXPECT_TRUE(shown->isFollowing());
+  workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
+  shown->settle();
+  EXPECT_EQ(shown->shownStep(), 300);
+}
+
+TEST_F(Artifacts, SeesWhatAnotherProcessWrote) {
+  const std::int64_t run = runWith("a", {at(samples::spectrum(), 100)});
+  const auto shown = page({run});
+  shown->show();
+  RunStore other(workbench_.store().file());
+  other.addArtifact(run, at(samples::spectrum(), 300));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return shown->shownStep() == 300; }, 3000));
+}
+
+TEST_F(Artifacts, GoesToAStepByKeyboard) {
+  const auto shown =
+      page({runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)})});
+  shown->show();
+  shown->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  QTest::keyClick(shown.get(), Qt::Key_Left, Qt::ControlModifier);
+  EXPECT_EQ(shown->shownStep(), 100);
+  EXPECT_EQ(workbench_.selection().step(), 100);
+  QTest::keyClick(shown.get(), Qt::Key_Right, Qt::ControlModifier);
+  EXPECT_EQ(shown->shownStep(), 200);
+}
+
+TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
+  Artifact second = samples::attention();
+  second.name = "image 1";
+  const auto shown = page({runWith("a", {samples::attention(), second, samples::spectrum()})});
+  shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
+  shown->show();
+  shown->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  QTest::keyClick(shown.get(), Qt::Key_BracketRight);
+  EXPECT_EQ(shown->name().toStdString(), "image 1");
+  QTest::keyClick(shown.get(), Qt::Key_BracketLeft);
+  EXPECT_EQ(shown->name().toStdString(), "image 0");
+  shown->showArtifact(QStringLiteral("attention_rank"), QString());
+  QTest::keyClick(shown.get(), Qt::Key_Period);
+  EXPECT_EQ(workbench_.selection().layer(), 1);
+  QTest::keyClick(shown.get(), Qt::Key_Period);
+  EXPECT_EQ(workbench_.selection().layer(), 1);  // there are two
+  QTest::keyClick(shown.get(), Qt::Key_Comma);
+  EXPECT_EQ(workbench_.selection().layer(), 0);
+}
+
+TEST_F(Artifacts, ShowsWhatIsAskedForByName) {
+  const std::int64_t run = runWith("a", {samples::spectrum(), at(samples::confusion(), 10),
+                                         at(samples::confusion(), 20), samples::table()});
+  const auto shown = page({run});
+  shown->showArtifact(QStringLiteral("classification"), QStringLiteral("confusion"), 10);
+  EXPECT_EQ(shown->name().toStdString(), "confusion");
+  EXPECT_EQ(shown->shownStep(), 10);
+  EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
+  shown->showArtifact(QStringLiteral("nothing"), QStringLiteral("here"));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("no artifact nothing/here")));
+}
+
+TEST_F(Artifacts, PutsRunsSideBySideOnOneScale) {
+  Artifact larger = samples::heatmap();
+  setFloat32(larger, std::vector<float>{0, 2, 4, 6, 8, 10}, {2, 3}, {"row", "column"});
+  const auto shown = page({runWith("first", {samples::heatmap()}), runWith("second", {larger})});
+  ASSERT_EQ(shown->views().size(), 2U);
+  for (const FigureView* view : shown->views()) {
+    ASSERT_TRUE(view->figure()->style().range);
+    EXPECT_EQ(*view->figure()->style().range, (std::array{0.0, 10.0}));
+  }
+  EXPECT_EQ(shown->views()[0]->figure()->style().title.toStdString(), "first");
+  EXPECT_EQ(shown->views()[1]->figure()->style().color, seriesColor(2));
+  for (QCheckBox* box : shown->findChildren<QCheckBox*>()) {
+    if (box->text() == QLatin1String("Same scale")) box->setChecked(false);
+  }
+  EXPECT_FALSE(shown->views()[0]->figure()->style().range);
+}
+
+TEST_F(Artifacts, SaysWhichRunLacksTheArtifact) {
+  const auto shown =
+      page({runWith("full", {samples::spectrum()}), runWith("bare", {samples::table()})});
+  ASSERT_EQ(shown->views().size(), 2U);
+  EXPECT_NE(shown->views()[0]->figure(), nullptr);
+  EXPECT_EQ(shown->views()[1]->figure(), nullptr);
+  EXPECT_TRUE(shown->views()[1]->accessibleDescription().contains(QStringLiteral("bare has no")));
+}
+
+TEST_F(Artifacts, SaysWhatToDoWhenThereIsNothing) {
+  const auto shown = page({});
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Select a run")));
+  workbench_.selection().setRuns({workbench_.addRun("empty", Json::object())}, 1);
+  shown->settle();
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Nothing was observed yet")));
+  for (QPushButton* button : shown->findChildren<QPushButton*>()) {
+    if (button->text() == QLatin1String("New experiment")) button->click();
+  }
+  ASSERT_EQ(workbench_.pages.size(), 1U);
+  EXPECT_EQ(workbench_.pages[0].toStdString(), "configure");
+}
+
+TEST_F(Artifacts, PutsTheNoteUnderAttention) {
+  const auto shown = page({runWith("a", {samples::attention()})});
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("not why the model decides")));
+  shown->showArtifact(QStringLiteral("attention_map"), QString());
+  EXPECT_EQ(shown->name().toStdString(), "image 0");
+}
+
+TEST_F(Artifacts, ExportsWhatIsShown) {
+  const auto shown =
+      page({runWith("first", {samples::confusion()}), runWith("second", {samples::confusion()})});
+  for (const char* ending : {"png", "pdf", "csv"}) {
+    const QString file = workbench_.path(QStringLiteral("out.") + QString::fromLatin1(ending));
+    shown->exportTo(file);
+    EXPECT_TRUE(QFile::exists(file)) << ending;
+    EXPECT_TRUE(workbench_.said.back().contains(file));
+  }
+  QFile csv(workbench_.path(QStringLiteral("out.csv")));
+  ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
+  const QString text = QString::fromUtf8(csv.readAll());
+  EXPECT_TRUE(text.startsWith(QStringLiteral("run,,coat,shirt,bag\nfirst,coat,8,2,0\n")))
+      << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("second,bag,0,0,10\n")));
+}
+
+TEST_F(Artifacts, SaysWhenAFileCannotBeWritten) {
+  const auto shown = page({runWith("a", {samples::confusion()})});
+  shown->exportTo(QStringLiteral("/no/such/folder/a.pdf"));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("/no/such/folder/a.pdf")));
+}
+
+TEST_F(Artifacts, DescribesAnArtifactInOneLine) {
+  ArtifactRow row;
+  row.kind = "image_grid";
+  row.step = 2000;
+  row.bytes = 1234;
+  row.meta = {{"split", "test"},       {"samples", 10000}, {"weights", "ema"},
+              {"unit", "probability"}, {"shape", {2, 3}},  {"time", 62.0}};
+  const QString line = metaLine(row);
+  for (const char* part : {"image grid", "test", "10,000 samples", "weights: ema",
+                           "unit: probability", "step 2,000"}) {
+    EXPECT_TRUE(line.contains(QString::fromLatin1(part))) << part << " in " << line.toStdString();
+  }
+  row.meta = Json();
+  EXPECT_FALSE(metaLine(row).isEmpty());
+}
+
+TEST_F(Artifacts, NamesEveryControlForAScreenReader) {
+  const auto shown = page({runWith("a", {samples::attention()})});
+  for (QWidget* widget : shown->findChildren<QWidget*>()) {
+    const auto* button = qobject_cast<QAbstractButton*>(widget);
+    const bool isInput = button != nullptr || qobject_cast<QSlider*>(widget) != nullptr ||
+                         qobject_cast<QTreeWidget*>(widget) != nullptr ||
+                         qobject_cast<FigureView*>(widget) != nullptr;
+    if (!isInput) continue;
+    const bool isNamed =
+        !widget->accessibleName().isEmpty() || (button != nullptr && !button->text().isEmpty());
+    EXPECT_TRUE(isNamed) << widget->metaObject()->className();
+  }
+}
+
+TEST_F(Artifacts, DrawsItselfOffScreenAtScaleTwo) {
+  const auto shown = page({runWith("a", {samples::spectrum()})});
+  const QImage image = shown->snapshot(QSize(800, 600), 2);
+  EXPECT_EQ(image.size(), QSize(1600, 1200));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,328 @@
+#include "ui/configure/configure_page.h"
+
+#include <QClipboard>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTest>
+#include <thread>
+
+#include "tests/ui/configure/catalog.h"
+#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/figures/qt_test.h"
+#include "ui/configure/document.h"
+#include "ui/configure/experiment_form.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Configure : public ::testing::Test {
+ protected:
+  Configure() : workbench_(testCatalog()) {
+    // A stand-in for the program: answers `check`, and writes down what `train` was told.
+    program_ = workbench_.path(QStringLiteral("vitrine"));
+    QFile file(program_);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(
+        "#!/bin/sh\n"
+        "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
+        "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
+        "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
+        "else echo \"$@\" > \"$0.trained\"; echo done; fi\n");
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", program_.toUtf8());
+  }
+  ~Configure() override { qunsetenv("VITRINE_PROGRAM"); }
+
+  std::unique_ptr<ConfigurePage> page() {
+    auto made = std::make_unique<ConfigurePage>(workbench_);
+    made->resize(1100, 800);
+    return made;
+  }
+  static QString labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (!label->isHidden()) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n'));
+  }
+  static void type(ConfigurePage& page, const std::string& key, const QString& text) {
+    auto* line = qobject_cast<QLineEdit*>(page.form().row(key)->editor().input());
+    ASSERT_NE(line, nullptr);
+    line->setText(text);
+    Q_EMIT line->textEdited(text);
+    QCoreApplication::processEvents();
+  }
+  static QPushButton* startButton(const ConfigurePage& page) {
+    for (QPushButton* button : page.findChildren<QPushButton*>()) {
+      if (button->text() == QLatin1String("Start")) return button;
+    }
+    return nullptr;
+  }
+  QString fileText(const QString& name) {
+    QFile file(name);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+
+  FakeWorkbench workbench_;
+  QString program_;
+};
+
+TEST_F(Configure, StartsSoundWithTheDefaults) {
+  const auto shown = page();
+  shown->planNow();
+  EXPECT_TRUE(shown->plan().problems.empty()) << shown->plan().problems.front().sentence();
+  EXPECT_EQ(shown->plan().runs.size(), 1U);
+  EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, ShowsThePlannersMessageBesideTheField) {
+  const auto shown = page();
+  type(*shown, "model.patch_size", QStringLiteral("5"));
+  shown->planNow();
+  ASSERT_EQ(shown->plan().problems.size(), 1U);
+  EXPECT_EQ(shown->form().row("model.patch_size")->message().toStdString(),
+            shown->plan().problems[0].message);
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+  type(*shown, "model.patch_size", QStringLiteral("four"));
+  shown->planNow();
+  EXPECT_FALSE(shown->form().row("model.patch_size")->message().isEmpty());
+  type(*shown, "model.patch_size", QStringLiteral("4"));
+  shown->planNow();
+  EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, PlansByItselfAfterTheLastEdit) {
+  const auto shown = page();
+  type(*shown, "model.patch_size", QStringLiteral("5"));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !shown->plan().problems.empty(); }, 3000));
+}
+
+TEST_F(Configure, GoesFromTextToFormToTextWithoutLoss) {
+  const auto shown = page();
+  const std::string text =
+      "title = \"Round trip\"\n\n[model]\narchitecture = \"picture\"\nwidth = 128\nmask.kind = "
+      "\"soft\"\n\n"
+      "[task]\nname = \"sorting\"\n\n[data]\ndataset = \"squares\"\n\n[sweep]\n\"train.seed\" = "
+      "[0, 1, 2]\n\n"
+      "[[variant]]\nname = \"baseline\"\n\n[[variant]]\nname = \"+ wide\"\nset = { \"model.width\" "
+      "= 256 }\n";
+  shown->setText(text);
+  EXPECT_EQ(shown->plan().runs.size(), 6U);
+  type(*shown, "model.heads", QStringLiteral("8"));
+  type(*shown, "model.heads",
+       QStringLiteral("4"));  // an edit and back: now the text comes from the form
+  EXPECT_EQ(shown->text(), text);
+}
+
+TEST_F(Configure, LetsTheTextChangeTheForm) {
+  const auto shown = page();
+  shown->side().text().setPlainText(
+      QStringLiteral("[model]\narchitecture = \"picture\"\nwidth = 48\n[task]\nname = "
+                     "\"sorting\"\n[data]\ndataset = \"squares\"\n"));
+  shown->planNow();
+  EXPECT_EQ(qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input())
+                ->text()
+                .toStdString(),
+            "48");
+}
+
+TEST_F(Configure, KeepsTheFormAndNamesTheLineWhenTheTextIsBroken) {
+  const auto shown = page();
+  type(*shown, "model.width", QStringLiteral("128"));
+  shown->side().text().setPlainText(QStringLiteral("[model\nwidth = 1"));
+  shown->planNow();
+  EXPECT_EQ(qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input())
+                ->text()
+                .toStdString(),
+            "128");
+  EXPECT_TRUE(labels(shown->side()).contains(QStringLiteral("line 1")))
+      << labels(shown->side()).toStdString();
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, NamesTheLineOfAnUnknownKeyInTheText) {
+  const auto shown = page();
+  shown->side().text().setPlainText(
+      QStringLiteral("[model]\narchitecture = \"picture\"\nwidht = 48\n[task]\nname = "
+                     "\"sorting\"\n[data]\ndataset = \"squares\"\n"));
+  shown->planNow();
+  const QString said = labels(shown->side());
+  EXPECT_TRUE(said.contains(QStringLiteral("line 3"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("width"))) << said.toStdString();
+}
+
+TEST_F(Configure, CountsRunsAsVariantsTimesSeeds) {
+  const auto shown = page();
+  auto& sweep = shown->side().sweep();
+  sweep.addVariant();
+  auto* seeds = sweep.findChild<QLineEdit*>();
+  ASSERT_EQ(seeds->accessibleName().toStdString(), "Seeds, comma separated");
+  seeds->setText(QStringLiteral("0, 1, 2"));
+  Q_EMIT seeds->textEdited(seeds->text());
+  sweep.findChildren<QPlainTextEdit*>().last()->setPlainText(QStringLiteral("model.width = 256"));
+  shown->planNow();
+  EXPECT_EQ(shown->plan().runs.size(), 6U);
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("This will start 6 runs")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("2 variants \u00d7 3 seeds")));
+}
+
+TEST_F(Configure, ShowsWhatCheckSaysAboutCosts) {
+  const auto shown = page();
+  shown->settle();
+  const QString said = labels(*shown);
+  EXPECT_TRUE(said.contains(QStringLiteral("205,066 parameters"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("3.7\u2009MFLOP per image"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("the files are not here")));
+  EXPECT_EQ(fileText(program_ + QStringLiteral(".asked")).toStdString(), shown->text());
+}
+
+TEST_F(Configure, SaysWhyCostsAreUnknown) {
+  qputenv("VITRINE_PROGRAM", "/bin/false");
+  const auto shown = page();
+  shown->settle();
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("The costs are unknown")));
+  EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, StartsOneProcessThatTrainsTheSavedFile) {
+  const auto shown = page();
+  shown->planNow();
+  shown->start();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return !fileText(program_ + QStringLiteral(".trained")).isEmpty(); }, 5000))
+      << (workbench_.said.empty() ? "" : workbench_.said.back().toStdString());
+  const QStringList words =
+      fileText(program_ + QStringLiteral(".trained")).trimmed().split(QLatin1Char(' '));
+  ASSERT_EQ(words.size(), 4);
+  EXPECT_EQ(words[0].toStdString(), "train");
+  EXPECT_EQ(fileText(words[1]).toStdString(), shown->text());
+  EXPECT_TRUE(words[1].contains(QStringLiteral(".files/experiments/")));
+  EXPECT_EQ(words[2].toStdString(), "--db");
+  EXPECT_EQ(words[3].toStdString(), workbench_.store().file().string());
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
+}
+
+TEST_F(Configure, StartsNothingWhileThereIsAProblem) {
+  const auto shown = page();
+  type(*shown, "model.patch_size", QStringLiteral("5"));
+  shown->start();
+  EXPECT_TRUE(workbench_.pages.empty());
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started")));
+  EXPECT_FALSE(QDir(QString::fromStdString(filesFolder(workbench_.store().file()).string()))
+                   .exists(QStringLiteral("experiments")));
+}
+
+TEST_F(Configure, FillsTheFormFromARun) {
+  const auto shown = page();
+  shown->setText(
+      "title = \"x\"\n[model]\narchitecture = \"picture\"\npreset = \"picture/demo\"\nheads = "
+      "8\n[task]\nname = "
+      "\"sorting\"\n[data]\ndataset = \"squares\"\n[observe]\ncalibration = { every_epochs = 1 "
+      "}\n");
+  ASSERT_EQ(shown->plan().runs.size(), 1U) << shown->plan().problems.front().sentence();
+  const Json config = shown->plan().runs[0].config;
+  const std::int64_t run = workbench_.addRun("earlier", config);
+  shown->setText(toText(ExperimentForm::freshDocument(workbench_.catalog())));
+  shown->startFrom(run);
+  ASSERT_EQ(shown->plan().runs.size(), 1U) << shown->plan().problems.front().sentence();
+  Json again = shown->plan().runs[0].config;
+  for (const Difference& change : difference(config, again)) {
+    EXPECT_EQ(change.key, "model.preset")
+        << change.key << " " << change.before << " " << change.after;
+  }
+  EXPECT_TRUE(shown->form().row("model.heads")->isChanged());
+  EXPECT_FALSE(shown->form().row("train.batch_size")->isChanged());
+}
+
+TEST_F(Configure, ComparesWithTheSelectedRun) {
+  const auto shown = page();
+  shown->planNow();
+  const std::int64_t run = workbench_.addRun("earlier", shown->plan().runs.at(0).config);
+  workbench_.selection().setRuns({run}, run);
+  type(*shown, "model.width", QStringLiteral("128"));
+  shown->planNow();
+  auto* against = shown->side().findChild<QComboBox*>();
+  ASSERT_EQ(against->count(), 2);
+  EXPECT_EQ(against->itemText(1).toStdString(), "against run #" + std::to_string(run));
+  against->setCurrentIndex(1);
+  const QString said = labels(shown->side());
+  EXPECT_TRUE(said.contains(QStringLiteral("96 \u2192 128"))) << said.toStdString();
+  EXPECT_FALSE(said.contains(QStringLiteral("dataset")));
+}
+
+TEST_F(Configure, OpensADroppedFile) {
+  const auto shown = page();
+  const QString name = workbench_.path(QStringLiteral("dropped.toml"));
+  QFile file(name);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(
+      "title = \"Dropped\"\n[model]\narchitecture = \"picture\"\n[task]\nname = "
+      "\"sorting\"\n[data]\ndataset = \"squares\"\n");
+  file.close();
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(name)});
+  QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(shown.get(), &drop);
+  EXPECT_EQ(shown->plan().title, "Dropped");
+}
+
+TEST_F(Configure, CopiesACommandThatCarriesTheText) {
+  const auto shown = page();
+  shown->copyAsCommand();
+  const QString command = QGuiApplication::clipboard()->text();
+  EXPECT_TRUE(command.startsWith(QStringLiteral("vitrine train - --db '")));
+  EXPECT_TRUE(command.contains(QString::fromStdString(shown->text())));
+}
+
+TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
+  FakeWorkbench empty;
+  ConfigurePage shown(empty);
+  EXPECT_EQ(shown.form().catalog(), nullptr);
+  Q_EMIT empty.catalogFailed(QStringLiteral("vitrine did not answer"));
+  EXPECT_TRUE(labels(shown).contains(QStringLiteral("vitrine did not answer")));
+  empty.become(testCatalog());
+  ASSERT_NE(shown.form().catalog(), nullptr);
+  EXPECT_EQ(shown.plan().runs.size(), 1U);
+}
+
+TEST_F(Configure, NamesEveryControlForAScreenReader) {
+  const auto shown = page();
+  shown->side().sweep().addAxis();
+  shown->side().sweep().addVariant();
+  for (QWidget* widget : shown->findChildren<QWidget*>()) {
+    if (widget->objectName().startsWith(QLatin1String("qt_"))) continue;
+    const auto* button = qobject_cast<QAbstractButton*>(widget);
+    const bool isInput = qobject_cast<QLineEdit*>(widget) != nullptr ||
+                         qobject_cast<QComboBox*>(widget) != nullptr ||
+                         qobject_cast<QPlainTextEdit*>(widget) != nullptr || button != nullptr;
+    if (!isInput) continue;
+    const bool isNamed =
+        !widget->accessibleName().isEmpty() || (button != nullptr && !button->text().isEmpty());
+    EXPECT_TRUE(isNamed) << widget->metaObject()->className() << " in "
+                         << widget->parentWidget()->metaObject()->className();
+  }
+}
+
+TEST_F(Configure, DrawsItselfAtEverySizeAndInEveryTheme) {
+  const auto shown = page();
+  for (const ThemeKind theme : {ThemeKind::Light, ThemeKind::HighContrast, ThemeKind::Dark}) {
+    applyTheme(theme);
+    for (const QSize size : {QSize(520, 600), QSize(860, 800), QSize(1600, 1000)}) {
+      const QImage image = shown->snapshot(size, 1);
+      EXPECT_EQ(image.size(), size);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,170 @@
+#include "ui/configure/document.h"
+
+#include <gtest/gtest.h>
+
+#include "ui/configure/field_editor.h"
+#include "ui/configure/sweep_editor.h"
+
+namespace vitrine::ui {
+namespace {
+
+Document parsed(const std::string& text) {
+  Problem problem;
+  const auto document = parseDocument(text, problem);
+  EXPECT_TRUE(document) << problem.message;
+  return document.value_or(Document());
+}
+
+const char* const kText = R"(title = "A \"quoted\" title"
+init_note = 3
+
+[model]
+architecture = "picture"
+preset = "picture/demo"
+width = 128
+mask.kind = "soft"
+mask.epochs = 3
+
+[data]
+dataset = "squares"
+
+[train]
+optimizer.learning_rate = 0.0003
+clip_norm = 1.0
+ema.decay = "none"
+
+[observe]
+attention_rank = {}
+calibration.every_epochs = 1
+
+[sweep]
+"train.batch_size" = [64, 128]
+"train.seed" = [0, 1, 2]
+
+[[variant]]
+name = "baseline"
+
+[[variant]]
+name = "+ soft mask"
+set = { "model.mask" = { kind = "soft", epochs = 2 }, "train.epochs" = 5 }
+
+[[stage]]
+name = "pretrain"
+
+[[stage]]
+name = "finetune"
+set = { "model.image_size" = 56 }
+)";
+
+TEST(Document, ReadsWhatItWrites) {
+  const Document document = parsed(kText);
+  EXPECT_EQ(document.title, "A \"quoted\" title");
+  EXPECT_EQ(*document.find("model.mask.kind"), "soft");
+  EXPECT_EQ(document.sweep.size(), 2U);
+  EXPECT_EQ(document.variants[1].set[1].first, "train.epochs");
+  const std::string written = toText(document);
+  EXPECT_EQ(toText(parsed(written)), written);
+  const Document again = parsed(written);
+  EXPECT_EQ(again.tables, document.tables);
+  EXPECT_EQ(again.rest, document.rest);
+  EXPECT_EQ(again.variants[1].set, document.variants[1].set);
+}
+
+TEST(Document, KeepsTheOrderOfSweepAxesInTheFile) {
+  const Document document = parsed("[sweep]\n\"z.last\" = [1]\n\"a.first\" = [2, 3]\n");
+  EXPECT_EQ(document.sweep[0].key, "z.last");
+  EXPECT_EQ(document.sweep[1].key, "a.first");
+}
+
+TEST(Document, WritesATableThatWasWrittenWholeAsAWhole) {
+  const Document document = parsed("[model]\nmask = { kind = \"soft\" }\n");
+  EXPECT_EQ(document.wholeTables.count("model.mask"), 1U);
+  EXPECT_NE(toText(document).find("mask = { kind = \"soft\" }"), std::string::npos);
+}
+
+TEST(Document, NamesTheLineOfASyntaxError) {
+  Problem problem;
+  EXPECT_FALSE(parseDocument("title = \"a\"\n[model\nwidth = 1\n", problem));
+  EXPECT_EQ(problem.line, 2);
+  EXPECT_FALSE(problem.message.empty());
+}
+
+TEST(Document, ForgetsTablesThatBecameEmpty) {
+  Document document;
+  document.set("train.optimizer.learning_rate", 1e-3);
+  document.erase("train.optimizer.learning_rate");
+  EXPECT_EQ(document.find("train"), nullptr);
+}
+
+TEST(Document, KeepsAnAnalysisThatHasNoKeysLeft) {
+  Document document;
+  document.set("observe.calibration.every_steps", 10);
+  document.erase("observe.calibration.every_steps");
+  ASSERT_NE(document.find("observe.calibration"), nullptr);
+  EXPECT_NE(toText(document).find("calibration = {}"), std::string::npos);
+}
+
+TEST(Document, WritesRealsAsReals) {
+  EXPECT_EQ(valueText(Json(1.0)), "1.0");
+  EXPECT_EQ(parseValue(valueText(Json(1e-8))), Json(1e-8));
+  EXPECT_EQ(valueText(Json(nullptr)), "\"none\"");
+  EXPECT_EQ(valueText(Json::array({28, 32})), "[28, 32]");
+}
+
+TEST(Overrides, AreOnePerLineAndBareWordsAreText) {
+  std::vector<std::string> bad;
+  const auto overrides =
+      parseOverrides("model.mask.kind = soft\n# a remark\n\"train.epochs\" = 3\nnonsense\n", bad);
+  ASSERT_EQ(overrides.size(), 2U);
+  EXPECT_EQ(overrides[0], (std::pair<std::string, Json>{"model.mask.kind", "soft"}));
+  EXPECT_EQ(overrides[1], (std::pair<std::string, Json>{"train.epochs", 3}));
+  EXPECT_EQ(bad, std::vector<std::string>{"nonsense"});
+}
+
+TEST(SweepValues, SurviveTheirText) {
+  for (const std::vector<Json>& values : {std::vector<Json>{0, 1, 2},
+                                          {1e-3, 3e-4},
+                                          {"soft", "none"},
+                                          {Json::array({28, 32}), 28},
+                                          {true, false}}) {
+    EXPECT_EQ(parseValues(valuesText(values)), values) << valuesText(values).toStdString();
+  }
+}
+
+TEST(FieldText, ReadsWhatItShows) {
+  const Field size = sizeField("image_size", 28, "");
+  EXPECT_EQ(parseFieldText(size, QStringLiteral("28")), Json(28));
+  EXPECT_EQ(parseFieldText(size, QStringLiteral("28 x 32")), Json::array({28, 32}));
+  EXPECT_EQ(parseFieldText(size, QStringLiteral("28\u00d732")), Json::array({28, 32}));
+  EXPECT_EQ(fieldText(size, Json::array({28, 28})).toStdString(), "28");
+  EXPECT_EQ(fieldText(size, Json::array({28, 32})).toStdString(), "28 x 32");
+  const Field real = realField("rate", 1e-3, "");
+  EXPECT_EQ(parseFieldText(real, QStringLiteral("3e-4")), Json(3e-4));
+  EXPECT_EQ(parseFieldText(real, QStringLiteral("1")), Json(1.0));
+  EXPECT_TRUE(parseFieldText(real, QStringLiteral("1"))->is_number_float());
+  const Field list = listField("rates", FieldType::Real, Json::array(), "");
+  EXPECT_EQ(parseFieldText(list, QStringLiteral("0.5, 1")), Json::array({0.5, 1.0}));
+  Field absent = integerField("steps", nullptr, "");
+  absent.orNone();
+  EXPECT_EQ(parseFieldText(absent, QString()), Json(nullptr));
+  EXPECT_EQ(parseFieldText(absent, QStringLiteral("none")), Json(nullptr));
+  EXPECT_EQ(parseFieldText(absent, QStringLiteral("4,690")), Json(4690));
+}
+
+TEST(FieldText, LeavesWhatIsNoNumberToThePlanner) {
+  const Field whole = integerField("width", 64, "");
+  EXPECT_EQ(parseFieldText(whole, QStringLiteral("wide")), Json("wide"));
+  EXPECT_EQ(parseFieldText(whole, QStringLiteral("6.5")), Json(6.5));
+  EXPECT_EQ(parseFieldText(whole, QString()), std::nullopt);
+}
+
+TEST(FieldText, ReadsTheSameInEveryLocale) {
+  const QLocale before;
+  QLocale::setDefault(QLocale(QLocale::German));
+  EXPECT_EQ(parseFieldText(realField("rate", 1.0, ""), QStringLiteral("0.5")), Json(0.5));
+  EXPECT_EQ(fieldText(realField("rate", 1.0, ""), Json(0.5)).toStdString(), "0.5");
+  QLocale::setDefault(before);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,58 @@
+// A workbench around a database in a temporary folder and a catalog that a test writes by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <map>
+#include <vector>
+
+#include "core/store/run_store.h"
+#include "ui/shell/page.h"
+
+namespace vitrine::ui {
+
+class FakeWorkbench : public Workbench {
+ public:
+  explicit FakeWorkbench(Catalog catalog = {})
+      : store_(folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
+        watcher_(store_),
+        catalog_(std::move(catalog)) {}
+
+  RunStore& store() override { return store_; }
+  RunWatcher& watcher() override { return watcher_; }
+  Selection& selection() override { return selection_; }
+  const Catalog& catalog() override { return catalog_; }
+  const RunRow* run(std::int64_t id) override {
+    rows_[id] = store_.run(id);
+    return &rows_[id];
+  }
+  void say(const QString& sentence) override { said.push_back(sentence); }
+  void showPage(const QString& id) override { pages.push_back(id); }
+
+  /// A stored run with a configuration; returns its id.
+  std::int64_t addRun(const std::string& name, const Json& config) {
+    NewRun run;
+    run.name = name;
+    run.config = config;
+    run.origins = Json::object();
+    return store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
+  }
+  [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
+  void become(Catalog catalog) {
+    catalog_ = std::move(catalog);
+    Q_EMIT catalogReady();
+  }
+
+  std::vector<QString> said, pages;
+
+ private:
+  QTemporaryDir folder_;
+  RunStore store_;
+  RunWatcher watcher_;
+  Selection selection_;
+  Catalog catalog_;
+  std::map<std::int64_t, RunRow> rows_;
+};
+
+}  // namespace vitrine::ui
