@@ -33,11 +33,25 @@ std::string firstLine(const char* text) {
 void requireStartable(const RunRow& run) {
   if (run.state == RunState::Done)
     throw RefusedError(label(run) + " is done; train the experiment again for another run");
-  if (isAlive(run.state) && run.worker.pid != ::getpid() && isWorkerAlive(run.worker)) {
+  // `starting` is the claim of a launcher, which this process takes over.
+  const bool isClaimed = run.state == RunState::Starting;
+  if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
+      isWorkerAlive(run.worker)) {
     throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
                        std::to_string(run.worker.pid) + "; `vitrine stop " +
                        std::to_string(run.id) + "` ends it");
   }
+}
+
+/// \throws RefusedError  the run that this one depends on is not done
+void requireDependency(RunStore& store, const RunRow& run) {
+  const RunStore::Table table = store.query(
+      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
+      "AND r.id = " +
+      std::to_string(run.id));
+  if (table.rows.empty()) return;
+  throw RefusedError(label(run) + " depends on run " + table.rows[0][0].dump() + ", which is " +
+                     table.rows[0][1].get<std::string>() + "; finish that one first");
 }
 
 /// What the run starts from, with another run's UUID turned into a file.
@@ -128,6 +142,7 @@ TrainerResult train(const Engine& engine, const Json& config, const RunRow& run,
 WorkedRun workRun(RunStore& store, const Engine& engine, std::int64_t id) {
   const RunRow run = store.run(id);
   requireStartable(run);
+  requireDependency(store, run);
   const std::filesystem::path folder = runFolder(store, run);
   RunLog log(folder / "run.log");
   const auto resumed =

@@ -1,7 +1,6 @@
 // vitrine stop: asks a run to end at a checkpoint.
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
-#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/jobs/launcher.h"
 
@@ -14,11 +13,6 @@ int runStop(const Arguments& arguments) {
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  const RunRow run = store.run(id);
-  if (!isAlive(run.state)) {
-    throw RefusedError("run " + std::to_string(id) + " is " + toString(run.state) +
-                       ", so there is nothing to stop");
-  }
   stopRun(store, id);
   log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
             std::to_string(id) + "` goes on");
