@@ -37,9 +37,10 @@ at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate) {
       const AutocastScope autocast(options_.precision, device.type());
       loss = session_.loss(model_, batch);
     }
-    if (!loss.total.defined() || loss.total.dim() != 0 || loss.total.scalar_type() != at::kFloat) {
-      throw ShapeError("the task's loss must be one float32 number without axes");
+    if (!loss.total.defined() || loss.total.dim() != 0) {
+      throw ShapeError("the task's loss must be one number without axes");
     }
+    loss.total = loss.total.to(at::kFloat);  // a loss under autocast may come out in half precision
     const at::Tensor scaled = batches.size() == 1 ? loss.total : loss.total.mul(share);
     scaled.backward();
     const at::NoGradGuard noGrad;

@@ -245,10 +245,15 @@ TEST(Probe, IsDueAtStepZeroAtItsIntervalAndAtTheEnd) {
   SmallRun run(trainConfig({{"steps", 14}}));
   run.setup.observed = {{&probe, "probe", observeConfig({{"every_steps", 5}})}};
   static_cast<void>(run.go());
-  EXPECT_EQ(run.sink.steps("analysis/probe/mean"), (Steps{0, 5, 10, 14}));
-  ASSERT_EQ(run.sink.artifacts.size(), 4U);
-  EXPECT_EQ(run.sink.artifacts[1].step, 5);
-  EXPECT_EQ(run.sink.artifacts[1].analysis, "probe");
+  std::set<std::int64_t>
+      due;  // on a busy machine those in between may be late, and then they are counted
+  for (const std::int64_t step : run.sink.steps("analysis/probe/mean")) due.insert(step);
+  for (const EventRecord& skipped : run.sink.eventsOf("probe_skipped")) due.insert(skipped.step);
+  EXPECT_EQ(due, (std::set<std::int64_t>{0, 5, 10, 14}));
+  ASSERT_GE(run.sink.artifacts.size(), 2U);
+  EXPECT_EQ(run.sink.artifacts.back().step, 14);
+  EXPECT_EQ(run.sink.artifacts.back().analysis, "probe");
+  EXPECT_EQ(run.sink.artifacts.back().meta.at("weights"), "model");
 }
 
 TEST(Probe, ChangesNoBitOfTheTraining) {

@@ -1,0 +1,96 @@
+// Resuming the real architectures on the CPU: ViT and iLLaMA with everything on that draws or
+// moves.
+#include <gtest/gtest.h>
+
+#include "core/files/checkpoint_folder.h"
+#include "plugins/illama/illama.h"
+#include "plugins/vit/vit.h"
+#include "tests/core/train/fakes.h"
+
+namespace vitrine::test {
+namespace {
+
+struct Recorded {
+  std::vector<std::pair<std::int64_t, double>> loss;
+  std::map<std::string, at::Tensor> model, ema;
+};
+
+constexpr std::int64_t kSteps = 20;  ///< 12 steps an epoch
+
+class ArchitectureResume : public testing::Test {
+ protected:
+  /// Values of the model's table on top of a tiny size; the rest are defaults.
+  static std::shared_ptr<Model> build(const Architecture& architecture, Json values,
+                                      std::uint64_t seed) {
+    const Json tiny{{"image_size", 4},  {"patch_size", 2}, {"in_channels", 1},
+                    {"num_classes", 4}, {"width", 24},     {"depth", 3},
+                    {"heads", 2},       {"dropout", 0.1},  {"drop_path", 0.2}};
+    for (const auto& [key, value] : tiny.items()) {
+      values[key] = value;
+    }
+    const auto problems = resolveItem(architecture.card().schema, "model", values);
+    for (const Problem& problem : problems) ADD_FAILURE() << problem.sentence();
+    return architecture.build(Config(values), seed);
+  }
+
+  static Config config() {
+    return trainConfig({{"steps", kSteps},
+                        {"ema.decay", 0.9},
+                        {"optimizer.learning_rate", 0.003},
+                        {"schedule.warmup_steps", 5},
+                        {"threads", 2},
+                        {"checkpoint.every_epochs", nullptr},
+                        {"checkpoint.best", false}});
+  }
+
+  /// Trains to the end, or to `stop`, and appends the losses.
+  static void segment(std::shared_ptr<Model> model, const OwnFolder& folder,
+                      std::int64_t resumeFrom, std::int64_t stop, Recorded& recorded) {
+    SmallRun run(config());
+    run.setup.model = std::move(model);
+    run.setup.checkpointFolder = folder.path;
+    if (resumeFrom > 0) run.setup.resumeFrom = folder.path / checkpointName(resumeFrom);
+    run.session->onLoss = [&run, left = stop - resumeFrom](const Batch&) mutable {
+      if (--left == 0) run.control.ask(Request::Interrupt);
+    };
+    const TrainerResult result = run.go();
+    EXPECT_EQ(result.step, stop) << result.reason;
+    for (const auto& point : run.sink.curve("train/loss")) recorded.loss.push_back(point);
+    const auto last = folder.path / checkpointName(stop);
+    recorded.model = readTensors(last / "model.safetensors");
+    recorded.ema = readTensors(last / "ema.safetensors");
+  }
+
+  static void expectBitIdentical(const Architecture& architecture, const Json& values) {
+    Recorded whole;
+    {
+      const OwnFolder folder;
+      segment(build(architecture, values, 1), folder, 0, kSteps, whole);
+    }
+    for (const std::int64_t stop : {3, 12, 17}) {
+      const OwnFolder folder;
+      Recorded parts;
+      segment(build(architecture, values, 1), folder, 0, stop, parts);
+      segment(build(architecture, values, 2), folder, stop, kSteps, parts);
+      EXPECT_EQ(parts.loss, whole.loss) << "stopped after step " << stop;
+      for (const auto& [name, tensor] : whole.model) {
+        EXPECT_TRUE(at::equal(parts.model.at(name), tensor))
+            << name << ", stopped after step " << stop;
+        EXPECT_TRUE(at::equal(parts.ema.at(name), whole.ema.at(name))) << name << " of the average";
+      }
+    }
+  }
+};
+
+TEST_F(ArchitectureResume, OfViTIsBitIdentical) {
+  expectBitIdentical(vit::VitArchitecture(), Json::object());
+}
+
+TEST_F(ArchitectureResume, OfILlamaInsideItsSoftMaskIsBitIdentical) {
+  expectBitIdentical(
+      illama::IllamaArchitecture(),
+      Json{{"mlp_width", 32}, {"mask", {{"kind", "soft"}, {"schedule", "linear"}, {"epochs", 1}}}});
+}
+
+}  // namespace
+}  // namespace vitrine::test
