@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 // One binary, the widest vectors of the machine it runs on.
@@ -303,13 +304,10 @@ constexpr std::int64_t kHeadsAtOnce = 8;
 class ShortAttention : public torch::autograd::Function<ShortAttention> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& queryIn,
-                            const at::Tensor& keyValueIn, const at::Tensor& cosine,
-                            const at::Tensor& sine, const at::Tensor& additive,
-                            const at::Tensor& multiplicative, std::int64_t heads,
-                            std::int64_t firstQuery) {
+                            const std::optional<at::Tensor>& keyValueIn, const Constants& constants,
+                            std::int64_t heads, std::int64_t firstQuery) {
     const at::Tensor query = queryIn.contiguous();
-    const at::Tensor keyValue = keyValueIn.defined() ? keyValueIn.contiguous() : at::Tensor();
-    const Constants constants{cosine, sine, additive, multiplicative};
+    const at::Tensor keyValue = keyValueIn ? keyValueIn->contiguous() : at::Tensor();
     const Problem p = problemOf(query, keyValue, heads, firstQuery, constants);
     const bool isPacked = !keyValue.defined();
     const at::Tensor out = at::empty({p.batch, p.queries, p.heads * p.headDim}, query.options());
@@ -325,8 +323,8 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
                     probabilities.data_ptr<float>() + at.probabilities, scratch);
       }
     });
-    context->save_for_backward(
-        {query, keyValue, cosine, sine, additive, multiplicative, probabilities});
+    context->save_for_backward({query, keyValue, constants.cosine, constants.sine,
+                                constants.additive, constants.multiplicative, probabilities});
     context->saved_data["heads"] = heads;
     context->saved_data["first_query"] = firstQuery;
     return out;
@@ -357,7 +355,7 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
                      {dq + at.query, dkv + at.key, dkv + at.value}, scratch);
       }
     });
-    return {queryGradient, keyValueGradient, {}, {}, {}, {}, {}, {}};
+    return {queryGradient, keyValueGradient, {}, {}, {}};
   }
 };
 
@@ -370,14 +368,16 @@ at::Tensor plainRows(const at::Tensor& mask, std::int64_t queries, std::int64_t 
 
 at::Tensor shortAttention(const AttentionInput& input, std::int64_t keys) {
   const std::int64_t queries = input.query.size(1);
-  at::Tensor cosine, sine;
+  Constants constants;
   if (input.angles.defined()) {
-    cosine = input.angles.cos().contiguous();
-    sine = input.angles.sin().contiguous();
+    constants.cosine = input.angles.cos().contiguous();
+    constants.sine = input.angles.sin().contiguous();
   }
-  return ShortAttention::apply(
-      input.query, input.keyValue, cosine, sine, plainRows(input.additive, queries, keys),
-      plainRows(input.multiplicative, queries, keys), input.heads, input.firstQuery);
+  constants.additive = plainRows(input.additive, queries, keys);
+  constants.multiplicative = plainRows(input.multiplicative, queries, keys);
+  std::optional<at::Tensor> keyValue;
+  if (input.keyValue.defined()) keyValue = input.keyValue;
+  return ShortAttention::apply(input.query, keyValue, constants, input.heads, input.firstQuery);
 }
 
 }  // namespace vitrine::nn
