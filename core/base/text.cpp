@@ -19,6 +19,16 @@ std::string nonFinite(double value) {
   return value < 0 ? "-inf" : "inf";
 }
 
+/// "1e-04" as "1e-4", "1e+20" as "1e20".
+std::string plainExponent(std::string text) {
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) return text;
+  const std::size_t digits = e + 2;
+  text.erase(digits, std::min(text.find_first_not_of('0', digits), text.size() - 1) - digits);
+  if (text[e + 1] == '+') text.erase(e + 1, 1);
+  return text;
+}
+
 char lowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string lowerCase(std::string_view text) {
@@ -76,7 +86,7 @@ std::string formatReal(double value) {
   if (!std::isfinite(value)) return nonFinite(value);
   std::array<char, 64> buffer;
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
+  return plainExponent({buffer.data(), result.ptr});
 }
 
 std::string formatReal(double value, int digits) {
@@ -84,7 +94,7 @@ std::string formatReal(double value, int digits) {
   std::array<char, 512> buffer;
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                     std::chars_format::general, std::clamp(digits, 1, 17));
-  return {buffer.data(), result.ptr};
+  return plainExponent({buffer.data(), result.ptr});
 }
 
 std::string formatCount(long long value) {

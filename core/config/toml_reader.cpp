@@ -15,6 +15,7 @@ namespace vitrine {
 namespace {
 
 constexpr std::int64_t kMostValues = 1'000'000;
+constexpr std::size_t kMostKeys = 1000;  // of one table
 
 /// Where and why a text is refused before it is parsed.
 struct Refusal {
@@ -118,17 +119,21 @@ enum class Elements { AsJson, AsNodes };
 
 class Reader {
  public:
-  /// The deepest place that was too deep, if any.
-  const toml::node* tooDeep = nullptr;
+  /// Where and why reading stopped, if it did.
+  const toml::node* refused = nullptr;
+  std::string message;
 
   Node table(const toml::table& from, Elements elements, int depth) {
     Node node;
     node.isTable = true;
     node.replaces = from.is_inline();
     if (depth > kDeepestTable) {
-      tooDeep = &from;
-      return node;
+      refuse(from, "tables and lists are nested deeper than " + std::to_string(kDeepestTable));
+    } else if (from.size() > kMostKeys) {
+      refuse(from, "this table has " + formatCount(static_cast<long long>(from.size())) +
+                       " keys, more than " + formatCount(kMostKeys));
     }
+    if (refused) return node;
     struct Entry {
       const toml::key* key;
       const toml::node* value;
@@ -162,7 +167,7 @@ class Reader {
     } else {
       node.value = json(from, depth);
       const toml::array* list = from.as_array();
-      if (list && elements == Elements::AsNodes && !tooDeep) {
+      if (list && elements == Elements::AsNodes && !refused) {
         for (const toml::node& item : *list) {
           Node& child = node.items.emplace_back(value(item, elements, depth + 1));
           child.keyLine = child.line;
@@ -176,11 +181,16 @@ class Reader {
   }
 
  private:
+  void refuse(const toml::node& where, std::string why) {
+    if (refused) return;
+    refused = &where;
+    message = std::move(why);
+  }
+
   Json json(const toml::node& from, int depth) {
-    if (depth > kDeepestTable) {
-      tooDeep = &from;
-      return nullptr;
-    }
+    if (depth > kDeepestTable)
+      refuse(from, "tables and lists are nested deeper than " + std::to_string(kDeepestTable));
+    if (refused) return nullptr;
     switch (from.type()) {
       case toml::node_type::string:
         return **from.as_string();
@@ -230,10 +240,9 @@ Node readToml(const std::string& text, ProblemList& problems) {
     const toml::table document = toml::parse(std::string_view(text));
     Reader reader;
     Node read = reader.table(document, Elements::AsJson, 0);
-    if (reader.tooDeep) {
-      const toml::source_position& at = reader.tooDeep->source().begin;
-      problems.addAt(static_cast<int>(at.line), static_cast<int>(at.column), "",
-                     "tables and lists are nested deeper than " + std::to_string(kDeepestTable));
+    if (reader.refused) {
+      const toml::source_position& at = reader.refused->source().begin;
+      problems.addAt(static_cast<int>(at.line), static_cast<int>(at.column), "", reader.message);
       return root;
     }
     read.replaces = false;
@@ -266,7 +275,7 @@ std::string readTomlValue(const std::string& text, Node& node) {
         !value->is_date_time()) {
       Reader reader;
       node = reader.value(*value, Elements::AsJson, 1);
-      if (reader.tooDeep) return "the value is nested deeper than " + std::to_string(kDeepestTable);
+      if (reader.refused) return reader.message;
       node.placeAt(Node{});
       node.raw = text;
       return "";

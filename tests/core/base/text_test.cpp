@@ -40,7 +40,9 @@ TEST(FormatReal, NamesWhatIsNoNumber) {
 TEST(FormatReal, RoundsToDigitsWithoutTrailingZeros) {
   EXPECT_EQ(formatReal(0.861234, 3), "0.861");
   EXPECT_EQ(formatReal(0.5, 6), "0.5");
-  EXPECT_EQ(formatReal(123456, 2), "1.2e+05");
+  EXPECT_EQ(formatReal(123456, 2), "1.2e5");
+  EXPECT_EQ(formatReal(1e-4), "1e-4");
+  EXPECT_EQ(formatReal(1e100), "1e100");
 }
 
 struct CommaFacet : std::numpunct<char> {
