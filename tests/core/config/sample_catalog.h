@@ -20,6 +20,7 @@ inline Catalog sampleCatalog() {
   vit.schema.fields = {
       sizeField("image_size", 28, "side of an image").range(1, 4096).withUnit("px"),
       sizeField("patch_size", 7, "side of a patch").range(1, 512).withUnit("px"),
+      integerField("in_channels", 1, "channels of an image").range(1, 4096),
       integerField("width", 64, "channels of a token").range(1, 65536),
       integerField("depth", 4, "number of blocks").range(1, 512),
       integerField("heads", 4, "attention heads").range(1, 256),
