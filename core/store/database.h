@@ -14,13 +14,14 @@
 #include <unordered_map>
 
 #include "core/store/gate.h"
+#include "core/store_export.h"
 
 namespace vitrine {
 
 class Database;
 
 /// A prepared statement on loan from its connection's cache; reset when it goes.
-class Statement {
+class VITRINE_STORE_EXPORT Statement {
  public:
   ~Statement();
   Statement(Statement&& other) noexcept;
@@ -68,7 +69,7 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
-class Database {
+class VITRINE_STORE_EXPORT Database {
  public:
   enum class Access { Create, Write, Read };
 

@@ -18,12 +18,13 @@ struct Migration {
 };
 
 /// resources/migrations/*.sql in order.
-[[nodiscard]] std::span<const Migration> migrations();
+[[nodiscard]] VITRINE_STORE_EXPORT std::span<const Migration> migrations();
 
 /// Makes the tables of an empty file, brings an older file up to date (after a backup beside it),
 /// refuses every other. A connection for reading only checks. \throws StoreError  not ours, newer
 /// than this program, or not of the expected schema \throws RefusedError  an older file has runs in
 /// progress
-void openSchema(Database& database, std::span<const Migration> steps = migrations());
+VITRINE_STORE_EXPORT void openSchema(Database& database,
+                                     std::span<const Migration> steps = migrations());
 
 }  // namespace vitrine

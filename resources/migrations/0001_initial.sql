@@ -148,7 +148,7 @@ CREATE TABLE metric_summary (    -- of the points that count; kept up to date wi
   maximum REAL,
   minimum_step INTEGER,
   maximum_step INTEGER,
-  tail_rows INTEGER NOT NULL,    -- of the newest segment: not packed yet
+  tail_rows INTEGER NOT NULL,    -- not packed yet
   PRIMARY KEY (run_id, metric_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX metric_summary_by_metric ON metric_summary(metric_id, run_id, last);
@@ -267,7 +267,8 @@ CREATE TABLE tag (
   PRIMARY KEY (run_id, tag)
 ) STRICT, WITHOUT ROWID;
 
--- Views.
+-- Views. `->>` would be shorter than json_extract, but SQLite 3.40 calls it unsafe in a view of a schema that is not
+-- trusted.
 
 CREATE VIEW runs(id, uuid, experiment, variant, name, seed, state, created_at, started_at, finished_at,
                  device, commit_hash, config) AS
@@ -362,10 +363,10 @@ SELECT run_id, step, analysis, layer, head, image, attention, position, value,
        nullif(sum(value) OVER (PARTITION BY run_id, id, layer, head), 0)
 FROM (
   SELECT a.id, a.run_id, a.step, a.analysis,
-         coalesce(a.meta ->> ('$.layers[' || l.n || ']'), l.n) AS layer,
+         coalesce(json_extract(a.meta, '$.layers[' || l.n || ']'), l.n) AS layer,
          h.n AS head,
-         a.meta ->> '$.image' AS image,
-         a.meta ->> '$.attention' AS attention,
+         json_extract(a.meta, '$.image') AS image,
+         json_extract(a.meta, '$.attention') AS attention,
          v.n + 1000 * w.n AS position,
          (SELECT CASE (v >> 52) & 2047
                  WHEN 2047 THEN CASE WHEN v & 4503599627370495 THEN NULL WHEN v < 0 THEN -9e999 ELSE 9e999 END
@@ -383,8 +384,8 @@ FROM (
               (instr('0123456789ABCDEF', substr(h, 3, 1)) - 1 << 12) | (instr('0123456789ABCDEF', substr(h, 4, 1)) - 1 << 8) |
               (instr('0123456789ABCDEF', substr(h, 1, 1)) - 1 << 4) | (instr('0123456789ABCDEF', substr(h, 2, 1)) - 1 << 0)
               FROM (SELECT hex(substr(a.data, 1 + 8 * (v.n + 1000 * w.n + a.size * (h.n + a.heads * l.n)), 8)) AS h)) AS v)) AS value
-  FROM (SELECT *, meta ->> '$.shape[0]' AS layers, meta ->> '$.shape[1]' AS heads, meta ->> '$.shape[2]' AS size
-        FROM artifacts WHERE kind = 'spectrum' AND meta ->> '$.dtype' = 'float64') a
+  FROM (SELECT *, json_extract(meta, '$.shape[0]') AS layers, json_extract(meta, '$.shape[1]') AS heads, json_extract(meta, '$.shape[2]') AS size
+        FROM artifacts WHERE kind = 'spectrum' AND json_extract(meta, '$.dtype') = 'float64') a
     JOIN numbers l ON l.n < a.layers
     JOIN numbers h ON h.n < a.heads
     JOIN numbers w ON w.n <= (a.size - 1) / 1000
@@ -395,17 +396,17 @@ FROM (
 -- float32 [rows, columns] of one layer and head.
 CREATE VIEW attention_maps(run_id, step, layer, head, image, split, kind, rows, columns, data) AS
 SELECT a.run_id, a.step,
-       coalesce(a.meta ->> ('$.layers[' || l.n || ']'), l.n),
+       coalesce(json_extract(a.meta, '$.layers[' || l.n || ']'), l.n),
        h.n,
-       a.meta ->> '$.image',
-       a.meta ->> '$.split',
-       coalesce(a.meta ->> '$.attention', 'softmax'),
+       json_extract(a.meta, '$.image'),
+       json_extract(a.meta, '$.split'),
+       coalesce(json_extract(a.meta, '$.attention'), 'softmax'),
        a.queries,
        a.keys,
        substr(a.data, 1 + 4 * a.queries * a.keys * (h.n + a.heads * l.n), 4 * a.queries * a.keys)
-FROM (SELECT *, meta ->> '$.shape[0]' AS layers, meta ->> '$.shape[1]' AS heads,
-             meta ->> '$.shape[2]' AS queries, meta ->> '$.shape[3]' AS keys
-      FROM artifacts WHERE kind = 'attention' AND meta ->> '$.dtype' = 'float32') a
+FROM (SELECT *, json_extract(meta, '$.shape[0]') AS layers, json_extract(meta, '$.shape[1]') AS heads,
+             json_extract(meta, '$.shape[2]') AS queries, json_extract(meta, '$.shape[3]') AS keys
+      FROM artifacts WHERE kind = 'attention' AND json_extract(meta, '$.dtype') = 'float32') a
   JOIN numbers l ON l.n < a.layers
   JOIN numbers h ON h.n < a.heads
 WHERE length(a.data) = 4 * a.layers * a.heads * a.queries * a.keys;
@@ -413,8 +414,8 @@ WHERE length(a.data) = 4 * a.layers * a.heads * a.queries * a.keys;
 -- Artifacts of kind `reliability`: float64 [bins, 5].
 CREATE VIEW calibration_bins(run_id, step, analysis, split, binning, bin, lower, upper, count, confidence, accuracy) AS
 SELECT a.run_id, a.step, a.analysis,
-       a.meta ->> '$.split',
-       coalesce(a.meta ->> '$.binning', 'width'),
+       json_extract(a.meta, '$.split'),
+       coalesce(json_extract(a.meta, '$.binning'), 'width'),
        b.n,
        (SELECT CASE (v >> 52) & 2047
                WHEN 2047 THEN CASE WHEN v & 4503599627370495 THEN NULL WHEN v < 0 THEN -9e999 ELSE 9e999 END
@@ -496,5 +497,5 @@ SELECT a.run_id, a.step, a.analysis,
             (instr('0123456789ABCDEF', substr(h, 3, 1)) - 1 << 12) | (instr('0123456789ABCDEF', substr(h, 4, 1)) - 1 << 8) |
             (instr('0123456789ABCDEF', substr(h, 1, 1)) - 1 << 4) | (instr('0123456789ABCDEF', substr(h, 2, 1)) - 1 << 0)
             FROM (SELECT hex(substr(a.data, 33 + 40 * b.n, 8)) AS h)) AS v))
-FROM artifacts a JOIN numbers b ON b.n < a.meta ->> '$.shape[0]'
-WHERE a.kind = 'reliability' AND a.meta ->> '$.dtype' = 'float64' AND length(a.data) = 40 * (a.meta ->> '$.shape[0]');
+FROM artifacts a JOIN numbers b ON b.n < json_extract(a.meta, '$.shape[0]')
+WHERE a.kind = 'reliability' AND json_extract(a.meta, '$.dtype') = 'float64' AND length(a.data) = 40 * json_extract(a.meta, '$.shape[0]');

@@ -1,0 +1,201 @@
+// The table of legal transitions, and who is alive.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+
+#include "core/store/types.h"
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using enum RunState;
+using testing::messageOf;
+
+constexpr RunState kStates[] = {Queued,   Starting, Running, Pausing, Paused,
+                                Stopping, Stopped,  Done,    Failed,  Interrupted};
+
+/// Written out by hand, so that a change of the table is a change of this test.
+const std::set<std::pair<RunState, RunState>> kLegal{
+    {Queued, Starting},      {Queued, Running},       {Queued, Stopped},
+    {Queued, Failed},        {Starting, Starting},    {Starting, Running},
+    {Starting, Pausing},     {Starting, Stopping},    {Starting, Stopped},
+    {Starting, Failed},      {Starting, Interrupted}, {Running, Pausing},
+    {Running, Paused},       {Running, Stopping},     {Running, Stopped},
+    {Running, Done},         {Running, Failed},       {Running, Interrupted},
+    {Pausing, Paused},       {Pausing, Stopping},     {Pausing, Stopped},
+    {Pausing, Done},         {Pausing, Failed},       {Pausing, Interrupted},
+    {Paused, Queued},        {Paused, Starting},      {Paused, Running},
+    {Paused, Stopped},       {Stopping, Stopped},     {Stopping, Done},
+    {Stopping, Failed},      {Stopping, Interrupted}, {Stopped, Queued},
+    {Stopped, Starting},     {Stopped, Running},      {Failed, Queued},
+    {Failed, Starting},      {Failed, Running},       {Interrupted, Queued},
+    {Interrupted, Starting}, {Interrupted, Running},  {Interrupted, Stopped}};
+
+using RunStateInStore = testing::StoreTest;
+
+TEST(RunStates, HaveNamesThatReadBack) {
+  for (const RunState state : kStates) EXPECT_EQ(runStateFromString(toString(state)), state);
+  EXPECT_EQ(messageOf<StoreError>([] { static_cast<void>(runStateFromString("asleep")); }),
+            "there is no run state 'asleep'");
+}
+
+TEST(RunStates, AreAliveWhileAProcessShouldBeThere) {
+  for (const RunState state : kStates) {
+    EXPECT_EQ(isAlive(state),
+              state == Starting || state == Running || state == Pausing || state == Stopping)
+        << toString(state);
+  }
+}
+
+TEST_F(RunStateInStore, ChangesAlongTheLegalTransitionsAndNoOther) {
+  RunStore store(file());
+  testing::RawDatabase raw(file());
+  const std::int64_t run = addRun(store);
+  for (const RunState from : kStates) {
+    for (const RunState to : kStates) {
+      const bool isLegal = kLegal.count({from, to}) != 0;
+      EXPECT_EQ(canChange(from, to), isLegal) << toString(from) << " -> " << toString(to);
+      raw.run("UPDATE run SET state = '" + toString(from) + "'");
+      if (isLegal) {
+        store.setState(run, to, "why");
+        EXPECT_EQ(store.run(run).state, to);
+        EXPECT_EQ(store.run(run).reason, "why");
+      } else {
+        EXPECT_EQ(messageOf<StoreError>([&] { store.setState(run, to); }),
+                  "run 1 is " + toString(from) + " and cannot become " + toString(to));
+        EXPECT_EQ(store.run(run).state, from);
+      }
+    }
+  }
+}
+
+TEST_F(RunStateInStore, LeavesAnEventForEveryChange) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  store.setState(run, Failed, "loss is not finite at step 12");
+  const auto events = store.events(run);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].kind, "state");
+  EXPECT_EQ(events[1].data.at("from"), "running");
+  EXPECT_EQ(events[1].data.at("to"), "failed");
+  EXPECT_EQ(events[1].text, "loss is not finite at step 12");
+}
+
+TEST(Workers, AreToldByPidStartTimeAndBoot) {
+  const Worker here = thisWorker();
+  EXPECT_EQ(here.pid, ::getpid());
+  EXPECT_TRUE(isWorkerAlive(here));
+  Worker other = here;
+  other.startTime = "1";  // the pid was used again
+  EXPECT_FALSE(isWorkerAlive(other));
+  other = here;
+  other.bootId = "another boot";
+  EXPECT_FALSE(isWorkerAlive(other));
+  EXPECT_FALSE(isWorkerAlive({}));
+}
+
+TEST(Workers, AreGoneOnceTheyEndedThoughNobodyWaitedForThem) {
+  const pid_t child = ::fork();
+  if (child == 0) ::pause();
+  const Worker worker = workerOf(child);
+  EXPECT_TRUE(isWorkerAlive(worker));
+  ::kill(child, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+            0);  // a zombie now
+  EXPECT_FALSE(isWorkerAlive(worker));
+  ::waitpid(child, nullptr, 0);
+}
+
+/// A worker that was there once: its pid is this process's, so only the start time tells.
+Worker goneWorker() {
+  Worker worker = thisWorker();
+  worker.startTime = "1";
+  return worker;
+}
+
+TEST_F(RunStateInStore, BecomesInterruptedWhenTheProcessIsGone) {
+  RunStore store(file());
+  const std::int64_t lost = addRun(store, "lost");
+  const std::int64_t alive = addRunning(store, "alive");
+  store.openSegment(lost, 0, goneWorker(), Json::object());
+  store.setLogFile(lost, "run-x/run.log");
+  std::filesystem::create_directories(filesFolder(file()) / "run-x");
+  std::ofstream(filesFolder(file()) / "run-x" / "run.log")
+      << "step 1\nterminate called: out of memory\n\n";
+
+  EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(lost));
+  const RunRow row = store.run(lost);
+  EXPECT_EQ(row.state, Interrupted);
+  EXPECT_THAT(row.reason,
+              ::testing::HasSubstr("process " + std::to_string(::getpid()) + " is gone"));
+  EXPECT_THAT(row.reason,
+              ::testing::EndsWith("the last line of its log: terminate called: out of memory"));
+  EXPECT_EQ(store.run(alive).state, Running);
+  EXPECT_THAT(store.reapLostRuns(), ::testing::IsEmpty());
+}
+
+TEST_F(RunStateInStore, BecomesInterruptedByARestartOfTheMachineAndSaysSo) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  Worker worker = thisWorker();
+  worker.bootId = "an earlier boot";
+  store.openSegment(run, 0, worker, Json::object());
+  EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(run));
+  EXPECT_THAT(store.run(run).reason, ::testing::HasSubstr("the machine was restarted"));
+}
+
+TEST_F(RunStateInStore, StaysWhereItIsWhenTheWorkerIsOnAnotherMachine) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  Worker worker = goneWorker();
+  worker.host = "another-machine";
+  store.openSegment(run, 0, worker, Json::object());
+  EXPECT_THAT(store.reapLostRuns(), ::testing::IsEmpty());
+  EXPECT_EQ(store.run(run).state, Running);
+}
+
+TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  store.claim(run);
+  EXPECT_EQ(store.run(run).state, Starting);
+  EXPECT_EQ(store.run(run).worker.pid, ::getpid());
+  EXPECT_EQ(messageOf<RefusedError>([&] { store.claim(run); }),
+            "run 1 is starting and cannot be started");
+}
+
+TEST_F(RunStateInStore, IsNotTakenFromALivingWorker) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  const pid_t child = ::fork();
+  if (child == 0) ::pause();
+  store.openSegment(run, 0, workerOf(child), Json::object());
+  EXPECT_THAT(
+      messageOf<RefusedError>([&] { store.openSegment(run, 0, thisWorker(), Json::object()); }),
+      ::testing::HasSubstr("is being worked on by process " + std::to_string(child)));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(store.openSegment(run, 0, thisWorker(), Json::object()), 2);
+}
+
+TEST_F(RunStateInStore, ForgetsARequestWhenTheRunEnds) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  store.setRequest(run, "stop");
+  EXPECT_EQ(store.request(run), "stop");
+  store.setState(run, Stopping);
+  EXPECT_EQ(store.request(run), "stop");
+  store.setState(run, Stopped);
+  EXPECT_EQ(store.request(run), "");
+  EXPECT_EQ(messageOf<RefusedError>([&] { store.setRequest(run, "pause"); }),
+            "run 1 is stopped; only a run in progress can be asked to pause");
+}
+
+}  // namespace
+}  // namespace vitrine

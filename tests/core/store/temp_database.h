@@ -1,0 +1,110 @@
+// A database in a folder of its own that goes with the test, and small helpers to fill it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::testing {
+
+/// A connection with SQLite's own settings, as the sqlite3 shell has.
+class RawDatabase {
+ public:
+  explicit RawDatabase(const std::filesystem::path& file) {
+    EXPECT_EQ(sqlite3_open(file.c_str(), &handle_), SQLITE_OK);
+    sqlite3_busy_timeout(handle_, 5000);
+  }
+  ~RawDatabase() { sqlite3_close(handle_); }
+  RawDatabase(const RawDatabase&) = delete;
+  RawDatabase& operator=(const RawDatabase&) = delete;
+
+  void run(const std::string& sql) {
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK)
+        << sql << ": " << (error != nullptr ? error : "");
+    sqlite3_free(error);
+  }
+  /// The rows of `sql`, each handed to `use` as a statement standing on it.
+  template <typename Use>
+  void each(const std::string& sql, Use&& use) {
+    sqlite3_stmt* statement = nullptr;
+    ASSERT_EQ(sqlite3_prepare_v2(handle_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+        << sql << ": " << sqlite3_errmsg(handle_);
+    int code = SQLITE_OK;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) use(statement);
+    EXPECT_EQ(code, SQLITE_DONE) << sqlite3_errmsg(handle_);
+    sqlite3_finalize(statement);
+  }
+  std::int64_t integer(const std::string& sql) {
+    std::int64_t value = -1;
+    each(sql, [&](sqlite3_stmt* row) { value = sqlite3_column_int64(row, 0); });
+    return value;
+  }
+
+ private:
+  sqlite3* handle_ = nullptr;
+};
+
+class StoreTest : public ::testing::Test {
+ protected:
+  StoreTest() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "vitrine-store-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~StoreTest() override {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+  }
+
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "experiments.sqlite"; }
+
+  static NewRun newRun(const std::string& name) {
+    NewRun run;
+    run.name = name;
+    run.config = Json::parse(R"({"model": {"width": 64}, "train": {"epochs": 5}})");
+    run.origins = Json::object();
+    return run;
+  }
+  static std::int64_t addRun(RunStore& store, const std::string& name = "a run") {
+    return store.addRuns(store.experiment("an experiment", ""), {newRun(name)}).front();
+  }
+  /// A running run and its first segment, number 1.
+  static std::int64_t addRunning(RunStore& store, const std::string& name = "a run") {
+    const std::int64_t run = addRun(store, name);
+    store.openSegment(run, 0, thisWorker(), Json{{"device", "cpu"}, {"commit", "abc123"}});
+    return run;
+  }
+  static MetricRecord record(std::int64_t step,
+                             std::vector<std::pair<std::string, double>> values) {
+    return {step, static_cast<double>(step) / 469.0, static_cast<double>(step) * 0.031,
+            std::move(values)};
+  }
+
+  std::filesystem::path folder_;
+};
+
+/// The message of the error of type E that `body` must throw.
+template <typename E, typename Body>
+std::string messageOf(Body&& body) {
+  try {
+    body();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another error: " << error.what();
+    return {};
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+}  // namespace vitrine::testing
