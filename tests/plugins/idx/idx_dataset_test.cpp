@@ -33,7 +33,7 @@ void putSet(const TemporaryFolder& folder) {
 
 std::shared_ptr<const Dataset> open(const TemporaryFolder& folder, Json classes = Json::array()) {
   return IdxFolderSource().open(
-      Config({{"folder", folder.path().string()}, {"classes", std::move(classes)}}));
+      Config(Json{{"folder", folder.path().string()}, {"classes", std::move(classes)}}));
 }
 
 std::string refusal(const TemporaryFolder& folder, Json classes = Json::array()) {
@@ -88,7 +88,7 @@ TEST(IdxFolder, PartsThatDoNotFitAreNamed) {
 
 TEST(FashionMnist, AMissingFolderNamesThePackageThatBringsIt) {
   const std::string sentence = sentenceOf<FileError>([] {
-    (void)FashionMnistSource().open(Config({{"folder", "/nowhere"}}));
+    (void)FashionMnistSource().open(Config(Json{{"folder", "/nowhere"}}));
   });
   EXPECT_THAT(sentence, HasSubstr("/nowhere"));
   EXPECT_THAT(sentence, HasSubstr("dataset-fashion-mnist"));

@@ -1,0 +1,337 @@
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/model/weights.h"
+#include "plugins/analyses/attention_map.h"
+#include "plugins/analyses/attention_rank.h"
+#include "plugins/analyses/calibration.h"
+
+namespace vitrine::analyses {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Two layers that hand out the attention they were given, for each image the same.
+class FakeAttention final : public torch::nn::Module,
+                            public Model,
+                            public ImageClassifier,
+                            public AttentionSource {
+ public:
+  /// \param layers  each [heads, queries, keys]
+  explicit FakeAttention(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  void setGenerator(const at::Generator&) override {}
+  at::Tensor classify(const at::Tensor& images) override {
+    sawGradient = sawGradient || at::GradMode::is_enabled();
+    if (fails) throw Error("out of memory");
+    if (!tap) return images.flatten(1);
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const auto layer = static_cast<std::int64_t>(l);
+      if (!tap->layers.empty() &&
+          std::find(tap->layers.begin(), tap->layers.end(), layer) == tap->layers.end())
+        continue;
+      at::Tensor weights = layers_[l].unsqueeze(0).repeat({images.size(0), 1, 1, 1});
+      weights = weights * images.flatten(1).select(1, 0).view(
+                              {-1, 1, 1, 1});  // image i is scaled by its first pixel
+      if (tap->kind == AttentionTap::Kind::Softmax) weights = weights + 1;
+      const std::int64_t tokens = weights.size(2);
+      at::Tensor positions =
+          at::stack({at::arange(tokens) - 1, at::arange(tokens) - 1}, 1).clamp_min(-1);
+      if (!hasClassToken) positions = positions.abs();
+      tap->receive({layer, weights, positions, positions});
+      weights.zero_();  // a buffer that the next layer uses again
+    }
+    return images.flatten(1);
+  }
+  at::Tensor features(const at::Tensor& images) override { return images; }
+  at::Tensor head(const at::Tensor& features) override { return features; }
+  std::int64_t attentionLayers() const override {
+    return static_cast<std::int64_t>(layers_.size());
+  }
+  std::int64_t attentionHeads() const override { return layers_.front().size(0); }
+  void setAttentionTap(std::shared_ptr<const AttentionTap> value) override {
+    tap = std::move(value);
+  }
+
+  std::shared_ptr<const AttentionTap> tap;
+  bool fails = false, sawGradient = false, hasClassToken = true;
+
+ private:
+  std::vector<at::Tensor> layers_;
+};
+
+Batch batchOf(std::int64_t images) {
+  Batch batch;
+  batch.fields["image"] =
+      at::ones({images, 1, 4, 4}) * at::arange(1, images + 1).view({-1, 1, 1, 1}).to(at::kFloat);
+  batch.fields["label"] = at::arange(images, at::kLong) % 3;
+  batch.sampleIds.resize(static_cast<std::size_t>(images));
+  std::iota(batch.sampleIds.begin(), batch.sampleIds.end(), 0);
+  return batch;
+}
+
+Config configOf(const Analysis& analysis, const Json& changes = Json::object()) {
+  Json values = analysis.card().schema.defaults();
+  for (const auto& [key, value] : changes.items()) values[key] = value;
+  return Config(values);
+}
+
+/// Structured matrices of fact table E, [1, 1, n, n].
+at::Tensor structured(const std::string& name, std::int64_t n) {
+  const at::Tensor ones = at::ones({n, n}, at::kDouble);
+  const double size = static_cast<double>(n);
+  at::Tensor out = ones / size;
+  if (name == "lower_triangle_over_n") out = ones.tril() / size;
+  if (name == "row_normalised_lower_triangle") out = ones.tril() / ones.tril().sum(1, true);
+  if (name == "modified_over_n") {
+    at::Tensor mask = ones.tril();
+    mask.select(0, 0).fill_(1);
+    out = mask / size;
+  }
+  if (name == "soft_0_5_over_n") out = (ones.tril() * 0.5 + ones * 0.5) / size;
+  if (name == "soft_0_9_over_n") out = (ones.tril() * 0.1 + ones * 0.9) / size;
+  if (name == "identity") out = at::eye(n, at::kDouble);
+  return out.view({1, 1, n, n});
+}
+
+TEST(AttentionRank, SimpleMatricesHaveTheRanksOfTheTable) {
+  const std::map<std::string, std::array<std::int64_t, 3>> table{
+      {"uniform", {1, 1, 1}},
+      {"lower_triangle_over_n", {8, 19, 56}},
+      {"row_normalised_lower_triangle", {6, 13, 31}},
+      {"modified_over_n", {7, 18, 55}},
+      {"soft_0_5_over_n", {5, 11, 32}},
+      {"soft_0_9_over_n", {1, 1, 1}},
+      {"identity", {14, 40, 158}}};
+  const std::array<std::int64_t, 3> sizes{17, 50, 197};
+  for (const auto& [name, ranks] : table) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const Spectrum spectrum = spectrumOf(structured(name, sizes[i]));
+      EXPECT_EQ(rankAt(spectrum.cumulative, 0.8).item<std::int64_t>(), ranks[i])
+          << name << " " << sizes[i];
+    }
+  }
+}
+
+TEST(AttentionRank, TheLowerTriangleHasTheSingularValuesOfTheClosedForm) {
+  for (const std::int64_t n : {3, 17, 50}) {
+    const at::Tensor values = spectrumOf(at::ones({1, 1, n, n}, at::kDouble).tril()).values;
+    for (std::int64_t k = 1; k <= n; ++k) {
+      const double expected =
+          1 / (2 * std::sin((2.0 * static_cast<double>(k) - 1) * std::numbers::pi /
+                            (4.0 * static_cast<double>(n) + 2)));
+      EXPECT_NEAR(values[0][0][k - 1].item<double>(), expected, 1e-10) << n << " " << k;
+    }
+  }
+}
+
+TEST(AttentionRank, EffectiveAndStableRankOfKnownMatrices) {
+  const Spectrum identity = spectrumOf(structured("identity", 5));
+  EXPECT_NEAR(identity.effectiveRank.item<double>(), 5, 1e-12);
+  EXPECT_NEAR(identity.stableRank.item<double>(), 5, 1e-12);
+  const Spectrum uniform = spectrumOf(structured("uniform", 5));
+  EXPECT_NEAR(uniform.effectiveRank.item<double>(), 1, 1e-9);
+  EXPECT_NEAR(uniform.stableRank.item<double>(), 1, 1e-12);
+  // Singular values 3 and 1: exp(-(3/4 ln 3/4 + 1/4 ln 1/4)) and 10 / 9.
+  const Spectrum two =
+      spectrumOf(at::tensor({0.0, 3.0, -1.0, 0.0}, at::kDouble).view({1, 1, 2, 2}));
+  EXPECT_NEAR(two.effectiveRank.item<double>(),
+              std::exp(-0.75 * std::log(0.75) - 0.25 * std::log(0.25)), 1e-12);
+  EXPECT_NEAR(two.stableRank.item<double>(), 10.0 / 9, 1e-12);
+  const Spectrum zero = spectrumOf(at::zeros({1, 1, 3, 3}));
+  EXPECT_EQ(rankAt(zero.cumulative, 0.8).item<std::int64_t>(), 0);
+  EXPECT_EQ(zero.effectiveRank.item<double>(), 0);
+  EXPECT_EQ(zero.stableRank.item<double>(), 0);
+  EXPECT_THROW((void)spectrumOf(at::full({1, 1, 3, 3}, NAN)), Error);
+}
+
+TEST(AttentionRank, AgreesWithTheReferenceInBothOrdersOfAveraging) {
+  const auto io =
+      readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/attention_rank/io.safetensors");
+  for (const std::string kind : {"bidirectional", "masked"}) {
+    const Spectrum spectrum = spectrumOf(io.at("input/attention_" + kind));
+    const auto near = [&](const at::Tensor& actual, const std::string& name) {
+      // The reference was stored as float32: 6e-8 of values up to 4.
+      EXPECT_LT((actual.to(at::kDouble) - io.at("output/" + name + "_" + kind).to(at::kDouble))
+                    .abs()
+                    .max()
+                    .item<double>(),
+                1e-6)
+          << name << " " << kind;
+    };
+    near(spectrum.values, "singular_values");
+    near(spectrum.cumulative, "cumulative");
+    near(spectrum.cumulative.mean(0), "cumulative_mean");
+    near(rankAt(spectrum.cumulative, 0.8), "rank80");
+    near(rankAt(spectrum.cumulative.mean(0), 0.8), "rank80_of_mean");
+    near(rankAt(spectrum.cumulative, 0.8).to(at::kDouble).mean(0), "mean_of_rank80");
+  }
+}
+
+TEST(AttentionRank, TheProbeNamesEveryLayerAndHead) {
+  const auto io =
+      readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/attention_rank/io.safetensors");
+  const at::Tensor first = io.at("input/attention_masked")[0],
+                   second = io.at("input/attention_bidirectional")[0];
+  FakeAttention model({first, second});
+  const AttentionRank analysis;
+  const auto later = analysis.probe(configOf(analysis), model, batchOf(2));
+  EXPECT_EQ(model.tap, nullptr);
+  EXPECT_FALSE(model.sawGradient);
+  const Analysis::Findings findings = later();
+  const std::map<std::string, double> scores(findings.scores.begin(), findings.scores.end());
+  double sum = 0;
+  for (std::int64_t head = 0; head < 3; ++head) {
+    const double rank = io.at("output/rank80_masked")[0][head].item<double>();
+    // The two images differ by a factor, which no rank sees.
+    EXPECT_EQ(scores.at("rank80/layer0/head" + std::to_string(head)), rank);
+    EXPECT_EQ(scores.at("rank80_mean/layer0/head" + std::to_string(head)), rank);
+    sum += rank;
+  }
+  EXPECT_DOUBLE_EQ(scores.at("rank80/layer0"), sum / 3);
+  EXPECT_TRUE(scores.contains("effective_rank/layer1/head2"));
+  EXPECT_TRUE(scores.contains("stable_rank/layer1"));
+  EXPECT_EQ(scores.size(), 4u * 2 * 4);
+  ASSERT_EQ(findings.artifacts.size(), 2u);
+  const Artifact& spectrum = findings.artifacts[0];
+  EXPECT_EQ(spectrum.kind, artifact_kind::kSpectrum);
+  EXPECT_EQ(spectrum.meta["shape"], Json({2, 3, 17}));
+  EXPECT_EQ(spectrum.meta["dtype"], "float64");
+  EXPECT_EQ(spectrum.meta["sample_ids"], Json({0, 1}));
+  // Mean over the two images, scaled by 1 and 2.
+  EXPECT_NEAR(arrayOf(spectrum.meta, spectrum.data).at(0),
+              1.5 * io.at("output/singular_values_masked")[0][0][0].item<double>(), 1e-5);
+  const ArrayView share = arrayOf(findings.artifacts[1].meta, findings.artifacts[1].data);
+  EXPECT_NEAR(share.at(16), 1, 1e-6);
+}
+
+TEST(AttentionRank, LooksAtTheLayersAndTheMatrixItIsToldTo) {
+  FakeAttention model({at::eye(5).unsqueeze(0), at::eye(5).unsqueeze(0)});
+  const AttentionRank analysis;
+  const auto scoresOf = [&](const Json& changes) {
+    const auto findings = analysis.probe(configOf(analysis, changes), model, batchOf(1))();
+    return std::map<std::string, double>(findings.scores.begin(), findings.scores.end());
+  };
+  const auto second = scoresOf({{"layers", {1}}, {"threshold", 0.6}});
+  EXPECT_EQ(second.at("rank60/layer1/head0"), 3);
+  EXPECT_FALSE(second.contains("rank60/layer0"));
+  // 1 is added to every entry: one direction of 6, four of 1.
+  EXPECT_EQ(scoresOf({{"attention", "softmax"}}).at("rank80/layer0"), 3);
+  try {
+    (void)scoresOf({{"layers", {2}}});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no attention layer 2; the model has layers 0 to 1"));
+  }
+}
+
+TEST(AttentionProbes, TakeTheirTapAwayEvenWhenTheModelFailsAndDrawNothing) {
+  FakeAttention model({at::eye(5).unsqueeze(0)});
+  at::manual_seed(5);
+  const at::Tensor expected = at::rand({3});
+  at::manual_seed(5);
+  const AttentionRank rank;
+  const AttentionMap map;
+  (void)rank.probe(configOf(rank), model, batchOf(2))();
+  (void)map.probe(configOf(map), model, batchOf(2))();
+  EXPECT_TRUE(at::equal(at::rand({3}), expected));
+  model.fails = true;
+  EXPECT_THROW((void)rank.probe(configOf(rank), model, batchOf(2)), Error);
+  EXPECT_EQ(model.tap, nullptr);
+}
+
+TEST(AttentionMap, GivesEveryChosenImageItsMapsAndItsPixels) {
+  const at::Tensor heads = at::arange(2 * 5 * 5, at::kFloat).view({2, 5, 5});
+  FakeAttention model({heads, heads + 100});
+  const AttentionMap analysis;
+  const Config config = configOf(analysis, {{"ids", {2, 0}}});
+  EXPECT_EQ(analysis.probeImages(config), 3);
+  const auto findings = analysis.probe(config, model, batchOf(3))();
+  ASSERT_EQ(findings.artifacts.size(), 4u);
+  const Artifact& map = findings.artifacts[0];
+  EXPECT_EQ(map.kind, artifact_kind::kAttention);
+  EXPECT_EQ(map.name, "image 2");
+  EXPECT_EQ(map.meta["shape"], Json({2, 2, 5, 5}));
+  EXPECT_EQ(map.meta["image"], 2);
+  EXPECT_EQ(map.meta["label"], 2);
+  EXPECT_EQ(map.meta["attention"], "effective");
+  EXPECT_EQ(map.meta["key_positions"].size(), 5u);
+  EXPECT_EQ(map.meta["key_positions"][0], Json({-1.0, -1.0}));
+  const ArrayView view = arrayOf(map.meta, map.data);
+  EXPECT_EQ(view.at(7), 21);                     // image 2 is scaled by 3
+  EXPECT_EQ(view.at(50 + 25 + 3), 3 * (128.0));  // layer 1, head 1
+  EXPECT_EQ(findings.artifacts[1].kind, artifact_kind::kImage);
+  EXPECT_EQ(findings.artifacts[1].name, "image 2 pixels");
+  EXPECT_EQ(findings.artifacts[1].data.at(1), std::byte{'P'});
+  EXPECT_EQ(findings.artifacts[2].name, "image 0");
+}
+
+TEST(AttentionMap, KeepsOnlyTheClassTokensRowWhenAskedAndSaysWhenThereIsNone) {
+  FakeAttention model({at::arange(25, at::kFloat).view({1, 5, 5})});
+  const AttentionMap analysis;
+  const Config config = configOf(analysis, {{"query", "class"}, {"images", 1}});
+  const auto findings = analysis.probe(config, model, batchOf(1))();
+  EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 1, 1, 5}));
+  EXPECT_EQ(findings.artifacts.at(0).meta["query_positions"].size(), 1u);
+  model.hasClassToken = false;
+  try {
+    (void)analysis.probe(config, model, batchOf(1))();
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("set query = \"all\""));
+  }
+  EXPECT_THROW((void)analysis.probe(configOf(analysis, {{"ids", {7}}}), model, batchOf(1)),
+               ConfigError);
+}
+
+TEST(AttentionMap, ManyQueriesAreKeptOnlyForTheClassToken) {
+  FakeAttention model({at::ones({1, 65, 65})});
+  const AttentionMap analysis;
+  EXPECT_EQ(analysis.probe(configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+            Json({1, 1, 1, 65}));
+  model.hasClassToken = false;
+  EXPECT_EQ(analysis.probe(configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+            Json({1, 1, 65, 65}));
+}
+
+TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
+  const auto io =
+      readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/calibration/io.safetensors");
+  const Calibration analysis;
+  const auto listener = analysis.listen(configOf(analysis), {});
+  for (std::int64_t first = 0; first < 2000; first += 300) {
+    const std::int64_t size = std::min<std::int64_t>(300, 2000 - first);
+    listener->batch({}, io.at("input/logits").narrow(0, first, size),
+                    io.at("input/labels").narrow(0, first, size));
+  }
+  Scores scores;
+  const std::vector<Artifact> artifacts = listener->finish(scores);
+  ASSERT_EQ(scores.size(), 1u);
+  EXPECT_EQ(scores[0].first, "ece");
+  EXPECT_NEAR(scores[0].second, io.at("output/ece_15").item<double>(), 1e-5);
+  ASSERT_EQ(artifacts.size(), 1u);
+  EXPECT_EQ(artifacts[0].kind, artifact_kind::kReliability);
+  EXPECT_EQ(artifacts[0].meta["shape"], Json({15, 5}));
+  EXPECT_EQ(artifacts[0].meta["binning"], "equal_width");
+  const ArrayView view = arrayOf(artifacts[0].meta, artifacts[0].data);
+  for (std::int64_t bin = 0; bin < 15; ++bin) {
+    EXPECT_EQ(view.at(5 * bin + 2), io.at("output/bin_count_15")[bin].item<double>());
+    EXPECT_NEAR(view.at(5 * bin + 4), io.at("output/bin_accuracy_15")[bin].item<double>(), 1e-5);
+    EXPECT_NEAR(artifacts[0].meta["gap_midpoint"][static_cast<std::size_t>(bin)].get<double>(),
+                io.at("output/gap_midpoint_15")[bin].item<double>(), 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::analyses

@@ -1,0 +1,274 @@
+#include "plugins/tasks/classification/classification.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/model/weights.h"
+
+namespace vitrine::classification {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Ten training and seven test images of 4 x 4 pixels in three classes; every pixel is 10 times the
+/// label.
+class TenImages final : public Dataset {
+ public:
+  TenImages() {
+    info_.height = info_.width = 4;
+    info_.classes = {"low", "middle", "high"};
+    info_.mean = {0.0};
+    info_.deviation = {1.0 / 255};
+  }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split split) const override {
+    return split == Split::Train ? 10 : split == Split::Test ? 7 : 0;
+  }
+  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+    const std::int64_t label = id % 2;  // the third class has no samples
+    std::fill(image.begin(), image.end(), static_cast<std::uint8_t>(10 * label));
+    return label;
+  }
+
+ private:
+  DatasetInfo info_;
+};
+
+/// The logit of class 1 is the mean brightness, the others are 0.
+class Brightness final : public torch::nn::Module, public Model, public ImageClassifier {
+ public:
+  explicit Brightness(std::int64_t classes = 3) : classes_(classes) {
+    gain = register_parameter("gain", at::ones({1}));
+  }
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  void setGenerator(const at::Generator&) override {}
+  at::Tensor classify(const at::Tensor& images) override {
+    seen = images.sizes().vec();
+    sawGradient = sawGradient || at::GradMode::is_enabled();
+    const at::Tensor bright = images.flatten(1).mean(1) * gain;
+    std::vector<at::Tensor> columns(static_cast<std::size_t>(classes_), at::zeros_like(bright));
+    columns[1] = bright;
+    return at::stack(columns, 1);
+  }
+  at::Tensor features(const at::Tensor& images) override { return images; }
+  at::Tensor head(const at::Tensor& features) override { return features; }
+
+  at::Tensor gain;
+  std::vector<std::int64_t> seen;
+  bool sawGradient = false;
+
+ private:
+  std::int64_t classes_;
+};
+
+Json dataValues() {
+  return {{"train_samples", nullptr},
+          {"test_samples", nullptr},
+          {"augment", {{"crop_padding", 0}, {"flip", 0.0}}},
+          {"normalize", "dataset"}};
+}
+
+std::unique_ptr<TaskSession> openSession(const Json& data = dataValues(), TaskContext context = {},
+                                         double smoothing = 0) {
+  context.batchSize = 4;
+  context.evaluationBatchSize = 3;
+  return ClassificationTask().open(Config(Json{{"label_smoothing", smoothing}}), Config(data),
+                                   std::make_shared<TenImages>(), context);
+}
+
+std::map<std::string, double> asMap(const Scores& scores) { return {scores.begin(), scores.end()}; }
+
+class CountingListener final : public EvaluationListener {
+ public:
+  void batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor& logits,
+             const at::Tensor& labels) override {
+    ids.insert(ids.end(), sampleIds.begin(), sampleIds.end());
+    fits = fits && logits.device().is_cpu() &&
+           logits.sizes() == at::IntArrayRef({labels.size(0), 3}) &&
+           labels.scalar_type() == at::kLong && !logits.requires_grad();
+  }
+  std::vector<Artifact> finish(Scores& scores) override {
+    scores.emplace_back("heard", static_cast<double>(ids.size()));
+    Artifact artifact;
+    artifact.name = "heard";
+    return {artifact};
+  }
+  std::vector<std::int64_t> ids;
+  bool fits = true;
+};
+
+TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradient) {
+  const auto io = readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/losses/io.safetensors");
+  // Ten classes; the logits are the parameter itself.
+  class Fixed final : public torch::nn::Module, public Model, public ImageClassifier {
+   public:
+    explicit Fixed(const at::Tensor& value) {
+      logits = register_parameter("logits", value.clone());
+    }
+    torch::nn::Module& module() override { return *this; }
+    std::vector<BlockCost> cost() const override { return {}; }
+    void setGenerator(const at::Generator&) override {}
+    at::Tensor classify(const at::Tensor&) override { return logits; }
+    at::Tensor features(const at::Tensor& images) override { return images; }
+    at::Tensor head(const at::Tensor& features) override { return features; }
+    at::Tensor logits;
+  };
+  class TenClasses final : public Dataset {
+   public:
+    TenClasses() {
+      info_.height = info_.width = 1;
+      for (int c = 0; c < 10; ++c) info_.classes.push_back(std::to_string(c));
+    }
+    const DatasetInfo& info() const noexcept override { return info_; }
+    std::int64_t size(Split) const override { return 6; }
+    std::int64_t read(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
+
+   private:
+    DatasetInfo info_;
+  };
+  for (const auto& [name, smoothing] :
+       {std::pair<std::string, double>{"cross_entropy", 0.0}, {"label_smoothing", 0.1}}) {
+    Fixed model(io.at("input/logits"));
+    const auto session =
+        ClassificationTask().open(Config(Json{{"label_smoothing", smoothing}}), Config(dataValues()),
+                                  std::make_shared<TenClasses>(), {});
+    Batch batch;
+    batch.fields["image"] = at::zeros({6, 1, 1, 1});
+    batch.fields["label"] = io.at("input/labels");
+    const Loss loss = session->loss(model, batch);
+    EXPECT_EQ(loss.total.dim(), 0);
+    EXPECT_EQ(loss.total.scalar_type(), at::kFloat);
+    EXPECT_NEAR(loss.total.item<double>(), io.at("output/" + name).item<double>(), 1e-5) << name;
+    loss.total.backward();
+    // float32 softmax of ten logits: a few ulp of values up to 1.
+    EXPECT_LT((model.logits.grad() - io.at("grad/" + name)).abs().max().item<double>(), 1e-6)
+        << name;
+  }
+}
+
+TEST(Classification, ScoresAreWhatTheyAreByHand) {
+  const auto session = openSession();
+  Brightness model;
+  std::vector<Artifact> artifacts;
+  CountingListener listener;
+  const Scores found = session->evaluate(model, Split::Test, {&listener}, artifacts);
+  const auto scores = asMap(found);
+  // Labels 0 1 0 1 0 1 0: brightness 0 or 10, so logits (0, 0, 0) or (0, 10, 0): equal logits mean
+  // class 0.
+  EXPECT_EQ(scores.at("top1"), 1.0);
+  EXPECT_EQ(scores.at("top5"), 1.0);
+  const double sure = std::exp(10.0) / (2 + std::exp(10.0));
+  EXPECT_NEAR(scores.at("loss"), (4 * std::log(3.0) - 3 * std::log(sure)) / 7, 1e-6);
+  EXPECT_NEAR(scores.at("ece"), (4 * (1 - 1.0 / 3) + 3 * (1 - sure)) / 7, 1e-6);
+  EXPECT_EQ(scores.at("class_accuracy/low"), 1.0);
+  EXPECT_FALSE(scores.contains("class_accuracy/high"));
+  EXPECT_EQ(scores.at("heard"), 7);
+  EXPECT_EQ(listener.ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(listener.fits);
+  EXPECT_FALSE(model.sawGradient);
+}
+
+TEST(Classification, TheConfusionMatrixHasLabelsInRows) {
+  const auto session = openSession();
+  Brightness model;
+  {
+    const at::NoGradGuard noGradient;
+    model.gain.fill_(-1);  // bright images now look least like class 1
+  }
+  std::vector<Artifact> artifacts;
+  const auto scores = asMap(session->evaluate(model, Split::Test, {}, artifacts));
+  EXPECT_NEAR(scores.at("top1"), 4.0 / 7, 1e-12);
+  EXPECT_EQ(scores.at("class_accuracy/middle"), 0.0);
+  ASSERT_EQ(artifacts.size(), 2u);
+  const Artifact& matrix = artifacts[0];
+  EXPECT_EQ(matrix.analysis, "classification");
+  EXPECT_EQ(matrix.name, "confusion");
+  EXPECT_EQ(matrix.kind, artifact_kind::kMatrix);
+  EXPECT_EQ(matrix.meta["rows"], Json({"low", "middle", "high"}));
+  EXPECT_EQ(matrix.meta["split"], "test");
+  const ArrayView view = arrayOf(matrix.meta, matrix.data);
+  EXPECT_EQ(view.at(0), 4);
+  EXPECT_EQ(view.at(3), 3);  // label 1, prediction 0
+  EXPECT_EQ(view.at(4), 0);
+  const std::string text(reinterpret_cast<const char*>(artifacts[1].data.data()),
+                         artifacts[1].data.size());
+  const Json table = Json::parse(text);
+  EXPECT_EQ(table["rows"][0], Json({"low", 4, 1.0}));
+  EXPECT_EQ(table["rows"][2], Json({"high", 0, nullptr}));
+}
+
+TEST(Classification, SubsetsNormalisingAndTheModelsImageSizeAreObeyed) {
+  Json data = dataValues();
+  data["train_samples"] = 6;
+  data["test_samples"] = 2;
+  data["normalize"] = "half";
+  TaskContext context;
+  context.imageSize = {8, 6};
+  const auto session = openSession(data, context);
+  EXPECT_EQ(session->io().height, 8);
+  EXPECT_EQ(session->io().width, 6);
+  EXPECT_EQ(session->io().classes, 3);
+  Brightness model;
+  std::vector<Artifact> artifacts;
+  CountingListener listener;
+  (void)session->evaluate(model, Split::Test, {&listener}, artifacts);
+  EXPECT_EQ(listener.ids.size(), 2u);
+  EXPECT_EQ(model.seen, (std::vector<std::int64_t>{2, 1, 8, 6}));
+  const auto stream = session->trainingStream(0);
+  EXPECT_EQ(stream->batchesPerEpoch(), 1);  // six samples, batches of four, all equal
+  const Batch batch = stream->next();
+  EXPECT_EQ(batch.size(), 4);
+  for (const std::int64_t id : batch.sampleIds) EXPECT_LT(id, 6);
+  const Batch probe = session->probeBatch(2);
+  EXPECT_EQ(probe.sampleIds, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_FLOAT_EQ(probe.at("image")[0][0][0][0].item<float>(), -1.0f);
+  EXPECT_NEAR(probe.at("image")[1][0][7][5].item<float>(), (10.0 / 255 - 0.5) / 0.5, 1e-6);
+  EXPECT_EQ(session->probeBatch(100).size(), 7);
+}
+
+TEST(Classification, ASetSmallerThanABatchStillTrains) {
+  Json data = dataValues();
+  data["train_samples"] = 3;
+  const auto session = openSession(data);
+  EXPECT_EQ(session->trainingStream(0)->next().size(), 3);
+}
+
+TEST(Classification, VisitsTheSplitsThatHaveSamplesAndIsJudgedByTheTestSplit) {
+  const auto session = openSession();
+  EXPECT_EQ(session->evaluationSplits(), std::vector<Split>{Split::Test});
+  EXPECT_EQ(session->bestBy(), "test/top1");
+}
+
+TEST(Classification, AModelWithOtherClassesIsRefusedWithTheKeyToSet) {
+  const auto session = openSession();
+  Brightness model(5);
+  std::vector<Artifact> artifacts;
+  try {
+    (void)session->evaluate(model, Split::Test, {}, artifacts);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("set model.num_classes = 3"));
+  }
+}
+
+TEST(Classification, LeavesTheGlobalGeneratorAlone) {
+  const auto session = openSession();
+  Brightness model;
+  std::vector<Artifact> artifacts;
+  at::manual_seed(5);
+  const at::Tensor expected = at::rand({3});
+  at::manual_seed(5);
+  (void)session->evaluate(model, Split::Test, {}, artifacts);
+  (void)session->trainingStream(0)->next();
+  EXPECT_TRUE(at::equal(at::rand({3}), expected));
+}
+
+}  // namespace
+}  // namespace vitrine::classification
