@@ -292,24 +292,27 @@ void RunsPanel::showMenu(const QPoint& place) {
     QGuiApplication::clipboard()->setText(
         texts.join(chosen == copyId ? QLatin1Char(' ') : QLatin1Char('\n')));
   }
-  if (chosen == remove) {
-    std::vector<std::int64_t> ended;
-    for (const std::int64_t id : ids) {
-      const RunRow* row = workbench_.run(id);
-      if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
-    }
-    const auto runs = static_cast<std::int64_t>(ended.size());
-    QMessageBox question(
-        QMessageBox::NoIcon, tr("Delete runs"),
-        tr("Delete %1 with curves, artifacts and checkpoints? This cannot be undone.")
-            .arg(counted(runs, tr("run"), tr("runs"))),
-        QMessageBox::Cancel, this);
-    QPushButton* yes = question.addButton(tr("Delete"), QMessageBox::DestructiveRole);
-    yes->setProperty("danger", true);
-    question.setDefaultButton(QMessageBox::Cancel);
-    question.exec();
-    if (question.clickedButton() == yes) workbench_.deleteRuns(ended);
+  if (chosen == remove) askDelete();
+}
+
+void RunsPanel::askDelete() {
+  std::vector<std::int64_t> ended;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
   }
+  if (ended.empty()) return;
+  const auto runs = static_cast<std::int64_t>(ended.size());
+  QMessageBox question(
+      QMessageBox::NoIcon, tr("Delete runs"),
+      tr("Delete %1 with curves, artifacts and checkpoints? This cannot be undone.")
+          .arg(counted(runs, tr("run"), tr("runs"))),
+      QMessageBox::Cancel, this);
+  QPushButton* yes = question.addButton(tr("Delete"), QMessageBox::DestructiveRole);
+  yes->setProperty("danger", true);
+  question.setDefaultButton(QMessageBox::Cancel);
+  question.exec();
+  if (question.clickedButton() == yes) workbench_.deleteRuns(ended);
 }
 
 }  // namespace vitrine::ui

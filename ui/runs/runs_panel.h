@@ -45,6 +45,8 @@ class RunsPanel : public QWidget {
   [[nodiscard]] QString summary() const;
   /// Selects these runs, without asking the view.
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
+  /// Asks whether the selected runs that have ended are to be deleted, and does it.
+  void askDelete();
 
  Q_SIGNALS:
   void summaryChanged(const QString& text);

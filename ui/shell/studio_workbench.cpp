@@ -2,7 +2,6 @@
 
 #include <QMetaObject>
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -14,7 +13,7 @@ namespace vitrine::ui {
 StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject* parent)
     : Workbench(parent), store_(database, OpenMode::ReadWriteCreate), watcher_(store_) {
   connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
-  connect(&watcher_, &RunWatcher::dataChanged, this, &StudioWorkbench::lookForRemovedRuns);
+  connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
 }
 
@@ -24,13 +23,18 @@ StudioWorkbench::~StudioWorkbench() {
 }
 
 void StudioWorkbench::start() {
-  try {
-    store_.reapLostRuns();
-  } catch (const Error& error) {
-    say(QString::fromUtf8(error.what()));
-  }
-  watcher_.poll();
+  const auto reap = [this] {
+    try {
+      store_.reapLostRuns();
+    } catch (const Error& error) {
+      say(QString::fromUtf8(error.what()));
+    }
+  };
+  reap();
   watcher_.start();
+  // A process that was killed leaves a row that says `running`.
+  connect(&reaper_, &QTimer::timeout, this, reap);
+  reaper_.start(10'000);
 }
 
 const Catalog& StudioWorkbench::catalog() {
@@ -85,23 +89,12 @@ void StudioWorkbench::take(const std::vector<RunRow>& rows) {
   startNext();
 }
 
-void StudioWorkbench::lookForRemovedRuns() {
-  if (rows_.empty()) return;
-  try {
-    std::set<std::int64_t> present;
-    for (const auto& line : store_.query("SELECT id FROM runs").rows) {
-      present.insert(line.at(0).get<std::int64_t>());
-    }
-    std::vector<std::int64_t> gone;
-    for (const auto& [id, row] : rows_) {
-      if (!present.contains(id)) gone.push_back(id);
-    }
-    if (gone.empty()) return;
-    for (const std::int64_t id : gone) rows_.erase(id);
-    Q_EMIT runsRemoved(gone);
-  } catch (const Error& error) {
-    say(QString::fromUtf8(error.what()));
+void StudioWorkbench::drop(const std::vector<std::int64_t>& ids) {
+  std::vector<std::int64_t> gone;
+  for (const std::int64_t id : ids) {
+    if (rows_.erase(id) > 0) gone.push_back(id);
   }
+  if (!gone.empty()) Q_EMIT runsRemoved(gone);
 }
 
 bool StudioWorkbench::canStart(const RunRow& row) {
@@ -198,14 +191,13 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   for (const std::int64_t id : ids) {
     try {
       store_.deleteRun(id);
-      rows_.erase(id);
       gone.push_back(id);
     } catch (const Error& error) {
       say(QString::fromUtf8(error.what()));
       break;
     }
   }
-  if (!gone.empty()) Q_EMIT runsRemoved(gone);
+  drop(gone);
 }
 
 void StudioWorkbench::refresh(std::int64_t id) {

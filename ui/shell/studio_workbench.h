@@ -2,6 +2,7 @@
 // the actions on runs.
 #pragma once
 
+#include <QTimer>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -56,7 +57,7 @@ class StudioWorkbench final : public Workbench {
 
  private:
   void take(const std::vector<RunRow>& rows);
-  void lookForRemovedRuns();
+  void drop(const std::vector<std::int64_t>& ids);
   void startNext();
 
   RunStore store_;
@@ -64,6 +65,7 @@ class StudioWorkbench final : public Workbench {
   Selection selection_;
   Catalog catalog_;
   std::map<std::int64_t, RunRow> rows_;
+  QTimer reaper_;
   std::deque<std::int64_t> waiting_;
   std::int64_t launched_ = 0;    ///< the run this window started last, 0 when it has ended
   std::int64_t launchedAt_ = 0;  ///< its changeSequence then

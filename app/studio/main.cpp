@@ -1,0 +1,241 @@
+// Vitrine Studio: the window over an experiment database. Links no LibTorch and runs no plugin
+// code.
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QTimer>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "core/base/error.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace {
+
+using vitrine::ConfigError;
+using vitrine::Error;
+using vitrine::ExitCode;
+using vitrine::NotFoundError;
+namespace ui = vitrine::ui;
+
+struct Options {
+  std::filesystem::path database;
+  QString page, screenshot, theme;
+  std::vector<std::int64_t> runs;
+  QSize size;
+  double scale = 1;
+  int waitMs = 0;
+};
+
+// The value of `--name VALUE` or `--name=VALUE`, before there is an application.
+std::optional<std::string> early(int argc, char** argv, const char* name) {
+  const std::string flag = std::string("--") + name;
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i] == flag && i + 1 < argc) return argv[i + 1];
+    if (std::strncmp(argv[i], (flag + "=").c_str(), flag.size() + 1) == 0)
+      return argv[i] + flag.size() + 1;
+  }
+  return std::nullopt;
+}
+
+// Settings that Qt reads when it starts.
+void prepareEnvironment(int argc, char** argv) {
+  const bool isPicture = early(argc, argv, "screenshot").has_value();
+  if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
+    if (isPicture) {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+    } else if (qEnvironmentVariable("XDG_SESSION_TYPE") == QLatin1String("wayland") ||
+               qEnvironmentVariableIsSet("WAYLAND_DISPLAY")) {
+      // Docks cannot be dragged out on Wayland before Qt 6.6.3.
+#if QT_VERSION < QT_VERSION_CHECK(6, 6, 3)
+      qputenv("QT_QPA_PLATFORM", "xcb");
+#endif
+    }
+  }
+  if (const auto scale = early(argc, argv, "scale")) {
+    qputenv("QT_SCALE_FACTOR", QByteArray::fromStdString(*scale));
+  }
+}
+
+Options parse(const QCoreApplication& application) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QStringLiteral(
+      "The window of Vitrine: configure, start and watch experiments.\n\n"
+      "  vitrine-studio --db experiments.sqlite\n"
+      "  vitrine-studio --page monitor --run 1,2 --screenshot curves.png --size 1200x800"));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  const QCommandLineOption db(QStringLiteral("db"), QStringLiteral("Experiment database."),
+                              QStringLiteral("file"));
+  const QCommandLineOption page(
+      QStringLiteral("page"),
+      QStringLiteral("Page to open; with --screenshot the page alone is drawn."),
+      QStringLiteral("name"));
+  const QCommandLineOption run(QStringLiteral("run"),
+                               QStringLiteral("Runs to select, the first is the current one."),
+                               QStringLiteral("id[,id]"));
+  const QCommandLineOption picture(
+      QStringLiteral("screenshot"),
+      QStringLiteral("Draw into a PNG file, without a display, and end."), QStringLiteral("file"));
+  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size in logical pixels."),
+                                QStringLiteral("WxH"));
+  const QCommandLineOption scale(QStringLiteral("scale"),
+                                 QStringLiteral("Device pixels per logical pixel."),
+                                 QStringLiteral("factor"), QStringLiteral("1"));
+  const QCommandLineOption theme(QStringLiteral("theme"),
+                                 QStringLiteral("dark, light or high_contrast."),
+                                 QStringLiteral("name"));
+  const QCommandLineOption wait(
+      QStringLiteral("wait-ms"),
+      QStringLiteral("Time given to background work before the screenshot."), QStringLiteral("ms"),
+      QStringLiteral("0"));
+  parser.addOptions({db, page, run, picture, size, scale, theme, wait});
+  parser.process(application);
+
+  Options options;
+  options.database = parser.isSet(db) ? std::filesystem::path(parser.value(db).toStdString())
+                                      : vitrine::defaultDatabase();
+  options.page = parser.value(page);
+  options.screenshot = parser.value(picture);
+  options.theme = parser.value(theme);
+  if (!parser.positionalArguments().isEmpty()) {
+    throw ConfigError("'" + parser.positionalArguments().first().toStdString() +
+                      "' is not an option; see vitrine-studio --help");
+  }
+  for (const QString& text : parser.value(run).split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+    bool isNumber = false;
+    options.runs.push_back(text.trimmed().toLongLong(&isNumber));
+    if (!isNumber)
+      throw ConfigError("--run '" + text.toStdString() +
+                        "' is not a run id; give numbers: 3 or 3,4");
+  }
+  if (parser.isSet(size)) {
+    const QStringList parts = parser.value(size).split(QLatin1Char('x'));
+    options.size = parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
+    if (options.size.width() < 200 || options.size.height() < 150 || options.size.width() > 16384 ||
+        options.size.height() > 16384) {
+      throw ConfigError(
+          "--size '" + parser.value(size).toStdString() +
+          "' is not a size between 200x150 and 16384x16384; give for example 1440x900");
+    }
+  }
+  bool isNumber = false;
+  options.scale = parser.value(scale).toDouble(&isNumber);
+  if (!isNumber || options.scale < 0.5 || options.scale > 4) {
+    throw ConfigError("--scale '" + parser.value(scale).toStdString() +
+                      "' is not a factor from 0.5 to 4");
+  }
+  options.waitMs = parser.value(wait).toInt(&isNumber);
+  if (!isNumber || options.waitMs < 0) {
+    throw ConfigError("--wait-ms '" + parser.value(wait).toStdString() +
+                      "' is not a time in milliseconds");
+  }
+  if (parser.isSet(theme) && options.theme != QLatin1String("dark") &&
+      options.theme != QLatin1String("light") && options.theme != QLatin1String("high_contrast")) {
+    throw ConfigError("--theme '" + options.theme.toStdString() +
+                      "' is not one of dark, light, high_contrast");
+  }
+  return options;
+}
+
+void waitFor(int milliseconds) {
+  QEventLoop loop;
+  QTimer::singleShot(milliseconds, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+void select(ui::StudioWorkbench& workbench, const std::vector<std::int64_t>& runs) {
+  for (const std::int64_t id : runs) {
+    if (workbench.run(id) == nullptr) {
+      throw NotFoundError("there is no run " + std::to_string(id) + " in " +
+                          workbench.store().file().string());
+    }
+  }
+  if (!runs.empty()) workbench.selection().setRuns(runs, runs.front());
+}
+
+// With a page: that page alone. Without: the whole window.
+void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
+  workbench.start();
+  QImage image;
+  if (!options.page.isEmpty()) {
+    const ui::PageFactory* wanted = nullptr;
+    std::string known;
+    for (const ui::PageFactory& page : ui::pages()) {
+      if (page.id == options.page) wanted = &page;
+      known += (known.empty() ? "" : ", ") + page.id.toStdString();
+    }
+    if (wanted == nullptr) {
+      throw NotFoundError("there is no page '" + options.page.toStdString() + "'; there are " +
+                          known);
+    }
+    select(workbench, options.runs);
+    const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
+    if (options.waitMs > 0) waitFor(options.waitMs);
+    // QT_SCALE_FACTOR has made logical pixels of the right size already.
+    image = page->snapshot(options.size.isValid() ? options.size : QSize(1100, 760), options.scale);
+  } else {
+    ui::MainWindow window(workbench);
+    window.resize(options.size.isValid() ? options.size : QSize(1440, 900));
+    window.show();
+    select(workbench, options.runs);
+    waitFor(std::max(options.waitMs, 50));
+    window.settle();
+    QApplication::processEvents();
+    image = window.grab().toImage();
+  }
+  if (!image.save(options.screenshot, "PNG")) {
+    throw Error("cannot write " + options.screenshot.toStdString() +
+                "; choose a folder you may write to");
+  }
+}
+
+int runStudio(int argc, char** argv) {
+  prepareEnvironment(argc, argv);
+  QApplication::setHighDpiScaleFactorRoundingPolicy(
+      Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  QApplication application(argc, argv);
+  QCoreApplication::setApplicationName(QStringLiteral("vitrine-studio"));
+  QGuiApplication::setApplicationDisplayName(QStringLiteral("Vitrine Studio"));
+  QCoreApplication::setApplicationVersion(QStringLiteral(VITRINE_VERSION));
+  QGuiApplication::setDesktopFileName(QStringLiteral("org.vitrine.Studio"));
+
+  const Options options = parse(application);
+  if (!options.screenshot.isEmpty()) ui::forgetSettings();
+  ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
+  const QString stored =
+      ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
+  ui::applyTheme(ui::themeFromString(options.theme.isEmpty() ? stored : options.theme));
+
+  ui::StudioWorkbench workbench(options.database);
+  if (!options.screenshot.isEmpty()) {
+    drawScreenshot(options, workbench);
+    return static_cast<int>(ExitCode::Done);
+  }
+  workbench.start();
+  ui::MainWindow window(workbench);
+  if (options.size.isValid()) window.resize(options.size);
+  if (!options.page.isEmpty()) window.showPage(options.page);
+  window.show();
+  if (!options.runs.empty()) select(workbench, options.runs);
+  return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return runStudio(argc, argv);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "vitrine-studio: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "vitrine-studio: %s\n", error.what());
+    return static_cast<int>(ExitCode::Failed);
+  }
+}

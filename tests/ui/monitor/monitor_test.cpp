@@ -1,0 +1,353 @@
+#include <QElapsedTimer>
+#include <QTest>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/monitor/curve_cache.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/monitor/tickers.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+MetricPoint point(std::int64_t step, double value, std::int64_t segment = 1) {
+  MetricPoint made;
+  made.sequence = step;
+  made.segment = segment;
+  made.step = step;
+  made.epoch = static_cast<double>(step) / 100;
+  made.time = static_cast<double>(step) * 0.02;
+  made.value = value;
+  return made;
+}
+
+TEST(Decimate, KeepsTheExtremesOfEveryPixelColumn) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 100'000; ++i) {
+    x.push_back(i);
+    y.push_back(std::sin(i * 0.001));
+  }
+  y[40'001] = 9;   // one spike up
+  y[70'003] = -7;  // one down
+  const auto points = decimate(x, y, {0, 99'999, 500, AxisScale::Linear});
+  EXPECT_LE(points.size(), 4U * 502U);
+  EXPECT_TRUE(
+      std::any_of(points.begin(), points.end(), [](QPointF p) { return p == QPointF(40'001, 9); }));
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(),
+                          [](QPointF p) { return p == QPointF(70'003, -7); }));
+  EXPECT_TRUE(std::is_sorted(points.begin(), points.end(),
+                             [](QPointF a, QPointF b) { return a.x() < b.x(); }));
+}
+
+TEST(Decimate, AgreesWithMinimumAndMaximumColumnByColumn) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 10'000; ++i) {
+    x.push_back(i * 0.5);
+    y.push_back(std::cos(i * 12.9898) * 43.5);
+  }
+  const int columns = 100;
+  const auto points = decimate(x, y, {0, 5000, columns, AxisScale::Linear});
+  std::vector<double> low(columns, 1e9), high(columns, -1e9), seenLow(columns, 1e9),
+      seenHigh(columns, -1e9);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto c = static_cast<std::size_t>(x[i] / 5000 * columns);
+    low[c] = std::min(low[c], y[i]);
+    high[c] = std::max(high[c], y[i]);
+  }
+  for (const QPointF& p : points) {
+    const auto c = static_cast<std::size_t>(p.x() / 5000 * columns);
+    seenLow[c] = std::min(seenLow[c], p.y());
+    seenHigh[c] = std::max(seenHigh[c], p.y());
+  }
+  EXPECT_EQ(low, seenLow);
+  EXPECT_EQ(high, seenHigh);
+}
+
+TEST(Decimate, KeepsOneNeighbourBeyondEachEdge) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 1000; ++i) {
+    x.push_back(i);
+    y.push_back(i);
+  }
+  const auto points = decimate(x, y, {400.5, 420.5, 300, AxisScale::Linear});
+  EXPECT_EQ(points.front().x(), 400);
+  EXPECT_EQ(points.back().x(), 421);
+  EXPECT_EQ(points.size(), 22U);
+}
+
+TEST(Decimate, LeavesAGapWhereAValueIsNotFinite) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 50'000; ++i) {
+    x.push_back(i);
+    y.push_back(i >= 20'000 && i < 30'000 ? kNaN : 1);
+  }
+  const auto points = decimate(x, y, {0, 49'999, 200, AxisScale::Linear});
+  const auto inGap = [](QPointF p) { return p.x() >= 20'000 && p.x() < 30'000; };
+  ASSERT_TRUE(std::any_of(points.begin(), points.end(), inGap));
+  for (const QPointF& p : points) EXPECT_EQ(std::isnan(p.y()), inGap(p)) << p.x();
+}
+
+TEST(Decimate, CountsColumnsOfALogarithmicAxisInItsOwnScale) {
+  std::vector<double> x, y;
+  for (int i = 1; i <= 100'000; ++i) {
+    x.push_back(i);
+    y.push_back(i % 2);
+  }
+  const auto points = decimate(x, y, {1, 100'000, 100, AxisScale::Log});
+  // A fifth of the width each for 1..10, 10..100, ...: the first decade keeps all its points.
+  const auto first =
+      std::count_if(points.begin(), points.end(), [](QPointF p) { return p.x() <= 10; });
+  EXPECT_EQ(first, 10);
+  EXPECT_LE(points.size(), 410U);
+}
+
+TEST(Smoother, DoesNotPullTheFirstValuesTowardsZero) {
+  Smoother smoother(0.9);
+  EXPECT_DOUBLE_EQ(smoother.next(5), 5);
+  EXPECT_DOUBLE_EQ(smoother.next(5), 5);
+  Smoother other(0.5);
+  EXPECT_DOUBLE_EQ(other.next(1), 1);
+  EXPECT_DOUBLE_EQ(other.next(4), (0.5 * 0.5 * 1 + 0.5 * 4) / 0.75);
+}
+
+TEST(Smoother, PassesOverValuesThatAreNotFinite) {
+  Smoother smoother(0.5);
+  const double before = smoother.next(2);
+  EXPECT_TRUE(std::isnan(smoother.next(kNaN)));
+  EXPECT_TRUE(std::isnan(smoother.next(std::numeric_limits<double>::infinity())));
+  EXPECT_DOUBLE_EQ(smoother.next(2), before);
+}
+
+TEST(CurveSeries, SmoothingCostsOnlyTheNewPointsAndAgreesWithTheWhole) {
+  CurveSeries grown, whole;
+  std::vector<MetricPoint> all;
+  for (int i = 1; i <= 200; ++i) all.push_back(point(i, std::sin(i)));
+  ASSERT_TRUE(grown.append({all.begin(), all.begin() + 100}));
+  (void)grown.smoothed(0.8);
+  ASSERT_TRUE(grown.append({all.begin() + 100, all.end()}));
+  ASSERT_TRUE(whole.append(all));
+  const auto a = grown.smoothed(0.8), b = whole.smoothed(0.8);
+  EXPECT_EQ(std::vector<double>(a.begin(), a.end()), std::vector<double>(b.begin(), b.end()));
+}
+
+TEST(CurveSeries, RefusesPointsThatGoBackAndMarksSeamsAndBrokenValues) {
+  CurveSeries series;
+  ASSERT_TRUE(series.append({point(10, 1), point(20, kNaN)}));
+  EXPECT_FALSE(series.append({point(15, 1, 2)})) << "a resumed run superseded step 20";
+  EXPECT_EQ(series.size(), 2U);
+  ASSERT_TRUE(series.append({point(30, 1, 2)}));
+  EXPECT_EQ(series.seams(), std::vector<std::size_t>{2});
+  EXPECT_EQ(series.broken(), std::vector<std::size_t>{1});
+}
+
+TEST(CurveSeries, TheValueUnderTheCursorIsRawAndNeverBeyondTheEnds) {
+  CurveSeries series;
+  std::vector<MetricPoint> points;
+  for (int i = 1; i <= 100; ++i) points.push_back(point(10 * i, i % 2));
+  ASSERT_TRUE(series.append(points));
+  const PlottedCurve curve{1, QStringLiteral("run"), &series};
+  EXPECT_EQ(CurvePlot::valueAt(curve, XAxis::Step, 30), 1);
+  EXPECT_EQ(CurvePlot::valueAt(curve, XAxis::Step, 39.5), 1)
+      << "the last point at or before the cursor";
+  EXPECT_TRUE(std::isnan(CurvePlot::valueAt(curve, XAxis::Step, 9)));
+  EXPECT_TRUE(std::isnan(CurvePlot::valueAt(curve, XAxis::Step, 1001)));
+}
+
+TEST(CurveCache, AveragesTheHeadsOfALayer) {
+  SampleStudio studio(SampleOptions{0, 400});
+  CurveCache cache(studio.writer);
+  const std::string stem = "analysis/attention_rank/rank80/layer1";
+  EXPECT_TRUE(cache.update(studio.runs[0], stem));
+  const CurveSeries& mean = cache.curve(studio.runs[0], stem);
+  double expected = 0;
+  for (int head = 0; head < 4; ++head) {
+    expected +=
+        studio.writer.points(studio.runs[0], stem + "/head" + std::to_string(head)).front().value /
+        4;
+  }
+  EXPECT_NEAR(mean.y().front(), expected, 1e-12);
+  EXPECT_FALSE(cache.update(studio.runs[0], stem)) << "nothing new";
+}
+
+TEST(CompactNumber, WritesFewDigitsAndNoLocale) {
+  EXPECT_EQ(compactNumber(4000, 3).toStdString(), "4,000");
+  EXPECT_EQ(compactNumber(0.5, 3).toStdString(), "0.5");
+  EXPECT_EQ(compactNumber(2.5e-5, 3).toStdString(), "2.5e-5");
+  EXPECT_EQ(compactNumber(0, 3).toStdString(), "0");
+}
+
+// A page in a window of its own, with three runs selected.
+struct OpenPage {
+  explicit OpenPage(const SampleOptions& options = {0, 400})
+      : studio(options), page(studio.workbench) {
+    page.resize(1000, 700);
+    if (!studio.runs.empty()) {
+      studio.workbench.selection().setRuns({studio.runs[6], studio.runs[7], studio.runs[8]},
+                                           studio.runs[8]);
+    }
+    page.show();
+    page.settle();
+    QCoreApplication::processEvents();
+  }
+  std::int64_t drawings() const {
+    std::int64_t sum = 0;
+    for (PlotCard* card : page.cards()) sum += card->plot().drawings();
+    return sum;
+  }
+  SampleStudio studio;
+  MonitorPage page;
+};
+
+TEST(MonitorPage, ShowsFourCardsOfTheSelectedRuns) {
+  OpenPage open;
+  ASSERT_EQ(open.page.cards().size(), 4U);
+  for (PlotCard* card : open.page.cards())
+    EXPECT_EQ(card->plot().curves().size(), 3U) << card->metric();
+}
+
+TEST(MonitorPage, HandsQCustomPlotNoMoreThanFourPointsPerPixelColumn) {
+  OpenPage open({0, 20'000});
+  PlotCard* loss = open.page.cards().front();
+  const int columns = loss->plot().axisRect()->width();
+  ASSERT_GT(loss->plot().graphCount(), 0);
+  for (int i = 0; i < loss->plot().graphCount(); ++i) {
+    EXPECT_LE(loss->plot().graph(i)->data()->size(), 4 * (columns + 3));
+  }
+  EXPECT_GT(loss->plot().curves().front().series->size(), 8U * static_cast<std::size_t>(columns));
+}
+
+TEST(MonitorPage, LinesAreOneDevicePixelWide) {
+  OpenPage open;
+  for (PlotCard* card : open.page.cards()) {
+    for (int i = 0; i < card->plot().graphCount(); ++i)
+      EXPECT_LE(card->plot().graph(i)->pen().widthF(), 1);
+  }
+}
+
+TEST(MonitorPage, NewPointsOfARunningRunAppearWithinAHalfSecond) {
+  OpenPage open;
+  const CurveSeries& series = *open.page.cards().front()->plot().curves().back().series;
+  const std::size_t before = series.size();
+  open.studio.workbench.start();
+  appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 196, 400);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return series.size() == before + 8; }, 5000));
+}
+
+TEST(MonitorPage, DrawsAtMostFourTimesASecond) {
+  OpenPage open;
+  const std::int64_t before = open.drawings();
+  QElapsedTimer clock;
+  clock.start();
+  int commits = 0;
+  while (clock.elapsed() < 1000) {
+    appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188 + commits, 189 + commits,
+                       400);
+    ++commits;
+    open.studio.workbench.watcher().poll();
+    QCoreApplication::processEvents();
+  }
+  EXPECT_GT(commits, 8);
+  EXPECT_GT(open.drawings(), before);
+  // Five looks fit into a second and its ends; four cards each.
+  EXPECT_LE(open.drawings() - before, 5 * 4);
+}
+
+TEST(MonitorPage, CardsOutOfSightAreNotDrawn) {
+  OpenPage open;
+  open.page.resize(340, 300);  // one column: the last cards are below the edge
+  QCoreApplication::processEvents();
+  PlotCard* last = open.page.cards().back();
+  ASSERT_FALSE(last->isOnScreen());
+  const std::int64_t before = last->plot().drawings();
+  appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 240, 400);
+  open.studio.workbench.watcher().poll();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return last->isStale; }, 3000));
+  EXPECT_EQ(last->plot().drawings(), before);
+}
+
+TEST(MonitorPage, ZoomingEndsFollowingAndDoubleClickFitsAgain) {
+  OpenPage open;
+  CurvePlot& plot = open.page.cards().front()->plot();
+  const QCPRange all = plot.xAxis->range();
+  const QPointF center = plot.axisRect()->rect().center();
+  QWheelEvent wheel(center, plot.mapToGlobal(center), QPoint(), QPoint(0, 120), Qt::NoButton,
+                    Qt::NoModifier, Qt::NoScrollPhase, false);
+  QCoreApplication::sendEvent(&plot, &wheel);
+  EXPECT_LT(plot.xAxis->range().size(), all.size());
+  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis->range().lower, plot.xAxis->range().lower)
+      << "all cards share the horizontal range";
+  const QCPRange zoomed = plot.xAxis->range();
+  appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 240, 400);
+  open.studio.workbench.watcher().poll();
+  QTest::qWait(400);
+  EXPECT_DOUBLE_EQ(plot.xAxis->range().upper, zoomed.upper) << "the picture must not jump";
+  QTest::mouseDClick(&plot, Qt::LeftButton, Qt::NoModifier, center.toPoint());
+  EXPECT_NEAR(plot.xAxis->range().size(), all.size(), 1);
+}
+
+TEST(MonitorPage, XHeldZoomsOneAxisOnly) {
+  OpenPage open;
+  CurvePlot& plot = open.page.cards().front()->plot();
+  const QCPRange y = plot.yAxis->range();
+  QTest::keyPress(&plot, Qt::Key_X);
+  const QPointF center = plot.axisRect()->rect().center();
+  QWheelEvent wheel(center, plot.mapToGlobal(center), QPoint(), QPoint(0, -120), Qt::NoButton,
+                    Qt::NoModifier, Qt::NoScrollPhase, false);
+  QCoreApplication::sendEvent(&plot, &wheel);
+  QTest::keyRelease(&plot, Qt::Key_X);
+  EXPECT_DOUBLE_EQ(plot.yAxis->range().lower, y.lower);
+}
+
+TEST(MonitorPage, MovingTheCursorRedrawsNoCurve) {
+  OpenPage open;
+  const std::int64_t before = open.drawings();
+  CurvePlot& plot = open.page.cards().front()->plot();
+  for (int x = 100; x < 200; x += 10) QTest::mouseMove(&plot, QPoint(x, 100));
+  QCoreApplication::processEvents();
+  EXPECT_EQ(open.drawings(), before);
+}
+
+TEST(MonitorPage, DrawsAnEmptyPageWithOneAction) {
+  OpenPage open({0, 0});
+  const QImage picture = open.page.snapshot(QSize(800, 600), 1);
+  EXPECT_EQ(picture.size(), QSize(800, 600));
+  EXPECT_NE(open.page.findChild<QPushButton*>(), nullptr);
+}
+
+TEST(MonitorPage, TheSnapshotAtScaleTwoIsTheSamePictureWithTwiceThePixels) {
+  OpenPage open;
+  const QImage once = open.page.snapshot(QSize(900, 600), 1);
+  const QImage twice = open.page.snapshot(QSize(900, 600), 2);
+  EXPECT_EQ(twice.size(), QSize(1800, 1200));
+  const QImage small = twice.scaled(once.size(), Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+  // Lines are one device pixel, so only the layout is compared: mean difference per channel.
+  double difference = 0;
+  for (int y = 0; y < once.height(); ++y) {
+    for (int x = 0; x < once.width(); ++x) {
+      difference += std::abs(qGray(once.pixel(x, y)) - qGray(small.pixel(x, y)));
+    }
+  }
+  EXPECT_LT(difference / (once.width() * once.height()), 4);
+}
+
+TEST(CurvePlot, NumbersOnTheAxesAreNotCutOff) {
+  OpenPage open;
+  for (PlotCard* card : open.page.cards()) {
+    const CurvePlot& plot = card->plot();
+    const QFontMetrics metrics(axisFont());
+    const QCPRange range = plot.xAxis->range();
+    const double last = plot.xAxis->ticker() == nullptr ? 0 : range.upper;
+    const double reach =
+        plot.xAxis->coordToPixel(last) + metrics.horizontalAdvance(number(last, 0)) / 2.0;
+    EXPECT_LE(reach, plot.width()) << card->metric();
+    EXPECT_GE(plot.axisRect()->top(), metrics.height() / 2 - 1);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

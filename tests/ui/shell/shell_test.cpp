@@ -1,0 +1,308 @@
+#include <QAbstractButton>
+#include <QAbstractItemView>
+#include <QAbstractSpinBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QProcess>
+#include <QSlider>
+#include <QTest>
+#include <set>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/fuzzy.h"
+#include "ui/shell/machine_facts.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/run_facts.h"
+#include "ui/shell/style_sheet.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr ThemeKind kThemes[] = {ThemeKind::Dark, ThemeKind::Light, ThemeKind::HighContrast};
+
+TEST(Contrast, IsThatOfWcag) {
+  EXPECT_NEAR(contrast(Qt::black, Qt::white), 21, 1e-9);
+  EXPECT_NEAR(contrast(QColor("#777777"), Qt::white), 4.48, 0.01);
+}
+
+TEST(Tokens, TextIsReadableOnEveryGround) {
+  for (const ThemeKind kind : kThemes) {
+    const Tokens& t = tokensOf(kind);
+    for (const QColor& ground : {t.background, t.panel, t.raised}) {
+      for (const QColor& text : {t.text, t.muted, t.ok, t.warn, t.bad, t.accent}) {
+        EXPECT_GE(contrast(text, ground), 4.5)
+            << static_cast<int>(kind) << ' ' << text.name().toStdString() << " on "
+            << ground.name().toStdString();
+      }
+    }
+    for (const QColor& text : {t.text, t.muted})
+      EXPECT_GE(contrast(text, t.selection), 4.5) << text.name().toStdString();
+    EXPECT_GE(contrast(t.onAccent, t.accent), 4.5) << static_cast<int>(kind);
+  }
+}
+
+TEST(Tokens, LinesOfRunsStandOutFromTheirPanel) {
+  for (const ThemeKind kind : kThemes) {
+    for (int run = 1; run <= 7; ++run) {
+      EXPECT_GE(contrast(seriesColor(run, kind), tokensOf(kind).panel), 3)
+          << static_cast<int>(kind) << ' ' << run;
+    }
+  }
+}
+
+TEST(Series, TwentyEightRunsDifferInColourOrDash) {
+  std::set<std::pair<QRgb, int>> looks;
+  for (int run = 1; run <= 28; ++run)
+    looks.emplace(seriesColor(run, ThemeKind::Dark).rgb(), seriesDash(run));
+  EXPECT_EQ(looks.size(), 28U);
+}
+
+TEST(StyleSheet, LeavesNoPlaceholderBehind) {
+  for (const ThemeKind kind : kThemes) {
+    const QString sheet = styleSheet(tokensOf(kind));
+    EXPECT_FALSE(sheet.contains(QLatin1Char('!')));
+    EXPECT_FALSE(sheet.contains(QLatin1String("url(\"\")")));
+    EXPECT_EQ(sheet.count(QLatin1Char('{')), sheet.count(QLatin1Char('}')));
+  }
+}
+
+TEST(ColourMaps, GrowLighterFromEndToEnd) {
+  for (const auto map : {viridis, cividis}) {
+    double before = -1;
+    for (double t = 0; t <= 1; t += 0.05) {
+      const double light = contrast(map(t), Qt::black);
+      EXPECT_GT(light, before) << t;
+      before = light;
+    }
+  }
+  EXPECT_EQ(viridis(0).name().toStdString(), "#440154");
+  EXPECT_EQ(viridis(1).name().toStdString(), "#fde725");
+}
+
+TEST(Numbers, AreWrittenTheSameEverywhere) {
+  EXPECT_EQ(number(-1234.5, 1).toStdString(), "\u22121,234.5");
+  EXPECT_EQ(number(-0.0001, 2).toStdString(), "0.00");
+  EXPECT_EQ(number(std::nan(""), 2).toStdString(), "\u2013");
+  EXPECT_EQ(percent(0.861, 1).toStdString(), "86.1\u2009%");
+  EXPECT_EQ(percent(std::nan(""), 1).toStdString(), "\u2013");
+  EXPECT_EQ(counted(1, "run", "runs").toStdString(), "1 run");
+  EXPECT_EQ(counted(1200, "run", "runs").toStdString(), "1,200 runs");
+  EXPECT_EQ(duration(112).toStdString(), "1\u2009min 52\u2009s");
+}
+
+TEST(Fuzzy, RanksStartsOfWordsAndNeighboursFirst) {
+  EXPECT_LT(fuzzyScore("xyz", "New experiment"), 0);
+  EXPECT_GE(fuzzyScore("nexp", "New experiment"), 0);
+  EXPECT_GT(fuzzyScore("ne", "New experiment"), fuzzyScore("ne", "Command line"));
+  EXPECT_GT(fuzzyScore("mon", "Monitor"), fuzzyScore("mon", "Mark one noun"));
+  EXPECT_EQ(fuzzyScore("", "anything"), 0);
+}
+
+TEST(MachineFacts, ReadTheKernelsNumbers) {
+  const CpuTicks ticks = parseCpuTicks("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n");
+  EXPECT_EQ(ticks.busy, 150);
+  EXPECT_EQ(ticks.total, 1000);
+  EXPECT_EQ(parseCpuTicks("nonsense").total, 0);
+  const MemoryFacts memory =
+      parseMemory("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n");
+  EXPECT_EQ(memory.used, 600 * 1024);
+}
+
+TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
+  const RunRow row;
+  for (const Fact& fact : runFacts(row, {}, Json()))
+    EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
+}
+
+TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
+  const Json base{{"model", {{"width", 64}, {"depth", 4}}}};
+  const Json config{{"model", {{"width", 128}, {"depth", 4}}}};
+  const Json origins{{"model.width", {{"layer", "file"}, {"line", 3}}},
+                     {"model.depth", {{"layer", "default"}}}};
+  const auto differs = configFacts(config, base, origins, ConfigFilter::Baseline);
+  ASSERT_EQ(differs.size(), 1U);
+  EXPECT_EQ(differs[0].label.toStdString(), "model.width");
+  EXPECT_EQ(differs[0].value.toStdString(), "128");
+  EXPECT_TRUE(differs[0].definition.contains(QLatin1String("64")));
+  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::Default).size(), 1U);
+  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::All).size(), 2U);
+}
+
+TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
+  RunRow row;
+  row.id = 17;
+  row.experiment = "say \"soft\"";
+  const QString command =
+      repeatCommand(row, Json{{"model", {{"width", 64}}}, {"train", {{"seed", 3}}}});
+  EXPECT_TRUE(command.contains(QLatin1String("width = 64")));
+  EXPECT_TRUE(command.contains(QLatin1String("seed = 3")));
+  EXPECT_TRUE(command.contains(QLatin1String("title = \"say \\\"soft\\\", repeated\"")));
+  EXPECT_TRUE(command.contains(QLatin1String("vitrine train run-17.toml")));
+}
+
+TEST(LogTail, ShowsTheEndAndFollowsWholeLines) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath("run.log"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  for (int i = 0; i < 20'000; ++i) file.write(QByteArray("line ") + QByteArray::number(i) + '\n');
+  file.flush();
+  LogTail tail;
+  tail.setFile(file.fileName());
+  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("line 19999")));
+  EXPECT_LE(tail.blockCount(), 1000);
+  file.write("half a li");
+  file.flush();
+  tail.readMore();
+  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("line 19999")));
+  file.write("ne\n");
+  file.flush();
+  tail.readMore();
+  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("half a line")));
+}
+
+// Every widget that can be used says to a screen reader what it is.
+QStringList unnamed(const QWidget& root) {
+  QStringList missing;
+  for (const QWidget* widget : root.findChildren<QWidget*>()) {
+    const auto* button = qobject_cast<const QAbstractButton*>(widget);
+    const bool isUsed = button != nullptr || qobject_cast<const QLineEdit*>(widget) != nullptr ||
+                        qobject_cast<const QAbstractItemView*>(widget) != nullptr ||
+                        qobject_cast<const QPlainTextEdit*>(widget) != nullptr ||
+                        qobject_cast<const QComboBox*>(widget) != nullptr ||
+                        qobject_cast<const QAbstractSpinBox*>(widget) != nullptr ||
+                        qobject_cast<const QSlider*>(widget) != nullptr;
+    if (!isUsed || !widget->accessibleName().isEmpty()) continue;
+    if (button != nullptr && !button->text().isEmpty()) continue;
+    // Parts Qt makes for itself inside a named widget: clear buttons, tab scrollers, headers,
+    // editors of spin boxes.
+    const QString kind = QString::fromLatin1(widget->metaObject()->className());
+    if (widget->objectName().startsWith(QLatin1String("qt_")) ||
+        kind == QLatin1String("QLineEditIconButton") || kind == QLatin1String("QHeaderView") ||
+        qobject_cast<QTabBar*>(widget->parentWidget()) != nullptr ||
+        qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr ||
+        qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) != nullptr ||
+        kind.contains(QLatin1String("ToolBarExtension")) ||
+        kind.startsWith(QLatin1String("QComboBox"))) {
+      continue;
+    }
+    missing << kind + QLatin1Char(' ') + widget->objectName() + QStringLiteral(" in ") +
+                   QString::fromLatin1(widget->parentWidget()->metaObject()->className());
+  }
+  return missing;
+}
+
+TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  EXPECT_EQ(unnamed(window).join(QLatin1Char('\n')).toStdString(), "");
+  window.showPage(QStringLiteral("monitor"));
+  EXPECT_EQ(unnamed(*window.currentPage()).join(QLatin1Char('\n')).toStdString(), "");
+}
+
+TEST(MainWindow, AHundredRunsShowInHalfASecond) {
+  SampleStudio studio(SampleOptions{88, 200});
+  QElapsedTimer clock;
+  clock.start();
+  MainWindow window(studio.workbench);
+  window.show();
+  QCoreApplication::processEvents();
+  // The limit is 0.5 s; ten times that guards against hanging on a busy machine.
+  EXPECT_LT(clock.elapsed(), 5000);
+  EXPECT_EQ(window.runsPanel().model().runCount(), 100);
+  EXPECT_NE(window.currentPage(), nullptr);
+  int made = 0;
+  for (const QWidget* widget : window.findChildren<QWidget*>())
+    made += qobject_cast<const Page*>(widget) != nullptr;
+  EXPECT_EQ(made, 1) << "a page is made when it is looked at, not before the window is there";
+}
+
+TEST(MainWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1440, 900);
+  window.show();
+  QCoreApplication::processEvents();
+  EXPECT_TRUE(window.inspectorDock().isVisible());
+  window.resize(1366, 768);
+  QCoreApplication::processEvents();
+  EXPECT_FALSE(window.inspectorDock().isVisible());
+  window.resize(1600, 900);
+  QCoreApplication::processEvents();
+  EXPECT_TRUE(window.inspectorDock().isVisible());
+}
+
+TEST(MainWindow, ThePaletteFindsActionsPagesAndRuns) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.openPalette();
+  CommandPalette& palette = window.commandPalette();
+  QTest::keyClicks(&palette.input(), "monitor");
+  ASSERT_GT(palette.list().count(), 0);
+  EXPECT_EQ(palette.list().item(0)->text().toStdString(), "Monitor");
+  palette.input().clear();
+  QTest::keyClicks(&palette.input(), "learned1d");
+  ASSERT_GT(palette.list().count(), 0);
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);
+  EXPECT_FALSE(palette.isVisible());
+}
+
+TEST(MainWindow, AMessageCanBeCopied) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  studio.workbench.say(QStringLiteral("patch size 5 does not divide image size 28"));
+  EXPECT_EQ(window.bottomBar().sentence().toStdString(),
+            "patch size 5 does not divide image size 28");
+  for (QToolButton* button : window.bottomBar().findChildren<QToolButton*>()) {
+    EXPECT_TRUE(button->isVisible());
+    button->click();
+  }
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(),
+            "patch size 5 does not divide image size 28");
+}
+
+TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.setTheme(ThemeKind::Light);
+  EXPECT_EQ(QApplication::palette().color(QPalette::Window), tokensOf(ThemeKind::Light).background);
+  window.setZoom(1.2);
+  EXPECT_EQ(bodyFont().pixelSize(), 16);
+  window.setZoom(1);
+  window.setTheme(ThemeKind::Dark);
+  EXPECT_EQ(bodyFont().pixelSize(), 13);
+}
+
+TEST(Workbench, OffersOnlyWhatAStateAllows) {
+  RunRow row;
+  row.state = RunState::Running;
+  EXPECT_FALSE(StudioWorkbench::canStart(row));
+  EXPECT_TRUE(StudioWorkbench::canStop(row));
+  EXPECT_FALSE(StudioWorkbench::canDelete(row));
+  row.state = RunState::Interrupted;
+  EXPECT_TRUE(StudioWorkbench::canStart(row));
+  EXPECT_FALSE(StudioWorkbench::canStop(row));
+  EXPECT_TRUE(StudioWorkbench::canDelete(row));
+  row.state = RunState::Done;
+  EXPECT_FALSE(StudioWorkbench::canStart(row));
+}
+
+TEST(Workbench, DeletingARunTellsEverybody) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
+  studio.workbench.deleteRuns({studio.runs[0]});
+  EXPECT_EQ(window.runsPanel().model().runCount(), 11);
+  EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>{studio.runs[1]});
+  EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

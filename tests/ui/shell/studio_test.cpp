@@ -1,0 +1,89 @@
+// The built program, as its users and its packagers see it.
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+
+#include "tests/ui/support/sample_database.h"
+
+namespace vitrine::ui {
+namespace {
+
+const char* const kStudio = VITRINE_BINARY_DIR "/bin/vitrine-studio";
+
+struct Outcome {
+  int code = -1;
+  QString out, error;
+};
+
+Outcome run(const QString& program, const QStringList& arguments) {
+  QProcess process;
+  process.start(program, arguments);
+  Outcome outcome;
+  if (!process.waitForFinished(60'000)) return outcome;
+  outcome.code = process.exitCode();
+  outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+  outcome.error = QString::fromUtf8(process.readAllStandardError());
+  return outcome;
+}
+
+TEST(Studio, LinksNeitherLibTorchNorQtFive) {
+  const Outcome libraries = run(QStringLiteral("ldd"), {QString::fromLatin1(kStudio)});
+  ASSERT_EQ(libraries.code, 0) << libraries.error.toStdString();
+  ASSERT_TRUE(libraries.out.contains(QLatin1String("libQt6Widgets")));
+  for (const char* unwanted :
+       {"libtorch", "libc10", "Qt5", "libcuda", "libopencv", "libvitrine_engine"}) {
+    EXPECT_FALSE(libraries.out.contains(QLatin1String(unwanted))) << unwanted;
+  }
+}
+
+TEST(Studio, DrawsAPageAtSizeAndScale) {
+  QTemporaryDir folder;
+  const QString database = folder.filePath(QStringLiteral("experiments.sqlite"));
+  {
+    RunStore store(database.toStdString());
+    fillSampleDatabase(store, {0, 200});
+  }
+  const QString picture = folder.filePath(QStringLiteral("monitor.png"));
+  const Outcome drawn = run(QString::fromLatin1(kStudio),
+                            {"--db", database, "--page", "monitor", "--run", "7,8", "--screenshot",
+                             picture, "--size", "800x600", "--scale", "2", "--theme", "light"});
+  ASSERT_EQ(drawn.code, 0) << drawn.error.toStdString();
+  EXPECT_EQ(drawn.error.toStdString(), "");
+  EXPECT_EQ(QImage(picture).size(), QSize(1600, 1200));
+}
+
+TEST(Studio, DrawsTheWholeWindowOfAnEmptyDatabase) {
+  QTemporaryDir folder;
+  const QString picture = folder.filePath(QStringLiteral("window.png"));
+  const Outcome drawn =
+      run(QString::fromLatin1(kStudio), {"--db", folder.filePath(QStringLiteral("new.sqlite")),
+                                         "--screenshot", picture, "--size", "1366x768"});
+  ASSERT_EQ(drawn.code, 0) << drawn.error.toStdString();
+  EXPECT_EQ(QImage(picture).size(), QSize(1366, 768));
+}
+
+TEST(Studio, SaysInOneSentenceWhatIsWrong) {
+  QTemporaryDir folder;
+  const QString database = folder.filePath(QStringLiteral("new.sqlite"));
+  const QString picture = folder.filePath(QStringLiteral("x.png"));
+  const Outcome noRun = run(QString::fromLatin1(kStudio), {"--db", database, "--page", "monitor",
+                                                           "--run", "99", "--screenshot", picture});
+  EXPECT_EQ(noRun.code, 3);
+  EXPECT_TRUE(noRun.error.contains(QLatin1String("no run 99"))) << noRun.error.toStdString();
+  EXPECT_EQ(noRun.error.count(QLatin1Char('\n')), 1);
+  EXPECT_EQ(run(QString::fromLatin1(kStudio),
+                {"--db", database, "--page", "nothing", "--screenshot", picture})
+                .code,
+            3);
+  EXPECT_EQ(run(QString::fromLatin1(kStudio),
+                {"--db", database, "--size", "large", "--screenshot", picture})
+                .code,
+            2);
+  EXPECT_EQ(run(QString::fromLatin1(kStudio), {"--theme", "pink", "--screenshot", picture}).code,
+            2);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

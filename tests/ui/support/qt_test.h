@@ -1,0 +1,61 @@
+// What every test of the window needs: an application without a display, no stored settings, and a
+// message handler that fails the program on any warning of Qt.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QTemporaryDir>
+#include <memory>
+
+#include "tests/ui/support/sample_database.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/studio_workbench.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+class QtEnvironment : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    static int argc = 1;
+    static char name[] = "test";
+    static char* argv[] = {name, nullptr};
+    qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
+      if (type == QtDebugMsg || type == QtInfoMsg) return;
+      // What the off-screen platform says whenever a window has a least size.
+      if (text.contains(QLatin1String("propagateSizeHints"))) return;
+      ADD_FAILURE() << "Qt: " << text.toStdString();
+    });
+    application_ = std::make_unique<QApplication>(argc, argv);
+    forgetSettings();
+    applyTheme(ThemeKind::Dark);
+  }
+  void TearDown() override { application_.reset(); }
+
+ private:
+  std::unique_ptr<QApplication> application_;
+};
+
+inline ::testing::Environment* const kQtEnvironment =
+    ::testing::AddGlobalTestEnvironment(new QtEnvironment);
+
+/// A workbench over a sample database in a temporary folder, and a second connection that writes as
+/// a training process would.
+struct SampleStudio {
+  explicit SampleStudio(const SampleOptions& options = {})
+      : writer(folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
+        runs(options.points > 0 ? fillSampleDatabase(writer, options)
+                                : std::vector<std::int64_t>{}),
+        workbench(writer.file()) {
+    workbench.watcher().poll();
+  }
+
+  QTemporaryDir folder;
+  RunStore writer;
+  std::vector<std::int64_t> runs;
+  StudioWorkbench workbench;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,26 @@
+// A database with a dozen runs in every state, for tests and for looking at the window. All numbers
+// are made up.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "core/store/run_store.h"
+
+namespace vitrine::ui {
+
+struct SampleOptions {
+  int extraRuns = 0;  ///< queued runs in an experiment of their own
+  int points = 2000;  ///< of a finished training curve
+};
+
+/// Fills an empty database; returns the ids in order. Curves come from a formula and the project's
+/// own generator, so that two databases are alike.
+std::vector<std::int64_t> fillSampleDatabase(RunStore& store, const SampleOptions& options = {});
+
+/// Points [from, to) of run `index`, as a training run would write them every second step.
+void appendSamplePoints(RunStore& store, std::int64_t run, std::int64_t segment, int index,
+                        int from, int to, int total);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,36 @@
+// sample_database FILE [EXTRA_RUNS] [--live]: makes a database to look at the window with; --live
+// keeps its running run running, a few points four times a second.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "tests/ui/support/sample_database.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--live]\n");
+    return 2;
+  }
+  try {
+    vitrine::RunStore store(argv[1]);
+    vitrine::ui::SampleOptions options;
+    if (argc > 2 && argv[2][0] != '-') options.extraRuns = std::atoi(argv[2]);
+    const auto ids = vitrine::ui::fillSampleDatabase(store, options);
+    std::printf("%zu runs\n", ids.size());
+    std::fflush(stdout);
+    if (std::strcmp(argv[argc - 1], "--live") != 0) return 0;
+    const int start = static_cast<int>(options.points * 0.47);
+    for (int i = start; i < options.points; i += 8) {
+      vitrine::ui::appendSamplePoints(store, ids[8], 1, 8, i, i + 8, options.points);
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    store.setState(ids[8], vitrine::RunState::Done);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sample_database: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

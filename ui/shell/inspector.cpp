@@ -1,0 +1,305 @@
+#include "ui/shell/inspector.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "core/base/error.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+QToolButton* quietButton(const QString& text, const QString& name) {
+  auto* button = new QToolButton;
+  button->setText(text);
+  button->setAccessibleName(name);
+  button->setProperty("quiet", true);
+  return button;
+}
+
+}  // namespace
+
+QWidget* Inspector::section(const QString& title, QWidget* right, QWidget* content) {
+  auto* box = new QWidget;
+  auto* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(0, px(4), 0, 0);
+  layout->setSpacing(px(4));
+  auto* header = new QHBoxLayout;
+  header->setContentsMargins(px(12), 0, px(8), 0);
+  auto* label = new QLabel(title);
+  label->setProperty("role", "title");
+  header->addWidget(label);
+  header->addStretch();
+  if (right != nullptr) header->addWidget(right);
+  auto* rule = new QFrame;
+  rule->setProperty("role", "rule");
+  auto* inner = new QVBoxLayout;
+  inner->setContentsMargins(px(8), 0, px(8), 0);
+  inner->addWidget(content);
+  layout->addLayout(header);
+  layout->addWidget(rule);
+  layout->addLayout(inner);
+  return box;
+}
+
+Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
+    : QWidget(parent), workbench_(workbench) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+
+  state_ = new QLabel;
+  state_->setAccessibleName(tr("State"));
+  reason_ = new QLabel;
+  reason_->setWordWrap(true);
+  reason_->setProperty("role", "error");
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  facts_ = new FactTable(tr("Facts of the run"));
+  configTable_ = new FactTable(tr("Configuration of the run"));
+  environmentTable_ = new FactTable(tr("Environment of the run"));
+  environmentTable_->setLabelWidth(120);
+
+  auto* stateRow = new QHBoxLayout;
+  stateRow->setContentsMargins(px(12), px(8), px(12), 0);
+  auto* stateLabel = new QLabel(tr("State"));
+  stateLabel->setProperty("role", "muted");
+  stateRow->addWidget(stateLabel, 55);
+  auto* stateHolder = new QHBoxLayout;
+  stateHolder->addWidget(state_);
+  stateHolder->addStretch();
+  stateRow->addLayout(stateHolder, 45);
+  auto* factsHolder = new QVBoxLayout;
+  factsHolder->setContentsMargins(px(8), 0, px(8), 0);
+  factsHolder->addWidget(facts_);
+  auto* reasonHolder = new QVBoxLayout;
+  reasonHolder->setContentsMargins(px(12), 0, px(12), 0);
+  reasonHolder->addWidget(reason_);
+
+  filterButton_ =
+      quietButton(tr("differs from baseline"), tr("Which configuration keys are shown"));
+  filterButton_->setPopupMode(QToolButton::InstantPopup);
+  auto* filterMenu = new QMenu(filterButton_);
+  const std::pair<ConfigFilter, QString> filters[] = {
+      {ConfigFilter::Baseline, tr("differs from baseline")},
+      {ConfigFilter::Default, tr("differs from default")},
+      {ConfigFilter::All, tr("all keys")},
+  };
+  for (const auto& [filter, title] : filters) {
+    connect(filterMenu->addAction(title), &QAction::triggered, this,
+            [this, filter = filter, title = title] {
+              filter_ = filter;
+              filterButton_->setText(title);
+              showConfig();
+            });
+  }
+  filterButton_->setMenu(filterMenu);
+  configHint_ = new QLabel;
+  configHint_->setProperty("role", "small");
+  configHint_->setWordWrap(true);
+  auto* configBox = new QWidget;
+  auto* configLayout = new QVBoxLayout(configBox);
+  configLayout->setContentsMargins(0, 0, 0, 0);
+  configLayout->addWidget(configHint_);
+  configLayout->addWidget(configTable_);
+
+  auto* repeat = quietButton(tr("Copy command to repeat"), tr("Copy command to repeat"));
+  repeat->setIcon(icon(Icon::Copy));
+  repeat->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  connect(repeat, &QToolButton::clicked, this, [this] {
+    const RunRow* row = workbench_.run(run_);
+    if (row == nullptr) return;
+    QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
+    workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
+  });
+
+  auto* noteBox = new QWidget;
+  auto* noteLayout = new QVBoxLayout(noteBox);
+  noteLayout->setContentsMargins(px(4), px(4), px(4), 0);
+  noteLayout->setSpacing(px(8));
+  note_ = new QPlainTextEdit;
+  note_->setAccessibleName(tr("Note on the run"));
+  note_->setPlaceholderText(tr("Note"));
+  note_->setTabChangesFocus(true);
+  note_->setFixedHeight(px(56));
+  tags_ = new QLineEdit;
+  tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
+  tags_->setPlaceholderText(tr("Tags, separated by commas"));
+  noteLayout->addWidget(note_);
+  noteLayout->addWidget(tags_);
+
+  auto* follow = quietButton(tr("follow"), tr("Follow the log"));
+  follow->setCheckable(true);
+  follow->setChecked(true);
+  log_ = new LogTail;
+  log_->setMinimumHeight(px(120));
+  connect(follow, &QToolButton::toggled, log_, &LogTail::setFollowing);
+  auto* logBox = new QWidget;
+  auto* logLayout = new QVBoxLayout(logBox);
+  logLayout->setContentsMargins(px(4), px(4), px(4), px(8));
+  logLayout->addWidget(log_);
+
+  auto* content = new QWidget;
+  content->setProperty("role", "panel");
+  auto* layout = new QVBoxLayout(content);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(px(8));
+  auto* top = new QVBoxLayout;
+  top->setSpacing(px(2));
+  top->addLayout(stateRow);
+  top->addLayout(reasonHolder);
+  top->addLayout(factsHolder);
+  layout->addLayout(top);
+  layout->addWidget(section(tr("Configuration"), filterButton_, configBox));
+  layout->addWidget(section(tr("Log"), follow, logBox), 1);
+  layout->addWidget(section(tr("Notes and tags"), nullptr, noteBox));
+  layout->addWidget(section(tr("Environment"), repeat, environmentTable_));
+  layout->addSpacing(px(8));
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(content);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFocusPolicy(Qt::NoFocus);
+
+  auto* empty = new QLabel(tr("Select a run to see its state, configuration and log."));
+  empty->setProperty("role", "muted");
+  empty->setWordWrap(true);
+  empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  empty->setContentsMargins(px(12), px(12), px(12), px(12));
+  stack_ = new QStackedWidget;
+  stack_->addWidget(scroll);
+  stack_->addWidget(empty);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+
+  later_.setSingleShot(true);
+  later_.setInterval(250);
+  connect(&later_, &QTimer::timeout, this, &Inspector::showFacts);
+  noteLater_.setSingleShot(true);
+  noteLater_.setInterval(800);
+  connect(&noteLater_, &QTimer::timeout, this, &Inspector::saveNote);
+  connect(note_, &QPlainTextEdit::textChanged, this, [this] { noteLater_.start(); });
+  connect(tags_, &QLineEdit::editingFinished, this, &Inspector::saveTags);
+  connect(&workbench.selection(), &Selection::runsChanged, this, &Inspector::showRun);
+  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
+    for (const RunRow& row : rows) {
+      if (row.id == run_ && !later_.isActive()) later_.start();
+    }
+  });
+  connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
+  showRun();
+}
+
+void Inspector::refresh() {
+  if (noteLater_.isActive()) saveNote();
+  run_ = 0;
+  showRun();
+}
+
+void Inspector::showRun() {
+  const std::int64_t id = workbench_.selection().current();
+  if (id == run_ && id != 0) return;
+  if (noteLater_.isActive()) saveNote();
+  run_ = id;
+  const RunRow* row = workbench_.run(id);
+  stack_->setCurrentIndex(row == nullptr ? 1 : 0);
+  if (row == nullptr) {
+    Q_EMIT titleChanged(tr("Inspector"), QString());
+    return;
+  }
+  Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
+  try {
+    RunStore& store = workbench_.store();
+    config_ = store.config(id);
+    origins_ = store.origins(id);
+    std::int64_t first = id;
+    for (const auto& [other, its] : workbench_.runs()) {
+      if (its.experimentId == row->experimentId) {
+        first = other;
+        break;
+      }
+    }
+    baseline_ = first == id ? config_ : store.config(first);
+    {
+      const QSignalBlocker quietNote(note_);
+      note_->setPlainText(QString::fromStdString(store.note(id)));
+    }
+    QStringList tags;
+    for (const std::string& tag : store.tags(id)) tags << QString::fromStdString(tag);
+    tags_->setText(tags.join(QStringLiteral(", ")));
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+  showConfig();
+  showFacts();
+}
+
+void Inspector::showFacts() {
+  const RunRow* row = workbench_.run(run_);
+  if (row == nullptr) return showRun();
+  const QString word = QString::fromStdString(toString(row->state));
+  const QColor color = stateColor(word);
+  state_->setText(word);
+  state_->setStyleSheet(
+      QStringLiteral("color: %1; border: 1px solid %1; border-radius: %2px; padding: 0 %3px; "
+                     "font-size: %4px; min-height: %5px;")
+          .arg(color.name())
+          .arg(px(9))
+          .arg(px(8))
+          .arg(px(12))
+          .arg(px(18)));
+  reason_->setText(QString::fromStdString(row->reason));
+  reason_->setVisible(!row->reason.empty());
+  try {
+    RunStore& store = workbench_.store();
+    environment_ = store.environment(run_);
+    facts_->setFacts(runFacts(*row, store.summaries(run_), environment_));
+    environmentTable_->setFacts(environmentFacts(environment_));
+    log_->setFile(row->logFile.empty() ? QString()
+                                       : QString::fromStdString(
+                                             (filesFolder(store.file()) / row->logFile).string()));
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+void Inspector::showConfig() {
+  const std::vector<Fact> facts = configFacts(config_, baseline_, origins_, filter_);
+  configTable_->setFacts(facts);
+  configTable_->setVisible(!facts.empty());
+  configHint_->setVisible(facts.empty());
+  configHint_->setText(filter_ == ConfigFilter::Baseline && config_ == baseline_
+                           ? tr("This run is the baseline of its experiment, or equal to it.")
+                           : tr("Every value is the default."));
+  configHint_->setContentsMargins(px(4), px(4), px(4), px(4));
+}
+
+void Inspector::saveNote() {
+  noteLater_.stop();
+  if (run_ == 0) return;
+  try {
+    workbench_.store().setNote(run_, note_->toPlainText().toStdString());
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+void Inspector::saveTags() {
+  if (run_ == 0) return;
+  std::vector<std::string> tags;
+  for (const QString& tag : tags_->text().split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+    if (!tag.trimmed().isEmpty()) tags.push_back(tag.trimmed().toStdString());
+  }
+  try {
+    if (workbench_.store().tags(run_) != tags) workbench_.store().setTags(run_, tags);
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace vitrine::ui

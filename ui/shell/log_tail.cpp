@@ -1,0 +1,69 @@
+#include "ui/shell/log_tail.h"
+
+#include <QFile>
+#include <QScrollBar>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+LogTail::LogTail(QWidget* parent) : QPlainTextEdit(parent) {
+  setReadOnly(true);
+  setAccessibleName(tr("Log of the run"));
+  setProperty("role", "mono");
+  setMaximumBlockCount(1000);
+  setLineWrapMode(QPlainTextEdit::NoWrap);
+  setFrameShape(QFrame::NoFrame);
+  setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  document()->setDocumentMargin(0);
+  timer_.setInterval(500);
+  connect(&timer_, &QTimer::timeout, this, [this] {
+    if (isVisible()) readMore();
+  });
+  timer_.start();
+}
+
+void LogTail::setFile(const QString& path) {
+  if (path == path_) return;
+  path_ = path;
+  position_ = 0;
+  clear();
+  setPlaceholderText(path.isEmpty() ? tr("The log appears here when the run starts.") : QString());
+  readMore();
+}
+
+void LogTail::setFollowing(bool isFollowing) {
+  isFollowing_ = isFollowing;
+  if (isFollowing_) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+void LogTail::readMore() {
+  if (path_.isEmpty()) return;
+  QFile file(path_);
+  if (!file.open(QIODevice::ReadOnly)) {
+    if (document()->isEmpty()) setPlaceholderText(tr("There is no log at %1.").arg(path_));
+    return;
+  }
+  if (file.size() < position_) {  // written anew
+    position_ = 0;
+    clear();
+  }
+  if (file.size() == position_) return;
+  const bool isCut = file.size() - position_ > kMostBytes;
+  if (isCut) position_ = file.size() - kMostBytes;
+  file.seek(position_);
+  QByteArray bytes = file.read(kMostBytes);
+  // Whole lines only: the rest comes with the next look.
+  const qsizetype end = bytes.lastIndexOf('\n');
+  if (end < 0 && bytes.size() < kMostBytes) return;
+  if (end >= 0) bytes.truncate(end + 1);
+  position_ += bytes.size();
+  if (isCut) bytes.remove(0, bytes.indexOf('\n') + 1);
+  if (bytes.endsWith('\n')) bytes.chop(1);
+  const int before = verticalScrollBar()->value();
+  appendPlainText(QString::fromUtf8(bytes));
+  horizontalScrollBar()->setValue(0);
+  verticalScrollBar()->setValue(isFollowing_ ? verticalScrollBar()->maximum() : before);
+}
+
+}  // namespace vitrine::ui

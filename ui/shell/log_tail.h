@@ -1,0 +1,29 @@
+// The end of a run's log file, following it as it grows.
+#pragma once
+
+#include <QPlainTextEdit>
+#include <QTimer>
+
+namespace vitrine::ui {
+
+class LogTail : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  /// Only so much of the end of a file is read: a log may be gigabytes.
+  static constexpr qint64 kMostBytes = 64 * 1024;
+
+  explicit LogTail(QWidget* parent = nullptr);
+  /// "" for none.
+  void setFile(const QString& path);
+  void setFollowing(bool isFollowing);
+  /// Reads what the file has gained; polled every 500 ms while visible.
+  void readMore();
+
+ private:
+  QString path_;
+  qint64 position_ = 0;
+  bool isFollowing_ = true;
+  QTimer timer_;
+};
+
+}  // namespace vitrine::ui

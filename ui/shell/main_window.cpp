@@ -1,0 +1,393 @@
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileInfo>
+#include <QScreen>
+#include <QStatusBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kLayoutVersion =
+    1;  // of saveState: another arrangement of docks is not restored into this one
+
+}  // namespace
+
+MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
+    : QMainWindow(parent), workbench_(workbench) {
+  setObjectName(QStringLiteral("studio"));
+  setWindowTitle(tr("Vitrine Studio"));
+  setDockNestingEnabled(true);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+  palette_ = new CommandPalette(this);
+
+  makePages();
+  makeDocks();
+  makeActions();
+  makeToolBar();
+  makeMenus();
+
+  bottom_ = new BottomBar;
+  statusBar()->setSizeGripEnabled(false);
+  statusBar()->setContentsMargins(0, 0, 0, 0);
+  statusBar()->addWidget(bottom_, 1);
+
+  connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
+  connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
+  connect(&workbench_, &StudioWorkbench::runsChanged, this, [this] {
+    updateActions();
+    updateQueue();
+  });
+  connect(&workbench_, &StudioWorkbench::runsRemoved, this,
+          [this](const std::vector<std::int64_t>& ids) {
+            const Selection& selection = workbench_.selection();
+            std::vector<std::int64_t> left = selection.runs();
+            std::erase_if(left, [&ids](std::int64_t id) {
+              return std::find(ids.begin(), ids.end(), id) != ids.end();
+            });
+            const bool isCurrentGone =
+                std::find(ids.begin(), ids.end(), selection.current()) != ids.end();
+            workbench_.selection().setRuns(
+                left, isCurrentGone ? (left.empty() ? 0 : left.front()) : selection.current());
+            updateQueue();
+          });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, &MainWindow::updateActions);
+
+  factsTimer_.setInterval(2000);
+  connect(&factsTimer_, &QTimer::timeout, this, [this] {
+    bottom_->setMachine(facts_.sentence());
+    updateFile();
+  });
+  factsTimer_.start();
+  bottom_->setMachine(facts_.sentence());
+  updateActions();
+  updateQueue();
+  updateFile();
+
+  const QSize screen =
+      this->screen() != nullptr ? this->screen()->availableSize() : QSize(1440, 900);
+  resize(std::min(px(1440), screen.width()), std::min(px(900), screen.height()));
+  defaultState_ = saveState(kLayoutVersion);
+  restoreLayout();
+  const QString wanted =
+      setting(QStringLiteral("window/page"), QStringLiteral("monitor")).toString();
+  if (!showPage(wanted)) showPage(QStringLiteral("monitor"));
+}
+
+void MainWindow::makePages() {
+  tabs_ = new QTabWidget;
+  tabs_->setDocumentMode(true);
+  tabs_->setUsesScrollButtons(true);
+  tabs_->setElideMode(Qt::ElideNone);
+  tabs_->tabBar()->setAccessibleName(tr("Pages"));
+  tabs_->tabBar()->setExpanding(false);
+  for (const PageFactory& factory : pages()) {
+    // An empty place until the page is looked at: the window is there first.
+    auto* place = new QWidget;
+    auto* layout = new QVBoxLayout(place);
+    layout->setContentsMargins(0, 0, 0, 0);
+    tabs_->addTab(place, factory.title);
+  }
+  setCentralWidget(tabs_);
+  connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
+    if (index >= 0) showPage(pages()[static_cast<std::size_t>(index)].id);
+  });
+}
+
+bool MainWindow::showPage(const QString& id) {
+  const auto& all = pages();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&id](const PageFactory& f) { return f.id == id; });
+  if (found == all.end()) {
+    workbench_.say(tr("There is no page '%1'.").arg(id));
+    return false;
+  }
+  const int index = static_cast<int>(found - all.begin());
+  if (made_.find(index) == made_.end()) {
+    QWidget* place = tabs_->widget(index);
+    Page* page = found->make(workbench_, place);
+    place->layout()->addWidget(page);
+    made_[index] = page;
+  }
+  if (tabs_->currentIndex() != index) tabs_->setCurrentIndex(index);
+  showTools();
+  return true;
+}
+
+Page* MainWindow::currentPage() {
+  const auto found = made_.find(tabs_->currentIndex());
+  return found == made_.end() ? nullptr : found->second;
+}
+
+void MainWindow::settle() {
+  updateQueue();
+  inspector_->refresh();
+  if (Page* page = currentPage()) page->settle();
+}
+
+void MainWindow::makeDocks() {
+  runsPanel_ = new RunsPanel(workbench_);
+  runsHeader_ = new DockHeader(tr("Runs"), this);
+  runsHeader_->setNote(runsPanel_->summary());
+  connect(runsPanel_, &RunsPanel::summaryChanged, runsHeader_, &DockHeader::setNote);
+  runsDock_ = new QDockWidget(tr("Runs"), this);
+  runsDock_->setObjectName(QStringLiteral("runsDock"));
+  runsDock_->setTitleBarWidget(runsHeader_);
+  runsDock_->setWidget(runsPanel_);
+  runsPanel_->setMinimumWidth(px(200));
+  addDockWidget(Qt::LeftDockWidgetArea, runsDock_);
+  connect(runsDock_, &QDockWidget::visibilityChanged, &workbench_,
+          &StudioWorkbench::setRunListVisible);
+
+  inspector_ = new Inspector(workbench_);
+  inspectorHeader_ = new DockHeader(tr("Inspector"), this);
+  auto* fold = new QToolButton;
+  fold->setIcon(icon(Icon::Panel));
+  fold->setProperty("quiet", true);
+  fold->setAccessibleName(tr("Fold the inspector to the edge"));
+  fold->setToolTip(tr("Fold to the edge"));
+  inspectorHeader_->addButton(fold);
+  connect(inspector_, &Inspector::titleChanged, this,
+          [this](const QString& name, const QString& id) {
+            inspectorHeader_->setTitle(name);
+            inspectorHeader_->setNote(id);
+          });
+  inspectorDock_ = new QDockWidget(tr("Inspector"), this);
+  inspectorDock_->setObjectName(QStringLiteral("inspectorDock"));
+  inspectorDock_->setTitleBarWidget(inspectorHeader_);
+  inspectorDock_->setWidget(inspector_);
+  inspector_->setMinimumWidth(px(240));
+  addDockWidget(Qt::RightDockWidgetArea, inspectorDock_);
+  connect(fold, &QToolButton::clicked, inspectorDock_, &QDockWidget::hide);
+  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(300)}, Qt::Horizontal);
+  inspector_->refresh();
+}
+
+void MainWindow::makeToolBar() {
+  bar_ = addToolBar(tr("Tools"));
+  bar_->setObjectName(QStringLiteral("tools"));
+  bar_->setMovable(false);
+  bar_->setFloatable(false);
+  bar_->setContextMenuPolicy(Qt::PreventContextMenu);
+  bar_->setIconSize(QSize(px(14), px(14)));
+  bar_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+
+  auto* create = new QPushButton(icon(Icon::Plus, IconTint::OnAccent), tr("New experiment"));
+  create->setProperty("primary", true);
+  create->setAccessibleName(tr("New experiment"));
+  create->setToolTip(tr("Configure and start an experiment (Ctrl+N)"));
+  create->setIconSize(QSize(px(14), px(14)));
+  connect(create, &QPushButton::clicked, new_, &QAction::trigger);
+  bar_->addWidget(create);
+  bar_->addAction(start_);
+  bar_->addAction(stop_);
+  bar_->addSeparator();
+  auto* spacer = new QWidget;
+  spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  toolsEnd_ = bar_->addWidget(spacer);
+  auto* search = new SearchButton;
+  connect(search, &QPushButton::clicked, this, &MainWindow::openPalette);
+  bar_->addWidget(search);
+
+  edge_ = new QToolBar(tr("Edge"), this);
+  edge_->setObjectName(QStringLiteral("edge"));
+  edge_->setProperty("role", "edge");
+  edge_->setMovable(false);
+  edge_->setContextMenuPolicy(Qt::PreventContextMenu);
+  auto* unfold = new EdgeButton;
+  unfold->setText(tr("Inspector"));
+  unfold->setIcon(icon(Icon::Panel));
+  unfold->setAccessibleName(tr("Show the inspector"));
+  unfold->setToolTip(tr("Show the inspector"));
+  edge_->addWidget(unfold);
+  addToolBar(Qt::RightToolBarArea, edge_);
+  edge_->hide();
+  connect(unfold, &QToolButton::clicked, inspectorDock_, &QDockWidget::show);
+  connect(inspectorDock_, &QDockWidget::visibilityChanged, this,
+          [this] { edge_->setVisible(inspectorDock_->isHidden()); });
+}
+
+void MainWindow::showTools() {
+  for (QAction* tool : shownTools_) bar_->removeAction(tool);
+  toolsMenu_->clear();
+  Page* page = currentPage();
+  shownTools_ = page == nullptr ? QList<QAction*>() : page->tools();
+  for (QAction* tool : shownTools_) {
+    bar_->insertAction(toolsEnd_, tool);
+    toolsMenu_->addAction(tool);
+    auto* button = qobject_cast<QToolButton*>(bar_->widgetForAction(tool));
+    if (button == nullptr) continue;
+    if (tool->menu() != nullptr) button->setPopupMode(QToolButton::InstantPopup);
+    button->setAccessibleName(tool->text());
+    connect(tool, &QAction::changed, button,
+            [button, tool] { button->setAccessibleName(tool->text()); });
+  }
+  toolsMenu_->menuAction()->setVisible(!shownTools_.isEmpty());
+  updateActions();
+}
+
+void MainWindow::updateActions() {
+  bool canStart = false, canStop = false, canDelete = false;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    if (row == nullptr) continue;
+    canStart = canStart || StudioWorkbench::canStart(*row);
+    canStop = canStop || StudioWorkbench::canStop(*row);
+    canDelete = canDelete || StudioWorkbench::canDelete(*row);
+  }
+  start_->setEnabled(canStart);
+  stop_->setEnabled(canStop);
+  delete_->setEnabled(canDelete);
+  // On the form, Ctrl+Return starts what the form describes.
+  const auto& all = pages();
+  const int front = tabs_->currentIndex();
+  const bool isForm =
+      front >= 0 && all[static_cast<std::size_t>(front)].id == QLatin1String("configure");
+  start_->setShortcut(isForm ? QKeySequence() : QKeySequence(Qt::CTRL | Qt::Key_Return));
+}
+
+void MainWindow::updateQueue() {
+  std::int64_t running = 0, waiting = 0;
+  double remaining = 0;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (isAlive(row.state)) {
+      ++running;
+      if (row.remainingSeconds > 0) remaining = std::max(remaining, row.remainingSeconds);
+    }
+    if (row.state == RunState::Queued) ++waiting;
+  }
+  QString text = running + waiting == 0
+                     ? tr("nothing running, nothing waiting")
+                     : tr("%1 running \u00b7 %2 waiting").arg(count(running), count(waiting));
+  if (remaining > 0) text += tr(" \u00b7 %1 left in what runs").arg(duration(remaining));
+  bottom_->setQueue(text);
+}
+
+void MainWindow::updateFile() {
+  const QFileInfo file(QString::fromStdString(workbench_.store().file().string()));
+  fileLabel_->setText(QStringLiteral("%1 \u00b7 %2")
+                          .arg(file.fileName(), QString::fromStdString(formatBytes(
+                                                    static_cast<double>(file.size())))));
+  fileLabel_->setToolTip(file.absoluteFilePath());
+}
+
+void MainWindow::openPalette() { palette_->ask(commands()); }
+
+std::vector<Command> MainWindow::commands() {
+  std::vector<Command> all;
+  for (QAction* one : actions()) {
+    if (one->text().isEmpty() || !one->isEnabled() || one == paletteAction_) continue;
+    all.push_back({one->text().remove(QLatin1Char('&')), tr("action"),
+                   one->shortcut().toString(QKeySequence::NativeText), [one] { one->trigger(); }});
+  }
+  for (QAction* tool : shownTools_) {
+    if (tool->menu() == nullptr) {
+      all.push_back({tool->text(), tr("action"),
+                     tool->shortcut().toString(QKeySequence::NativeText),
+                     [tool] { tool->trigger(); }});
+      continue;
+    }
+    const QString title = tool->menu()->title();
+    for (QAction* choice : tool->menu()->actions()) {
+      if (choice->menu() != nullptr || choice->isSeparator()) continue;
+      all.push_back({title + QStringLiteral(": ") + choice->text(), tr("action"), QString(),
+                     [choice] { choice->trigger(); }});
+    }
+  }
+  for (const PageFactory& page : pages()) {
+    all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
+  }
+  // Newest runs first.
+  for (auto it = workbench_.runs().rbegin(); it != workbench_.runs().rend(); ++it) {
+    const auto& [id, row] = *it;
+    all.push_back({QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name)),
+                   tr("run"),
+                   QString::fromStdString(row.experiment + " \u00b7 " + toString(row.state)),
+                   [this, id = id] { workbench_.selection().setRuns({id}, id); }});
+  }
+  return all;
+}
+
+void MainWindow::foldInspector() {
+  const bool isNarrow = width() <= px(kFoldWidth);
+  if (isNarrow == wasNarrow_ || isFolding_) return;
+  isFolding_ = true;
+  wasNarrow_ = isNarrow;
+  inspectorDock_->setVisible(!isNarrow);
+  edge_->setVisible(isNarrow);
+  isFolding_ = false;
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  foldInspector();
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+  QMainWindow::changeEvent(event);
+  if (event->type() == QEvent::WindowStateChange && fullScreen_ != nullptr) {
+    fullScreen_->setChecked(isFullScreen());
+  }
+}
+
+void MainWindow::setTheme(ThemeKind kind) {
+  static const char* const kNames[] = {"dark", "light", "high_contrast"};
+  storeSetting(QStringLiteral("window/theme"), QString::fromLatin1(kNames[static_cast<int>(kind)]));
+  applyTheme(kind);
+  Q_EMIT workbench_.themeChanged();
+}
+
+void MainWindow::setZoom(double factor) {
+  setUiZoom(factor);
+  storeSetting(QStringLiteral("window/zoom"), uiZoom());
+  setTheme(currentTheme());
+  workbench_.say(tr("Zoom %1. Spacing follows at the next start.").arg(percent(uiZoom(), 0)));
+}
+
+void MainWindow::resetLayout() {
+  restoreState(defaultState_, kLayoutVersion);
+  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(300)}, Qt::Horizontal);
+  wasNarrow_ = !(width() <= px(kFoldWidth));
+  foldInspector();
+}
+
+void MainWindow::restoreLayout() {
+  const QByteArray geometry =
+      setting(QStringLiteral("window/geometry"), QByteArray()).toByteArray();
+  const QByteArray state = setting(QStringLiteral("window/state"), QByteArray()).toByteArray();
+  if (!geometry.isEmpty()) restoreGeometry(geometry);
+  if (!state.isEmpty()) {
+    restoreState(state, kLayoutVersion);
+    // The stored layout decides what a width of this side of the border looks like.
+    wasNarrow_ = width() <= px(kFoldWidth);
+    edge_->setVisible(inspectorDock_->isHidden());
+  } else {
+    foldInspector();
+  }
+}
+
+void MainWindow::storeLayout() {
+  storeSetting(QStringLiteral("window/geometry"), saveGeometry());
+  storeSetting(QStringLiteral("window/state"), saveState(kLayoutVersion));
+  const int front = tabs_->currentIndex();
+  if (front >= 0)
+    storeSetting(QStringLiteral("window/page"), pages()[static_cast<std::size_t>(front)].id);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  // Runs are processes of their own: they go on, so nothing is asked here.
+  storeLayout();
+  event->accept();
+}
+
+}  // namespace vitrine::ui

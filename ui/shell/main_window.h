@@ -1,0 +1,97 @@
+// The window: runs left, pages in the middle, the inspector right, the queue below.
+#pragma once
+
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QMenu>
+#include <QTabWidget>
+#include <QTimer>
+#include <QToolBar>
+#include <map>
+
+#include "ui/runs/runs_panel.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/inspector.h"
+#include "ui/shell/machine_facts.h"
+#include "ui/shell/small_widgets.h"
+#include "ui/shell/studio_workbench.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  /// At or below this width the inspector folds to the edge.
+  static constexpr int kFoldWidth = 1366;
+
+  explicit MainWindow(StudioWorkbench& workbench, QWidget* parent = nullptr);
+
+  /// Brings a page to the front, made at its first showing; false when there is none of that name.
+  bool showPage(const QString& id);
+  [[nodiscard]] Page* currentPage();
+  /// Everything the window shows is up to date when this returns: for pictures and tests.
+  void settle();
+  [[nodiscard]] CommandPalette& commandPalette() { return *palette_; }
+  [[nodiscard]] QDockWidget& inspectorDock() { return *inspectorDock_; }
+  [[nodiscard]] RunsPanel& runsPanel() { return *runsPanel_; }
+  [[nodiscard]] BottomBar& bottomBar() { return *bottom_; }
+  void openPalette();
+  void resetLayout();
+  void setTheme(ThemeKind kind);
+  void setZoom(double factor);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void makeActions();
+  void makeDocks();
+  void makeToolBar();
+  void makeMenus();
+  void makePages();
+  void showTools();
+  void updateActions();
+  void updateQueue();
+  void updateFile();
+  void foldInspector();
+  void restoreLayout();
+  void storeLayout();
+  void chooseDatabase();
+  void showShortcuts();
+  void showAbout();
+  [[nodiscard]] std::vector<Command> commands();
+  QAction* action(const QString& text, const QKeySequence& key, const std::function<void()>& act);
+
+  StudioWorkbench& workbench_;
+  RunsPanel* runsPanel_ = nullptr;
+  Inspector* inspector_ = nullptr;
+  DockHeader* runsHeader_ = nullptr;
+  DockHeader* inspectorHeader_ = nullptr;
+  QDockWidget* runsDock_ = nullptr;
+  QDockWidget* inspectorDock_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  std::map<int, Page*> made_;
+  QToolBar* bar_ = nullptr;
+  QToolBar* edge_ = nullptr;
+  QAction* toolsEnd_ = nullptr;
+  QList<QAction*> shownTools_;
+  BottomBar* bottom_ = nullptr;
+  QLabel* fileLabel_ = nullptr;
+  CommandPalette* palette_ = nullptr;
+  MachineFacts facts_;
+  QTimer factsTimer_;
+
+  QAction *new_ = nullptr, *open_ = nullptr, *quit_ = nullptr, *start_ = nullptr, *stop_ = nullptr,
+          *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr, *fullScreen_ = nullptr,
+          *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr, *toggleTheme_ = nullptr,
+          *reset_ = nullptr, *paletteAction_ = nullptr, *shortcuts_ = nullptr, *about_ = nullptr;
+  QMenu* toolsMenu_ = nullptr;
+  QByteArray defaultState_;
+  bool wasNarrow_ = false;
+  bool isFolding_ = false;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,187 @@
+// Actions and menus of the main window.
+#include <QApplication>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QProcess>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "ui/shell/icons.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+QAction* MainWindow::action(const QString& text, const QKeySequence& key,
+                            const std::function<void()>& act) {
+  auto* made = new QAction(text, this);
+  made->setShortcut(key);
+  connect(made, &QAction::triggered, this, act);
+  addAction(made);
+  return made;
+}
+
+void MainWindow::makeActions() {
+  new_ = action(tr("&New experiment"), QKeySequence::New,
+                [this] { showPage(QStringLiteral("configure")); });
+  new_->setIcon(icon(Icon::Plus));
+  open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
+  quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
+  start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
+                  [this] { workbench_.startRuns(workbench_.selection().runs()); });
+  start_->setIcon(icon(Icon::Play));
+  start_->setToolTip(tr("Start or resume the selected runs (Ctrl+Return)"));
+  stop_ = action(tr("S&top"), Qt::CTRL | Qt::ALT | Qt::Key_Return,
+                 [this] { workbench_.stopRuns(workbench_.selection().runs()); });
+  stop_->setIcon(icon(Icon::Stop));
+  stop_->setToolTip(tr("Stop the selected runs at a checkpoint (Ctrl+Alt+Return)"));
+  delete_ = action(tr("&Delete\u2026"), QKeySequence(), [this] { runsPanel_->askDelete(); });
+  delete_->setIcon(icon(Icon::Trash));
+  find_ = action(tr("&Find runs"), QKeySequence::Find, [this] {
+    runsDock_->show();
+    runsPanel_->filter().setFocus();
+    runsPanel_->filter().selectAll();
+  });
+  reload_ = action(tr("&Look again"), Qt::Key_F5, [this] {
+    workbench_.watcher().poll();
+    settle();
+  });
+  reload_->setIcon(icon(Icon::Refresh));
+  fullScreen_ = action(tr("F&ull screen"), Qt::Key_F11,
+                       [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+  fullScreen_->setCheckable(true);
+  zoomIn_ = action(tr("Zoom &in"), QKeySequence(), [this] { setZoom(uiZoom() + 0.1); });
+  zoomIn_->setShortcuts({Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal});
+  zoomOut_ = action(tr("Zoom &out"), Qt::CTRL | Qt::Key_Minus, [this] { setZoom(uiZoom() - 0.1); });
+  zoomReset_ = action(tr("&Normal size"), Qt::CTRL | Qt::Key_0, [this] { setZoom(1); });
+  toggleTheme_ =
+      action(tr("&Dark or light"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D), [this] {
+        setTheme(currentTheme() == ThemeKind::Light ? ThemeKind::Dark : ThemeKind::Light);
+      });
+  toggleTheme_->setIcon(icon(Icon::Moon));
+  reset_ = action(tr("&Reset layout"), QKeySequence(), [this] { resetLayout(); });
+  paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });
+  paletteAction_->setShortcuts({Qt::CTRL | Qt::Key_K, Qt::CTRL | Qt::Key_P});
+  shortcuts_ =
+      action(tr("&Keyboard shortcuts"), Qt::CTRL | Qt::Key_Slash, [this] { showShortcuts(); });
+  about_ = action(tr("&About Vitrine"), QKeySequence(), [this] { showAbout(); });
+}
+
+void MainWindow::makeMenus() {
+  QMenuBar* menus = menuBar();
+  QMenu* file = menus->addMenu(tr("&File"));
+  file->addActions({new_, open_});
+  file->addSeparator();
+  file->addAction(quit_);
+  QMenu* edit = menus->addMenu(tr("&Edit"));
+  edit->addActions({find_, paletteAction_});
+
+  QMenu* view = menus->addMenu(tr("&View"));
+  QMenu* pageMenu = view->addMenu(tr("&Pages"));
+  for (const PageFactory& page : pages()) {
+    connect(pageMenu->addAction(page.title), &QAction::triggered, this,
+            [this, id = page.id] { showPage(id); });
+  }
+  QMenu* panels = view->addMenu(tr("P&anels"));
+  panels->addAction(runsDock_->toggleViewAction());
+  panels->addAction(inspectorDock_->toggleViewAction());
+  toolsMenu_ = view->addMenu(tr("P&lots"));
+  view->addSeparator();
+  QMenu* themes = view->addMenu(tr("&Theme"));
+  const std::pair<ThemeKind, QString> kinds[] = {{ThemeKind::Dark, tr("&Dark")},
+                                                 {ThemeKind::Light, tr("&Light")},
+                                                 {ThemeKind::HighContrast, tr("&High contrast")}};
+  for (const auto& [kind, title] : kinds) {
+    QAction* choice =
+        action(tr("%1 theme").arg(title), QKeySequence(), [this, kind = kind] { setTheme(kind); });
+    themes->addAction(choice);
+  }
+  themes->addAction(toggleTheme_);
+  view->addActions({zoomIn_, zoomOut_, zoomReset_});
+  view->addSeparator();
+  view->addActions({reload_, reset_, fullScreen_});
+
+  QMenu* run = menus->addMenu(tr("&Run"));
+  run->addActions({start_, stop_});
+  run->addSeparator();
+  run->addAction(delete_);
+  QMenu* help = menus->addMenu(tr("&Help"));
+  help->addActions({shortcuts_, about_});
+
+  fileLabel_ = new QLabel;
+  fileLabel_->setProperty("role", "small");
+  fileLabel_->setContentsMargins(0, 0, px(12), 0);
+  menus->setCornerWidget(fileLabel_);
+}
+
+void MainWindow::chooseDatabase() {
+  const QString chosen = QFileDialog::getOpenFileName(
+      this, tr("Open database"),
+      QString::fromStdString(workbench_.store().file().parent_path().string()),
+      tr("Experiment databases (*.sqlite *.db);;All files (*)"));
+  if (chosen.isEmpty()) return;
+  // A window shows one database: another one opens beside it.
+  const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
+                                                 {QStringLiteral("--db"), chosen});
+  workbench_.say(isStarted
+                     ? tr("Opened %1 in a window of its own.").arg(QDir::toNativeSeparators(chosen))
+                     : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+}
+
+void MainWindow::showShortcuts() {
+  QDialog dialog(this);
+  dialog.setWindowTitle(tr("Keyboard shortcuts"));
+  auto* list = new QTreeWidget;
+  list->setAccessibleName(tr("Keyboard shortcuts"));
+  list->setRootIsDecorated(false);
+  list->setHeaderLabels({tr("Action"), tr("Keys")});
+  QList<QAction*> all = actions();
+  if (Page* page = currentPage()) all += page->findChildren<QAction*>();
+  for (const QAction* one : all) {
+    QStringList keys;
+    for (const QKeySequence& key : one->shortcuts()) keys << key.toString(QKeySequence::NativeText);
+    if (keys.isEmpty() || one->text().isEmpty()) continue;
+    QString title = one->text();
+    list->addTopLevelItem(
+        new QTreeWidgetItem({title.remove(QLatin1Char('&')), keys.join(QStringLiteral(", "))}));
+  }
+  const std::pair<QString, QString> gestures[] = {
+      {tr("Plot: zoom at the mouse"), tr("Wheel")},
+      {tr("Plot: zoom one axis"), tr("X or Y held, wheel or drag")},
+      {tr("Plot: zoom to a rectangle"), tr("Drag")},
+      {tr("Plot: move"), tr("Middle button drag")},
+      {tr("Plot: show everything"), tr("Double click")},
+  };
+  for (const auto& [title, keys] : gestures)
+    list->addTopLevelItem(new QTreeWidgetItem({title, keys}));
+  list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  list->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  list->header()->setStretchLastSection(false);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  auto* layout = new QVBoxLayout(&dialog);
+  layout->addWidget(list);
+  layout->addWidget(buttons);
+  dialog.resize(px(520), px(520));
+  dialog.exec();
+}
+
+void MainWindow::showAbout() {
+  QMessageBox::about(
+      this, tr("About Vitrine"),
+      tr("Vitrine %1\n\nA workbench for vision-model experiments. GPL-3.0-or-later.\n\nDatabase: "
+         "%2\n"
+         "SQLite %3, Qt %4")
+          .arg(QCoreApplication::applicationVersion(),
+               QString::fromStdString(workbench_.store().file().string()),
+               QString::fromStdString(sqliteVersion()), QString::fromLatin1(qVersion())));
+}
+
+}  // namespace vitrine::ui

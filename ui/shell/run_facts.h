@@ -1,0 +1,40 @@
+// What the inspector says about a run, as text: no widgets, so that a test can read it.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store/types.h"
+
+namespace vitrine::ui {
+
+struct Fact {
+  QString label;       ///< "Loss (train)"
+  QString value;       ///< "0.412"; an en dash where it is missing
+  QString definition;  ///< for the tool tip
+};
+
+/// State, progress, remaining time, speed, scores and device of a run.
+[[nodiscard]] std::vector<Fact> runFacts(const RunRow& row,
+                                         const std::vector<MetricSummary>& summaries,
+                                         const Json& environment);
+
+/// Versions, commit, host and seeds: what a repetition needs to know.
+[[nodiscard]] std::vector<Fact> environmentFacts(const Json& environment);
+
+enum class ConfigFilter { Baseline, Default, All };
+
+/// Keys and values of a configuration.
+/// \param baseline  configuration of the experiment's first run
+/// \param origins   RunStore::origins: where each value came from
+[[nodiscard]] std::vector<Fact> configFacts(const Json& config, const Json& baseline,
+                                            const Json& origins, ConfigFilter filter);
+
+/// Shell commands that store the resolved configuration in a file and train it again.
+[[nodiscard]] QString repeatCommand(const RunRow& row, const Json& config);
+
+/// "1 min 52 s", "2 h 5 min", "12 s".
+[[nodiscard]] QString duration(double seconds);
+
+}  // namespace vitrine::ui

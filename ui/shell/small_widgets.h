@@ -1,0 +1,82 @@
+// Small parts of the main window: header of a dock, button on the window's edge, bottom bar, search
+// field.
+#pragma once
+
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+#include <QWidget>
+
+namespace vitrine::ui {
+
+/// Title left, a quiet word right, 32 px high; drags and floats its dock.
+class DockHeader : public QWidget {
+  Q_OBJECT
+ public:
+  DockHeader(const QString& title, QWidget* parent);
+  void setTitle(const QString& title);
+  void setNote(const QString& note);
+  /// A button at the right end.
+  void addButton(QWidget* button);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QLabel* title_;
+  QLabel* note_;
+};
+
+/// A label that gives way: shows as much of its text as fits, with an ellipsis, and all of it as
+/// its tool tip.
+class ElidedLabel : public QLabel {
+  Q_OBJECT
+ public:
+  using QLabel::QLabel;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+/// Text from top to bottom, for a bar on the right edge of the window.
+class EdgeButton : public QToolButton {
+  Q_OBJECT
+ public:
+  using QToolButton::QToolButton;
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+/// Looks like a search field, opens the palette.
+class SearchButton : public QPushButton {
+  Q_OBJECT
+ public:
+  explicit SearchButton(QWidget* parent = nullptr);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+/// Queue left, the last sentence in the middle with a button to copy it, the machine right.
+class BottomBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BottomBar(QWidget* parent = nullptr);
+  void setQueue(const QString& text);
+  void say(const QString& sentence);
+  void setMachine(const QString& text);
+  [[nodiscard]] QString sentence() const;
+
+ private:
+  QLabel* queue_;
+  ElidedLabel* sentence_;
+  QToolButton* copy_;
+  QLabel* machine_;
+};
+
+}  // namespace vitrine::ui
