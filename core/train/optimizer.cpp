@@ -197,6 +197,8 @@ void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& d
 
 void Optimizer::clearGradients() {
   for (at::Tensor& parameter : all_) parameter.mutable_grad().reset();
+  for (Group& group : groups_)
+    group.gradients.clear();  // they would live through the next backward pass
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {

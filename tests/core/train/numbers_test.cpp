@@ -210,6 +210,16 @@ TEST(Optimizer, LeavesAParameterWithoutGradientAlone) {
   EXPECT_LT(used.detach()[0].item<float>(), 0.9F);
 }
 
+TEST(Optimizer, KeepsNoGradientAliveAfterItIsCleared) {
+  const at::Tensor weight = at::ones({2}).set_requires_grad(true);
+  Optimizer optimizer({}, {{"all", {"w"}, {weight}, 1, 1}});
+  weight.mutable_grad() = at::ones({2});
+  const c10::weak_intrusive_ptr<c10::TensorImpl> gradient(weight.grad().getIntrusivePtr());
+  optimizer.step(0.1, at::zeros({}), {});
+  optimizer.clearGradients();
+  EXPECT_TRUE(gradient.expired()) << "two sets of gradients are alive in the next backward pass";
+}
+
 TEST(Optimizer, RefusesAParameterInTwoGroups) {
   const at::Tensor weight = at::ones({2}).set_requires_grad(true);
   EXPECT_THROW(Optimizer({}, {{"a", {"w"}, {weight}, 1, 1}, {"b", {"w"}, {weight}, 1, 1}}),

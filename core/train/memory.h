@@ -1,0 +1,36 @@
+// How much memory a run on the CPU will take, told before it starts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/config.h"
+#include "core/engine_export.h"
+#include "core/model/model.h"
+
+namespace vitrine {
+
+struct MemoryPart {
+  std::string name;  ///< "activations"
+  std::string doc;   ///< one line
+  double bytes = 0;
+};
+
+/// What the estimate is made from: nothing of it needs the model's memory.
+struct MemoryInput {
+  double parameters = 0;          ///< of the model and the task's head
+  double trainedParameters = -1;  ///< without what is frozen; -1: all
+  std::vector<BlockCost> blocks;  ///< Model::cost()
+  double imageValues = 0;         ///< channels * height * width of a batch's image
+  double datasetBytes = 0;        ///< of all splits, as they are kept
+  Config train;                   ///< trainSchema()
+};
+
+struct MemoryEstimate {
+  std::vector<MemoryPart> parts;  ///< add up to `peakBytes`
+  double peakBytes = 0;  ///< above the resident size of a process that has only loaded its plugins
+};
+
+[[nodiscard]] VITRINE_ENGINE_EXPORT MemoryEstimate estimateMemory(const MemoryInput& input);
+
+}  // namespace vitrine
