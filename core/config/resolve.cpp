@@ -61,7 +61,13 @@ bool isInteger(const Json& value) {
 }
 
 Checked wrong(const std::string& wanted, const Json& value) {
-  return {nullptr, "must be " + wanted + ", not " + shown(value), ""};
+  // A list where one value belongs is mostly meant as a sweep.
+  const bool isSweep = value.is_array() && wanted.find("list") == std::string::npos &&
+                       wanted.find('[') == std::string::npos;
+  return {nullptr,
+          "must be " + wanted + ", not " + shown(value) +
+              (isSweep ? "; values to try belong in [sweep]" : ""),
+          ""};
 }
 
 Checked checkNumber(const Field& field, FieldType type, const Json& value) {

@@ -54,7 +54,8 @@ TEST(Problems, WrongTypesAreNamed) {
   EXPECT_EQ(message("[train]\nclip_norm = true\n"), "must be a number, not true");
   EXPECT_EQ(message("[train]\ndevice = 3\n"), "must be text, not 3");
   EXPECT_EQ(message("[train]\noptimizer = 'sgd'\n"), "must be a table, not 'sgd'");
-  EXPECT_EQ(message("[train]\nseed = [0, 1, 2]\n"), "must be an integer, not [0, 1, 2]");
+  EXPECT_EQ(message("[train]\nseed = [0, 1, 2]\n"),
+            "must be an integer, not [0, 1, 2]; values to try belong in [sweep]");
   EXPECT_EQ(message("[train]\nseed = 2026-01-01\n"), "must be an integer, not a date or time");
   EXPECT_EQ(message("[train]\nepochs = { a = 1 }\n"), "must be an integer, not a table");
   EXPECT_EQ(message("[train]\ncheckpoint.best = 'yes'\n"), "must be true or false, not 'yes'");
