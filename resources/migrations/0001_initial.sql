@@ -267,8 +267,7 @@ CREATE TABLE tag (
   PRIMARY KEY (run_id, tag)
 ) STRICT, WITHOUT ROWID;
 
--- Views. `->>` would be shorter than json_extract, but SQLite 3.40 calls it unsafe in a view of a schema that is not
--- trusted.
+-- Views.
 
 CREATE VIEW runs(id, uuid, experiment, variant, name, seed, state, created_at, started_at, finished_at,
                  device, commit_hash, config) AS
