@@ -2,6 +2,7 @@
 #include "ui/artifacts/artifacts_page.h"
 
 #include <QCheckBox>
+#include <QCollator>
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -224,10 +225,18 @@ void ArtifactsPage::fillTree() {
       QFont font = tree_->font();
       font.setWeight(QFont::DemiBold);
       group->setFont(0, font);
-      for (const auto& [name, kind] : entries) {
-        auto* item = new QTreeWidgetItem(group, {QString::fromStdString(name)});
+      std::vector<std::pair<QString, std::string>> sorted;
+      for (const auto& [name, kind] : entries)
+        sorted.emplace_back(QString::fromStdString(name), kind);
+      QCollator byNumber(QLocale::c());  // "image 10" after "image 9"
+      byNumber.setNumericMode(true);
+      std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+        return byNumber.compare(a.first, b.first) < 0;
+      });
+      for (const auto& [name, kind] : sorted) {
+        auto* item = new QTreeWidgetItem(group, {name});
         item->setData(0, Qt::UserRole, QString::fromStdString(analysis));
-        item->setData(0, Qt::UserRole + 1, QString::fromStdString(name));
+        item->setData(0, Qt::UserRole + 1, name);
         item->setToolTip(0, readable(kind));
       }
       group->setExpanded(closed.count(analysis) == 0);
@@ -294,6 +303,7 @@ void ArtifactsPage::showFigures() {
     }
     views_.clear();
     shownIds_.assign(shown.size(), -1);
+    pictures_.assign(shown.size(), QImage());
     shownRuns_ = shown;
     const int columns = shown.size() <= 2 ? static_cast<int>(shown.size()) : 2;
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -308,6 +318,7 @@ void ArtifactsPage::showFigures() {
     const std::int64_t id = row == nullptr ? 0 : row->id;
     if (id == shownIds_[i]) continue;
     shownIds_[i] = id;
+    pictures_[i] = QImage();
     if (row == nullptr) {
       views_[i]->setFigure(nullptr);
       views_[i]->setEmptyText(QStringLiteral("%1 has no \"%2\" up to step %3.")
@@ -317,6 +328,7 @@ void ArtifactsPage::showFigures() {
     try {
       views_[i]->setFigure(makeFigure(QString::fromStdString(row->kind), row->meta,
                                       workbench_.store().artifactData(id)));
+      pictures_[i] = pictureOf(*row);
     } catch (const Error& error) {
       views_[i]->setFigure(nullptr);
       views_[i]->setEmptyText(
@@ -325,6 +337,20 @@ void ArtifactsPage::showFigures() {
   }
   applyStyle();
   showMeta();
+}
+
+QImage ArtifactsPage::pictureOf(const ArtifactRow& row) {
+  if (row.kind != artifact_kind::kAttention) return {};
+  // attention_map stores the pixels of "image 3" beside it as "image 3 pixels".
+  for (const ArtifactRow& other : rows_[row.runId]) {
+    if (other.analysis != row.analysis || other.name != row.name + " pixels" ||
+        other.step != row.step)
+      continue;
+    const std::vector<std::byte> png = workbench_.store().artifactData(other.id);
+    return QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
+                            static_cast<int>(png.size()), "PNG");
+  }
+  return {};
 }
 
 Figure* ArtifactsPage::firstFigure() const {
@@ -346,6 +372,7 @@ void ArtifactsPage::applyStyle() {
     FigureStyle style = style_;
     style.range.reset();
     style.color = seriesColor(shownRuns_[i]);
+    style.picture = pictures_[i];
     if (views_.size() > 1) {
       const ArtifactRow* row = rowOf(shownRuns_[i]);
       style.title = runName(shownRuns_[i]);
@@ -431,12 +458,16 @@ void ArtifactsPage::moveImage(int by) {
     applyStyle();
     return;
   }
-  // One artifact per image: the neighbour under the same analysis.
+  // One artifact per image: the neighbour of the same kind under the same analysis.
   QTreeWidgetItem* item = tree_->currentItem();
   if (item == nullptr || item->parent() == nullptr) return;
-  const int next = item->parent()->indexOfChild(item) + by;
-  if (next >= 0 && next < item->parent()->childCount())
-    tree_->setCurrentItem(item->parent()->child(next));
+  const QTreeWidgetItem* group = item->parent();
+  for (int next = group->indexOfChild(item) + by; next >= 0 && next < group->childCount();
+       next += by) {
+    if (group->child(next)->toolTip(0) != item->toolTip(0)) continue;
+    tree_->setCurrentItem(group->child(next));
+    return;
+  }
 }
 
 void ArtifactsPage::moveLayer(int by) {

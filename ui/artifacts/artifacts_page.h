@@ -82,6 +82,7 @@ class ArtifactsPage final : public Page {
   [[nodiscard]] const ArtifactRow* rowOf(std::int64_t run) const;
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] Figure* firstFigure() const;
+  [[nodiscard]] QImage pictureOf(const ArtifactRow& row);
   void withExport(const std::function<void(Figure&, QSize)>& use);
 
   Workbench& workbench_;
@@ -105,6 +106,7 @@ class ArtifactsPage final : public Page {
   std::optional<std::int64_t> step_;  ///< nothing: the newest, also when newer ones come
   std::vector<FigureView*> views_;
   std::vector<std::int64_t> shownIds_;  ///< artifact id per view, 0 where the run has none
+  std::vector<QImage> pictures_;        ///< per view: what the model looked at
   std::vector<std::int64_t> shownRuns_;
   FigureStyle style_;
   QTimer delay_;

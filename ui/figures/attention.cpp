@@ -280,7 +280,8 @@ class AttentionFigure final : public Figure {
     drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
              Qt::AlignLeft | Qt::AlignVCenter,
              QStringLiteral("layer %1, head %2").arg(layerNames_[layer]).arg(head));
-    const QRectF space = area.adjusted(0, 20, 0, -44);
+    const double pictureHeight = style().picture.isNull() || area.height() < 220 ? 0 : 84;
+    const QRectF space = area.adjusted(0, 20, 0, -44 - pictureHeight);
     const double width = std::max(8.0, std::min(space.width(), space.height() / aspectInverse()));
     const QRectF rect(space.left(), space.top(), width, width * aspectInverse());
     drawMap(painter, rect, layer, head, 2);
@@ -312,6 +313,20 @@ class AttentionFigure final : public Figure {
       drawColorBar(painter, tokens(), bar, range[0], range[1], unit,
                    [this](double t) { return mapColor(t); });
     }
+    if (pictureHeight > 0) {
+      const QImage& picture = style().picture;
+      const double high = pictureHeight - 12;
+      const QRectF frame(area.left(), bar.bottom() + 22, high * picture.width() / picture.height(),
+                         high);
+      painter.drawImage(frame, picture);
+      const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
+      if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
+      painter.setFont(inPixels(axisFont()));
+      painter.setPen(tokens().muted);
+      drawLine(painter,
+               QRectF(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, 16),
+               Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("the image"));
+    }
     if (isMatrix()) return;
     double toClass = 0;
     bool hasClass = false;
@@ -326,6 +341,18 @@ class AttentionFigure final : public Figure {
     drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
              Qt::AlignLeft | Qt::AlignVCenter,
              QStringLiteral("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
+  }
+
+  /// Outlines a patch in white on black: visible on every colour.
+  void drawMarker(QPainter& painter, const QRectF& rect, const Cell& cell, double width) const {
+    const QRectF marker(rect.left() + rect.width() * cell.column / columns_,
+                        rect.top() + rect.height() * cell.row / rows_, rect.width() / columns_,
+                        rect.height() / rows_);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Qt::black, width + 1.5));
+    painter.drawRect(marker);
+    painter.setPen(QPen(Qt::white, width));
+    painter.drawRect(marker);
   }
 
   void drawMap(QPainter& painter, const QRectF& rect, int layer, int head, double markerWidth) {
@@ -354,14 +381,7 @@ class AttentionFigure final : public Figure {
     });
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
     if (cell.isPatch() && cell.row < rows_ && cell.column < columns_) {
-      const QRectF marker(rect.left() + rect.width() * cell.column / columns_,
-                          rect.top() + rect.height() * cell.row / rows_, rect.width() / columns_,
-                          rect.height() / rows_);
-      painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(Qt::black, markerWidth + 1.5));
-      painter.drawRect(marker);
-      painter.setPen(QPen(Qt::white, markerWidth));
-      painter.drawRect(marker);
+      drawMarker(painter, rect, cell, markerWidth);
     }
     addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {
       const int row =

@@ -40,6 +40,7 @@ struct FigureStyle {
   QColor color;   ///< of the run; invalid: the theme's accent
   /// Fixed range of the colours, so that figures side by side can be compared.
   std::optional<std::array<double, 2>> range;
+  QImage picture;  ///< what the model looked at, shown beside its attention
   int layer = 0;   ///< the enlarged one, from 0
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0

@@ -26,7 +26,17 @@ class HeatmapFigure final : public Figure {
     columns_ = static_cast<int>(view.shape[first + 1]);
     values_.reserve(static_cast<std::size_t>(view.count()));
     for (std::int64_t i = 0; i < view.count(); ++i) values_.push_back(view.at(i));
-    labels_ = metaTexts(meta, {"labels", "names", "sample_ids"});
+    labels_ = metaTexts(meta, {"labels", "names"});
+    if (const QStringList layers = metaTexts(meta, {"layers"});
+        labels_.isEmpty() && layers.size() == maps_) {
+      for (const QString& layer : layers) labels_ << QStringLiteral("layer ") + layer;
+    }
+    if (labels_.isEmpty()) labels_ = metaTexts(meta, {"sample_ids"});
+    const QStringList axes = metaTexts(meta, {"axes"});
+    if (axes.size() >= 2) {
+      rowName_ = axes[axes.size() - 2];
+      columnName_ = axes.last();
+    }
   }
 
   QString summary() const override {
@@ -138,8 +148,10 @@ class HeatmapFigure final : public Figure {
                                    0, rows_ - 1);
         const int column = std::clamp(
             static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
-        return QStringLiteral("row %1, column %2: %3")
+        return QStringLiteral("%1 %2, %3 %4: %5")
+            .arg(rowName_)
             .arg(row)
+            .arg(columnName_)
             .arg(column)
             .arg(shortNumber(value(map, row, column)));
       });
@@ -169,6 +181,7 @@ class HeatmapFigure final : public Figure {
   int maps_ = 0, rows_ = 0, columns_ = 0;
   std::vector<double> values_;
   QStringList labels_;
+  QString rowName_ = QStringLiteral("row"), columnName_ = QStringLiteral("column");
 };
 
 }  // namespace

@@ -98,6 +98,11 @@ QString metaAbout(const Json& meta) {
         break;
       }
     }
+    // The number of images, or which one it is: sample_ids tells them apart.
+    const auto images = meta.find("images");
+    if (images != meta.end() && images->is_number_integer()) {
+      parts << count(images->get<std::int64_t>()) + QStringLiteral(" images");
+    }
   }
   return parts.join(QStringLiteral(" \u00b7 "));
 }

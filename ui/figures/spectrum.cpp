@@ -8,6 +8,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 
@@ -15,7 +16,6 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kShare = 0.8;
 constexpr int kMostLines = 6;  // more heads than this are drawn as mean and band
 
 class SpectrumFigure final : public Figure {
@@ -25,7 +25,14 @@ class SpectrumFigure final : public Figure {
     const ArrayView view = arrayOf(meta, data);
     if (view.shape.size() != 3)
       throw FileError("a spectrum needs the shape [layers, heads, values]");
+    if (const auto found = meta.find("threshold"); found != meta.end() && found->is_number()) {
+      share_ = std::clamp(found->get<double>(), 0.0, 1.0);
+    }
+    if (const auto found = meta.find("layers"); found != meta.end() && found->is_array()) {
+      for (const Json& layer : *found) layerNames_ << QString::fromStdString(layer.dump());
+    }
     layers_ = static_cast<int>(view.shape[0]);
+    while (layerNames_.size() < layers_) layerNames_ << QString::number(layerNames_.size());
     heads_ = static_cast<int>(view.shape[1]);
     size_ = static_cast<int>(view.shape[2]);
     cumulative_.resize(static_cast<std::size_t>(view.count()));
@@ -51,11 +58,10 @@ class SpectrumFigure final : public Figure {
   QString summary() const override {
     QStringList ranks;
     for (int layer = 0; layer < layers_; ++layer) ranks << shortNumber(meanRank(layer));
-    return QStringLiteral(
-               "Singular value spectra of %1 layers with %2 heads; rank at 80 % by layer: %3")
+    return QStringLiteral("Singular value spectra of %1 layers with %2 heads; %3 by layer: %4")
         .arg(layers_)
         .arg(heads_)
-        .arg(ranks.join(QStringLiteral(", ")));
+        .arg(rankWord(), ranks.join(QStringLiteral(", ")));
   }
 
   QString csv() const override {
@@ -86,13 +92,27 @@ class SpectrumFigure final : public Figure {
            static_cast<std::size_t>(k);
   }
 
-  /// 1-based first index at which the cumulative curve reaches 80 %; NaN for a spectrum of zeros.
+  /// 1-based first index at which the cumulative curve reaches the threshold; NaN for a spectrum of
+  /// zeros.
   double rank(int layer, int head) const {
+    // The analysis may have averaged curves over images, which mean values cannot tell.
+    if (const auto told = meta_.find("rank"); told != meta_.end() && told->is_array()) {
+      const auto row = static_cast<std::size_t>(layer), column = static_cast<std::size_t>(head);
+      if (row < told->size() && (*told)[row].is_array() && column < (*told)[row].size() &&
+          (*told)[row][column].is_number()) {
+        return (*told)[row][column].get<double>();
+      }
+    }
     for (int k = 0; k < size_; ++k) {
       const double reached = cumulative_[at(layer, head, k)];
-      if (reached >= kShare - 1e-9) return k + 1;
+      if (reached >= share_ - 1e-9) return k + 1;
     }
     return std::nan("");
+  }
+
+  /// "rank at 80 %"
+  QString rankWord() const {
+    return QStringLiteral("rank at %1 %").arg(QString::fromStdString(formatReal(100 * share_, 4)));
   }
 
   double meanRank(int layer) const {
@@ -150,13 +170,13 @@ class SpectrumFigure final : public Figure {
   void drawLayer(QPainter& painter, const QRectF& panel, int layer) {
     painter.setFont(inPixels(smallFont()));
     painter.setPen(tokens().text);
-    const QString name = QStringLiteral("layer %1").arg(layer);
+    const QString name = (QStringLiteral("layer ") + layerNames_[layer]);
     const double nameWidth = QFontMetricsF(painter.font()).horizontalAdvance(name) + 4;
     drawLine(painter, QRectF(panel.left(), panel.top(), nameWidth, 18),
              Qt::AlignLeft | Qt::AlignVCenter, name);
     painter.setPen(tokens().muted);
     const double mean = meanRank(layer);
-    QString rankText = QStringLiteral("rank 80 % ") +
+    QString rankText = rankWord() + QLatin1Char(' ') +
                        (std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1));
     if (QFontMetricsF(painter.font()).horizontalAdvance(rankText) > panel.width() - nameWidth - 8) {
       rankText = std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1);
@@ -171,7 +191,7 @@ class SpectrumFigure final : public Figure {
                  {QString(), [](double value, int) { return percent(value, 0); },
                   std::clamp(static_cast<int>(panel.height() / 36), 2, 5)});
     painter.setPen(QPen(tokens().muted, 1, Qt::DashLine));
-    painter.drawLine(axes.at(0, kShare), axes.at(size_, kShare));
+    painter.drawLine(axes.at(0, share_), axes.at(size_, share_));
     if (heads_ > kMostLines) {
       drawBand(painter, axes, layer);
     } else {
@@ -179,20 +199,22 @@ class SpectrumFigure final : public Figure {
     }
     if (!std::isnan(mean)) {
       painter.setPen(QPen(tokens().text, 1, Qt::DotLine));
-      painter.drawLine(axes.at(mean, 0), axes.at(mean, kShare));
+      painter.drawLine(axes.at(mean, 0), axes.at(mean, share_));
       painter.setBrush(tokens().text);
       painter.setPen(QPen(tokens().panel, 1));
-      painter.drawEllipse(axes.at(mean, kShare), 3.5, 3.5);
+      painter.drawEllipse(axes.at(mean, share_), 3.5, 3.5);
       painter.setBrush(Qt::NoBrush);
     }
     addRegion(axes.plot, [this, axes, layer](const QPointF& point) {
       const int k = std::clamp(static_cast<int>(std::lround(axes.xOf(point.x()))), 1, size_);
-      QStringList lines{
-          QStringLiteral("layer %1, first %2 of %3 singular values").arg(layer).arg(k).arg(size_)};
+      QStringList lines{QStringLiteral("layer %1, first %2 of %3 singular values")
+                            .arg(layerNames_[layer])
+                            .arg(k)
+                            .arg(size_)};
       for (int head = 0; head < std::min(heads_, 12); ++head) {
-        lines << QStringLiteral("head %1: %2, rank at 80 % %3")
+        lines << QStringLiteral("head %1: %2, %3 %4")
                      .arg(head)
-                     .arg(percent(cumulative_[at(layer, head, k - 1)], 1),
+                     .arg(percent(cumulative_[at(layer, head, k - 1)], 1), rankWord(),
                           shortNumber(rank(layer, head)));
       }
       return lines.join(QLatin1Char('\n'));
@@ -260,7 +282,7 @@ class SpectrumFigure final : public Figure {
       painter.drawText(QRectF(x + 22, y, width, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
       x += 22 + width + 14;
     };
-    entry(QStringLiteral("rank at 80 %, mean over heads"), [&](const QPointF& left) {
+    entry((rankWord() + QStringLiteral(", mean over heads")), [&](const QPointF& left) {
       painter.setPen(QPen(tokens().panel, 1));
       painter.setBrush(tokens().text);
       painter.drawEllipse(left + QPointF(8, 0), 3.5, 3.5);
@@ -280,6 +302,8 @@ class SpectrumFigure final : public Figure {
   Json meta_;
   int layers_ = 0, heads_ = 0, size_ = 0;
   std::vector<double> values_, cumulative_;
+  double share_ = 0.8;  ///< of the sum that the rank must hold
+  QStringList layerNames_;
 };
 
 }  // namespace

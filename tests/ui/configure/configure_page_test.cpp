@@ -271,6 +271,9 @@ TEST_F(Configure, OpensADroppedFile) {
   file.close();
   QMimeData data;
   data.setUrls({QUrl::fromLocalFile(name)});
+  QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(shown.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(shown.get(), &drop);
   EXPECT_EQ(shown->plan().title, "Dropped");
