@@ -22,9 +22,9 @@ struct AttentionInput {
   std::int64_t heads = 1;
   std::int64_t firstQuery = 0;  ///< which key the first query is: with fewer queries than keys,
                                 ///< they are keys firstQuery, firstQuery + 1, ...
-  at::Tensor angles;          ///< [keys, headDim/2] float32 of rope.h, or undefined
-  at::Tensor additive;        ///< broadcastable to [batch, heads, queries, keys], or undefined
-  at::Tensor multiplicative;  ///< [queries, keys] float32, or undefined
+  at::Tensor angles;            ///< [keys, headDim/2] float32 of rope.h, or undefined
+  at::Tensor additive;          ///< broadcastable to [batch, heads, queries, keys], or undefined
+  at::Tensor multiplicative;    ///< [queries, keys] float32, or undefined
 };
 
 struct AttentionOutput {

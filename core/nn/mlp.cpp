@@ -2,13 +2,19 @@
 
 #include <ATen/ATen.h>
 
+#include "core/nn/fused_rows.h"
+
 namespace vitrine::nn {
 
 at::Tensor gelu(const at::Tensor& x, Gelu form) {
+  // Without a gradient to prepare for, the library writes half as much.
+  if (isFusable(x, x) && x.requires_grad()) return fusedGelu(x, form);
   return at::gelu(x, form == Gelu::Tanh ? "tanh" : "none");
 }
 
-at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) { return at::silu(gate) * up; }
+at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) {
+  return isFusable(gate, up) ? fusedSwiGlu(gate, up) : at::silu(gate) * up;
+}
 
 std::int64_t swiGluHidden(std::int64_t width, std::int64_t multiple) {
   const std::int64_t hidden = 2 * 4 * width / 3;

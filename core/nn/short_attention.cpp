@@ -5,20 +5,13 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
 
-// One binary, the widest vectors of the machine it runs on.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define VITRINE_VECTOR_CLONES \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define VITRINE_VECTOR_CLONES
-#endif
+#include "core/nn/fast_exp.h"
+#include "core/nn/vector_clones.h"
 
 namespace vitrine::nn {
 
@@ -39,26 +32,6 @@ struct Problem {
 
 /// Vectors are filled whole: rows that are walked along the keys end at a multiple of 16.
 constexpr std::int64_t padded(std::int64_t keys) { return (keys + 15) / 16 * 16; }
-
-/// exp(x) for x <= 0, relative error below 2e-7; exactly 0 below -87, so that -inf leaves nothing
-/// behind.
-inline float expNegative(float x) {
-  const float clamped = x < -87.0F ? -87.0F : x;
-  const float shifted =
-      clamped * 1.44269504F + 12582912.0F;  // round to nearest by adding 1.5 * 2^23
-  const float whole = shifted - 12582912.0F;
-  const float rest = (clamped - whole * 0.693145752F) - whole * 1.42860677e-6F;
-  float sum = 1.9875691500e-4F;
-  sum = sum * rest + 1.3981999507e-3F;
-  sum = sum * rest + 8.3334519073e-3F;
-  sum = sum * rest + 4.1665795894e-2F;
-  sum = sum * rest + 1.6666665459e-1F;
-  sum = sum * rest + 5.0000001201e-1F;
-  sum = sum * rest * rest + rest + 1.0F;
-  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) - 0x4B400000) << 23;
-  const float value = std::bit_cast<float>(std::bit_cast<std::int32_t>(sum) + exponent);
-  return x < -87.0F ? 0.0F : value;
-}
 
 /// Copies a row, turned by its position when there are angles. Direction -1 turns back.
 inline void loadRow(const float* row, const Problem& p, std::int64_t position, float direction,

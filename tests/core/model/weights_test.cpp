@@ -1,0 +1,152 @@
+// Weight files: what fits is loaded, what does not is named, and nothing is written before
+// everything fits.
+#include "core/model/weights.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/nn/vision_transformer.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+nn::VisionTransformerConfig tiny() {
+  nn::VisionTransformerConfig c;
+  c.imageSize = {8, 8};
+  c.patchSize = {4, 4};
+  c.classes = 3;
+  c.width = 8;
+  c.depth = 1;
+  c.heads = 2;
+  c.mlpWidth = 16;
+  return c;
+}
+
+class Weights : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) /
+        (std::string("weights_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    file_ = folder_ / "w.safetensors";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string refusal(Model& model, const LoadOptions& options = {}) {
+    try {
+      (void)loadWeights(model, file_, options);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::filesystem::path folder_, file_;
+};
+
+bool sameWeights(Model& a, Model& b) {
+  const auto left = namedTensors(a), right = namedTensors(b);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (!left[i].second.equal(right[i].second)) return false;
+  }
+  return left.size() == right.size();
+}
+
+TEST_F(Weights, ComeBackAsTheyWereWritten) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
+  writeTensors(file_, namedTensors(written), {{"format", "pt"}});
+  const LoadReport report = loadWeights(read, file_);
+  EXPECT_TRUE(sameWeights(written, read));
+  EXPECT_EQ(report.loaded.size(), namedTensors(written).size());
+  EXPECT_TRUE(report.missing.empty() && report.unused.empty() && report.resized.empty());
+}
+
+TEST_F(Weights, EveryDtypeSurvivesAFile) {
+  std::vector<std::pair<std::string, at::Tensor>> tensors;
+  for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong,
+                                    at::kInt, at::kShort, at::kChar, at::kByte, at::kBool}) {
+    tensors.emplace_back(c10::toString(type), at::arange(6).remainder(2).view({2, 3}).to(type).t());
+  }
+  writeTensors(file_, tensors);
+  const auto read = readTensors(file_);
+  for (const auto& [name, tensor] : tensors) {
+    EXPECT_EQ(read.at(name).scalar_type(), tensor.scalar_type());
+    EXPECT_TRUE(read.at(name).equal(tensor)) << name;
+  }
+}
+
+TEST_F(Weights, AMissingTensorIsAnErrorUnlessSkippedOrAllowed) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
+  auto tensors = namedTensors(written);
+  std::erase_if(tensors, [](const auto& item) { return item.first.starts_with("head."); });
+  writeTensors(file_, tensors);
+  EXPECT_THAT(refusal(read), HasSubstr("head.weight"));
+  EXPECT_FALSE(sameWeights(written, read));
+  LoadOptions options;
+  options.skip = {"head.*"};
+  EXPECT_THAT(loadWeights(read, file_, options).skipped, ElementsAre("head.weight", "head.bias"));
+  options = {};
+  options.strict = false;
+  EXPECT_THAT(loadWeights(read, file_, options).missing, ElementsAre("head.weight", "head.bias"));
+}
+
+TEST_F(Weights, AnotherShapeIsNamedWithBothShapesAndNothingIsWritten) {
+  nn::VisionTransformerConfig more = tiny();
+  more.classes = 7;
+  nn::VisionTransformer written(more, 1), read(tiny(), 2), untouched(tiny(), 2);
+  writeTensors(file_, namedTensors(written));
+  const std::string sentence = refusal(read);
+  EXPECT_THAT(sentence, HasSubstr("'head.weight' is [7, 8] in the file and [3, 8] in the model"));
+  EXPECT_TRUE(sameWeights(read, untouched));
+}
+
+TEST_F(Weights, AFileOfAnotherArchitectureIsRecognised) {
+  nn::VisionTransformerConfig llama = tiny();
+  llama.mlp = nn::MlpKind::SwiGlu;
+  llama.mlpBias = nn::Bias::None;
+  nn::VisionTransformer written(llama, 1), read(tiny(), 2);
+  writeTensors(file_, namedTensors(written));
+  EXPECT_THAT(refusal(read), HasSubstr("iLLaMA"));
+}
+
+TEST_F(Weights, PrefixesAreRenamed) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
+  auto tensors = namedTensors(written);
+  for (auto& item : tensors) item.first = "module." + item.first;
+  writeTensors(file_, tensors);
+  EXPECT_THAT(refusal(read), HasSubstr("none of its"));
+  LoadOptions options;
+  options.rename = {{"module.", ""}};
+  (void)loadWeights(read, file_, options);
+  EXPECT_TRUE(sameWeights(written, read));
+}
+
+TEST_F(Weights, TensorsNobodyWantsAreReported) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
+  auto tensors = namedTensors(written);
+  tensors.emplace_back("mask_token", at::zeros({1, 1, 8}));
+  writeTensors(file_, tensors);
+  EXPECT_THAT(loadWeights(read, file_).unused, ElementsAre("mask_token"));
+}
+
+TEST_F(Weights, HalfPrecisionFilesLoadIntoFloat) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
+  auto tensors = namedTensors(written);
+  for (auto& item : tensors) item.second = item.second.to(at::kBFloat16);
+  writeTensors(file_, tensors);
+  (void)loadWeights(read, file_);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    EXPECT_TRUE(namedTensors(read)[i].second.equal(tensors[i].second.to(at::kFloat)));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine

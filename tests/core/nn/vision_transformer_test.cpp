@@ -1,0 +1,252 @@
+// The encoder's structure: what a token may know, what taps see, where random numbers come from,
+// what it costs.
+#include "core/nn/vision_transformer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/model/build_device.h"
+#include "core/model/weights.h"
+
+namespace vitrine::nn {
+namespace {
+
+VisionTransformerConfig small() {
+  VisionTransformerConfig c;
+  c.imageSize = {12, 16};
+  c.patchSize = {4, 4};
+  c.inChannels = 2;
+  c.classes = 5;
+  c.width = 24;
+  c.depth = 3;
+  c.heads = 3;
+  c.mlpWidth = 32;
+  c.init = InitRecipe::Illama;  // a head that is not zero
+  return c;
+}
+
+VisionTransformerConfig decoder(MaskMode mode) {
+  VisionTransformerConfig c = small();
+  c.classToken = ClassToken::Last;
+  c.mask = MaskKind::Causal;
+  c.maskMode = mode;
+  c.norm = NormKind::Rms;
+  c.mlp = MlpKind::SwiGlu;
+  c.mlpBias = Bias::None;
+  c.ropeTheta = 1e4;
+  return c;
+}
+
+at::Tensor images(std::int64_t count = 2) {
+  return at::randn({count, 2, 12, 16}, at::detail::createCPUGenerator(1));
+}
+
+/// Larger weights than at the start, so that attention is far from uniform.
+void stir(Model& model) {
+  const c10::NoGradGuard noGrad;
+  for (const auto& [name, tensor] : namedTensors(model)) {
+    if (tensor.dim() > 1) tensor.mul_(10);
+  }
+}
+
+at::Tensor encoded(VisionTransformer& model, const at::Tensor& batch) {
+  const c10::NoGradGuard noGrad;
+  return model.encode(model.embed(batch), {});
+}
+
+TEST(Encoder, AdditiveCausalHidesLaterPatchesToTheLastBitAndMultiplicativeDoesNot) {
+  const at::Tensor before = images();
+  at::Tensor after = before.clone();
+  after.slice(2, 8, 12).slice(3, 12, 16).add_(1);  // the last patch, token 11
+  for (const MaskMode mode : {MaskMode::Additive, MaskMode::Multiplicative}) {
+    VisionTransformer model(decoder(mode), 1);
+    stir(model);
+    const at::Tensor earlierBefore = encoded(model, before).narrow(1, 0, 11),
+                     earlierAfter = encoded(model, after).narrow(1, 0, 11);
+    EXPECT_EQ(earlierBefore.equal(earlierAfter), mode == MaskMode::Additive);
+    EXPECT_FALSE(encoded(model, before).select(1, 11).equal(encoded(model, after).select(1, 11)));
+  }
+}
+
+TEST(Encoder, SoftMaskAtOneIsNoMaskAtAll) {
+  VisionTransformerConfig soft = decoder(MaskMode::Multiplicative);
+  soft.mask = MaskKind::Soft;
+  VisionTransformerConfig open = soft;
+  open.mask = MaskKind::Bidirectional;
+  VisionTransformer masked(soft, 1), free(open, 1);
+  const at::Tensor batch = images();
+  EXPECT_EQ(masked.maskAlpha(), 0);
+  EXPECT_FALSE(masked.classify(batch).equal(free.classify(batch)));
+  masked.setMaskAlpha(1);
+  EXPECT_TRUE(masked.classify(batch).equal(free.classify(batch)));
+}
+
+TEST(Encoder, ALastClassTokenSeesEveryToken) {
+  const VisionTransformer model(decoder(MaskMode::Multiplicative), 1);
+  EXPECT_TRUE(model.attentionMask(13).select(0, 12).equal(at::ones({13})));
+}
+
+TEST(Encoder, CausalAttentionKnowsTheOrderOfPatchesAndAPlainOneWithoutPositionsDoesNot) {
+  VisionTransformerConfig bag = small();
+  bag.positions = PositionKind::None;
+  VisionTransformerConfig ordered = decoder(MaskMode::Multiplicative);
+  ordered.positions = PositionKind::None;
+  ordered.ropeTheta.reset();
+  const at::Tensor batch = images(), shuffled = batch.roll({4, 8}, {2, 3});  // whole patches
+  VisionTransformer plain(bag, 1), causal(ordered, 1);
+  stir(plain);
+  stir(causal);
+  EXPECT_LT((plain.classify(batch) - plain.classify(shuffled)).abs().max().item<double>(),
+            1e-4 * plain.classify(batch).abs().max().item<double>());
+  EXPECT_GT((causal.classify(batch) - causal.classify(shuffled)).abs().max().item<double>(),
+            1e-2 * causal.classify(batch).abs().max().item<double>());
+}
+
+TEST(Encoder, DropPathIsTheIdentityInEvaluationAndTheFirstBlockNeverDrops) {
+  VisionTransformerConfig dropping = small();
+  dropping.dropPath = 0.9;
+  VisionTransformer a(small(), 1), b(dropping, 1);
+  a.module().eval();
+  b.module().eval();
+  const at::Tensor batch = images(8);
+  EXPECT_TRUE(a.classify(batch).equal(b.classify(batch)));
+  b.module().train();
+  std::vector<at::Tensor> plain, dropped;
+  a.setBlockTap([&](std::int64_t, const at::Tensor& stream) { plain.push_back(stream.detach()); });
+  b.setBlockTap(
+      [&](std::int64_t, const at::Tensor& stream) { dropped.push_back(stream.detach()); });
+  (void)a.classify(batch);
+  (void)b.classify(batch);
+  EXPECT_TRUE(plain[0].equal(dropped[0]));
+  EXPECT_FALSE(plain[2].equal(dropped[2]));
+}
+
+TEST(Encoder, TapsSeeEveryRowAndChangeNothing) {
+  VisionTransformer model(decoder(MaskMode::Multiplicative), 1);
+  stir(model);
+  const at::Tensor batch = images();
+  const at::Tensor before = model.classify(batch);
+  auto tap = std::make_shared<AttentionTap>();
+  tap->layers = {2};
+  int heard = 0;
+  tap->receive = [&](const AttentionRecord& record) {
+    EXPECT_EQ(record.layer, 2);
+    EXPECT_EQ(record.weights.sizes().vec(), (std::vector<std::int64_t>{2, 3, 13, 13}));
+    EXPECT_EQ(record.keyPositions[12][0].item<std::int64_t>(), -1);
+    EXPECT_EQ(record.keyPositions[7][0].item<std::int64_t>(), 1);
+    EXPECT_EQ(record.keyPositions[7][1].item<std::int64_t>(), 3);
+    ++heard;
+  };
+  model.setAttentionTap(tap);
+  EXPECT_LT((model.classify(batch) - before).abs().max().item<double>(),
+            1e-5 * before.abs().max().item<double>());
+  EXPECT_EQ(heard, 1);
+  model.setAttentionTap(nullptr);
+  EXPECT_TRUE(model.classify(batch).equal(before));
+  EXPECT_EQ(heard, 1);
+}
+
+TEST(Encoder, EncodingTheEmbeddedTokensGivesTheFeatures) {
+  for (const auto& config : {small(), decoder(MaskMode::Additive)}) {
+    VisionTransformer model(config, 1);
+    const at::Tensor batch = images();
+    const std::int64_t row = config.classToken == ClassToken::Last ? 12 : 0;
+    EXPECT_LT(
+        (encoded(model, batch).select(1, row) - model.features(batch)).abs().max().item<double>(),
+        1e-5);
+  }
+}
+
+TEST(Encoder, ASubsetOfTokensKeepsItsRotaryPlaces) {
+  VisionTransformerConfig config = decoder(MaskMode::Multiplicative);
+  config.mask = MaskKind::Bidirectional;
+  config.depth = 1;
+  VisionTransformer model(config, 1);
+  stir(model);
+  const c10::NoGradGuard noGrad;
+  const Tokens all = model.embed(images());
+  const at::Tensor order = at::tensor({5, 0, 12, 3}).to(at::kLong);
+  const Tokens some{all.values.index_select(1, order), all.positions.index_select(0, order)};
+  // Without a causal mask the order of tokens is free as long as each keeps its position: hide the
+  // others instead.
+  at::Tensor hide = at::full({13, 13}, -INFINITY);
+  hide.index_fill_(1, order, 0);
+  const at::Tensor whole = model.encode(all, hide).index_select(1, order);
+  EXPECT_LT((model.encode(some, {}) - whole).abs().max().item<double>(),
+            1e-4 * whole.abs().max().item<double>());
+}
+
+TEST(Encoder, DrawsNothingFromTorchsGlobalGenerator) {
+  const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state().clone();
+  VisionTransformerConfig config = small();
+  config.dropPath = 0.3;
+  config.dropout = 0.2;
+  VisionTransformer model(config, 1);
+  model.setGenerator(at::detail::createCPUGenerator(3));
+  model.module().train();
+  const at::Tensor first = model.classify(images());
+  first.sum().backward();
+  EXPECT_TRUE(at::detail::getDefaultCPUGenerator().get_state().equal(before));
+  EXPECT_FALSE(model.classify(images()).equal(first)) << "dropout drew nothing";
+  model.setGenerator(at::detail::createCPUGenerator(3));
+  EXPECT_TRUE(model.classify(images()).equal(first))
+      << "the same generator gives the same drop-outs";
+}
+
+TEST(Encoder, SameSeedSameParametersAndAnotherSeedOthers) {
+  VisionTransformer a(small(), 1), b(small(), 1), c(small(), 2);
+  const at::Tensor batch = images();
+  EXPECT_TRUE(a.classify(batch).equal(b.classify(batch)));
+  EXPECT_FALSE(a.classify(batch).equal(c.classify(batch)));
+}
+
+TEST(Encoder, CountsItsParametersAndMultiplyAdds) {
+  for (VisionTransformerConfig config : {small(), decoder(MaskMode::Additive)}) {
+    config.layerScale = 0.1;
+    VisionTransformer model(config, 1);
+    std::int64_t parameters = 0;
+    double macs = 0;
+    for (const BlockCost& block : model.cost()) {
+      parameters += block.parameters;
+      macs += block.macs;
+      EXPECT_GE(block.flops, 2 * block.macs);
+    }
+    EXPECT_EQ(parameters, parameterCount(model));
+    const double n = 13, d = 24, matrices = config.mlp == MlpKind::SwiGlu ? 3 : 2;
+    EXPECT_DOUBLE_EQ(
+        macs, 12 * 32 * d + 3 * (4 * n * d * d + 2 * n * n * d + matrices * n * d * 32) + d * 5);
+  }
+}
+
+TEST(Encoder, BuildsAnySizeOnTheMetaDeviceInAnInstant) {
+  const ScopedBuildDevice meta(at::kMeta);
+  VisionTransformerConfig huge;
+  huge.patchSize = {14, 14};
+  huge.width = 1280, huge.depth = 32, huge.heads = 16, huge.mlpWidth = 5120;
+  VisionTransformer model(huge, 0);
+  EXPECT_EQ(parameterCount(model), 632045800);
+  EXPECT_TRUE(model.module().parameters().front().is_meta());
+}
+
+TEST(Encoder, RefusesSizesThatDoNotFit) {
+  const auto with = [](auto change) {
+    VisionTransformerConfig config = small();
+    change(config);
+    VisionTransformer model(config, 0);
+  };
+  EXPECT_THROW(with([](auto& c) { c.patchSize = {5, 4}; }), ConfigError);
+  EXPECT_THROW(with([](auto& c) { c.heads = 5; }), ConfigError);
+  EXPECT_THROW(with([](auto& c) { c.classToken = ClassToken::None; }), ConfigError);
+  EXPECT_THROW(with([](auto& c) { c.heads = 24, c.ropeTheta = 1e4; }), ConfigError);
+  VisionTransformer model(small(), 0);
+  EXPECT_THROW((void)model.classify(at::zeros({1, 2, 16, 16})), ShapeError);
+}
+
+}  // namespace
+}  // namespace vitrine::nn
