@@ -1,0 +1,160 @@
+#include "core/jobs/launcher.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::messageOf;
+
+class Launcher : public testing::StoreTest {
+ protected:
+  Launcher() {
+    ::setenv("VITRINE_PROGRAM", FAKE_PROGRAM, 1);
+    ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+    ::setenv("XDG_DATA_HOME", (folder_ / "data").c_str(), 1);
+    ::setenv("FAKE_CALLS", (folder_ / "calls").c_str(), 1);
+    ::unsetenv("VITRINE_PLUGIN_PATH");
+    ::unsetenv("FAKE_FAILURE");
+  }
+  static std::string contents(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+  /// Waits until `text` is in `file`, at most ten seconds; gives the contents.
+  static std::string waitFor(const std::filesystem::path& file, const std::string& text) {
+    for (int i = 0; i < 1000; ++i) {
+      if (contents(file).find(text) != std::string::npos) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return contents(file);
+  }
+  static bool isGoneSoon(const Worker& worker) {
+    for (int i = 0; i < 1000 && isWorkerAlive(worker); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return !isWorkerAlive(worker);
+  }
+};
+
+TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  const std::int64_t pid = launchRun(store, run);
+  RunRow row = store.run(run);
+  EXPECT_EQ(row.state, RunState::Starting);
+  EXPECT_EQ(row.worker.pid, pid);
+  EXPECT_EQ(row.logFile, "run-" + row.uuid + "/run.log");
+  EXPECT_TRUE(isWorkerAlive(row.worker));
+  EXPECT_TRUE(store.reapLostRuns().empty());
+
+  const auto log = filesFolder(file()) / row.logFile;
+  const std::string me = std::to_string(pid);
+  const std::string text = waitFor(log, "this is stderr");
+  EXPECT_THAT(text, HasSubstr("session " + me + " group " + me + " pid " + me +
+                              " stdin 0: run --id 1 --db " + file().string() + "\n"));
+  EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, run); }),
+            "run 1 is starting and cannot be started");
+
+  stopRun(store, run);
+  row = store.run(run);
+  EXPECT_EQ(row.state, RunState::Stopping);
+  EXPECT_EQ(store.request(run), "stop");
+  EXPECT_THAT(waitFor(log, "asked to end"), HasSubstr("asked to end"));
+  EXPECT_TRUE(isGoneSoon(row.worker));
+
+  // The log of a second start goes on where the first ended.
+  EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(run));
+  EXPECT_THAT(store.run(run).reason, HasSubstr("asked to end"));
+  launchRun(store, run);
+  row = store.run(run);
+  waitFor(log, "run --id 1 --db " + file().string() + "\nthis is stderr\nasked to end\nsession");
+  EXPECT_THAT(contents(log), HasSubstr("asked to end\nsession"));
+  stopRun(store, run);
+  EXPECT_TRUE(isGoneSoon(row.worker));
+}
+
+TEST_F(Launcher, LeavesNoChildThatSomebodyMustWaitFor) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  launchRun(store, run);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no children at all
+  stopRun(store, run);
+  EXPECT_TRUE(isGoneSoon(store.run(run).worker));
+}
+
+TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  stopRun(store, run);
+  EXPECT_EQ(store.run(run).state, RunState::Stopped);
+  EXPECT_EQ(messageOf<RefusedError>([&] { stopRun(store, run); }),
+            "run 1 is stopped; there is nothing to stop");
+}
+
+TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
+  RunStore store(file());
+  std::vector<NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
+  chain[1].dependsOn = -1;
+  store.addRuns(store.experiment("chain", ""), chain);
+  EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, 2); }),
+            "run 2 starts from run 1, which is queued; it can start when that one is done");
+  EXPECT_EQ(store.run(2).state, RunState::Queued);
+}
+
+TEST_F(Launcher, SaysThatTheProgramIsNotThere) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  ::setenv("VITRINE_PROGRAM", "/nowhere/vitrine", 1);
+  EXPECT_EQ(messageOf<NotFoundError>([&] { launchRun(store, run); }),
+            "VITRINE_PROGRAM names '/nowhere/vitrine', which cannot be run");
+  EXPECT_EQ(store.run(run).state, RunState::Queued);
+}
+
+TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  const auto program = folder_ / "not_a_program";
+  std::ofstream(program) << "\x7f"
+                            "ELF but not really";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ::setenv("VITRINE_PROGRAM", program.c_str(), 1);
+  EXPECT_THAT(messageOf<Error>([&] { launchRun(store, run); }),
+              HasSubstr("cannot run '" + program.string() + "'"));
+  EXPECT_EQ(store.run(run).state, RunState::Failed);
+  EXPECT_THAT(store.run(run).reason, HasSubstr("cannot run"));
+}
+
+TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {
+  EXPECT_EQ(describeJson(), "{\"items\": []}\n");
+  EXPECT_EQ(describeJson(), "{\"items\": []}\n");
+  EXPECT_EQ(contents(folder_ / "calls"), "x");
+  std::filesystem::create_directories(folder_ / "data" / "vitrine" / "plugins");
+  std::ofstream(folder_ / "data" / "vitrine" / "plugins" / "mine.so") << "plugin";
+  EXPECT_EQ(describeJson(), "{\"items\": []}\n");
+  EXPECT_EQ(contents(folder_ / "calls"), "xx");
+  std::ofstream(folder_ / "data" / "vitrine" / "plugins" / "mine.so") << "another plugin";
+  static_cast<void>(describeJson());
+  EXPECT_EQ(contents(folder_ / "calls"), "xxx");
+}
+
+TEST_F(Launcher, DoesNotKeepTheSchemasOfAProgramThatFailed) {
+  ::setenv("FAKE_FAILURE", "1", 1);
+  EXPECT_THAT(messageOf<Error>([] { static_cast<void>(describeJson()); }),
+              HasSubstr("failed with exit code 1: a plugin is broken"));
+  ::unsetenv("FAKE_FAILURE");
+  EXPECT_EQ(describeJson(), "{\"items\": []}\n");
+}
+
+}  // namespace
+}  // namespace vitrine
