@@ -112,11 +112,12 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
   fs::create_directories(folder, error);
   std::string ids;
   for (const Shown& shown : all) ids += (ids.empty() ? "" : ",") + std::to_string(shown.run.id);
-  const auto draw = [&](const std::string& page, const std::string& runs,
-                        const std::vector<std::string>& more, const std::string& name) {
+  const auto draw = [&](const std::string& page, const std::vector<std::string>& more,
+                        const std::string& name) {
     const std::string file = (folder / (name + ".png")).string();
-    std::vector<std::string> command{studio.string(), "--db", database.string(), "--page", page,
-                                     "--run",         runs,   "--screenshot",    file};
+    std::vector<std::string> command{
+        studio.string(), "--db",     database.string(), "--page", page, "--run", ids,
+        "--size",        "1400x800", "--screenshot",    file};
     command.insert(command.end(), more.begin(), more.end());
     fs::remove(file, error);
     if (runAndWait(command, {"QT_QPA_PLATFORM=offscreen"}) == 0 && fs::exists(file)) {
@@ -125,12 +126,9 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
       log::warning("Studio did not draw " + file);
     }
   };
-  draw("monitor", ids, {}, "curves");
-  for (const Shown& shown : all) {
-    const std::string id = std::to_string(shown.run.id);
-    draw("artifacts", id, {"--analysis", "attention_rank"}, "spectra-run-" + id);
-    draw("artifacts", id, {"--analysis", "calibration"}, "reliability-run-" + id);
-  }
+  draw("monitor", {}, "curves");
+  draw("artifacts", {"--artifact", "attention_rank"}, "spectra");
+  draw("artifacts", {"--artifact", "calibration"}, "reliability");
   return written;
 }
 

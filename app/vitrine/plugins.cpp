@@ -16,7 +16,7 @@ std::string itemsOf(const Catalog& catalog, const std::string& plugin) {
   return list;
 }
 
-Json toJsonReport(const Engine& engine) {
+Json pluginReport(const Engine& engine) {
   Json loaded = Json::array(), refused = Json::array(), folders = Json::array();
   for (const PluginManifest& plugin : engine.plugins.loaded) {
     Json items = Json::array();
@@ -62,7 +62,7 @@ int runPlugins(const Arguments& arguments) {
   Engine engine;
   loadEngine(engine, Refused::Silent);
   if (line.wantsJson()) {
-    print(toJsonReport(engine));
+    print(pluginReport(engine));
     return 0;
   }
   Table table{{"plugin", "version", "items", "file"}, {}};
