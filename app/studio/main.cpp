@@ -199,6 +199,15 @@ int runStudio(int argc, char** argv) {
   prepareEnvironment(argc, argv);
   QApplication::setHighDpiScaleFactorRoundingPolicy(
       Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  if (early(argc, argv, "screenshot")) {
+    // What the off-screen platform says of every window, and of a session without a runtime folder.
+    qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
+      const bool isNoise = text.contains(QLatin1String("propagateSizeHints")) ||
+                           text.contains(QLatin1String("XDG_RUNTIME_DIR"));
+      if (type != QtDebugMsg && !isNoise)
+        std::fprintf(stderr, "vitrine-studio: %s\n", qPrintable(text));
+    });
+  }
   QApplication application(argc, argv);
   QCoreApplication::setApplicationName(QStringLiteral("vitrine-studio"));
   QGuiApplication::setApplicationDisplayName(QStringLiteral("Vitrine Studio"));

@@ -73,8 +73,10 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
     const QRect second(left, row.top() + px(22), first.width(), px(16));
     painter->setRenderHint(QPainter::Antialiasing);
-    painter->setPen(Qt::NoPen);
-    painter->setBrush(seriesColor(id));
+    // A hollow square for a run whose colour comes round again: its line is dashed.
+    const bool isSolid = seriesDash(id) == Qt::SolidLine;
+    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(id), 2));
+    painter->setBrush(isSolid ? QBrush(seriesColor(id)) : QBrush(Qt::NoBrush));
     painter->drawRoundedRect(
         QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)), 2, 2);
     painter->setRenderHint(QPainter::Antialiasing, false);

@@ -59,6 +59,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   reason_->setProperty("role", "error");
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   facts_ = new FactTable(tr("Facts of the run"));
+  facts_->setLabelWidth(134);
   configTable_ = new FactTable(tr("Configuration of the run"));
   environmentTable_ = new FactTable(tr("Environment of the run"));
   environmentTable_->setLabelWidth(120);
@@ -67,11 +68,12 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   stateRow->setContentsMargins(px(12), px(8), px(12), 0);
   auto* stateLabel = new QLabel(tr("State"));
   stateLabel->setProperty("role", "muted");
-  stateRow->addWidget(stateLabel, 55);
+  stateLabel->setFixedWidth(px(130));
+  stateRow->addWidget(stateLabel);
   auto* stateHolder = new QHBoxLayout;
   stateHolder->addWidget(state_);
   stateHolder->addStretch();
-  stateRow->addLayout(stateHolder, 45);
+  stateRow->addLayout(stateHolder, 1);
   auto* factsHolder = new QVBoxLayout;
   factsHolder->setContentsMargins(px(8), 0, px(8), 0);
   factsHolder->addWidget(facts_);
@@ -116,6 +118,12 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
   });
 
+  auto* environmentBox = new QWidget;
+  auto* environmentLayout = new QVBoxLayout(environmentBox);
+  environmentLayout->setContentsMargins(0, 0, 0, 0);
+  environmentLayout->addWidget(environmentTable_);
+  environmentLayout->addWidget(repeat, 0, Qt::AlignLeft);
+
   auto* noteBox = new QWidget;
   auto* noteLayout = new QVBoxLayout(noteBox);
   noteLayout->setContentsMargins(px(4), px(4), px(4), 0);
@@ -156,7 +164,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   layout->addWidget(section(tr("Configuration"), filterButton_, configBox));
   layout->addWidget(section(tr("Log"), follow, logBox), 1);
   layout->addWidget(section(tr("Notes and tags"), nullptr, noteBox));
-  layout->addWidget(section(tr("Environment"), repeat, environmentTable_));
+  layout->addWidget(section(tr("Environment"), nullptr, environmentBox));
   layout->addSpacing(px(8));
   auto* scroll = new QScrollArea;
   scroll->setWidget(content);

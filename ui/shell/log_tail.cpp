@@ -16,6 +16,7 @@ LogTail::LogTail(QWidget* parent) : QPlainTextEdit(parent) {
   setFrameShape(QFrame::NoFrame);
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   document()->setDocumentMargin(0);
+  setFont(monoFont());
   timer_.setInterval(500);
   connect(&timer_, &QTimer::timeout, this, [this] {
     if (isVisible()) readMore();

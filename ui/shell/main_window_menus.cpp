@@ -118,6 +118,8 @@ void MainWindow::makeMenus() {
   fileLabel_ = new QLabel;
   fileLabel_->setProperty("role", "small");
   fileLabel_->setContentsMargins(0, 0, px(12), 0);
+  fileLabel_->setMinimumHeight(px(26));
+  fileLabel_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   menus->setCornerWidget(fileLabel_);
 }
 
