@@ -19,7 +19,7 @@ enum class Binning {
   EqualMass,   ///< edges at the quantiles of the confidences, so that bins hold nearly equally many
 };
 
-struct ReliabilityBin {
+struct VITRINE_ENGINE_EXPORT ReliabilityBin {
   double lower = 0, upper = 0;  ///< (lower, upper]
   std::int64_t count = 0;
   double confidence = 0;  ///< mean; 0 in an empty bin
@@ -29,7 +29,7 @@ struct ReliabilityBin {
 };
 
 /// Confidences and correctness of samples, on the CPU.
-struct Confidences {
+struct VITRINE_ENGINE_EXPORT Confidences {
   std::vector<double> confidence;  ///< largest softmax probability, computed in float64
   std::vector<std::uint8_t> isCorrect;
   void append(const Confidences& other);
