@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "app/vitrine/engine.h"
-#include "app/vitrine/memory_estimate.h"
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "core/train/memory.h"
 
 namespace vitrine::app {
 
@@ -23,8 +23,7 @@ struct Cost {
   std::int64_t parameters = 0;
   double flops = 0, macs = 0, activationBytes = 0;
   std::vector<BlockCost> blocks;
-  std::vector<MemoryPart> memory;
-  double memoryBytes = 0;
+  MemoryEstimate memory;
 };
 
 struct Report {
@@ -132,11 +131,13 @@ void judge(const Registry& registry, Report& report) {
     }
     const Config config(run.config);
     const auto [height, width] = config.size("model.image_size");
-    MemoryInput input{static_cast<double>(slot->parameters), slot->blocks,
-                      static_cast<double>(config.integer("model.in_channels") * height * width),
-                      datasetBytes, config.table("train")};
+    MemoryInput input;
+    input.parameters = static_cast<double>(slot->parameters);
+    input.blocks = slot->blocks;
+    input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
+    input.datasetBytes = datasetBytes;
+    input.train = config.table("train");
     slot->memory = estimateMemory(input);
-    for (const MemoryPart& part : slot->memory) slot->memoryBytes += part.bytes;
   }
 }
 
@@ -145,7 +146,7 @@ Json totalsOf(const Cost& cost) {
               {"flops", cost.flops},
               {"macs", cost.macs},
               {"activation_bytes", cost.activationBytes},
-              {"memory_bytes", cost.memoryBytes}};
+              {"memory_bytes", cost.memory.peakBytes}};
 }
 
 Json toJsonReport(const Report& report) {
@@ -163,7 +164,7 @@ Json toJsonReport(const Report& report) {
     const Cost& first = *report.costs.front();
     out["totals"] = totalsOf(first);
     out["totals"]["runs"] = report.plan.runs.size();
-    for (const MemoryPart& part : first.memory) {
+    for (const MemoryPart& part : first.memory.parts) {
       out["memory"].push_back({{"name", part.name}, {"bytes", part.bytes}, {"doc", part.doc}});
     }
     for (const BlockCost& block : first.blocks) {
@@ -239,10 +240,10 @@ std::string forPeople(const Report& report) {
     text += "MACs per image     " + formatReal(cost.macs / 1e6, 5) +
             " M (macs: multiply-adds of matrix products and convolutions, what papers print as "
             "FLOPs)\n";
-    text += "memory, estimated  " + formatBytes(cost.memoryBytes) +
+    text += "memory, estimated  " + formatBytes(cost.memory.peakBytes) +
             " above the loaded program, on the CPU\n\n";
     Table memory{{"memory", "", "for"}, {}};
-    for (const MemoryPart& part : cost.memory)
+    for (const MemoryPart& part : cost.memory.parts)
       memory.rows.push_back({part.name, formatBytes(part.bytes), part.doc});
     text += toText(memory);
   }
@@ -254,9 +255,9 @@ std::string forPeople(const Report& report) {
         changes += (changes.empty() ? "" : ", ") + change.key + " = " + plain(change.after);
       }
       const auto& cost = report.costs[i];
-      runs.rows.push_back({i + 1, plan.runs[i].name,
-                           cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
-                           cost ? Json(formatBytes(cost->memoryBytes)) : Json(nullptr), changes});
+      runs.rows.push_back(
+          {i + 1, plan.runs[i].name, cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
+           cost ? Json(formatBytes(cost->memory.peakBytes)) : Json(nullptr), changes});
     }
     text += "\n" + toText(runs);
   }
