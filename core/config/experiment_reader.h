@@ -1,0 +1,46 @@
+// What an experiment file and the command line say, before it is expanded into runs. Internal to
+// core/config.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/config/experiment.h"
+#include "core/config/node.h"
+#include "core/config/problem_list.h"
+
+namespace vitrine {
+
+using Path = std::vector<std::string>;
+
+/// A `[[variant]]` or `[[stage]]`.
+struct Entry {
+  std::string name;
+  Node layer;  ///< a table of what it sets
+};
+
+struct Axis {
+  std::string key;
+  Path path;
+  std::string shortName;
+  std::vector<Node> values;
+};
+
+struct ExperimentText {
+  std::string title;
+  Node base;               ///< the file's own values
+  std::vector<Axis> axes;  ///< in the order of the file, the seeds last
+  std::vector<Entry> variants, stages;
+  std::vector<std::pair<Path, Node>> overrides;
+};
+
+/// \param document  of readToml
+[[nodiscard]] ExperimentText readExperiment(const Node& document,
+                                            const std::vector<Override>& overrides,
+                                            ProblemList& problems);
+
+/// A value as it stands in the name of a run.
+[[nodiscard]] std::string shownInName(const Node& node);
+
+}  // namespace vitrine
