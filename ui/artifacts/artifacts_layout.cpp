@@ -2,6 +2,7 @@
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QSlider>
 #include <QToolButton>
@@ -92,21 +93,27 @@ QWidget* ArtifactsPage::makeViewer() {
   buttons->addWidget(sameScale_);
   buttons->addWidget(wholeMatrix_);
   buttons->addStretch();
-  const auto button = [&](const QString& text, const QString& name, auto act) {
-    auto* made = new QPushButton(text, card);
-    made->setAccessibleName(name);
-    made->setToolTip(name);
-    buttons->addWidget(made);
-    connect(made, &QPushButton::clicked, this, act);
+  auto* exports = new QToolButton(card);
+  exports->setText(QStringLiteral("Export"));
+  exports->setToolTip(QStringLiteral("Write the figure or its numbers to a file"));
+  exports->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(exports);
+  const auto kind = [&](const QString& text, const QString& ending, const QString& filter) {
+    menu->addAction(text, this, [this, ending, filter] { askAndExport(ending, filter); });
   };
-  button(QStringLiteral("PNG\u2026"), QStringLiteral("Export as PNG"),
-         [this] { askAndExport(QStringLiteral(".png"), QStringLiteral("PNG images (*.png)")); });
-  button(QStringLiteral("PDF\u2026"), QStringLiteral("Export as PDF"),
-         [this] { askAndExport(QStringLiteral(".pdf"), QStringLiteral("PDF files (*.pdf)")); });
-  button(QStringLiteral("CSV\u2026"), QStringLiteral("Export the numbers as CSV"),
-         [this] { askAndExport(QStringLiteral(".csv"), QStringLiteral("CSV files (*.csv)")); });
-  button(QStringLiteral("Copy image"), QStringLiteral("Copy the figure to the clipboard"),
-         [this] { copyImage(); });
+  kind(QStringLiteral("Figure as &PNG\u2026"), QStringLiteral(".png"),
+       QStringLiteral("PNG images (*.png)"));
+  kind(QStringLiteral("Figure as P&DF\u2026"), QStringLiteral(".pdf"),
+       QStringLiteral("PDF files (*.pdf)"));
+  kind(QStringLiteral("Numbers as &CSV\u2026"), QStringLiteral(".csv"),
+       QStringLiteral("CSV files (*.csv)"));
+  exports->setMenu(menu);
+  auto* copy = new QToolButton(card);
+  copy->setText(QStringLiteral("Copy image"));
+  copy->setToolTip(QStringLiteral("Copy the figure to the clipboard"));
+  connect(copy, &QToolButton::clicked, this, &ArtifactsPage::copyImage);
+  buttons->addWidget(exports);
+  buttons->addWidget(copy);
   rows->addLayout(buttons);
   column->addWidget(card);
 

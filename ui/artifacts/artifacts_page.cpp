@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QCollator>
+#include <QCoreApplication>
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -310,6 +311,7 @@ void ArtifactsPage::showFigures() {
       auto* view = new FigureView(this);
       connect(view, &FigureView::clicked, this, &ArtifactsPage::onClicked);
       grid_->addWidget(view, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+      view->show();
       views_.push_back(view);
     }
   }
@@ -439,6 +441,10 @@ void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, s
 void ArtifactsPage::settle() {
   delay_.stop();
   reload();
+  for (int depth = 0; depth < 3; ++depth) {
+    // New figures are laid out now, not at the next turn of the event loop.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  }
 }
 
 void ArtifactsPage::showEvent(QShowEvent* event) {

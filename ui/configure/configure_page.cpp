@@ -197,6 +197,16 @@ void ConfigurePage::settle() {
     waitWhile([this] { return check_.isRunning(); });
   }
   placeSide();
+  for (int depth = 0; depth < 3; ++depth) {
+    // Rows that changed their height are laid out now, not at the next turn of the event loop.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  }
+}
+
+QImage ConfigurePage::snapshot(QSize size, double scale) {
+  resize(size);
+  placeSide();  // a hidden page hears of its size too late for the layout
+  return Page::snapshot(size, scale);
 }
 
 void ConfigurePage::placeSide() {

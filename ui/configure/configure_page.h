@@ -31,6 +31,7 @@ class ConfigurePage final : public Page {
   ~ConfigurePage() override;
 
   void settle() override;
+  [[nodiscard]] QImage snapshot(QSize size, double scale) override;
 
   [[nodiscard]] ExperimentForm& form() const { return *form_; }
   [[nodiscard]] SidePanel& side() const { return *side_; }

@@ -83,6 +83,7 @@ void ConfigurePage::showCost() {
     }
     details_->setText(sentences.isEmpty() ? QStringLiteral("The fields in red say what to change.")
                                           : sentences.join(QLatin1Char('\n')));
+    details_->show();
     warning_->hide();
     return;
   }
@@ -112,6 +113,7 @@ void ConfigurePage::showCost() {
     }
   }
   details_->setText(details.join(QStringLiteral(" \u00b7 ")));
+  details_->setVisible(!details.isEmpty());
   warning_->setText(warnings.join(QLatin1Char('\n')));
   warning_->setVisible(!warnings.isEmpty());
 }

@@ -151,7 +151,10 @@ void FormSection::addHeading(const QString& title, const QString& doc) {
   body_->addWidget(heading);
 }
 
-void FormSection::addWidget(QWidget* widget) { body_->addWidget(widget); }
+void FormSection::addWidget(QWidget* widget) {
+  body_->addWidget(widget);
+  widget->show();
+}
 
 void FormSection::clear() {
   rows_.clear();

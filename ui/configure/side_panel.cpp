@@ -37,6 +37,13 @@ QFrame* rule(QWidget* parent) {
 /// A value short enough for a line: texts without quotes.
 QString shortValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("\u2013");
+  if (value.is_array() && value.size() == 2 && value[0].is_number_integer() &&
+      value[1].is_number_integer()) {
+    const QString first = QString::fromStdString(value[0].dump());  // a size
+    return value[0] == value[1]
+               ? first
+               : first + QStringLiteral(" x ") + QString::fromStdString(value[1].dump());
+  }
   QString text =
       QString::fromStdString(value.is_string() ? value.get<std::string>() : valueText(value));
   if (text.size() > 28) text = text.left(27) + QChar(0x2026);

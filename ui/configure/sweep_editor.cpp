@@ -196,6 +196,7 @@ void SweepEditor::appendAxis(const std::string& key, const std::vector<Json>& va
   line->addWidget(valueLine, 1);
   line->addWidget(remove);
   axesBox_->addWidget(row);
+  row->show();
   axes_.push_back({row, keyLine, valueLine});
   connect(keyLine, &QLineEdit::textChanged, this, &SweepEditor::edited);
   connect(valueLine, &QLineEdit::textEdited, this, &SweepEditor::edited);
@@ -237,6 +238,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   problem->hide();
   column->addWidget(problem);
   variantsBox_->addWidget(row);
+  row->show();
   variants_.push_back({row, name, overrides, problem});
   connect(name, &QLineEdit::textEdited, this, &SweepEditor::edited);
   connect(overrides, &QPlainTextEdit::textChanged, this, &SweepEditor::edited);

@@ -213,7 +213,7 @@ class AttentionFigure final : public Figure {
         drawHeader(painter, area, title, queryText() + QStringLiteral(" \u00b7 ") + scale);
     const double gap = 20;
     QRectF overview = body, zoom;
-    if (body.width() >= 1.2 * body.height() && body.width() >= 420) {
+    if (body.width() >= 0.95 * body.height() && body.width() >= 400) {
       const double part =
           std::min((body.width() - gap) * 0.56, body.height() * heads_ / std::max(1, layers_) + 64);
       overview.setWidth(std::max(part, (body.width() - gap) * 0.3));
