@@ -20,8 +20,6 @@ constexpr double kBackwardBlocks = 2;
 /// Of the widest block of an evaluation batch: the stream, a norm's output and the two ends of a
 /// nonlinearity.
 constexpr double kForwardBlocks = 3;
-/// Holes that freed activations leave in the heap, as a share of them.
-constexpr double kHeapSlack = 0.1;
 /// bfloat16 matrix products keep half of what they read; norms and the stream stay in float32.
 constexpr double kBFloat16Share = 0.65;
 /// Batches alive at once: four ready, one being made, one in use.
@@ -46,7 +44,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
     widest = std::max(widest, block.activationBytes);
   }
   const double activations = batch * kept * (isHalf ? kBFloat16Share : 1);
-  const double temporaries = kBackwardBlocks * batch * widest + kHeapSlack * activations;
+  const double temporaries = kBackwardBlocks * batch * widest;
   const double imageBytes = kFloatBytes * input.imageValues;
   // An evaluation comes when no step is under way: only what it takes beyond a step counts.
   const double evaluation =
@@ -65,8 +63,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   add("average", "the averaged weights", average);
   if (isHalf) add("bfloat16 weights", "copies for the matrix products of one step", weights / 2);
   add("activations", "kept for the backward pass of one batch", activations);
-  add("temporaries", "gradients on their way through the widest block, and holes in the heap",
-      temporaries);
+  add("temporaries", "gradients on their way through the widest block", temporaries);
   add("evaluation", "what an evaluation batch takes beyond a training step",
       evaluation - activations - temporaries);
   add("batches", "prepared ahead of the step", kBatchesAlive * batch * imageBytes);
