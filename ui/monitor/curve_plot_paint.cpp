@@ -201,7 +201,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   const int at = qRound(xAxis->coordToPixel(*cursor_));
   // Beside the line, on the side with more room; always inside the widget.
   box.moveLeft(at + px(10));
-  if (box.right() > inside.right()) box.moveRight(at - px(10));
+  if (box.right() > rect().right()) box.moveRight(at - px(10));
   if (box.left() < 0) box.moveLeft(0);
   box.moveTop(std::clamp(now_.y() - box.height() / 2, inside.top(),
                          std::max(inside.top(), inside.bottom() - box.height())));

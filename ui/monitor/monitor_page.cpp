@@ -34,7 +34,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), cache_(workbench.store()) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
-  settings_.smoothing = setting(QStringLiteral("monitor/smoothing"), 0.6).toDouble();
+  settings_.smoothing = setting(QStringLiteral("monitor/smoothing"), 0.9).toDouble();
 
   canvas_ = new QWidget;
   canvas_->setProperty("role", "canvas");

@@ -38,6 +38,11 @@ void LogTail::setFollowing(bool isFollowing) {
   if (isFollowing_) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
 }
 
+void LogTail::resizeEvent(QResizeEvent* event) {
+  QPlainTextEdit::resizeEvent(event);
+  setFollowing(isFollowing_);
+}
+
 void LogTail::readMore() {
   if (path_.isEmpty()) return;
   QFile file(path_);

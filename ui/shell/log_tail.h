@@ -19,6 +19,9 @@ class LogTail : public QPlainTextEdit {
   /// Reads what the file has gained; polled every 500 ms while visible.
   void readMore();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QString path_;
   qint64 position_ = 0;

@@ -169,7 +169,7 @@ void MainWindow::makeDocks() {
   inspector_->setMinimumWidth(px(240));
   addDockWidget(Qt::RightDockWidgetArea, inspectorDock_);
   connect(fold, &QToolButton::clicked, inspectorDock_, &QDockWidget::hide);
-  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(300)}, Qt::Horizontal);
+  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
   inspector_->refresh();
 }
 
@@ -356,7 +356,7 @@ void MainWindow::setZoom(double factor) {
 
 void MainWindow::resetLayout() {
   restoreState(defaultState_, kLayoutVersion);
-  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(300)}, Qt::Horizontal);
+  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
   wasNarrow_ = !(width() <= px(kFoldWidth));
   foldInspector();
 }

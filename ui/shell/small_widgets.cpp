@@ -36,6 +36,8 @@ DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) 
   layout->addWidget(note_);
 }
 
+QSize DockHeader::sizeHint() const { return {QWidget::sizeHint().width(), px(32)}; }
+
 void DockHeader::setTitle(const QString& title) { title_->setText(title); }
 
 void DockHeader::setNote(const QString& note) { note_->setText(note); }

@@ -18,6 +18,8 @@ class DockHeader : public QWidget {
   void setNote(const QString& note);
   /// A button at the right end.
   void addButton(QWidget* button);
+  /// A dock asks for this alone and ignores a fixed height.
+  QSize sizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
