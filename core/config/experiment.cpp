@@ -117,7 +117,7 @@ class Planner {
       total = total > kMostRuns ? total : total * axis.values.size();
     if (total > kMostRuns) {
       problems_.addAt(0, 0, "sweep",
-                      "the file means more than " + formatCount(kMostRuns) +
+                      std::string("the file means more than ") + formatCount(kMostRuns) +
                           " runs; sweep fewer values or split it");
       return;
     }
@@ -206,7 +206,7 @@ class Planner {
       const std::size_t last = std::max<std::size_t>(text_.stages.size(), 1) - 1;
       run.init->plannedRun = indexOf(static_cast<std::size_t>(found), point, last);
     } else {
-      return refuse("'" + shorten(text, 60) +
+      return refuse(std::string("'") + shorten(text, 60) +
                     "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
     }
     run.dependsOn = run.init->plannedRun;
@@ -225,7 +225,7 @@ class Planner {
                          const std::string& name, const Refuse& refuse) {
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
-    const std::string shown = "'" + shorten(name, 60) + "'";
+    const std::string shown = std::string("'") + shorten(name, 60) + "'";
     if (std::find(names.begin(), names.end(), name) != names.end()) {
       return refuse(kind + " " + shown +
                     " does not come before this run; a run can only start from an earlier one");
@@ -262,7 +262,7 @@ class Planner {
 Override parseOverride(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0) {
-    throw ConfigError("'" + shorten(cleanUtf8(text), 80) +
+    throw ConfigError(std::string("'") + shorten(cleanUtf8(text), 80) +
                       "' is no KEY=VALUE; write for example train.epochs=5");
   }
   const auto trimmed = [](std::string part) {
