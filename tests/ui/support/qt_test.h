@@ -19,6 +19,10 @@ class QtEnvironment : public ::testing::Environment {
  public:
   void SetUp() override {
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    // A session without a runtime folder makes Qt warn.
+    if (!qEnvironmentVariableIsSet("XDG_RUNTIME_DIR")) {
+      qputenv("XDG_RUNTIME_DIR", runtime_.path().toLocal8Bit());
+    }
     static int argc = 1;
     static char name[] = "test";
     static char* argv[] = {name, nullptr};
@@ -35,6 +39,7 @@ class QtEnvironment : public ::testing::Environment {
   void TearDown() override { application_.reset(); }
 
  private:
+  QTemporaryDir runtime_;
   std::unique_ptr<QApplication> application_;
 };
 
