@@ -99,16 +99,25 @@ AttentionOutput attendFused(const AttentionInput& input, const Shape& shape) {
           {}};
 }
 
-/// Above this the library's blocked products are faster than our plain loops (tests/bench measures
-/// the crossing).
-constexpr std::int64_t kShortKeys = 80;
+/// Half types are widened: the library's half-precision attention is slower still for short
+/// sequences.
+bool isShortType(at::ScalarType type) {
+  return type == at::kFloat || type == at::kBFloat16 || type == at::kHalf;
+}
 
 bool isShort(const AttentionInput& input, const Shape& shape) {
   const bool maskFits =
       !input.additive.defined() ||
       (input.additive.numel() == shape.queries * shape.keys && !input.additive.requires_grad());
-  return input.query.device().is_cpu() && input.query.scalar_type() == at::kFloat &&
+  return input.query.device().is_cpu() && isShortType(input.query.scalar_type()) &&
          shape.keys <= kShortKeys && shape.headDim <= kShortHeadDim && maskFits;
+}
+
+at::Tensor attendShort(AttentionInput input, const Shape& shape) {
+  const at::ScalarType type = input.query.scalar_type();
+  input.query = input.query.to(at::kFloat);
+  if (input.keyValue.defined()) input.keyValue = input.keyValue.to(at::kFloat);
+  return shortAttention(input, shape.keys).to(type);
 }
 
 }  // namespace
@@ -127,11 +136,11 @@ AttentionOutput attend(const AttentionInput& input, AttentionPath path) {
       return attendFused(input, shape);
     case AttentionPath::Short:
       if (!isShort(input, shape)) {
-        throw ShapeError("short attention takes float32 on the CPU, at most " +
+        throw ShapeError("short attention takes float32 or half types on the CPU, at most " +
                          std::to_string(kShortKeys) + " keys and " + std::to_string(kShortHeadDim) +
                          " channels a head; this is " + c10::str(input.query.sizes()));
       }
-      return {shortAttention(input, shape.keys), {}, {}};
+      return {attendShort(input, shape), {}, {}};
     case AttentionPath::Automatic:
     case AttentionPath::Explicit:
       break;

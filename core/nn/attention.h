@@ -33,11 +33,15 @@ struct AttentionOutput {
   at::Tensor effective;  ///< P * multiplicative; explicit path only
 };
 
+/// Up to here the short path is taken; above, the library's blocked products are faster than plain
+/// loops.
+inline constexpr std::int64_t kShortKeys = 80;
+
 enum class AttentionPath {
   Automatic,  ///< whichever is fastest for the shape, dtype and device
   Explicit,   ///< probabilities in full, returned
   Fused,      ///< at::scaled_dot_product_attention; refuses a multiplicative mask
-  Short,      ///< our own kernel for short sequences, float32 on the CPU
+  Short,      ///< our own kernel for short sequences on the CPU, float32 inside
 };
 
 /// \throws ShapeError  the parts do not fit together, or the path cannot do what is asked

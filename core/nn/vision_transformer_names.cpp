@@ -2,6 +2,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/nn/attention.h"
 #include "core/nn/vision_transformer.h"
 
 namespace vitrine::nn {
@@ -48,6 +49,25 @@ std::vector<WeightRename> huggingFaceTable(const VisionTransformerConfig& config
   addPair(table, "vit.layernorm", "norm");
   addPair(table, "classifier", "head");
   return table;
+}
+
+/// Kept for the backward pass of one block's attention: projections, result, and probabilities
+/// where the path of that length keeps them (attention.cpp).
+double attentionBytes(const VisionTransformerConfig& c, double queries, double tokens) {
+  const double d = static_cast<double>(c.width),
+               pairs = static_cast<double>(c.heads) * queries * tokens;
+  const bool isShort = tokens <= static_cast<double>(kShortKeys);
+  const bool isMultiplied =
+      c.mask != MaskKind::Bidirectional && c.maskMode == MaskMode::Multiplicative;
+  double floats = 2 * queries * d + 2 * tokens * d;
+  if (isShort) {
+    floats += pairs;
+  } else if (isMultiplied) {
+    floats += 2 * pairs + queries * d + 2 * tokens * d;
+  } else {
+    floats += static_cast<double>(c.heads) * queries;
+  }
+  return kFloatBytes * floats;
 }
 
 }  // namespace
@@ -108,7 +128,7 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   if (c.mask != MaskKind::Bidirectional) attention.flops += pairs;
   if (c.ropeTheta) attention.flops += 6 * n * d;
   if (c.layerScale) attention.flops += n * d;
-  attention.activationBytes = kFloatBytes * (4 * n * d + pairs);
+  attention.activationBytes = attentionBytes(c, n, n);
 
   BlockCost mlp{"", "mlp", (isSwiGlu ? 3 : 2) * c.width * c.mlpWidth, 0, 0, 0};
   if (hasMlpBias) mlp.parameters += (isSwiGlu ? 2 : 1) * c.mlpWidth + c.width;
@@ -127,8 +147,15 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
       blocks.push_back(std::move(piece));
     };
     add(norm, "norm1");
+    // Of the last block only the class token is computed where nothing else is read: less is kept,
+    // the published counts stay.
+    const bool isPruned = i + 1 == c.depth && c.pool == Pool::ClassToken;
+    if (isPruned) attention.activationBytes = attentionBytes(c, 1, n);
     add(attention, "attn");
-    add(norm, "norm2");
+    BlockCost after = norm;
+    if (isPruned) after.activationBytes /= n;
+    add(std::move(after), "norm2");
+    if (isPruned) mlp.activationBytes /= n;
     add(mlp, "mlp");
   }
   norm.name = c.finalNorm == FinalNorm::BeforePool ? "norm" : "fc_norm";

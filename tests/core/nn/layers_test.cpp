@@ -184,6 +184,18 @@ TEST(Attention, ShortPathAgreesWithTheExplicitOneInValuesAndGradients) {
   }
 }
 
+TEST(Attention, ShortPathWidensHalfTypesAndHandsThemBack) {
+  AttentionInput input;
+  input.heads = 2;
+  input.query = at::randn({2, 17, 3 * 32}, seeded(4));
+  const at::Tensor wanted = attend(input, AttentionPath::Short).values;
+  input.query = input.query.to(at::kBFloat16);
+  EXPECT_EQ(fastestPath(input), AttentionPath::Short);
+  const at::Tensor half = attend(input).values;
+  EXPECT_EQ(half.scalar_type(), at::kBFloat16);
+  EXPECT_LT(largestDifference(half.to(at::kFloat), wanted), 0.05);
+}
+
 TEST(Attention, FusedPathAgreesWithTheExplicitOneInValuesAndGradients) {
   AttentionInput input;
   input.heads = 2;
