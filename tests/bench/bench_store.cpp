@@ -1,0 +1,116 @@
+// Times stretches of a training run with everything recorded, or with nothing recorded: store,
+// listeners and probes on against off, with the same schedule of evaluations.
+//
+// Reads one line per turn from stdin; each turn is one run of the demo's ViT over 6,400 images with
+// two evaluations, answered by its milliseconds.
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/experiment.h"
+#include "core/store/run_store.h"
+#include "core/store/store_sink.h"
+#include "core/train/model_setup.h"
+#include "plugins/analyses/attention_rank.h"
+#include "plugins/analyses/calibration.h"
+#include "plugins/datasets/idx/idx_dataset.h"
+#include "plugins/tasks/classification/classification.h"
+#include "plugins/vit/vit.h"
+
+using namespace vitrine;
+
+namespace {
+
+class NoSink final : public EventSink {
+ public:
+  void metrics(const MetricRecord&) override {}
+  void event(const EventRecord&) override {}
+  void artifact(Artifact) override {}
+  void progress(const ProgressRecord&) override {}
+  void checkpoint(const CheckpointRecord&) override {}
+  void flush() override {}
+};
+
+constexpr const char* kExperiment = R"(
+title = "bench"
+[model]
+architecture = "vit"
+preset = "vit/demo"
+[task]
+name = "classification"
+[data]
+dataset = "fashion_mnist"
+train_samples = 6400
+test_samples = 2000
+[train]
+epochs = 2
+checkpoint = { every_epochs = "none" }
+)";
+constexpr const char* kObserved = R"(
+[observe]
+attention_rank = { every_steps = 25, images = 4 }
+calibration = { every_epochs = 1 }
+)";
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::map<std::string, std::string> options;
+  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  const bool isOn = options["--store"] == "on";
+
+  Registry registry;
+  registry.add(std::make_unique<vit::VitArchitecture>());
+  registry.add(std::make_unique<idx::FashionMnistSource>());
+  registry.add(std::make_unique<classification::ClassificationTask>());
+  registry.add(std::make_unique<analyses::AttentionRank>());
+  registry.add(std::make_unique<analyses::Calibration>());
+  const Plan plan = planExperiment(std::string(kExperiment) + (isOn ? kObserved : ""), "bench",
+                                   registry.catalog(), {{"train.threads", options["--threads"]}});
+  for (const Problem& problem : plan.problems) std::cerr << problem.sentence() << "\n";
+  if (!plan.problems.empty()) return 2;
+  const PlannedRun& planned = plan.runs.front();
+
+  const auto folder = std::filesystem::temp_directory_path() / ("vitrine-bench-" + newUuid());
+  std::filesystem::create_directories(folder);
+  const auto database = folder / "bench.sqlite";
+  const auto once = [&] {
+    RunControl control;
+    TrainerSetup setup = prepareRun(registry, planned.config, planned.seed);
+    if (!isOn) {
+      NoSink sink;
+      Trainer trainer(std::move(setup), sink, control);
+      const auto begin = std::chrono::steady_clock::now();
+      (void)trainer.run();
+      return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+          .count();
+    }
+    RunStore store(database);
+    NewRun run;
+    run.name = newUuid();
+    run.config = planned.config;
+    const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
+    const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
+    StoreSink sink(database, id, segment, control);
+    Trainer trainer(std::move(setup), sink, control);
+    const auto begin = std::chrono::steady_clock::now();
+    (void)trainer.run();
+    sink.flush();
+    const double milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    store.setState(id, RunState::Done);
+    return milliseconds;
+  };
+  once();
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    for (int i = std::stoi(line); i > 0; --i) std::cout << once() << ' ';
+    std::cout << std::endl;
+  }
+  std::filesystem::remove_all(folder);
+  return 0;
+}
