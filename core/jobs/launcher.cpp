@@ -80,7 +80,7 @@ void stopRun(RunStore& store, std::int64_t run) {
       throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
                          "; there is nothing to stop");
     }
-    store.setState(run, RunState::Stopped, "stopped before it was started again");
+    store.setState(run, RunState::Stopped, "stopped while it was " + toString(row.state));
     return;
   }
   store.setRequest(run, "stop");

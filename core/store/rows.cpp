@@ -1,5 +1,6 @@
 #include "core/store/rows.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -35,11 +36,22 @@ std::uint64_t seedOf(const Statement& row, int column) {
   return seed;
 }
 
+/// Uuids become names of folders that are written and deleted: nothing else may stand there.
+void checkUuid(const RunRow& run) {
+  const bool isUuid =
+      run.uuid.size() == 36 && run.uuid.find_first_not_of("0123456789abcdef-") == std::string::npos;
+  if (!isUuid) {
+    throw StoreError("run " + std::to_string(run.id) + " has '" + toUtf8(run.uuid) +
+                     "' for a UUID; the database is damaged: restore a backup");
+  }
+}
+
 RunRow rowOf(const Statement& row) {
   RunRow run;
   int i = 0;
   run.id = row.integer(i++);
   run.uuid = row.text(i++);
+  checkUuid(run);
   run.experiment = row.text(i++);
   run.variant = row.text(i++);
   run.stage = row.text(i++);
@@ -118,12 +130,25 @@ std::string toUtf8(std::string_view text) {
   return Json::parse(dumpJson(Json(std::string(text)))).get<std::string>();
 }
 
-std::string tailOfFile(const std::filesystem::path& file, std::size_t bytes) {
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
+  // The path comes from the file: it must not lead anywhere else.
+  const std::filesystem::path path = relativePath;
+  if (path.empty() || path.is_absolute()) return {};
+  for (const auto& part : path) {
+    if (part == "..") return {};
+  }
+  std::ifstream stream(folder / path, std::ios::binary | std::ios::ate);
   if (!stream) return {};
-  const auto size = static_cast<std::size_t>(stream.tellg());
-  stream.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  constexpr std::streamoff kTail = 4096;
+  const std::streamoff size = stream.tellg();
+  stream.seekg(size > kTail ? size - kTail : 0);
+  const std::string text((std::istreambuf_iterator<char>(stream)),
+                         std::istreambuf_iterator<char>());
+  const auto end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return {};
+  const auto before = text.find_last_of("\r\n", end);
+  const std::size_t start = before == std::string::npos ? 0 : before + 1;
+  return text.substr(start, std::min<std::size_t>(end + 1 - start, 300));
 }
 
 }  // namespace vitrine

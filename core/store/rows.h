@@ -23,7 +23,9 @@ namespace vitrine {
 /// `text` with every byte that is not UTF-8 replaced by U+FFFD.
 [[nodiscard]] std::string toUtf8(std::string_view text);
 
-/// The last `bytes` of a file; "" when it cannot be read.
-[[nodiscard]] std::string tailOfFile(const std::filesystem::path& file, std::size_t bytes);
+/// The last line that says something in a log below `folder`; "" when it cannot be read or lies
+/// elsewhere.
+[[nodiscard]] std::string lastLogLine(const std::filesystem::path& folder,
+                                      const std::string& relativePath);
 
 }  // namespace vitrine

@@ -1,8 +1,6 @@
 #include "core/store/run_store.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -199,33 +197,7 @@ void storeProgress(Database& database, std::int64_t run, const ProgressRecord& p
       .run();
 }
 
-std::string lastLogLine(const std::filesystem::path& file) {
-  const std::string text = tailOfFile(file, 4096);
-  const auto end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return {};
-  const auto before = text.find_last_of("\r\n", end);
-  const std::size_t start = before == std::string::npos ? 0 : before + 1;
-  return text.substr(start, std::min<std::size_t>(end + 1 - start, 300));
-}
-
 }  // namespace
-
-std::filesystem::path defaultDatabase() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
-  if (const std::string file = variable("VITRINE_DB"); !file.empty()) return file;
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty() && data.front() == '/') {
-    return std::filesystem::path(data) / "vitrine" / "experiments.sqlite";
-  }
-  return std::filesystem::path(variable("HOME")) / ".local" / "share" / "vitrine" /
-         "experiments.sqlite";
-}
-
-std::filesystem::path filesFolder(const std::filesystem::path& database) {
-  return database.parent_path() / (database.stem().string() + ".files");
-}
 
 RunStore::RunStore(const std::filesystem::path& file, OpenMode mode) {
   const auto access = mode == OpenMode::ReadWriteCreate ? Database::Access::Create
@@ -519,25 +491,13 @@ std::vector<std::int64_t> RunStore::reapLostRuns() {
         reason = "its process " + std::to_string(row.worker.pid) +
                  " is gone without a word: killed, perhaps for want of memory, or crashed";
       }
-      if (!row.logFile.empty()) {
-        const std::string line = lastLogLine(filesFolder(file()) / row.logFile);
-        if (!line.empty()) reason += "; the last line of its log: " + line;
-      }
+      const std::string line = lastLogLine(filesFolder(file()), row.logFile);
+      if (!line.empty()) reason += "; the last line of its log: " + line;
       changeState(*database_, id, RunState::Interrupted, reason);
       reaped.push_back(id);
     }
   });
   return reaped;
-}
-
-std::string sqliteVersion() { return sqlite3_libversion(); }
-
-bool sqliteHasWalResetBug() {
-  const int version = sqlite3_libversion_number();
-  // Fixed in 3.51.3, and in the back-ports 3.50.7 and 3.44.6.
-  const bool isBackPort =
-      (version >= 3050007 && version < 3051000) || (version >= 3044006 && version < 3045000);
-  return version >= 3007000 && version < 3051003 && !isBackPort;
 }
 
 }  // namespace vitrine

@@ -256,6 +256,17 @@ TEST_F(RunStoreTest, DeletesARunWithItsFilesUnlessItIsAlive) {
   EXPECT_TRUE(store.check().empty());
 }
 
+TEST_F(RunStoreTest, DeletesNoFolderThatADamagedUuidNames) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  std::filesystem::create_directories(filesFolder(file()) / "run-");
+  std::filesystem::create_directories(folder_ / "precious");
+  RawDatabase(file()).run("UPDATE run SET uuid = '/../../precious'");
+  EXPECT_THAT(messageOf<StoreError>([&] { store.deleteRun(run); }),
+              HasSubstr("for a UUID; the database is damaged"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "precious"));
+}
+
 TEST_F(RunStoreTest, KeepsARunThatAnotherStartsFrom) {
   RunStore store(file());
   std::vector<NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
