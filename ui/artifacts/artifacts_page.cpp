@@ -46,6 +46,7 @@ QString readable(const std::string& id) {
 
 ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)) {
+  setMinimumSize(420, 300);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);

@@ -37,6 +37,7 @@ constexpr int kNarrow = 720;  // pixels: below this the side panel waits behind 
 ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)) {
   setAcceptDrops(true);
+  setMinimumSize(420, 300);  // narrower than form and side panel together: the panel then hides
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);

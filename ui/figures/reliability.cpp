@@ -130,10 +130,10 @@ class ReliabilityFigure final : public Figure {
     double y = plot.top() + 8;
     const double x = plot.left() + 10;
     const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, 96.0);
-    painter.fillRect(QRectF(x - 4, y - 4, width + 8, 62), tokens().panel);
     painter.setFont(titleType);
     painter.setPen(tokens().text);
     painter.drawText(QRectF(x, y, width, 18), Qt::AlignLeft | Qt::AlignVCenter, ece);
+    if (plot.width() < 200) return;  // the bars need the room
     y += 22;
     painter.setFont(keyType);
     painter.fillRect(QRectF(x, y + 2, 10, 10), fill);

@@ -121,10 +121,10 @@ TEST(Reliability, DrawsTheDiagonalOfPerfectCalibration) {
     ++height;
   ASSERT_GT(strip.height(), height);
   int onDiagonal = 0, besideIt = 0;
-  const QColor ink = tokens().text;
+  const QColor paper = tokens().panel;
   const auto isInk = [&](double x, double y) {
     for (int dy = -1; dy <= 1; ++dy) {
-      if (distance(image.pixelColor(static_cast<int>(x), static_cast<int>(y) + dy), ink) < 150)
+      if (distance(image.pixelColor(static_cast<int>(x), static_cast<int>(y) + dy), paper) > 120)
         return true;
     }
     return false;
