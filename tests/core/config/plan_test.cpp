@@ -29,8 +29,8 @@ std::vector<std::string> names(const Plan& plan) {
   return all;
 }
 
-const PlannedRun& only(const Plan& plan) {
-  static const PlannedRun none;
+PlannedRun only(const Plan& plan) {
+  const PlannedRun none;
   EXPECT_EQ(sentences(plan), "");
   EXPECT_EQ(plan.runs.size(), 1u);
   return plan.runs.empty() ? none : plan.runs[0];

@@ -14,8 +14,8 @@ using testing_support::planText;
 using testing_support::sampleCatalog;
 using testing_support::sentences;
 
-const Problem& only(const Plan& plan) {
-  static const Problem none;
+Problem only(const Plan& plan) {
+  const Problem none;
   EXPECT_EQ(plan.problems.size(), 1u) << sentences(plan);
   return plan.problems.empty() ? none : plan.problems[0];
 }
