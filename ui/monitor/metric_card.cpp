@@ -82,6 +82,8 @@ MetricCard metricCard(const std::string& name, RunStore* store) {
       card.subtitle = say("part");
     }
   }
+  card.isNoisy = parts.value(1) != QLatin1String("learning_rate") &&
+                 parts.value(1) != QLatin1String("mask_alpha");
   if (isAveraged) card.subtitle += say(", averaged weights");
   if (store != nullptr) {
     try {

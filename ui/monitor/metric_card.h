@@ -9,10 +9,11 @@
 namespace vitrine::ui {
 
 struct MetricCard {
-  QString title;       ///< "loss / train"
-  QString subtitle;    ///< "cross-entropy"
-  QString definition;  ///< one sentence, for the tool tip; "" where none is known
-  int decimals = 4;    ///< of values in the read-out
+  QString title;        ///< "loss / train"
+  QString subtitle;     ///< "cross-entropy"
+  QString definition;   ///< one sentence, for the tool tip; "" where none is known
+  int decimals = 4;     ///< of values in the read-out
+  bool isNoisy = true;  ///< false for what follows a schedule: smoothing would only falsify it
 };
 
 /// `name` is a metric or the stem of one per head, see CurveCache. Definitions come from the

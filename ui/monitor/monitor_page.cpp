@@ -106,7 +106,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
 PlotCard* MonitorPage::makeCard(const std::string& metric) {
   auto* card = new PlotCard(metric, metricCard(metric, &workbench_.store()), canvas_);
   CurvePlot& plot = card->plot();
-  plot.setSettings(settings_);
+  card->setSettings(settings_);
   connect(&plot, &CurvePlot::cursorMoved, this, [this, &plot](double x) { moveCursor(x, &plot); });
   connect(&plot, &CurvePlot::cursorLeft, this, [this] { moveCursor(std::nullopt, nullptr); });
   connect(&plot, &CurvePlot::fitAsked, this, &MonitorPage::fitAll);

@@ -123,7 +123,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   smoothAction_->setText(tr("Smoothing %1").arg(smoothingText(settings.smoothing)));
   logYAction_->setChecked(settings.isLogY);
   logXAction_->setChecked(settings.isLogX);
-  for (PlotCard* card : cards_) card->plot().setSettings(settings_);
+  for (PlotCard* card : cards_) card->setSettings(settings_);
   if (isAxisChanged) return fitAll();
   for (PlotCard* card : cards_) card->plot().refresh();
 }

@@ -81,6 +81,11 @@ void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) 
   legend_->setVisible(isShown && !text.isEmpty());
 }
 
+void PlotCard::setSettings(PlotSettings settings) {
+  if (!card_.isNoisy) settings.smoothing = 0;
+  plot_->setSettings(settings);
+}
+
 void PlotCard::applyTheme() {
   plot_->applyTheme();
   plot_->refresh();

@@ -24,6 +24,8 @@ class PlotCard : public QFrame {
   void setHint(const QString& sentence);
   void setLegend(const std::vector<PlottedCurve>& curves, bool isShown);
   void applyTheme();
+  /// The settings of the page, without smoothing where there is no noise.
+  void setSettings(PlotSettings settings);
 
   bool isStale = false;  ///< has missed a refresh while it was not on the screen
 
