@@ -23,6 +23,9 @@ class CurveFigure final : public Figure {
       throw FileError("a curve needs the shape [points, 2]");
     for (std::int64_t i = 0; i < view.shape[0]; ++i)
       points_.emplace_back(view.at(2 * i), view.at(2 * i + 1));
+    isAscending_ =
+        std::is_sorted(points_.begin(), points_.end(),
+                       [](const QPointF& a, const QPointF& b) { return !(a.x() >= b.x()); });
     xTitle_ = metaText(meta, "x");
     yTitle_ = metaText(meta, "y");
     if (yTitle_.isEmpty()) yTitle_ = metaText(meta, "unit");
@@ -104,12 +107,19 @@ class CurveFigure final : public Figure {
       painter.setBrush(Qt::NoBrush);
       painter.drawPath(path);
     }
-    addRegion(axes.plot, [this, axes](const QPointF& at) {
-      const double x = axes.xOf(at.x());
-      const auto nearest =
-          std::min_element(points_.begin(), points_.end(), [x](const QPointF& a, const QPointF& b) {
-            return std::abs(a.x() - x) < std::abs(b.x() - x);
-          });
+    addRegion(axes.plot, [this, axes](const QPointF& pointer) {
+      const double x = axes.xOf(pointer.x());
+      const auto isCloser = [x](const QPointF& left, const QPointF& right) {
+        return std::abs(left.x() - x) < std::abs(right.x() - x);
+      };
+      auto from = points_.begin(), to = points_.end();
+      if (isAscending_) {  // a pointer that moves asks often
+        from = std::lower_bound(from, to, x,
+                                [](const QPointF& point, double at) { return point.x() < at; });
+        to = from == to ? to : from + 1;
+        if (from != points_.begin()) --from;
+      }
+      const auto nearest = std::min_element(from, to, isCloser);
       if (nearest == points_.end()) return QString();
       return QStringLiteral("%1: %2").arg(shortNumber(nearest->x()), shortNumber(nearest->y()));
     });
@@ -139,6 +149,7 @@ class CurveFigure final : public Figure {
 
   Json meta_;
   std::vector<QPointF> points_;
+  bool isAscending_ = false;
   QString xTitle_, yTitle_;
 };
 
