@@ -175,6 +175,7 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
                           known);
     }
     select(workbench, options.runs);
+    workbench.setRunListVisible(false);  // a page alone names its curves
     const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
     if (options.waitMs > 0) waitFor(options.waitMs);
     // QT_SCALE_FACTOR has made logical pixels of the right size already.
