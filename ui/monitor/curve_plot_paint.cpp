@@ -54,7 +54,7 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
   painter.setPen(t.muted);
   if (!curves_.empty()) {
     const QRect inside = axisRect()->rect();
-    painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(8), px(18)),
+    painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(20), px(18)),
                      Qt::AlignRight | Qt::AlignVCenter, tr(kNames[static_cast<int>(settings_.x)]));
   }
   if (hasFocus() && drag_ == Drag::None && !underMouse()) {

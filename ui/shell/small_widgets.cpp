@@ -107,6 +107,7 @@ void SearchButton::paintEvent(QPaintEvent* event) {
 
 BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   setProperty("role", "panel");
+  setFixedHeight(px(34));  // the same with and without a message
   auto* title = new QLabel(tr("Queue"));
   title->setProperty("role", "title");
   queue_ = new QLabel;

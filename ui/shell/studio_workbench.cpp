@@ -44,7 +44,7 @@ const Catalog& StudioWorkbench::catalog() {
       Catalog described;
       QString sentence;
       try {
-        described = catalogFromJson(Json::parse(describeJson()));
+        described = catalogFromJson(Json::parse(describeJson()).at("catalog"));
       } catch (const std::exception& error) {
         sentence = QString::fromUtf8(error.what());
       }

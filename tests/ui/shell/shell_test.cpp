@@ -7,6 +7,7 @@
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 #include <set>
@@ -293,6 +294,27 @@ TEST(Workbench, OffersOnlyWhatAStateAllows) {
   EXPECT_TRUE(StudioWorkbench::canDelete(row));
   row.state = RunState::Done;
   EXPECT_FALSE(StudioWorkbench::canStart(row));
+}
+
+TEST(Workbench, ReadsTheCatalogFromWhatTheProgramDescribes) {
+  SampleStudio studio(SampleOptions{0, 0});
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = "vit";
+  card.title = "Vision Transformer";
+  const std::string described =
+      Json{{"catalog", toJson(Catalog{{card}})}, {"refused", Json::array()}}.dump();
+  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\ncat <<'JSON'\n" + QByteArray::fromStdString(described) + "\nJSON\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+  QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
+  EXPECT_TRUE(studio.workbench.catalog().items.empty());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
+  EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
 }
 
 TEST(Workbench, DeletingARunTellsEverybody) {
