@@ -1,5 +1,6 @@
 #include "core/plugin/loader.h"
 
+#include <elf.h>
 #include <sys/stat.h>
 
 #include <QJsonObject>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -69,14 +71,26 @@ fs::path realFile(const fs::path& file) {
   return found;
 }
 
-bool hasElfMagic(const fs::path& file) {
+/// \throws PluginError  no ELF file, or one that ends before its section table, which linkers write
+/// last. Neither Qt nor the system's loader looks for the end, and a cut file may load and miss
+/// what came after.
+void requireWholeLibrary(const fs::path& file) {
   std::FILE* stream = std::fopen(file.c_str(), "rb");
   if (stream == nullptr) throw PluginError(file.string() + " cannot be read");
-  char magic[4] = {};
-  const bool isElf = std::fread(magic, 1, 4, stream) == 4 && magic[0] == '\x7f' &&
-                     magic[1] == 'E' && magic[2] == 'L' && magic[3] == 'F';
+  Elf64_Ehdr header{};
+  const std::size_t got = std::fread(&header, 1, sizeof header, stream);
   std::fclose(stream);
-  return isElf;
+  if (got < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    throw PluginError(
+        file.string() +
+        " is not a plugin: it is no shared library; build it with vitrine_add_plugin");
+  }
+  const std::uint64_t size = fs::file_size(file);
+  const std::uint64_t table = std::uint64_t{header.e_shnum} * header.e_shentsize;
+  if (got < sizeof header || header.e_shoff > size || table > size - header.e_shoff) {
+    throw PluginError(file.string() + " is cut short: it ends after " + std::to_string(size) +
+                      " bytes, before its section table; build or copy it again");
+  }
 }
 
 /// The last part of Qt's "Cannot load library X: (reason)", which is the loader's own sentence.
@@ -87,6 +101,12 @@ std::string loaderReason(const QPluginLoader& loader) {
     reason = reason.substr(at + marker.size(), reason.size() - at - marker.size() - 1);
   }
   return reason;
+}
+
+/// LibTorch's own exceptions carry a backtrace after the first line.
+std::string firstLine(const std::exception& problem) {
+  const std::string what = problem.what();
+  return what.substr(0, what.find('\n'));
 }
 
 /// Refuses what does not fit this host; nothing of the file has run yet.
@@ -124,8 +144,12 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
   }
   Registry own;
   own.setPlugin(manifest.id);
-  plugin->registerInto(own);
-  registry.absorb(own);
+  try {
+    plugin->registerInto(own);
+    registry.absorb(own);
+  } catch (const std::exception& problem) {
+    throw PluginError(manifest.file + " is not loaded: " + firstLine(problem));
+  }
 }
 
 }  // namespace
@@ -155,11 +179,7 @@ PluginManifest readManifest(const fs::path& given) {
   const fs::path file = realFile(given);
   PluginManifest manifest;
   manifest.file = file.string();
-  if (!hasElfMagic(file)) {
-    throw PluginError(
-        manifest.file +
-        " is not a plugin: it is no shared library; build it with vitrine_add_plugin");
-  }
+  requireWholeLibrary(file);
   const QPluginLoader loader(QString::fromStdString(manifest.file));
   const QJsonObject data = loader.metaData();
   if (data.isEmpty()) {
@@ -225,9 +245,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
         result.loaded.push_back(std::move(manifest));
       } catch (const std::exception& problem) {
         // One plugin's trouble, whatever it threw, must not stop the others.
-        // LibTorch's own exceptions carry a backtrace after the first line.
-        const std::string what = problem.what();
-        result.refused.push_back({file.string(), what.substr(0, what.find('\n'))});
+        result.refused.push_back({file.string(), firstLine(problem)});
       }
     }
   }

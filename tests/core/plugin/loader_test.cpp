@@ -25,7 +25,10 @@ const fs::path kFixtures = VITRINE_FIXTURE_FOLDER;
 class Loader : public ::testing::Test {
  protected:
   Loader() {
-    folder_ = fs::temp_directory_path() / ("vitrine-loader-" + std::to_string(::getpid()));
+    // A name of its own for each test: Qt remembers the files it has loaded.
+    static int count = 0;
+    folder_ = fs::temp_directory_path() /
+              ("vitrine-loader-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "first");
     fs::create_directories(folder_ / "second");
