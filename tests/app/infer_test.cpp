@@ -68,7 +68,7 @@ TEST(Infer, ReproducesTheAuthorsTensorsFromTheirWeights) {
                                        "model.depth=2",
                                        "model.heads=3",
                                        "model.mlp_width=72",
-                                       "model.mlp_bias=true",
+                                       "model.mlp_bias=false",
                                        "model.num_classes=10",
                                        "model.mask.kind=soft",
                                        "model.mask.mode=multiplicative",

@@ -46,6 +46,10 @@ set = { "model.width" = 32 }
 )");
   const Ended ended = vitrine({"train", sharedExperiment(), "--db", sharedDatabase(), "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
+  for (const Json& run : ended.json()) {
+    // Brightness alone tells the classes apart: a program that trains gets there.
+    EXPECT_GT(run.at("scores").at("test/top1").get<double>(), 0.6) << run.dump();
+  }
   writeText(sharedFolder() / "train.json", ended.out);
   writeText(sharedFolder() / "train.log", ended.err);
 }

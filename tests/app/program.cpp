@@ -140,9 +140,7 @@ void writeSplit(const fs::path& folder, const std::string& name, int count, unsi
     const int label = i % 4;
     labels.put(static_cast<char>(label));
     for (int pixel = 0; pixel < 64; ++pixel) {
-      const int quarter = (pixel / 8 >= 4 ? 2 : 0) + (pixel % 8 >= 4 ? 1 : 0);
-      images.put(
-          static_cast<char>((quarter == label ? 150 : 20) + static_cast<int>(random() % 90)));
+      images.put(static_cast<char>(10 + 60 * label + static_cast<int>(random() % 40)));
     }
   }
 }
