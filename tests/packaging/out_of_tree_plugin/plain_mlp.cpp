@@ -24,30 +24,37 @@ at::Tensor normal(std::uint64_t seed, const std::string& name, std::vector<std::
   return values;
 }
 
+/// y = W x + b, registered so that its parameters are called `<name>.weight` and `<name>.bias`.
+class Linear final : public torch::nn::Module {
+ public:
+  Linear(const std::string& name, std::int64_t in, std::int64_t out, std::uint64_t seed) {
+    const double deviation = 1 / std::sqrt(static_cast<double>(in));
+    weight_ = register_parameter("weight", normal(seed, name + ".weight", {out, in}, deviation));
+    bias_ = register_parameter("bias", at::zeros({out}));
+  }
+  at::Tensor forward(const at::Tensor& x) const { return at::linear(x, weight_, bias_); }
+
+ private:
+  at::Tensor weight_, bias_;
+};
+
 class PlainMlp final : public torch::nn::Module,
                        public vitrine::Model,
                        public vitrine::ImageClassifier {
  public:
   PlainMlp(std::int64_t inputs, std::int64_t width, std::int64_t classes, std::uint64_t seed)
       : inputs_(inputs), width_(width), classes_(classes) {
-    hiddenWeight_ = register_parameter(
-        "hidden.weight",
-        normal(seed, "hidden.weight", {width, inputs}, 1 / std::sqrt(double(inputs))));
-    hiddenBias_ = register_parameter("hidden.bias", at::zeros({width}));
-    headWeight_ = register_parameter(
-        "head.weight", normal(seed, "head.weight", {classes, width}, 1 / std::sqrt(double(width))));
-    headBias_ = register_parameter("head.bias", at::zeros({classes}));
+    hidden_ = register_module("hidden", std::make_shared<Linear>("hidden", inputs, width, seed));
+    head_ = register_module("head", std::make_shared<Linear>("head", width, classes, seed));
   }
 
   torch::nn::Module& module() override { return *this; }
   void setGenerator(const at::Generator&) override {}  // nothing is drawn
 
   at::Tensor features(const at::Tensor& images) override {
-    return at::gelu(at::linear(images.flatten(1), hiddenWeight_, hiddenBias_));
+    return at::gelu(hidden_->forward(images.flatten(1)));
   }
-  at::Tensor head(const at::Tensor& features) override {
-    return at::linear(features, headWeight_, headBias_);
-  }
+  at::Tensor head(const at::Tensor& features) override { return head_->forward(features); }
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
 
   std::vector<vitrine::BlockCost> cost() const override {
@@ -66,7 +73,7 @@ class PlainMlp final : public torch::nn::Module,
 
  private:
   std::int64_t inputs_, width_, classes_;
-  at::Tensor hiddenWeight_, hiddenBias_, headWeight_, headBias_;
+  std::shared_ptr<Linear> hidden_, head_;
 };
 
 }  // namespace
