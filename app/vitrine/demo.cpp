@@ -127,7 +127,7 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
     }
   };
   draw("monitor", {}, "curves");
-  draw("artifacts", {"--artifact", "attention_rank"}, "spectra");
+  draw("artifacts", {}, "spectra");  // what the page shows first
   draw("artifacts", {"--artifact", "calibration"}, "reliability");
   return written;
 }
