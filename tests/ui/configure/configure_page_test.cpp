@@ -1,5 +1,6 @@
 #include "ui/configure/configure_page.h"
 
+#include <QComboBox>
 #include <QClipboard>
 #include <QDir>
 #include <QElapsedTimer>
