@@ -1,7 +1,7 @@
 #include "ui/configure/configure_page.h"
 
-#include <QComboBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QLocale>
+
 #include "ui/configure/field_editor.h"
 #include "ui/configure/sweep_editor.h"
 

@@ -193,8 +193,9 @@ TEST_F(Form, NamesEveryEditorForAScreenReader) {
     const bool isInput = qobject_cast<QLineEdit*>(widget) != nullptr ||
                          qobject_cast<QComboBox*>(widget) != nullptr ||
                          qobject_cast<QAbstractButton*>(widget) != nullptr;
-    if (isInput)
+    if (isInput) {
       EXPECT_FALSE(widget->accessibleName().isEmpty()) << widget->metaObject()->className();
+    }
   }
 }
 
