@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "ui/artifacts/artifacts_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
@@ -25,7 +26,7 @@ namespace ui = vitrine::ui;
 
 struct Options {
   std::filesystem::path database;
-  QString page, screenshot, theme;
+  QString page, artifact, screenshot, theme;
   std::vector<std::int64_t> runs;
   QSize size;
   double scale = 1;
@@ -76,6 +77,10 @@ Options parse(const QCoreApplication& application) {
       QStringLiteral("page"),
       QStringLiteral("Page to open; with --screenshot the page alone is drawn."),
       QStringLiteral("name"));
+  const QCommandLineOption artifact(
+      QStringLiteral("artifact"),
+      QStringLiteral("With --page artifacts: what it shows, ANALYSIS or ANALYSIS/NAME."),
+      QStringLiteral("name"));
   const QCommandLineOption run(QStringLiteral("run"),
                                QStringLiteral("Runs to select, the first is the current one."),
                                QStringLiteral("id[,id]"));
@@ -94,13 +99,18 @@ Options parse(const QCoreApplication& application) {
       QStringLiteral("wait-ms"),
       QStringLiteral("Time given to background work before the screenshot."), QStringLiteral("ms"),
       QStringLiteral("0"));
-  parser.addOptions({db, page, run, picture, size, scale, theme, wait});
+  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, wait});
   parser.process(application);
 
   Options options;
   options.database = parser.isSet(db) ? std::filesystem::path(parser.value(db).toStdString())
                                       : vitrine::defaultDatabase();
   options.page = parser.value(page);
+  options.artifact = parser.value(artifact);
+  if (parser.isSet(artifact) && options.page != QLatin1String("artifacts")) {
+    throw ConfigError("--artifact '" + options.artifact.toStdString() +
+                      "' belongs to one page; give --page artifacts with it");
+  }
   options.screenshot = parser.value(picture);
   options.theme = parser.value(theme);
   if (!parser.positionalArguments().isEmpty()) {
@@ -177,6 +187,11 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
     select(workbench, options.runs);
     workbench.setRunListVisible(false);  // a page alone names its curves
     const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
+    if (auto* artifacts = qobject_cast<ui::ArtifactsPage*>(page.get());
+        artifacts != nullptr && !options.artifact.isEmpty()) {
+      artifacts->showArtifact(options.artifact.section(QLatin1Char('/'), 0, 0),
+                              options.artifact.section(QLatin1Char('/'), 1));
+    }
     if (options.waitMs > 0) waitFor(options.waitMs);
     // QT_SCALE_FACTOR has made logical pixels of the right size already.
     image = page->snapshot(options.size.isValid() ? options.size : QSize(1100, 760), options.scale);
