@@ -95,20 +95,22 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, ASecondStageStartsFromTheFirstOne) {
+TEST(Train, ASecondStageGoesOnFromTheFirstOneAtAHigherResolution) {
   Scratch scratch;
   writeText(scratch.path("stages.toml"), readText(sharedSingle()) + R"(
 [[stage]]
 name = "first"
 [[stage]]
 name = "second"
-set = { "train.steps" = 4 }
+set = { "train.steps" = 4, "model.image_size" = 16 }
 init = "previous"
+resize_positions = "linear_corners"
 )");
   const Ended ended =
       vitrine({"train", scratch.path("stages.toml"), "--db", scratch.path("x.sqlite"), "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("starts from"));
+  EXPECT_THAT(ended.err, HasSubstr("1 resized"));
   const Json first = vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
   const Json second = vitrine({"show", "2", "--json", "--db", scratch.path("x.sqlite")}).json();
   EXPECT_EQ(second.at("init").at("run"), first.at("uuid"));
