@@ -10,7 +10,6 @@
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/schema.h"
-#include "core/store/uuid.h"
 
 namespace vitrine {
 

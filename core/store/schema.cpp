@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/uuid.h"
 
 namespace vitrine {
 
