@@ -1,0 +1,107 @@
+// claims.toml is read with the same care as an experiment, and a verdict is never a bare pass.
+#include "core/config/claims.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::HasSubstr;
+using Values = std::map<std::uint64_t, double>;
+
+constexpr const char* kText = R"([[claim]]
+name = "positions help"
+source = "Table 8"
+experiment = "positions.toml"
+metric = "test/top1"
+better = "learned"
+worse = "none"
+margin = 0.015
+seeds = 3
+)";
+
+Claim sample() {
+  std::vector<Problem> problems;
+  return readClaims(kText, "claims.toml", problems).at(0);
+}
+
+std::string problemOf(const std::string& text) {
+  std::vector<Problem> problems;
+  const auto claims = readClaims(text, "claims.toml", problems);
+  return problems.empty() ? "" : problems[0].sentence();
+}
+
+TEST(Claims, AreReadFromToml) {
+  const Claim claim = sample();
+  EXPECT_EQ(claim.better, "learned");
+  EXPECT_EQ(claim.worse, "none");
+  EXPECT_EQ(claim.margin, 0.015);
+  EXPECT_EQ(claim.seeds, 3);
+  EXPECT_FALSE(claim.above.has_value());
+}
+
+TEST(Claims, NameTheLineTheKeyAndTheNearestKeyOfAMistake) {
+  EXPECT_THAT(problemOf(std::string(kText) + "betters = \"x\"\n"),
+              testing::AllOf(HasSubstr("claims.toml:10:1"), HasSubstr("claim.betters"),
+                             HasSubstr("did you mean 'better'?")));
+  EXPECT_THAT(problemOf(std::string(kText) + "above = 0.5\n"), HasSubstr("and not both"));
+  EXPECT_THAT(problemOf("[[claim]]\nname = \"x\"\n"), HasSubstr("claim.source: is missing"));
+  EXPECT_THAT(problemOf("[[claims]]\n"), HasSubstr("did you mean 'claim'?"));
+  EXPECT_THAT(problemOf("[claim]\n"), HasSubstr("[[claim]]"));
+}
+
+TEST(Claims, AreReshownWhereTheWholeIntervalReachesTheMargin) {
+  const Judgement judged = judge(sample(), Values{{0, 0.84}, {1, 0.85}, {2, 0.84}},
+                                 Values{{0, 0.80}, {1, 0.81}, {2, 0.80}});
+  EXPECT_EQ(judged.verdict, Verdict::Reshown);
+  EXPECT_EQ(judged.statistics.count, 3u);
+  EXPECT_NEAR(judged.statistics.mean, 0.04, 1e-12);
+}
+
+TEST(Claims, AreContradictedWhereTheWholeIntervalStaysBelow) {
+  EXPECT_EQ(judge(sample(), Values{{0, 0.80}, {1, 0.81}, {2, 0.80}},
+                  Values{{0, 0.80}, {1, 0.809}, {2, 0.80}})
+                .verdict,
+            Verdict::Contradicted);
+}
+
+TEST(Claims, StayUndecidedWithinTheIntervalOrWithTooFewCommonSeeds) {
+  EXPECT_EQ(judge(sample(), Values{{0, 0.80}, {1, 0.86}, {2, 0.83}},
+                  Values{{0, 0.81}, {1, 0.81}, {2, 0.81}})
+                .verdict,
+            Verdict::Undecided);
+  const Judgement few = judge(sample(), Values{{0, 0.84}, {1, 0.85}, {2, 0.84}},
+                              Values{{0, 0.80}, {1, 0.81}, {3, 0.80}});
+  EXPECT_EQ(few.verdict, Verdict::Undecided);
+  EXPECT_EQ(few.reason, "2 of 3 common seeds are done");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(judge(sample(), Values{{0, nan}, {1, 0.85}, {2, 0.84}},
+                  Values{{0, 0.80}, {1, 0.81}, {2, 0.80}})
+                .verdict,
+            Verdict::Undecided);
+}
+
+TEST(Claims, OfOneSeedSayThatTheyHaveNoInterval) {
+  Claim claim = sample();
+  claim.worse.clear();
+  claim.above = 0.6;
+  claim.seeds = 1;
+  const Judgement judged = judge(claim, Values{{0, 0.61}}, {});
+  EXPECT_EQ(judged.verdict, Verdict::Reshown);
+  EXPECT_THAT(judged.reason, HasSubstr("no interval"));
+  EXPECT_EQ(judge(claim, Values{{0, 0.59}}, {}).verdict, Verdict::Contradicted);
+  EXPECT_EQ(judge(claim, {}, {}).verdict, Verdict::Undecided);
+}
+
+TEST(Claims, FindTheirRunsByTheTitleOfTheExperiment) {
+  EXPECT_EQ(titleOf("title = \"Positions\"\n[model]\nwidth = 3\n", "p.toml"), "Positions");
+  EXPECT_THROW((void)titleOf("[model]\n", "p.toml"), ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine
