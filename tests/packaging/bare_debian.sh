@@ -5,7 +5,8 @@
 #
 # Makes a minimal system in FOLDER (default: a temporary one, 25 GB needed) with debootstrap, and for each command a fresh copy of it
 # with a clone of this checkout's HEAD, where that command is the first thing ever called. No CUDA toolkit exists there, so nvcc comes
-# from PyPI. Certificates that this machine trusts locally are trusted there too. Run by hand; prints how long each part took.
+# from PyPI. Certificates that this machine trusts locally are trusted there too. Run by hand; prints how long each part took and the
+# most memory that all its processes together held at one time (their anonymous pages, looked at every second).
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "bare_debian.sh: needs root, for debootstrap and chroot" >&2; exit 4; }
@@ -51,7 +52,12 @@ for command in "${commands[@]}"; do
   if unshare --mount --pid --fork env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
     bash -c '
       mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/tmp" &&
-      exec chroot "$1" bash -c "cd /root/vitrine && ./vitrine $2"' bare "$system" "$command" >"$folder/$command.log" 2>&1; then
+      { most=0
+        while sleep 1; do
+          now=$(cat "$1"/proc/[0-9]*/status 2>/dev/null | awk "/^RssAnon/ { sum += \$2 } END { print int(sum / 1024) }")
+          [ "$now" -le "$most" ] || { most=$now; echo "$most" >"$1.peak"; }
+        done & } &&
+      chroot "$1" bash -c "cd /root/vitrine && ./vitrine $2"' bare "$system" "$command" >"$folder/$command.log" 2>&1; then
     echo "./vitrine $command as the first command: passed in $((SECONDS - begin)) s"
   else
     echo "./vitrine $command as the first command: FAILED after $((SECONDS - begin)) s; the end of $folder/$command.log:"
@@ -59,6 +65,7 @@ for command in "${commands[@]}"; do
     made="" # kept, to be looked at
     status=1
   fi
+  echo "most memory at one time: $(cat "$system.peak") MB"
   grep -E '^Built in|tests passed|accuracy' "$folder/$command.log" || true
   [ "$status" -ne 0 ] || rm -rf "$system"
 done
