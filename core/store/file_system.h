@@ -1,0 +1,33 @@
+// Which file system a folder lies on: WAL needs memory that all processes share, which a network
+// file system does not give (sqlite.org/wal.html, section 1).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/store_export.h"
+
+namespace vitrine {
+
+/// Type number of the file system of a folder (f_type of statfs(2)); nothing when it is not known.
+using FileSystemProbe =
+    std::function<std::optional<std::uint32_t>(const std::filesystem::path& folder)>;
+
+/// Replaces the question to the kernel, for tests; an empty function restores it.
+VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
+
+/// "NFS", "SMB" ... when `folder` lies on a network file system, else "".
+[[nodiscard]] VITRINE_STORE_EXPORT std::string networkFileSystem(
+    const std::filesystem::path& folder);
+
+/// The folder that holds `file` itself, through symbolic links.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path folderOfFile(
+    const std::filesystem::path& file);
+
+/// Bytes that a user may still write into `folder`; nothing when it is not known.
+[[nodiscard]] std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder);
+
+}  // namespace vitrine

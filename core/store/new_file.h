@@ -1,0 +1,56 @@
+// A file or folder that appears under its name complete and durable, or not at all. Private to
+// core/store.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace vitrine {
+
+/// Work goes to temporary(), a sibling of `target`; finish() gives it its name. What is not
+/// finished is removed.
+class NewFile {
+ public:
+  /// \throws RefusedError  `target` exists \throws NotFoundError  its folder does not
+  explicit NewFile(std::filesystem::path target);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
+  /// Syncs the file, or every file in the folder, and renames. \throws RefusedError  `target` was
+  /// made meanwhile \throws FileError
+  void finish();
+
+ private:
+  std::filesystem::path target_, temporary_;
+  bool isFinished_ = false;
+};
+
+/// fsync of one file or folder. \throws FileError
+void syncPath(const std::filesystem::path& path);
+/// Every file and folder below and including `folder`. \throws FileError
+void syncTree(const std::filesystem::path& folder);
+
+/// Appends to a file that must not exist before; buffered.
+class Appender {
+ public:
+  explicit Appender(const std::filesystem::path& file);  ///< \throws FileError
+  ~Appender();
+  Appender(const Appender&) = delete;
+  Appender& operator=(const Appender&) = delete;
+  void write(std::string_view text);             ///< \throws FileError
+  void write(std::span<const std::byte> bytes);  ///< \throws FileError
+  void close();                                  ///< \throws FileError
+
+ private:
+  void flush();
+  std::filesystem::path file_;
+  std::string waiting_;
+  int descriptor_ = -1;
+};
+
+}  // namespace vitrine
