@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/store/check_mark.h"
 
 namespace vitrine {
 
@@ -300,6 +301,7 @@ void Database::fail(int code, const std::string& doing) {
                        "); run `vitrine db check` and restore a backup");
     case SQLITE_IOERR:
       poison_ = message;
+      markForCheck(file_, message);
       throw StoreError("reading or writing " + file + " failed (" + message +
                        "); check the disk, then run `vitrine db check`");
     default:

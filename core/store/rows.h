@@ -16,6 +16,9 @@ namespace vitrine {
 [[nodiscard]] std::vector<RunRow> readRunsAlive(Database& database);
 [[nodiscard]] std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since);
 
+/// What integrity_check and foreign_key_check find; empty means that the file is whole.
+[[nodiscard]] std::vector<std::string> problemsOf(Database& database);
+
 /// JSON in one line; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string dumpJson(const Json& value);
 /// \throws StoreError  the text is not JSON; names `what`

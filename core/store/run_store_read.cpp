@@ -1,5 +1,6 @@
 // The reading half of RunStore.
 #include "core/base/error.h"
+#include "core/store/check_mark.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_store.h"
@@ -246,14 +247,20 @@ Json RunStore::info() {
 }
 
 std::vector<std::string> RunStore::check() {
+  std::vector<std::string> problems = problemsOf(*database_);
+  if (problems.empty()) removeCheckMark(file());
+  return problems;
+}
+
+std::vector<std::string> problemsOf(Database& database) {
   std::vector<std::string> problems;
   {
-    Statement row = database_->prepare("PRAGMA integrity_check");
+    Statement row = database.prepare("PRAGMA integrity_check");
     while (row.step()) {
       if (row.text(0) != "ok") problems.push_back(toUtf8(row.text(0)));
     }
   }
-  Statement row = database_->prepare("PRAGMA foreign_key_check");
+  Statement row = database.prepare("PRAGMA foreign_key_check");
   while (row.step()) {
     problems.push_back("a row of '" + toUtf8(row.text(0)) + "' refers to a missing row of '" +
                        toUtf8(row.text(2)) + "'");

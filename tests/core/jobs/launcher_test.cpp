@@ -66,6 +66,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, run); }),
             "run 1 is starting and cannot be started");
 
+  store.openSegment(run, 0, row.worker, Json::object());  // as the program does
   stopRun(store, run);
   row = store.run(run);
   EXPECT_EQ(row.state, RunState::Stopping);
@@ -80,6 +81,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   row = store.run(run);
   waitFor(log, "run --id 1 --db " + file().string() + "\nthis is stderr\nasked to end\nsession");
   EXPECT_THAT(contents(log), HasSubstr("asked to end\nsession"));
+  store.openSegment(run, 0, row.worker, Json::object());
   stopRun(store, run);
   EXPECT_TRUE(isGoneSoon(row.worker));
 }
@@ -89,8 +91,20 @@ TEST_F(Launcher, LeavesNoChildThatSomebodyMustWaitFor) {
   const std::int64_t run = addRun(store);
   launchRun(store, run);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no children at all
+  store.openSegment(run, 0, store.run(run).worker, Json::object());
   stopRun(store, run);
   EXPECT_TRUE(isGoneSoon(store.run(run).worker));
+}
+
+TEST_F(Launcher, AsksARunThatIsOnlyStartingByItsRowAndSendsNoSignal) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  // Until the launcher knows its child, the row names the launcher: this process.
+  store.claim(run);
+  ASSERT_EQ(store.run(run).worker.pid, ::getpid());
+  stopRun(store, run);  // a SIGTERM would end this test
+  EXPECT_EQ(store.run(run).state, RunState::Stopping);
+  EXPECT_EQ(store.request(run), "stop");
 }
 
 TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {

@@ -197,5 +197,42 @@ TEST_F(RunStateInStore, ForgetsARequestWhenTheRunEnds) {
             "run 1 is stopped; only a run in progress can be asked to pause");
 }
 
+TEST_F(RunStateInStore, KeepsAStopThatWasAskedForWhileTheRunWasStarting) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  store.claim(run);
+  store.setRequest(run, "stop");
+  store.setState(run, Stopping);
+  EXPECT_EQ(store.openSegment(run, 0, thisWorker(), Json::object()), 1);
+  EXPECT_EQ(store.run(run).state, Running);
+  EXPECT_EQ(store.request(run), "stop");
+}
+
+TEST_F(RunStateInStore, ForgetsAStopThatWasAskedOfAWorkerThatIsGone) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  store.openSegment(run, 0, goneWorker(), Json::object());
+  store.setRequest(run, "stop");
+  store.setState(run, Stopping);
+  EXPECT_EQ(store.openSegment(run, 0, thisWorker(), Json::object()), 2);
+  EXPECT_EQ(store.request(run), "");
+}
+
+TEST_F(RunStateInStore, IsStoppedWhenItsProcessEndsAtAStopBeforeItTookTheRunUp) {
+  RunStore store(file());
+  const std::int64_t starting = addRun(store, "starting"), running = addRun(store, "running");
+  store.claim(starting);
+  store.setWorker(starting, goneWorker());
+  store.openSegment(running, 0, goneWorker(), Json::object());
+  for (const std::int64_t run : {starting, running}) {
+    store.setRequest(run, "stop");
+    store.setState(run, Stopping);
+  }
+  EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(starting, running));
+  EXPECT_EQ(store.run(starting).state, Stopped);
+  EXPECT_EQ(store.run(starting).reason, "stopped on request before its first step");
+  EXPECT_EQ(store.run(running).state, Interrupted);
+}
+
 }  // namespace
 }  // namespace vitrine

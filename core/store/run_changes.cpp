@@ -1,0 +1,52 @@
+#include "core/store/run_changes.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/rows.h"
+
+namespace vitrine {
+
+std::int64_t nextChange(Database& database) {
+  Statement row = database.prepare(
+      "UPDATE counter SET value = value + 1 WHERE name = 'change' RETURNING value");
+  const bool found = row.step();
+  const std::int64_t change = found ? row.integer(0) : 0;
+  row.run();
+  return change;
+}
+
+void touch(Database& database, std::int64_t run) {
+  database.prepare("UPDATE run SET change_sequence = ? WHERE id = ?")
+      .with(nextChange(database), run)
+      .run();
+}
+
+std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
+
+void noSuchRun(const Database& database, std::int64_t run) {
+  throw NotFoundError("there is no " + nameOf(run) + " in '" + database.file().string() +
+                      "'; `vitrine runs` lists them");
+}
+
+RunState stateOf(Database& database, std::int64_t run) {
+  Statement row = database.prepare("SELECT state FROM run WHERE id = ?");
+  if (!row.with(run).step()) noSuchRun(database, run);
+  return runStateFromString(row.text(0));
+}
+
+void addEvent(Database& database, std::int64_t run, std::int64_t segment,
+              const EventRecord& event) {
+  database
+      .prepare(
+          "INSERT INTO event(run_id, segment, step, at, kind, text, data) VALUES (?, ?, ?, ?, ?, "
+          "?, ?)")
+      .with(run, segment, event.step, utcNow(), event.kind, event.text, dumpJson(event.data))
+      .run();
+}
+
+std::int64_t lastSegment(Database& database, std::int64_t run) {
+  Statement row = database.prepare("SELECT coalesce(max(number), 0) FROM segment WHERE run_id = ?");
+  return row.with(run).step() ? row.integer(0) : 0;
+}
+
+}  // namespace vitrine

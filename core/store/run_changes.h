@@ -1,0 +1,29 @@
+// What every change of a run goes through, within a transaction. Private to core/store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/artifact/event_sink.h"
+#include "core/store/database.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+/// The next number of the counter that orders all changes of runs.
+[[nodiscard]] std::int64_t nextChange(Database& database);
+/// Makes readers see that `run` changed.
+void touch(Database& database, std::int64_t run);
+
+/// "run 3"
+[[nodiscard]] std::string nameOf(std::int64_t run);
+/// \throws NotFoundError  always
+[[noreturn]] void noSuchRun(const Database& database, std::int64_t run);
+/// \throws NotFoundError
+[[nodiscard]] RunState stateOf(Database& database, std::int64_t run);
+
+void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event);
+/// Number of the newest segment, 0 where there is none.
+[[nodiscard]] std::int64_t lastSegment(Database& database, std::int64_t run);
+
+}  // namespace vitrine
