@@ -70,6 +70,7 @@ Json toJson(const CheckpointState& state) {
   json["cpu_capability"] = state.environment.cpuCapability;
   json["precision"] = state.precision;
   json["config_hash"] = state.configHash;
+  json["config"] = state.config;
   json["is_finished"] = state.isFinished;
   json["generator"] = toHex(state.generator);
   return json;
@@ -103,6 +104,7 @@ CheckpointState checkpointStateFromJson(const Json& json) {
     json.at("cpu_capability").get_to(state.environment.cpuCapability);
     json.at("precision").get_to(state.precision);
     json.at("config_hash").get_to(state.configHash);
+    state.config = json.value("config", Json());
     json.at("is_finished").get_to(state.isFinished);
     state.generator = fromHex(json.at("generator").get<std::string>());
     if (state.step < 0 || state.batchesConsumed < 0 || state.updates < 0) {

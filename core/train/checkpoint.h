@@ -42,6 +42,7 @@ struct CheckpointState {
       scheduled;  ///< Scheduled::scheduledValues() of the last step
   ComputeEnvironment environment;
   std::string precision, configHash;
+  Json config;              ///< resolved; null where it is not known
   bool isFinished = false;  ///< the run had come to its end
 };
 [[nodiscard]] VITRINE_ENGINE_EXPORT Json toJson(const CheckpointState& state);

@@ -48,6 +48,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   const Config dataConfig = all.table("data");
 
   TrainerSetup setup;
+  setup.config = config;
   setup.train = all.table("train");
   setup.seed = seed;
   setup.freeze = init.freeze;

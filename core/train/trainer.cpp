@@ -58,7 +58,10 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
       recordEvery(setup.train.integer("record_every")),
       scheduled(capabilityOf<Scheduled>(model)) {
   CheckpointState from;
-  if (!setup.resumeFrom.empty()) from = readCheckpointState(setup.resumeFrom);
+  if (!setup.resumeFrom.empty()) {
+    from = readCheckpointState(setup.resumeFrom);
+    requireSameConfiguration(from);
+  }
 
   stream = session.trainingStream(from.batchesConsumed);
   batchesPerEpoch = stream->batchesPerEpoch();
@@ -248,6 +251,7 @@ TrainerResult Trainer::State::endWith(Outcome outcome, std::string reason) {
   }
   if (probeThread) probeThread->wait();
   deliverFindings();
+  lastProgress = {};  // the last word, however soon after the one before
   progress();
   sink.flush();
   return {outcome, std::move(reason), step, seconds(), lastScores};
@@ -308,7 +312,7 @@ TrainerResult Trainer::State::run() {
     if (failure) return fail();
     deliverSaves();
     deliverFindings();
-    progress();
+    if (step < totalSteps) progress();  // the last one comes after the last evaluation
   }
   readBack(LateReader::Take::All);
   if (failure) return fail();

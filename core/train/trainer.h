@@ -33,7 +33,8 @@ struct TrainerSetup {
   std::string checkpointPrefix;      ///< what CheckpointRecord::folder begins with: "run-<uuid>"
   std::filesystem::path resumeFrom;  ///< a verified checkpoint folder, or empty
   std::uint64_t seed = 0;
-  std::string configHash;  ///< SHA-256 of the resolved configuration, for manifests
+  Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
+  std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };
 
 enum class Outcome { Done, Failed, Interrupted, Paused, Stopped };
@@ -49,6 +50,8 @@ struct TrainerResult {
 class VITRINE_ENGINE_EXPORT Trainer {
  public:
   /// \throws ConfigError  lengths, device or precision that cannot be had here
+  /// \throws RefusedError  the checkpoint was written under another configuration: names what
+  /// differs
   Trainer(TrainerSetup setup, EventSink& sink, RunControl& control);
   ~Trainer();
   /// Trains to the end, or to a request, or to a non-finite loss. Throws only for programmer's

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/train/trainer_state.h"
 
 namespace vitrine {
@@ -70,7 +71,34 @@ NamedTensors withAverage(const NamedTensors& all, const Ema& ema) {
   return named;
 }
 
+/// "model.width is 64 instead of 32", for the first few keys.
+std::string changedKeys(const Json& before, const Json& now) {
+  constexpr std::size_t kNamed = 4;
+  const std::vector<Difference> changes = difference(before, now);
+  std::string text;
+  for (std::size_t i = 0; i < changes.size() && i < kNamed; ++i) {
+    text += (i == 0 ? "" : ", ") + changes[i].key + " is " + changes[i].after.dump() +
+            " instead of " + changes[i].before.dump();
+  }
+  if (changes.size() > kNamed)
+    text += ", and " + std::to_string(changes.size() - kNamed) + " more keys differ";
+  return text;
+}
+
 }  // namespace
+
+void Trainer::State::requireSameConfiguration(const CheckpointState& from) const {
+  if (from.configHash.empty() || setup.configHash.empty() || from.configHash == setup.configHash)
+    return;
+  const std::string changes = from.config.is_object() && setup.config.is_object()
+                                  ? changedKeys(from.config, setup.config)
+                                  : std::string();
+  throw RefusedError("the checkpoint " + setup.resumeFrom.string() +
+                     " was written under another configuration" +
+                     (changes.empty() ? "" : ": " + changes) +
+                     "; resume the run that wrote it, or start a new run from its weights with "
+                     "[init] weights");
+}
 
 void Trainer::State::prepareCheckpoints() {
   if (setup.checkpointFolder.empty()) return;
@@ -144,6 +172,7 @@ CheckpointSnapshot Trainer::State::snapshot() {
   state.environment = computeEnvironment(device);
   state.precision = setup.train.text("precision");
   state.configHash = setup.configHash;
+  state.config = setup.config;
   state.isFinished = isFinished;
   snapshot.isBest = bestStep == step;
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <optional>
 
 #include "core/train/checkpoint.h"
@@ -64,7 +65,8 @@ struct Trainer::State {
   LateReader reader;
   std::deque<Sent> sent;
   std::optional<Failure> failure;
-  double lastLoss = 0, imagesPerSecond = 0;
+  double lastLoss = std::numeric_limits<double>::quiet_NaN();  ///< of the last step read back
+  double imagesPerSecond = 0;
   std::int64_t recordedImages = 0;
   double recordedSeconds = 0;
   struct StepIds {
@@ -113,6 +115,8 @@ struct Trainer::State {
   void deliverFindings();
 
   // trainer_checkpoint.cpp
+  /// \throws RefusedError  the configuration of `from` is not this run's
+  void requireSameConfiguration(const CheckpointState& from) const;
   void prepareCheckpoints();
   void resume();
   [[nodiscard]] bool isCheckpointDue() const;

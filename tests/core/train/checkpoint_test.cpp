@@ -183,6 +183,35 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
   }
 }
 
+TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
+  const OwnFolder folder;
+  SmallRun stopped(everything());
+  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.config = Json::parse(R"({"model": {"width": 32, "mlp": "gelu"}})");
+  stopped.setup.configHash = "a";
+  askAt(stopped, 2, Request::Pause);
+  static_cast<void>(stopped.go());
+  const auto resumed = [&](const Json& config, const std::string& hash) {
+    SmallRun run(everything());
+    run.setup.config = config;
+    run.setup.configHash = hash;
+    run.setup.resumeFrom = folder.path / checkpointName(2);
+    return run.go().outcome;
+  };
+  const Json other = Json::parse(R"({"model": {"width": 64, "mlp": "gelu"}})");
+  try {
+    static_cast<void>(resumed(other, "b"));
+    FAIL() << "another configuration was accepted";
+  } catch (const RefusedError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(
+                                                 "step-000000002 was written under another "
+                                                 "configuration: model.width is 64 instead of 32;"),
+                                             testing::HasSubstr("resume the run that wrote it"),
+                                             testing::Not(testing::HasSubstr("mlp"))));
+  }
+  EXPECT_EQ(resumed(stopped.setup.config, "a"), Outcome::Done);
+}
+
 TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
   const OwnFolder folder;
   SmallRun run(everything());
@@ -208,6 +237,7 @@ TEST(Checkpoint, StateReadsBackAsItWasWritten) {
   state.seconds = 0.1;
   state.generator = std::string("\x00\xff\x10", 3);
   state.scheduled = {{"model/mask_alpha", 1.0 / 3}};
+  state.config = Json::parse(R"({"model": {"width": 32}})");
   const CheckpointState back = checkpointStateFromJson(Json::parse(toJson(state).dump()));
   EXPECT_EQ(toJson(back), toJson(state));
   EXPECT_EQ(back.generator, state.generator);

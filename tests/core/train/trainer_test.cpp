@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/model/weights.h"
 #include "core/train/step.h"
@@ -156,6 +158,29 @@ TEST(Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
 }
 
 // ---- what is not finite ----
+
+TEST(Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
+  SmallRun run(trainConfig({{"steps", 60}}));
+  run.session->onLoss = [](const Batch&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  static_cast<void>(run.go());
+  const auto losses = run.sink.curve("train/loss");
+  int last = 0, known = 0;
+  for (const ProgressRecord& progress : run.sink.progresses) {
+    last += progress.step == 60;
+    if (std::isnan(progress.loss)) continue;
+    ++known;
+    // A loss is that of a step that was recorded, never a number of nobody.
+    EXPECT_TRUE(std::any_of(losses.begin(), losses.end(),
+                            [&](const auto& point) {
+                              return point.second == progress.loss && point.first <= progress.step;
+                            }))
+        << progress.loss << " at step " << progress.step;
+  }
+  EXPECT_EQ(last, 1);
+  EXPECT_GE(known, 1);
+}
 
 TEST(NonFinite, EndsTheRunWithTheStepAndTheSamplesAndKeepsTheWeightsBeforeIt) {
   at::Tensor good;

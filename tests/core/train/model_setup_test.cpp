@@ -1,0 +1,198 @@
+// From a configuration to a run that can be trained.
+#include "core/train/model_setup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "tests/core/train/fakes.h"
+
+namespace vitrine::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// What the items were asked for.
+struct Asked {
+  std::uint64_t seed = 0;
+  Json model, task, data, opened;
+  TaskContext context;
+  bool hasBuilt = false;
+};
+
+ItemCard cardOf(ItemKind kind, const std::string& id) {
+  ItemCard card;
+  card.kind = kind;
+  card.id = id;
+  return card;
+}
+
+class SmallArchitecture final : public Architecture {
+ public:
+  explicit SmallArchitecture(Asked& asked) : asked_(asked) {}
+  ItemCard card() const override { return cardOf(ItemKind::Architecture, "small"); }
+  std::shared_ptr<Model> build(const Config& config, std::uint64_t seed) const override {
+    asked_.model = config.json();
+    asked_.seed = seed;
+    asked_.hasBuilt = true;
+    return std::make_shared<SmallModel>(seed);
+  }
+
+ private:
+  Asked& asked_;
+};
+
+class SmallSource final : public DatasetSource {
+ public:
+  explicit SmallSource(Asked& asked) : asked_(asked) {}
+  ItemCard card() const override { return cardOf(ItemKind::Dataset, "pictures"); }
+  std::shared_ptr<const Dataset> open(const Config& config) const override {
+    asked_.opened = config.json();
+    return nullptr;  // the small task brings its own
+  }
+
+ private:
+  Asked& asked_;
+};
+
+/// The small task with a head of its own.
+class HeadedSession final : public SmallSession {
+ public:
+  struct Head : torch::nn::Module {
+    Head() { weight = register_parameter("weight", at::zeros({2, 2})); }
+    at::Tensor weight;
+  };
+  torch::nn::Module* head() override { return &head_; }
+  Head head_;
+};
+
+class SmallTask final : public Task {
+ public:
+  explicit SmallTask(Asked& asked) : asked_(asked) {}
+  ItemCard card() const override { return cardOf(ItemKind::Task, "guessing"); }
+  std::unique_ptr<TaskSession> open(const Config& task, const Config& data,
+                                    std::shared_ptr<const Dataset>,
+                                    const TaskContext& context) const override {
+    asked_.task = task.json();
+    asked_.data = data.json();
+    asked_.context = context;
+    return std::make_unique<HeadedSession>();
+  }
+
+ private:
+  Asked& asked_;
+};
+
+class PrepareRun : public testing::Test {
+ protected:
+  PrepareRun() {
+    registry_.add(std::make_unique<SmallArchitecture>(asked_));
+    registry_.add(std::make_unique<SmallSource>(asked_));
+    registry_.add(std::make_unique<SmallTask>(asked_));
+    config_ = {{"model", {{"architecture", "small"}, {"image_size", {4, 6}}, {"width", 16}}},
+               {"task", {{"name", "guessing"}, {"smoothing", 0.1}}},
+               {"data", {{"dataset", "pictures"}, {"folder", "here"}}},
+               {"train", trainConfig({{"batch_size", 12}, {"loader_workers", 3}}).json()},
+               {"observe", Json::object()}};
+  }
+  /// A weight file of a model of another seed, with the head's weights set to `headValue`.
+  static void writeWeights(const std::filesystem::path& file, std::uint64_t seed,
+                           double headValue) {
+    SmallModel other(seed);
+    auto tensors = namedTensors(other);
+    tensors.emplace_back("task.weight", at::full({2, 2}, headValue));
+    writeTensors(file, tensors);
+  }
+  static double headOf(const TrainerSetup& setup) {
+    return static_cast<HeadedSession&>(*setup.session).head_.weight.sum().item<double>();
+  }
+
+  Asked asked_;
+  Registry registry_;
+  Json config_;
+};
+
+TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
+  const TrainerSetup setup = prepareRun(registry_, config_, 7);
+  EXPECT_EQ(asked_.model, config_["model"]);
+  EXPECT_EQ(asked_.task, config_["task"]);
+  EXPECT_EQ(asked_.data, config_["data"]);
+  EXPECT_EQ(asked_.opened, config_["data"]);
+  EXPECT_EQ(asked_.seed, 7u);
+  EXPECT_EQ(asked_.context.seed, 7u);
+  EXPECT_EQ(asked_.context.batchSize, 12);
+  EXPECT_EQ(asked_.context.loaderWorkers, 3);
+  EXPECT_EQ(asked_.context.imageSize, (std::array<std::int64_t, 2>{4, 6}));
+  EXPECT_EQ(setup.config, config_);
+  EXPECT_EQ(setup.train.json(), config_["train"]);
+  EXPECT_EQ(setup.seed, 7u);
+  EXPECT_TRUE(setup.resumeFrom.empty());
+}
+
+TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
+  for (const auto& [table, key] : std::vector<std::pair<const char*, const char*>>{
+           {"model", "architecture"}, {"task", "name"}, {"data", "dataset"}}) {
+    Json config = config_;
+    config[table][key] = "smal";
+    EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError) << table;
+  }
+  Json config = config_;
+  config["observe"]["rank"] = observeConfig().json();
+  EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError);
+  EXPECT_FALSE(asked_.hasBuilt);
+}
+
+TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
+  const OwnFolder folder;
+  writeWeights(folder.path / "w.safetensors", 42, 1);
+  InitChoice init;
+  init.weights = folder.path / "w.safetensors";
+  init.freeze = {"fc1"};
+  LoadReport report;
+  const TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
+  SmallModel other(42);
+  const auto wanted = namedTensors(other), got = namedTensors(*setup.model);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_TRUE(at::equal(got[i].second, wanted[i].second)) << got[i].first;
+  EXPECT_EQ(headOf(setup), 4);
+  EXPECT_EQ(setup.freeze, init.freeze);
+  EXPECT_THAT(report.loaded, ::testing::Contains("task.weight"));
+}
+
+TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
+  const OwnFolder folder;
+  writeWeights(folder.path / "model.safetensors", 1, 1);
+  writeWeights(folder.path / "ema.safetensors", 2, 2);
+  InitChoice init;
+  init.weights = folder.path;
+  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 4);
+  init.use = "ema";
+  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 8);
+}
+
+TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
+  const OwnFolder folder;
+  InitChoice init;
+  init.weights = folder.path / "w.safetensors";
+  {
+    SmallModel other(42);
+    auto tensors = namedTensors(other);
+    tensors.emplace_back("task.weight", at::ones({3, 2}));
+    writeTensors(init.weights, tensors);
+  }
+  try {
+    static_cast<void>(prepareRun(registry_, config_, 7, init));
+    FAIL() << "a head of another shape was accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("task.weight"));
+    EXPECT_THAT(error.what(), HasSubstr("init.skip"));
+  }
+  init.options.skip = {"task.*"};
+  LoadReport report;
+  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init, &report)), 0);
+  EXPECT_THAT(report.skipped, ::testing::Contains("task.weight"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
