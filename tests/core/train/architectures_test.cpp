@@ -2,7 +2,11 @@
 // moves.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/files/checkpoint_folder.h"
+#include "core/model/build_device.h"
+#include "core/train/modules.h"
 #include "plugins/illama/illama.h"
 #include "plugins/vit/vit.h"
 #include "tests/core/train/fakes.h"
@@ -95,6 +99,69 @@ TEST_F(ArchitectureResume, OfILlamaInsideItsSoftMaskIsBitIdentical) {
 
 TEST_F(ArchitectureResume, WithTwoThreadsIsBitIdenticalToo) {
   expectBitIdentical(vit::VitArchitecture(), Json::object(), 2, {7});
+}
+
+/// Names of the parameters that the optimizer decays, and of those that it does not.
+struct Census {
+  std::set<std::string> decayed, plain;
+};
+
+Census censusOf(const Architecture& architecture, const std::string& preset) {
+  const ItemCard card = architecture.card();
+  Json values = card.schema.preset(preset)->values;
+  for (const Problem& problem : resolveItem(card.schema, "model", values))
+    ADD_FAILURE() << problem.sentence();
+  // Shapes are enough.
+  const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+  const auto model = architecture.build(Config(values), 0);
+  SmallSession session;
+  Census census;
+  for (const ParameterGroup& group : trainedGroups(*model, session)) {
+    EXPECT_TRUE(group.weightDecayScale == 0 || group.weightDecayScale == 1) << group.name;
+    (group.weightDecayScale == 0 ? census.plain : census.decayed)
+        .insert(group.parameterNames.begin(), group.parameterNames.end());
+  }
+  return census;
+}
+
+/// `once` and, for each of twelve blocks, `perBlock`.
+std::set<std::string> twelveBlocks(const std::vector<std::string>& once,
+                                   const std::vector<std::string>& perBlock) {
+  std::set<std::string> names(once.begin(), once.end());
+  for (int i = 0; i < 12; ++i) {
+    for (const std::string& name : perBlock)
+      names.insert("blocks." + std::to_string(i) + "." + name);
+  }
+  return names;
+}
+
+// Fact sheet of ViT, A.2.1: kernels decay; biases, norms, class token and positions do not.
+TEST(ParameterCensus, OfViTDecaysKernelsAlone) {
+  const Census census = censusOf(vit::VitArchitecture(), "vit/ti16");
+  EXPECT_EQ(census.decayed, twelveBlocks({"patch_embed.proj.weight", "head.weight"},
+                                         {"attn.qkv.weight", "attn.proj.weight", "mlp.fc1.weight",
+                                          "mlp.fc2.weight"}));
+  EXPECT_EQ(census.plain,
+            twelveBlocks({"cls_token", "pos_embed", "patch_embed.proj.bias", "norm.weight",
+                          "norm.bias", "head.bias"},
+                         {"norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias",
+                          "attn.qkv.bias", "attn.proj.bias", "mlp.fc1.bias", "mlp.fc2.bias"}));
+  EXPECT_EQ(census.decayed.size(), 12u * 4 + 2);
+  EXPECT_EQ(census.plain.size(), 12u * 8 + 6);
+}
+
+// Fact sheet of iLLaMA, structural test (f): the counts as they stand there.
+TEST(ParameterCensus, OfILlamaHasTheCountsOfTheFactSheet) {
+  const Census census = censusOf(illama::IllamaArchitecture(), "illama/tiny");
+  EXPECT_EQ(census.decayed.size(), 12u * 5 + 1 + 1);
+  EXPECT_EQ(census.plain.size(), 12u * 4 + 1 + 1 + 1 + 2);
+  EXPECT_EQ(census.decayed, twelveBlocks({"patch_embed.proj.weight", "head.weight"},
+                                         {"attn.qkv.weight", "attn.proj.weight", "mlp.fc1.weight",
+                                          "mlp.fc2.weight", "mlp.fc3.weight"}));
+  EXPECT_EQ(
+      census.plain,
+      twelveBlocks({"cls_token", "pos_embed", "patch_embed.proj.bias", "norm.weight", "head.bias"},
+                   {"norm1.weight", "norm2.weight", "attn.qkv.bias", "attn.proj.bias"}));
 }
 
 }  // namespace
