@@ -22,11 +22,16 @@ at::Tensor keepScale(at::IntArrayRef shape, const at::Tensor& like, double rate,
 
 }  // namespace
 
+at::Tensor dropPathGains(std::int64_t batch, const at::Tensor& like, double rate,
+                         const at::Generator& generator) {
+  return rate <= 0 ? at::Tensor() : keepScale({batch}, like, rate, generator);
+}
+
 at::Tensor dropPath(const at::Tensor& branch, double rate, const at::Generator& generator) {
   if (rate <= 0) return branch;
   std::vector<std::int64_t> shape(static_cast<std::size_t>(branch.dim()), 1);
   shape[0] = branch.size(0);
-  return branch * keepScale(shape, branch, rate, generator);
+  return branch * dropPathGains(shape[0], branch, rate, generator).view(shape);
 }
 
 at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& generator) {

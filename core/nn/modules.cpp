@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/model/build_device.h"
 #include "core/nn/drop_path.h"
+#include "core/nn/fused_block.h"
 #include "core/nn/init.h"
 #include "core/nn/mlp.h"
 #include "core/nn/patch_embed.h"
@@ -80,6 +81,10 @@ SelfAttention::SelfAttention(const VisionTransformerConfig& config) : heads_(con
       register_module("proj", std::make_shared<Linear>(config.width, config.width, Bias::Present));
 }
 
+at::Tensor maskOfRow(const at::Tensor& mask, std::int64_t row) {
+  return mask.defined() && row >= 0 && mask.size(-2) > 1 ? mask.narrow(-2, row, 1) : mask;
+}
+
 at::Tensor SelfAttention::forward(const at::Tensor& x, std::int64_t layer, std::int64_t row,
                                   const SequenceContext& context) const {
   const std::int64_t width = x.size(-1);
@@ -94,12 +99,8 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, std::int64_t layer, std::
     input.query = qkv->forwardRows(x.narrow(1, row, 1), 0, width);
     input.keyValue = qkv->forwardRows(x, width, 2 * width);
     input.firstQuery = row;
-    // Rows of a mask that is broadcast over queries stay.
-    const auto pick = [row](const at::Tensor& mask) {
-      return mask.defined() && mask.size(-2) > 1 ? mask.narrow(-2, row, 1) : mask;
-    };
-    input.additive = pick(context.additive);
-    input.multiplicative = pick(context.multiplicative);
+    input.additive = maskOfRow(context.additive, row);
+    input.multiplicative = maskOfRow(context.multiplicative, row);
   }
   if (context.tap == nullptr) return proj->forward(attend(input).values);
   const AttentionOutput output = attend(input, AttentionPath::Explicit);
@@ -114,7 +115,12 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, std::int64_t layer, std::
 }
 
 Block::Block(const VisionTransformerConfig& config, double dropPathRate)
-    : dropPathRate_(dropPathRate), dropout_(config.dropout) {
+    : norm_(config.norm),
+      normEps_(config.normEps),
+      mlp_(config.mlp),
+      heads_(config.heads),
+      dropPathRate_(dropPathRate),
+      dropout_(config.dropout) {
   norm1 =
       register_module("norm1", std::make_shared<Norm>(config.norm, config.width, config.normEps));
   attn = register_module("attn", std::make_shared<SelfAttention>(config));
@@ -132,8 +138,42 @@ at::Tensor Block::finish(const at::Tensor& branch, const std::shared_ptr<LayerSc
   return is_training() ? dropPath(result, dropPathRate_, generator) : result;
 }
 
+at::Tensor Block::fused(const Stream& stream, std::int64_t row,
+                        const SequenceContext& context) const {
+  const std::optional<Factor> factor = fusedFactor();
+  const bool isDropping = is_training() && dropout_ > 0;
+  if (!factor || context.tap != nullptr || isDropping || ls1 || ls2) return {};
+  BlockInput input;
+  input.x = stream.x;
+  input.parameters = {norm1->weight,      norm1->bias,      attn->qkv->weight, attn->qkv->bias,
+                      attn->proj->weight, attn->proj->bias, norm2->weight,     norm2->bias,
+                      mlp->fc1->weight,   mlp->fc1->bias,   mlp->fc2->weight,  mlp->fc2->bias};
+  if (mlp->fc3) {
+    input.parameters[kFc3Weight] = mlp->fc3->weight;
+    input.parameters[kFc3Bias] = mlp->fc3->bias;
+  }
+  input.norm = norm_;
+  input.normEps = normEps_;
+  input.mlp = mlp_;
+  input.heads = heads_;
+  input.row = row;
+  input.angles = context.angles;
+  input.additive = maskOfRow(context.additive, row);
+  input.multiplicative = maskOfRow(context.multiplicative, row);
+  input.factor = *factor;
+  if (!isFusable(input)) return {};
+  if (stream.branch.defined()) input.x = stream.x + stream.branch;
+  if (is_training()) {
+    const std::int64_t batch = input.x.size(0);
+    input.attentionGain = dropPathGains(batch, norm1->weight, dropPathRate_, context.generator);
+    input.mlpGain = dropPathGains(batch, norm1->weight, dropPathRate_, context.generator);
+  }
+  return fusedBlock(input);
+}
+
 Stream Block::forward(const Stream& stream, std::int64_t layer, std::int64_t row,
                       const SequenceContext& context) const {
+  if (const at::Tensor sum = fused(stream, row, context); sum.defined()) return {sum, {}};
   auto [x, y] = norm1->forward(stream.x, stream.branch);
   at::Tensor branch = finish(attn->forward(y, layer, row, context), ls1, context.generator);
   if (row >= 0) x = x.narrow(1, row, 1);

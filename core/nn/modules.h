@@ -86,6 +86,9 @@ struct SelfAttention final : torch::nn::Module {
   std::int64_t heads_;
 };
 
+/// The row of each query, where a mask is not broadcast over queries.
+[[nodiscard]] at::Tensor maskOfRow(const at::Tensor& mask, std::int64_t row);
+
 /// Residual stream and the branch that has not been added to it yet (undefined: none).
 struct Stream {
   at::Tensor x, branch;
@@ -102,9 +105,16 @@ struct Block final : torch::nn::Module {
   std::shared_ptr<Mlp> mlp;
 
  private:
+  /// The block as one operation, where that can be done; undefined where not.
+  [[nodiscard]] at::Tensor fused(const Stream& stream, std::int64_t row,
+                                 const SequenceContext& context) const;
   [[nodiscard]] at::Tensor finish(const at::Tensor& branch,
                                   const std::shared_ptr<LayerScale>& scale,
                                   const at::Generator& generator) const;
+  NormKind norm_;
+  double normEps_;
+  MlpKind mlp_;
+  std::int64_t heads_;
   double dropPathRate_, dropout_;
 };
 

@@ -166,7 +166,7 @@ struct VisionTransformer::State {
       stream = encoder->blocks[static_cast<std::size_t>(i)]->forward(stream, i, wantsAll ? -1 : row,
                                                                      context);
       if (blockTap) {
-        stream = {stream.x + stream.branch, {}};
+        if (stream.branch.defined()) stream = {stream.x + stream.branch, {}};
         blockTap(i, stream.x);
       }
     }

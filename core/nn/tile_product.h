@@ -1,0 +1,68 @@
+// Products of matrices that lie in a core's cache, by the calling thread alone, with the widest
+// vectors of the machine. A library's product costs a fork, a join and a packing per call, which
+// for the widths of a small encoder is more than the product itself.
+#pragma once
+
+#include <cstdint>
+
+#include "core/engine_export.h"
+
+namespace vitrine::nn {
+
+/// How the factors of a product are held; sums are float32 in both.
+enum class Factor {
+  Float32,   ///< as they are
+  BFloat16,  ///< rounded to the nearest bfloat16, two neighbours along the depth in one word
+};
+
+/// Whether this machine has vectors worth using multiply() for; elsewhere a library is faster.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool hasFastProducts() noexcept;
+/// Whether this machine multiplies bfloat16 pairs itself.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool hasBFloat16Products() noexcept;
+
+/// A matrix [rows, columns] anywhere in memory; strides in elements.
+struct MatrixView {
+  const float* values = nullptr;
+  std::int64_t rowStride = 0;
+  std::int64_t columnStride = 1;
+};
+inline MatrixView transposed(const MatrixView& m) {
+  return {m.values, m.columnStride, m.rowStride};
+}
+
+/// Columns that the packed form of a right factor keeps together.
+inline constexpr std::int64_t kPanel = 32;
+
+/// Floats that packRight() writes.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t packedRightSize(Factor factor, std::int64_t depth,
+                                                                 std::int64_t columns);
+/// Packs a right factor [depth, columns]: panels of 32 columns, the last one filled up with zeros.
+/// \pre one of the two strides is 1
+VITRINE_ENGINE_EXPORT void packRight(Factor factor, std::int64_t depth, std::int64_t columns,
+                                     const MatrixView& right, float* packed);
+
+/// Floats that packLeft() writes.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t packedLeftSize(Factor factor, std::int64_t rows,
+                                                                std::int64_t depth);
+/// The left factor [rows, depth] as multiply() wants it. Float32 is read where it is and `packed`
+/// is not touched. \pre for BFloat16 one of the two strides is 1
+[[nodiscard]] VITRINE_ENGINE_EXPORT MatrixView packLeft(Factor factor, std::int64_t rows,
+                                                        std::int64_t depth, const MatrixView& left,
+                                                        float* packed);
+
+/// What a product is added to: rows `stride` apart, 0 for one row that serves all; null for zero.
+struct Start {
+  const float* values = nullptr;
+  std::int64_t stride = 0;
+};
+
+/// out[i][j] = start[i][j] + sum_k left[i][k] right[k][j]; `out` may be `start`. Each entry's sum
+/// runs in the order of k, so it depends on nothing but its own row and column.
+///
+/// \param left   of packLeft()
+/// \param right  of packRight(); may begin at any panel
+VITRINE_ENGINE_EXPORT void multiply(Factor factor, std::int64_t rows, std::int64_t columns,
+                                    std::int64_t depth, const MatrixView& left, const float* right,
+                                    const Start& start, float* out, std::int64_t outStride);
+
+}  // namespace vitrine::nn

@@ -1,0 +1,277 @@
+// The products and the fused block against their definitions in double precision.
+#include "core/nn/fused_block.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/nn/module.h>
+
+#include <cmath>
+#include <memory>
+
+#include "core/model/weights.h"
+#include "core/nn/tile_product.h"
+#include "core/nn/vision_transformer.h"
+#include "core/train/device.h"
+
+namespace vitrine::nn {
+namespace {
+
+at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
+  return at::randn(shape, at::detail::createCPUGenerator(seed));
+}
+
+double largestDifference(const at::Tensor& a, const at::Tensor& b) {
+  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+MatrixView viewOf(const at::Tensor& matrix) {
+  return {matrix.const_data_ptr<float>(), matrix.stride(0), matrix.stride(1)};
+}
+
+at::Tensor productOf(Factor factor, const at::Tensor& left, const at::Tensor& right,
+                     const at::Tensor& start) {
+  const std::int64_t rows = left.size(0), depth = left.size(1), columns = right.size(1);
+  const at::Tensor packedLeft = at::empty({packedLeftSize(factor, rows, depth)}),
+                   packedRight = at::full({packedRightSize(factor, depth, columns)}, NAN),
+                   out = at::full({rows, columns}, NAN);
+  packRight(factor, depth, columns, viewOf(right), packedRight.data_ptr<float>());
+  const MatrixView view = packLeft(factor, rows, depth, viewOf(left), packedLeft.data_ptr<float>());
+  const Start from{start.defined() ? start.const_data_ptr<float>() : nullptr,
+                   start.defined() && start.dim() == 2 ? start.stride(0) : 0};
+  multiply(factor, rows, columns, depth, view, packedRight.const_data_ptr<float>(), from,
+           out.data_ptr<float>(), columns);
+  return out;
+}
+
+TEST(TileProduct, IsTheProductWhateverTheSizesAndHoweverTheFactorsLie) {
+  std::vector<Factor> factors{Factor::Float32};
+  if (hasBFloat16Products()) factors.push_back(Factor::BFloat16);
+  for (const Factor factor : factors) {
+    for (const std::int64_t rows : {1, 5, 12, 13, 29}) {
+      for (const std::int64_t columns : {1, 16, 17, 32, 47, 70}) {
+        for (const std::int64_t depth : {1, 2, 7, 64}) {
+          SCOPED_TRACE(c10::str(rows, " x ", columns, " x ", depth));
+          at::Tensor left = random({rows, depth}, 1), right = random({depth, columns}, 2);
+          if (factor == Factor::BFloat16) {  // exact then, but for the order of the sum
+            left = left.to(at::kBFloat16).to(at::kFloat);
+            right = right.to(at::kBFloat16).to(at::kFloat);
+          }
+          const at::Tensor wanted = at::matmul(left.to(at::kDouble), right.to(at::kDouble));
+          const at::Tensor row = random({columns}, 3), start = random({rows, columns}, 4);
+          for (const bool isLeftTurned : {false, true}) {
+            for (const bool isRightTurned : {false, true}) {
+              const at::Tensor a = isLeftTurned ? left.t().contiguous().t() : left,
+                               b = isRightTurned ? right.t().contiguous().t() : right;
+              EXPECT_LT(largestDifference(productOf(factor, a, b, {}), wanted), 2e-5);
+              EXPECT_LT(largestDifference(productOf(factor, a, b, row), wanted + row), 2e-5);
+              EXPECT_LT(largestDifference(productOf(factor, a, b, start), wanted + start), 2e-5);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TileProduct, RoundsFactorsToTheNearestBFloat16) {
+  if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
+  const at::Tensor left = random({9, 33}, 1), right = random({33, 20}, 2);
+  const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
+  const at::Tensor wanted = at::matmul(rounded(left), rounded(right));
+  EXPECT_LT(largestDifference(productOf(Factor::BFloat16, left, right, {}), wanted), 1e-5);
+  EXPECT_GT(largestDifference(at::matmul(left, right), wanted), 1e-3);
+}
+
+/// 13 tokens of 24 channels; 32 images are enough to be fused.
+VisionTransformerConfig encoder() {
+  VisionTransformerConfig c;
+  c.imageSize = {12, 16};
+  c.patchSize = {4, 4};
+  c.inChannels = 2;
+  c.classes = 5;
+  c.width = 24;
+  c.depth = 3;
+  c.heads = 3;
+  c.mlpWidth = 36;
+  c.init = InitRecipe::Illama;  // a head that is not zero
+  return c;
+}
+
+VisionTransformerConfig decoder(MaskMode mode) {
+  VisionTransformerConfig c = encoder();
+  c.classToken = ClassToken::Last;
+  c.mask = mode == MaskMode::Additive ? MaskKind::Causal : MaskKind::Soft;
+  c.maskMode = mode;
+  c.norm = NormKind::Rms;
+  c.mlp = MlpKind::SwiGlu;
+  c.mlpBias = Bias::None;
+  c.qkvBias = Bias::None;
+  c.ropeTheta = 1e2;
+  return c;
+}
+
+struct Case {
+  const char* name;
+  VisionTransformerConfig config;
+};
+
+std::vector<Case> cases() {
+  VisionTransformerConfig tanh = encoder(), average = encoder(), after = encoder(),
+                          biased = decoder(MaskMode::Multiplicative), dropping = encoder();
+  tanh.mlp = MlpKind::GeluTanh;
+  average.pool = Pool::Average;
+  average.classToken = ClassToken::None;
+  after.finalNorm = FinalNorm::AfterPool;
+  biased.mlpBias = biased.qkvBias = Bias::Present;
+  dropping.dropPath = 0.4;
+  return {{"erf", encoder()},
+          {"tanh", tanh},
+          {"average of patches", average},
+          {"norm after pooling", after},
+          {"additive causal, RoPE, SwiGLU, RMS", decoder(MaskMode::Additive)},
+          {"soft mask", decoder(MaskMode::Multiplicative)},
+          {"soft mask with biases", biased},
+          {"drop path", dropping}};
+}
+
+/// Weights far enough from their start that every part of the block matters.
+std::unique_ptr<VisionTransformer> made(const VisionTransformerConfig& config,
+                                        at::ScalarType type) {
+  auto model = std::make_unique<VisionTransformer>(config, 1);
+  const c10::NoGradGuard noGrad;
+  std::uint64_t seed = 10;
+  for (const auto& [name, tensor] : namedTensors(*model)) {
+    tensor.add_(random(tensor.sizes(), seed++), 0.15);
+  }
+  model->module().to(type);
+  model->setMaskAlpha(0.3);
+  model->setGenerator(at::detail::createCPUGenerator(7));
+  return model;
+}
+
+struct Result {
+  at::Tensor logits;
+  std::vector<std::pair<std::string, at::Tensor>> gradients;
+};
+
+Result run(VisionTransformer& model, at::ScalarType type) {
+  const at::Tensor batch = random({32, 2, 12, 16}, 3).to(type);
+  Result result{model.classify(batch), {}};
+  (result.logits.to(at::kDouble) * random({32, 5}, 4)).sum().backward();
+  for (const auto& item : model.module().named_parameters())
+    result.gradients.emplace_back(item.key(), item.value().grad());
+  return result;
+}
+
+void expectNear(const Result& a, const Result& b, double tolerance) {
+  const auto scaleOf = [](const at::Tensor& t) { return t.abs().max().item<double>(); };
+  EXPECT_LT(largestDifference(a.logits, b.logits), tolerance * scaleOf(b.logits));
+  for (std::size_t i = 0; i < a.gradients.size(); ++i) {
+    EXPECT_LT(largestDifference(a.gradients[i].second, b.gradients[i].second),
+              tolerance * scaleOf(b.gradients[i].second))
+        << a.gradients[i].first;
+  }
+}
+
+std::string lastOperation(VisionTransformer& model, std::int64_t images) {
+  return model.encode(model.embed(random({images, 2, 12, 16}, 3)), {}).grad_fn()->name();
+}
+
+TEST(FusedBlock, ServesBatchesAndLeavesSingleImagesToTheLayers) {
+  if (!fusedFactor()) GTEST_SKIP() << "this machine has no vectors worth it";
+  VisionTransformerConfig config = encoder();
+  config.finalNorm = FinalNorm::AfterPool;  // so that the block is the last operation
+  const auto model = made(config, at::kFloat);
+  EXPECT_NE(lastOperation(*model, 32).find("FusedBlock"), std::string::npos);
+  EXPECT_EQ(lastOperation(*model, 1).find("FusedBlock"), std::string::npos);
+  config.layerScale = 0.1;
+  const auto scaled = made(config, at::kFloat);
+  EXPECT_EQ(lastOperation(*scaled, 32).find("FusedBlock"), std::string::npos);
+}
+
+TEST(FusedBlock, AgreesWithTheLayersInDoublePrecisionInValuesAndGradients) {
+  for (const auto& [name, config] : cases()) {
+    SCOPED_TRACE(name);
+    const auto model = made(config, at::kFloat), reference = made(config, at::kDouble);
+    expectNear(run(*model, at::kFloat), run(*reference, at::kDouble), 2e-5);
+  }
+}
+
+TEST(FusedBlock, WithoutGradientsGivesTheSameValues) {
+  for (const auto& [name, config] : cases()) {
+    SCOPED_TRACE(name);
+    const auto model = made(config, at::kFloat);
+    const at::Tensor wanted = run(*model, at::kFloat).logits;
+    model->setGenerator(at::detail::createCPUGenerator(7));
+    const c10::NoGradGuard noGrad;
+    EXPECT_TRUE(model->classify(random({32, 2, 12, 16}, 3)).equal(wanted));
+  }
+}
+
+/// Of the blocks alone: the other products are a library's.
+Result runBlocks(VisionTransformer& model) {
+  const Tokens embedded = model.embed(random({32, 2, 12, 16}, 3));
+  const at::Tensor stream = random(embedded.values.sizes(), 5).requires_grad_();
+  Result result{model.encode({stream, embedded.positions}, {}), {}};
+  (result.logits * random(result.logits.sizes(), 6)).sum().backward();
+  result.gradients.emplace_back("stream", stream.grad());
+  for (const auto& item : model.module().named_parameters()) {
+    if (item.key().rfind("blocks.", 0) == 0)
+      result.gradients.emplace_back(item.key(), item.value().grad());
+  }
+  return result;
+}
+
+TEST(FusedBlock, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  for (auto [name, config] : cases()) {
+    SCOPED_TRACE(name);
+    config.finalNorm = FinalNorm::AfterPool;
+    at::set_num_threads(1);
+    const Result alone = runBlocks(*made(config, at::kFloat));
+    at::set_num_threads(3);
+    const Result together = runBlocks(*made(config, at::kFloat));
+    EXPECT_TRUE(alone.logits.equal(together.logits));
+    for (std::size_t i = 0; i < alone.gradients.size(); ++i) {
+      EXPECT_TRUE(alone.gradients[i].second.equal(together.gradients[i].second))
+          << alone.gradients[i].first;
+    }
+  }
+  at::set_num_threads(before);
+}
+
+TEST(FusedBlock, UnderBFloat16RoundsTheFactorsAndNothingElse) {
+  if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
+  for (const auto& [name, config] : cases()) {
+    SCOPED_TRACE(name);
+    const auto model = made(config, at::kFloat), reference = made(config, at::kDouble);
+    const Result exact = run(*reference, at::kDouble);
+    Result half;
+    {
+      const AutocastScope autocast(Precision::BFloat16, at::kCPU);
+      half = run(*model, at::kFloat);
+    }
+    // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling.
+    expectNear(half, exact, 0.04);
+    EXPECT_GT(largestDifference(half.logits, exact.logits), 1e-4);
+  }
+}
+
+TEST(FusedBlock, ShowsItsStreamToATapOfBlocks) {
+  const auto model = made(encoder(), at::kFloat), reference = made(encoder(), at::kDouble);
+  std::vector<at::Tensor> seen, wanted;
+  model->setBlockTap([&](std::int64_t, const at::Tensor& x) { seen.push_back(x.detach()); });
+  reference->setBlockTap([&](std::int64_t, const at::Tensor& x) { wanted.push_back(x.detach()); });
+  const at::Tensor batch = random({32, 2, 12, 16}, 3);
+  static_cast<void>(model->classify(batch));
+  static_cast<void>(reference->classify(batch.to(at::kDouble)));
+  ASSERT_EQ(seen.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(largestDifference(seen[i], wanted[i]), 1e-4);
+}
+
+}  // namespace
+}  // namespace vitrine::nn
