@@ -61,7 +61,11 @@ Heads splitHeads(const AttentionInput& input, const Shape& shape) {
     heads.key = all.select(0, 1);
     heads.value = all.select(0, 2);
   }
-  if (input.angles.defined()) {
+  if (input.angles.defined() && shape.queries == shape.keys) {
+    const auto turned = applyRope(heads.query, heads.key, input.angles);
+    heads.query = turned[0];
+    heads.key = turned[1];
+  } else if (input.angles.defined()) {
     heads.query = applyRope(heads.query, input.angles.narrow(0, input.firstQuery, shape.queries));
     heads.key = applyRope(heads.key, input.angles);
   }

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/kernels/cuda_module.h"
+#include "core/kernels/rope.h"
 
 namespace vitrine::nn {
 
@@ -65,13 +67,34 @@ at::Tensor ropeAngles(const RopeGrid& grid, std::int64_t headDim) {
   return angles;
 }
 
-at::Tensor applyRope(const at::Tensor& x, const at::Tensor& angles) {
+namespace {
+
+void checkAngles(const at::Tensor& x, const at::Tensor& angles) {
   if (x.dim() != 4 || angles.dim() != 2 || x.size(2) != angles.size(0) ||
       x.size(3) != 2 * angles.size(1)) {
     throw ShapeError("RoPE angles " + c10::str(angles.sizes()) + " do not fit queries or keys " +
                      c10::str(x.sizes()) +
                      "; they must be [tokens, headDim/2] of [batch, heads, tokens, headDim]");
   }
+}
+
+bool hasKernel(const at::Tensor& x) {
+  return x.is_cpu() || (x.is_cuda() && kernels::cudaKernels() != nullptr);
+}
+
+}  // namespace
+
+std::array<at::Tensor, 2> applyRope(const at::Tensor& query, const at::Tensor& key,
+                                    const at::Tensor& angles) {
+  checkAngles(query, angles);
+  checkAngles(key, angles);
+  if (hasKernel(query) && query.sizes() == key.sizes())
+    return kernels::ropePair(query, key, angles);
+  return {applyRope(query, angles), applyRope(key, angles)};
+}
+
+at::Tensor applyRope(const at::Tensor& x, const at::Tensor& angles) {
+  checkAngles(x, angles);
   const at::ScalarType type = x.scalar_type();
   const at::ScalarType wide = type == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor pairs = x.to(wide).unflatten(-1, {angles.size(1), 2});

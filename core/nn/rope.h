@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 
 #include "core/engine_export.h"
@@ -53,5 +54,11 @@ struct RopeGrid {
 /// \throws ShapeError  tokens or headDim differ between the two
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor applyRope(const at::Tensor& x,
                                                          const at::Tensor& angles);
+
+/// Queries and keys of the same tokens together, by the kernel of core/kernels/rope.h where there
+/// is one for their device: one pass each way.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::array<at::Tensor, 2> applyRope(const at::Tensor& query,
+                                                                        const at::Tensor& key,
+                                                                        const at::Tensor& angles);
 
 }  // namespace vitrine::nn
