@@ -19,7 +19,32 @@ cmake --build "$folder/plugin" >"$folder/build.log" 2>&1 || { tail -n 20 "$folde
 
 # Nothing of the user's, and nothing of the build tree's.
 export XDG_DATA_HOME="$folder/data" XDG_CACHE_HOME="$folder/cache"
-unset VITRINE_DB VITRINE_PROGRAM 2>/dev/null || true
+unset VITRINE_DB VITRINE_PROGRAM VITRINE_PLUGIN_PATH LD_LIBRARY_PATH 2>/dev/null || true
+
+# The installed tree is whole and knows nothing of the tree that it was built in.
+for file in bin/vitrine share/vitrine/experiments/vit/quick.toml share/doc/Vitrine/command_line.md; do
+  [ -e "$folder/prefix/$file" ] || fail "$file is not installed"
+done
+for built in "$build"/bin/vitrine* "$build"/lib/*.so* "$build"/lib/vitrine/*.so "$build"/lib/vitrine/plugins/*.so; do
+  if [ -L "$built" ] || [ ! -x "$built" ]; then continue; fi
+  find "$folder/prefix" -name "$(basename "$built")" | grep -q . || fail "$(basename "$built") is built and not installed"
+done
+while IFS= read -r binary; do
+  if readelf -d "$binary" | grep -E 'R(UN)?PATH' | grep -qF "$build"; then fail "$binary looks for libraries in the build tree"; fi
+done < <(find "$folder/prefix" -type f \( -name '*.so' -o -path '*/bin/*' \))
+"$folder/prefix/bin/vitrine" plugins --json >"$folder/plugins.json" || fail "vitrine plugins"
+if grep -qF "$build" "$folder/plugins.json"; then cat "$folder/plugins.json"; fail "the installed program loads plugins of the build tree"; fi
+"$folder/prefix/bin/vitrine" describe --json >"$folder/describe.json" || fail "vitrine describe"
+for item in vit illama classification fashion_mnist attention_rank calibration; do
+  grep -q "\"id\": \"$item\"" "$folder/describe.json" || fail "the installed program has no $item"
+done
+if [ -x "$folder/prefix/bin/vitrine-studio" ]; then
+  "$folder/prefix/bin/vitrine" runs --db "$folder/empty.sqlite" >/dev/null || fail "vitrine runs"
+  QT_QPA_PLATFORM=offscreen "$folder/prefix/bin/vitrine-studio" --db "$folder/empty.sqlite" --page configure \
+    --screenshot "$folder/page.png" >"$folder/studio.log" 2>&1 || { cat "$folder/studio.log"; fail "the installed Studio draws no page"; }
+  [ "$(head -c 8 "$folder/page.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "the installed Studio's page is no PNG"
+fi
+
 export VITRINE_PLUGIN_PATH="$folder/plugin"
 vitrine="$folder/prefix/bin/vitrine"
 
