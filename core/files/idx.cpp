@@ -19,6 +19,8 @@ constexpr std::uint64_t kLargestArray = std::uint64_t{8} << 30;  // bytes
 // Deflate cannot expand further than this; a header that promises more is false (zlib technical
 // details).
 constexpr std::uint64_t kLargestRatio = 1032;
+// What is set aside at once for a gzip stream; more only as data comes out of it.
+constexpr std::uint64_t kFirstRoom = std::uint64_t{64} << 20;
 
 /// Bytes of an IDX file in order, whatever it is wrapped in.
 class ByteSource {
@@ -142,9 +144,16 @@ IdxArray readIdx(const std::filesystem::path& file) {
                     " compressed bytes can hold");
   }
 
-  array.data.resize(static_cast<std::size_t>(count));
-  const std::size_t got = source.read(std::as_writable_bytes(std::span(array.data)));
-  if (got < array.data.size()) {
+  // A gzip header can promise a thousand times what follows: memory grows with what is there.
+  std::uint64_t room = source.isGzip() ? std::min(count, kFirstRoom) : count;
+  std::uint64_t got = 0;
+  for (;;) {
+    array.data.resize(static_cast<std::size_t>(room));
+    got += source.read(std::as_writable_bytes(std::span(array.data)).subspan(got));
+    if (got < room || room == count) break;
+    room = std::min(count, 2 * room);
+  }
+  if (got < count) {
     throw FileError(name + " is cut: " + formatCount(static_cast<long long>(got)) + " of " +
                     formatCount(static_cast<long long>(count)) + " bytes of data are there");
   }

@@ -1,6 +1,7 @@
 #include "core/files/idx.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include "core/base/error.h"
@@ -133,6 +134,23 @@ TEST(Idx, AFileCutAnywhereIsRefused) {
     putFile(folder / "cut", whole.substr(0, whole.size() - 1));
     EXPECT_NE(sentenceOf<FileError>([&] { (void)readIdx(folder / "cut"); }), "");
   }
+}
+
+TEST(Idx, AGzipHeaderThatPromisesMuchTakesNoMemoryForIt) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer takes terabytes of addresses, which is what is limited here";
+#endif
+  const TemporaryFolder folder;
+  // 4 MB of noise, so that 4 GB would be possible by the ratio alone; there are 8 MB in it.
+  putFile(folder / "set", gzip(idx({0xf0000000}, noise(4 << 20) + zeros(4 << 20))));
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  struct rlimit tight = before;
+  tight.rlim_cur = rlim_t{1} << 30;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  const std::string sentence = sentenceOf<FileError>([&] { (void)readIdx(folder / "set"); });
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_THAT(sentence, HasSubstr("8,388,608 of 4,026,531,840 bytes of data are there"));
 }
 
 TEST(Idx, AMissingFileIsNamed) {

@@ -137,10 +137,23 @@ std::vector<Hostile> hostileFiles() {
       {"data cut", file(a, zeros(7)), "the file is cut"},
       {"pickle", std::string("\x80\x02}q\0.", 6) + zeros(16), "is a Python pickle"},
       {"pickle protocol 5", std::string("\x80\x05\x95\x10\0\0\0\0\0\0\0}\x94.", 14),
-       "torch.load('weights', weights_only=True)"},
+       "torch.load('weights', map_location='cpu', weights_only=True)"},
+      {"old pickle", "ccollections\nOrderedDict\np0\n(tRp1\n.",
+       "a Python pickle of an old protocol"},
+      {"pickle that wants a program", "cposix\nsystem\n(S'touch /tmp/canary'\ntR.",
+       "can run code when it is opened"},
       {"zip", "PK\x03\x04" + zeros(26) + "archive/data.pkl" + zeros(64), "is a ZIP archive"},
       {"TorchScript", "PK\x03\x04" + zeros(26) + "model/code/__torch__.py" + zeros(64),
        "is a TorchScript archive"},
+      {"npz", "PK\x03\x04" + zeros(26) + "Transformer/encoder_norm/bias.npy" + zeros(64),
+       "safetensors.numpy.save_file(dict(numpy.load('weights', allow_pickle=False)), "},
+      {"npz of objects", "PK\x03\x04" + zeros(26) + "a.npy" + zeros(20) + "data.pkl" + zeros(64),
+       "is a ZIP archive"},
+      {"npy", "\x93NUMPY\x01" + zeros(32), "numpy.load('weights', allow_pickle=False)"},
+      {"HDF5", "\x89HDF\r\n\x1a\n" + zeros(32), "h5py.File('weights')"},
+      {"bzip2", "BZh9" + zeros(32), "is compressed; unpack it first"},
+      {"tar", zeros(257) + "ustar" + zeros(250), "is a tar archive"},
+      {"web page", "<!DOCTYPE html><title>Not found</title>", "is a web page"},
       {"GGUF", "GGUF\x03" + zeros(32), "is a GGUF file"},
       {"Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"},
   };
@@ -153,6 +166,18 @@ TEST(Safetensors, HostileFilesAreRefusedWithTheRuleTheyBreak) {
     const std::string sentence = readAll(folder / "weights");
     EXPECT_THAT(sentence, HasSubstr(hostile.fragment)) << hostile.name;
     EXPECT_THAT(sentence, HasSubstr((folder / "weights").string())) << hostile.name;
+  }
+}
+
+TEST(Safetensors, AFileOfNothingKnownIsToldByItsName) {
+  const TemporaryFolder folder;
+  for (const auto& [name, fragment] :
+       {std::pair{"w.pt", "torch.load('w.pt'"}, std::pair{"w.pth", "is a pickle of PyTorch"},
+        std::pair{"w.ckpt", "weights_only=True"}, std::pair{"w.onnx", "is an ONNX model"},
+        std::pair{"w.msgpack", "is a Flax checkpoint"},
+        std::pair{"it's.pt", "torch.load('it\\'s.pt'"}}) {
+    putFile(folder / name, "nothing in particular, but long enough to be looked at");
+    EXPECT_THAT(readAll(folder / name), HasSubstr(fragment)) << name;
   }
 }
 

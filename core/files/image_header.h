@@ -1,0 +1,40 @@
+// What a PNG, JPEG or WebP file says of itself, checked before any decoder sees it. No decoder is
+// linked here.
+//
+// A decoder takes memory for the size that a header names: a PNG of 2.6 MB can ask for 2.6 GB. And
+// decoders are lenient: a JPEG that is cut comes out grey at the bottom without an error. So the
+// structure is walked from the first to the last byte: chunks of a PNG with their CRC-32, markers
+// of a JPEG up to the end marker, the RIFF size of a WebP.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/foundation_export.h"
+
+namespace vitrine {
+
+enum class ImageFormat { Png, Jpeg, Webp };
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(ImageFormat format);  ///< "PNG" ...
+
+struct ImageHeader {
+  ImageFormat format = ImageFormat::Png;
+  std::int64_t width = 0, height = 0;  ///< pixels, as stored: before an orientation is applied
+};
+
+struct ImageLimits {
+  std::int64_t pixels = 50'000'000;  ///< width x height
+  std::int64_t side = 32'768;        ///< width and height each
+  int scans = 100;                   ///< of a JPEG: each makes a decoder go over the whole image
+};
+
+/// Looks at a whole file in memory; the content decides, not the name.
+/// \throws FileError  one sentence that begins with `name`: no such format, above a limit, cut,
+/// damaged, an animation
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT ImageHeader inspectImage(std::span<const std::byte> bytes,
+                                                                 const std::string& name,
+                                                                 const ImageLimits& limits = {});
+
+}  // namespace vitrine
