@@ -54,6 +54,13 @@ void layValue(Node& place, const Node& layer) {
 
 }  // namespace
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
 const Node* Node::find(std::string_view name) const {
   for (const auto& [key, child] : children) {
     if (key == name) return &child;

@@ -15,6 +15,14 @@ namespace vitrine {
 enum class Source { Default, Preset, File, Variant, Stage, Sweep, CommandLine };
 
 struct Node {
+  // Defined where pairs of a name and a Node are complete: clang's vector looks into them earlier.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   bool isTable = false;
   bool replaces = false;  ///< an inline table: as a layer it takes the place of what was there
   Json value;             ///< of a leaf; `discarded` for a date or time
