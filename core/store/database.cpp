@@ -1,42 +1,23 @@
 #include "core/store/database.h"
 
-#include <sys/vfs.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
 #include "core/store/check_mark.h"
+#include "core/store/file_system.h"
 
 namespace vitrine {
 
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
-
-/// Why WAL cannot work where `folder` is, or "".
-std::string networkFileSystem(const std::filesystem::path& folder) {
-  struct statfs status {};
-  if (::statfs(folder.c_str(), &status) != 0) return "";
-  switch (static_cast<unsigned>(status.f_type)) {
-    case 0x6969:
-      return "NFS";
-    case 0xFE534D42:
-      return "SMB";
-    case 0xFF534D42:
-      return "CIFS";
-    case 0x01021997:
-      return "9P";
-    case 0x65735546:
-      return "FUSE";
-    case 0x00C36400:
-      return "Ceph";
-    case 0x0BD00BD0:
-      return "Lustre";
-    default:
-      return "";
-  }
-}
+constexpr int kLongestForeignValue = 512 << 20;  // bytes
+constexpr int kMostForeignColumns = 200;
 
 std::string quoted(const std::string& text) {
   std::string result(1, '\'');
@@ -45,8 +26,24 @@ std::string quoted(const std::string& text) {
   return result;
 }
 
-std::filesystem::path folderOf(const std::filesystem::path& file) {
-  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+/// `file` as a URI for sqlite3_open_v2; bytes that mean something there are escaped.
+std::string uriOf(const std::filesystem::path& file, const char* parameters) {
+  static constexpr const char* kHex = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '?' || c == '#' || c == '%') {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?" + parameters;
+}
+
+std::uint64_t sizeOf(const std::string& file) noexcept {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 }  // namespace
@@ -140,7 +137,7 @@ Database::Database(const std::filesystem::path& file, Access access)
     : file_(file), access_(access) {
   std::error_code error;
   const bool exists = std::filesystem::exists(file_, error);
-  if (!exists && access != Access::Create) {
+  if (!exists && access != Access::Create && access != Access::Scratch) {
     throw NotFoundError("there is no database '" + file_.string() +
                         "'; `vitrine train` or `vitrine runs` makes one");
   }
@@ -154,55 +151,105 @@ Database::Database(const std::filesystem::path& file, Access access)
                        "' for the database: " + error.message());
     }
   }
-  if (const std::string system = networkFileSystem(folderOf(file_)); !system.empty()) {
-    throw RefusedError(
-        "'" + file_.string() + "' lies on a network file system (" + system +
-        "), where several processes cannot share a database; keep it on a local disk");
+  const bool isShared = access != Access::Foreign && access != Access::Scratch;
+  const std::string system = isShared ? networkFileSystem(folderOfFile(file_)) : "";
+  if (!system.empty()) {
+    throw RefusedError("'" + file_.string() + "' lies on a network file system (" + system +
+                       "), where several processes cannot share a database; keep it on a local "
+                       "disk and carry results over with `vitrine export` and `vitrine import`");
   }
-  if (access != Access::Read) gate_ = std::make_unique<Gate>(file_);
-
-  int flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
-  switch (access) {
-    case Access::Create:
-      flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-      break;
-    case Access::Write:
-      flags |= SQLITE_OPEN_READWRITE;
-      break;
-    case Access::Read:
-      flags |= SQLITE_OPEN_READONLY;
-      break;
+  if (access == Access::Write || access == Access::Create) {
+    gate_ = std::make_unique<Gate>(file_);
   }
-  const int code = sqlite3_open_v2(file_.c_str(), &handle_, flags, nullptr);
   try {
-    if (code != SQLITE_OK) fail(code, "opening");
-    sqlite3_busy_timeout(handle_, kBusyMilliseconds);
-    int ignored = 0;
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, &ignored);
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &ignored);
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &ignored);
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &ignored);
-    sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
-    // journal_mode belongs to the file and is set when it is made.
-    execute(
-        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
-        "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
-    if (access == Access::Read) {
-      execute("PRAGMA query_only = ON");
-    } else {
-      execute(
-          "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000;"
-          "PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = OFF");
-    }
+    open();
   } catch (...) {
     sqlite3_close_v2(handle_);
     throw;
   }
 }
 
+void Database::open() {
+  const int common = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
+  int code = SQLITE_OK;
+  switch (access_) {
+    case Access::Create:
+    case Access::Scratch:
+      code = sqlite3_open_v2(file_.c_str(), &handle_,
+                             common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+      break;
+    case Access::Write:
+      code = sqlite3_open_v2(file_.c_str(), &handle_, common | SQLITE_OPEN_READWRITE, nullptr);
+      break;
+    case Access::Read:
+      code = sqlite3_open_v2(file_.c_str(), &handle_, common | SQLITE_OPEN_READONLY, nullptr);
+      break;
+    case Access::Foreign:
+      code = sqlite3_open_v2(uriOf(file_, "mode=ro&immutable=1").c_str(), &handle_,
+                             common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+      break;
+  }
+  if (code != SQLITE_OK) fail(code, "opening");
+  configure();
+  if (access_ != Access::Read) return;
+  // A file in WAL mode wants to make its -shm; where the folder is read-only, it is read as it lies
+  // there, unless some of it is still in a log.
+  code = sqlite3_exec(handle_, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
+  const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+  if (!isLocked) return;
+  if (sizeOf(file_.string() + "-wal") > 0) {
+    throw StoreError("'" + file_.string() +
+                     "' cannot be read in a folder without write permission while its log '" +
+                     file_.filename().string() +
+                     "-wal' is not empty; copy both into a folder of your own");
+  }
+  sqlite3_close_v2(std::exchange(handle_, nullptr));
+  code = sqlite3_open_v2(uriOf(file_, "mode=ro&immutable=1").c_str(), &handle_,
+                         common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  if (code != SQLITE_OK) fail(code, "opening");
+  configure();
+}
+
+void Database::configure() {
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  int ignored = 0;
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, &ignored);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &ignored);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &ignored);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &ignored);
+  sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+  // journal_mode belongs to the file and is set when it is made.
+  execute(
+      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+      "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
+  switch (access_) {
+    case Access::Create:
+    case Access::Write:
+      execute(
+          "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000;"
+          "PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = OFF");
+      break;
+    case Access::Scratch:
+      // Whoever made it syncs it before it gets its name; a kill leaves a temporary file.
+      execute(
+          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
+          "PRAGMA secure_delete = OFF");
+      break;
+    case Access::Foreign:
+      sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, &ignored);
+      sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kLongestForeignValue);
+      sqlite3_limit(handle_, SQLITE_LIMIT_COLUMN, kMostForeignColumns);
+      execute("PRAGMA query_only = ON");
+      break;
+    case Access::Read:
+      execute("PRAGMA query_only = ON");
+      break;
+  }
+}
+
 Database::~Database() {
   for (const auto& entry : cache_) sqlite3_finalize(entry.second);
-  if (hasWritten_ && poison_.empty()) {
+  if (hasWritten_ && poison_.empty() && gate_) {
     // The last writer leaves an empty log where it can; whoever is in the way does it later.
     try {
       if (gate_->lock(std::chrono::milliseconds(100))) {
@@ -240,31 +287,61 @@ std::int64_t Database::integer(std::string_view sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-void Database::begin() {
-  if (access_ == Access::Read) {
+/// Takes the gate, when writing is possible at all.
+void Database::lock() {
+  if (isReadOnly()) {
     throw StoreError("'" + file_.string() + "' is open for reading only");
   }
   if (!poison_.empty()) {
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
   }
-  if (!gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
+  if (gate_ && !gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
     throw StoreError("'" + file_.string() +
                      "' is busy: another process has been writing for 5 s; try again");
   }
   try {
+    checkPlace();
+  } catch (...) {
+    unlock();
+    throw;
+  }
+}
+
+void Database::begin() {
+  lock();
+  try {
     execute("BEGIN IMMEDIATE");
   } catch (...) {
-    gate_->unlock();
+    unlock();
     throw;
   }
   depth_ = 1;
+}
+
+void Database::vacuum() {
+  lock();
+  const auto restore = [&] {
+    sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+    unlock();
+  };
+  try {
+    sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 1);  // VACUUM attaches its new file
+    execute("VACUUM");
+    sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  } catch (...) {
+    restore();
+    throw;
+  }
+  hasWritten_ = true;
+  restore();
 }
 
 void Database::commit() {
   execute("COMMIT");  // an automatic checkpoint happens in here, under the gate
   depth_ = 0;
   hasWritten_ = true;
-  gate_->unlock();
+  limitLog();
+  unlock();
 }
 
 void Database::rollback() noexcept {
@@ -273,7 +350,41 @@ void Database::rollback() noexcept {
   }
   metricIds.clear();
   depth_ = 0;
-  gate_->unlock();
+  unlock();
+}
+
+void Database::unlock() noexcept {
+  if (gate_) gate_->unlock();
+}
+
+void Database::checkPlace() {
+  int hasMoved = 0;
+  const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved);
+  if (code != SQLITE_OK || hasMoved == 0) return;
+  poison_ = "it was renamed, removed or replaced while it was open";
+  throw StoreError("'" + file_.string() + "' " + poison_.substr(3) +
+                   "; put it back and open it again: nothing is written meanwhile");
+}
+
+/// Under the gate, after a commit: keeps the log short. A reader that stands still prevents it;
+/// then nothing is lost, but the log grows (reliability DB17).
+void Database::limitLog() {
+  if (!gate_) return;
+  const std::uint64_t size = sizeOf(file_.string() + "-wal");
+  if (size < logPolicy.emptyAt) {
+    isLogAlarmed_ = false;
+    return;
+  }
+  sqlite3_busy_timeout(handle_, 0);
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  if (code == SQLITE_OK || size < logPolicy.alarmAt || isLogAlarmed_) return;
+  isLogAlarmed_ = true;
+  log::warning("the log of '" + file_.string() + "' has grown to " +
+               formatBytes(static_cast<double>(size)) +
+               " because a program keeps reading an old state of it; close the window or program "
+               "that hangs, and the log is emptied");
 }
 
 void Database::fail(int code, const std::string& doing) {
@@ -299,6 +410,9 @@ void Database::fail(int code, const std::string& doing) {
       poison_ = message;
       throw StoreError(file + " is damaged (" + message +
                        "); run `vitrine db check` and restore a backup");
+    case SQLITE_TOOBIG:
+      throw StoreError(file + " holds a value that is larger than the limit of " +
+                       formatBytes(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1)));
     case SQLITE_IOERR:
       poison_ = message;
       markForCheck(file_, message);

@@ -71,17 +71,32 @@ class VITRINE_STORE_EXPORT Statement {
 
 class VITRINE_STORE_EXPORT Database {
  public:
-  enum class Access { Create, Write, Read };
+  enum class Access {
+    Create,
+    Write,
+    Read,
+    Foreign,  ///< a finished file from outside: as it lies there, no lock, no log, no views
+    Scratch,  ///< a new file that nobody else sees until it is finished and renamed
+  };
+  /// When the write-ahead log is emptied, and when people hear that it cannot be.
+  struct LogPolicy {
+    std::uint64_t emptyAt = 64u << 20;   ///< bytes
+    std::uint64_t alarmAt = 256u << 20;  ///< bytes
+  };
 
   /// Opens with the settings of reliability.md ("Settings per connection"). Says nothing about
-  /// whose file it is. \throws NotFoundError  there is none and Access is not Create
+  /// whose file it is. \throws NotFoundError  there is none and Access is not Create or Scratch
+  /// \throws RefusedError  it lies on a network file system
   Database(const std::filesystem::path& file, Access access);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
-  [[nodiscard]] bool isReadOnly() const noexcept { return access_ == Access::Read; }
+  [[nodiscard]] bool isReadOnly() const noexcept {
+    return access_ == Access::Read || access_ == Access::Foreign;
+  }
+  [[nodiscard]] bool isScratch() const noexcept { return access_ == Access::Scratch; }
   [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
 
   [[nodiscard]] Statement prepare(std::string_view sql);
@@ -98,14 +113,28 @@ class VITRINE_STORE_EXPORT Database {
   /// Ids of metric names seen by this connection.
   std::unordered_map<std::string, std::int64_t> metricIds;
 
+  /// \throws StoreError  the file was renamed, removed or replaced since it was opened: what is
+  /// written now would be lost with it (reliability DB20)
+  void checkPlace();
+
+  /// VACUUM and an empty log, under the gate. Not within a transaction.
+  void vacuum();
+
+  LogPolicy logPolicy;
+
   /// Throws the sentence for an SQLite result code. I/O errors and damage poison the connection: it
   /// writes no more (reliability D10).
   [[noreturn]] void fail(int code, const std::string& doing);
 
  private:
+  void open();
+  void configure();
+  void lock();
   void begin();
   void commit();
   void rollback() noexcept;
+  void unlock() noexcept;
+  void limitLog();
 
   std::filesystem::path file_;
   Access access_;
@@ -114,6 +143,7 @@ class VITRINE_STORE_EXPORT Database {
   std::unordered_map<std::string, sqlite3_stmt*> cache_;
   int depth_ = 0;
   bool hasWritten_ = false;
+  bool isLogAlarmed_ = false;
   std::string poison_;  ///< the first error that ended writing
 };
 

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <filesystem>
 
+#include "core/store_export.h"
+
 namespace vitrine {
 
 /// Never the database file itself: closing a second descriptor of that would drop SQLite's own
 /// locks. The kernel frees the lock when its holder dies, however it dies.
-class Gate {
+class VITRINE_STORE_EXPORT Gate {
  public:
   /// \throws StoreError  the file cannot be made
   explicit Gate(const std::filesystem::path& database);
@@ -22,6 +24,9 @@ class Gate {
   void unlock() noexcept;
 
  private:
+  void open();
+  [[nodiscard]] bool isInPlace() const noexcept;
+
   std::filesystem::path file_;
   int descriptor_ = -1;
 };

@@ -217,7 +217,10 @@ std::string RunStore::experimentSource(std::int64_t experimentId) {
   return row.text(0);
 }
 
-std::int64_t RunStore::dataVersion() { return database_->integer("PRAGMA data_version"); }
+std::int64_t RunStore::dataVersion() {
+  database_->checkPlace();
+  return database_->integer("PRAGMA data_version");
+}
 
 Json RunStore::info() {
   Database& database = *database_;

@@ -61,6 +61,13 @@ Objects expectedObjects(std::span<const Migration> steps) {
   return objects;
 }
 
+/// What an exported file may hold beside.
+const Objects& exportObjects() {
+  static const Migration tables{0, exportTables()};
+  static const Objects objects = expectedObjects({&tables, 1});
+  return objects;
+}
+
 const Objects& expectedNow() {
   static const Objects objects = expectedObjects(migrations());
   return objects;
@@ -75,8 +82,10 @@ void compareObjects(Database& database, const Objects& expected) {
     throw StoreError(file + " is damaged: " + error.what() + "; restore a backup");
   }
   for (const auto& [key, sql] : actual) {
-    const auto found = expected.find(key);
+    auto found = expected.find(key);
     if (found == expected.end()) {
+      found = exportObjects().find(key);
+      if (found != exportObjects().end() && found->second == sql) continue;
       throw StoreError(file + " holds the " + key.first + " '" + key.second +
                        "', which Vitrine did not make; remove it (DROP " + key.first +
                        ") if you trust the file, or restore a backup");
@@ -120,6 +129,21 @@ void refuseWhileAlive(Database& database) {
 
 }  // namespace
 
+std::string_view exportTables() {
+  return R"(CREATE TABLE exported_file (     -- a file of a run, below run-<uuid>/
+  run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+  path TEXT NOT NULL,            -- step-000000500/model.safetensors, run.log
+  part INTEGER NOT NULL,         -- from 0; every part but the last has 16 MiB
+  data BLOB NOT NULL,
+  PRIMARY KEY (run_id, path, part)
+) STRICT;
+CREATE TABLE exported_dependency (      -- a run that another one depends on and that is not in the file
+  run_id INTEGER PRIMARY KEY REFERENCES run(id) ON DELETE CASCADE,
+  uuid TEXT NOT NULL
+) STRICT;
+)";
+}
+
 void openSchema(Database& database, std::span<const Migration> steps) {
   const std::string file = quotedFile(database);
   const std::int64_t latest = steps.back().version;
@@ -148,22 +172,28 @@ void openSchema(Database& database, std::span<const Migration> steps) {
   }
   if (version > 0 && version < latest) {
     compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(version))));
-    refuseWhileAlive(database);
-    backUp(database, version);
+    if (!database.isScratch()) {
+      refuseWhileAlive(database);
+      backUp(database, version);
+    }
   }
+  const auto useLog = [&] {
+    Statement statement = database.prepare("PRAGMA journal_mode = WAL");
+    const std::string mode = statement.step() ? statement.text(0) : "";
+    if (mode != "wal") {
+      throw StoreError(file + " cannot use a write-ahead log here (journal mode is '" + mode +
+                       "'); keep it on a local disk");
+    }
+  };
+  const bool wantsLog = !database.isReadOnly() && !database.isScratch();
   if (version < latest) {
-    if (version == 0) {
-      Statement statement = database.prepare("PRAGMA journal_mode = WAL");
-      const std::string mode = statement.step() ? statement.text(0) : "";
-      if (mode != "wal") {
-        throw StoreError(file + " cannot use a write-ahead log here (journal mode is '" + mode +
-                         "'); keep it on a local disk");
-      }
+    if (version == 0 && wantsLog) {
+      useLog();
     }
     database.write([&] {
       version = identify();  // another process may have done it meanwhile
       if (version >= latest) return;
-      if (version > 0) refuseWhileAlive(database);
+      if (version > 0 && !database.isScratch()) refuseWhileAlive(database);
       for (const Migration& step : steps) {
         if (step.version > version) database.execute(std::string(step.sql).c_str());
       }
@@ -176,10 +206,18 @@ void openSchema(Database& database, std::span<const Migration> steps) {
       database.execute(("PRAGMA user_version = " + std::to_string(latest)).c_str());
     });
   }
-  if (steps.data() == migrations().data()) {
+  if (steps.data() == migrations().data() && steps.size() == migrations().size()) {
     compareObjects(database, expectedNow());
   } else {
     compareObjects(database, expectedObjects(steps));
+  }
+  // A backup or an export that became a database has no log yet.
+  if (wantsLog && version > 0) {
+    const auto mode = [&] {
+      Statement statement = database.prepare("PRAGMA journal_mode");
+      return statement.step() ? statement.text(0) : std::string();
+    };
+    if (mode() != "wal") useLog();
   }
 }
 

@@ -20,6 +20,10 @@ struct Migration {
 /// resources/migrations/*.sql in order.
 [[nodiscard]] VITRINE_STORE_EXPORT std::span<const Migration> migrations();
 
+/// Tables that only `vitrine export` makes, in a file of its own: what belongs to runs but lies
+/// outside a database. Such a file opens as a database too.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string_view exportTables();
+
 /// Makes the tables of an empty file, brings an older file up to date (after a backup beside it),
 /// refuses every other. A connection for reading only checks. \throws StoreError  not ours, newer
 /// than this program, or not of the expected schema \throws RefusedError  an older file has runs in

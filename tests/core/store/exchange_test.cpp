@@ -83,7 +83,8 @@ TEST_F(Exchange, KeepsEveryBitOfEveryPoint) {
 
 TEST_F(Exchange, CopiesEveryTableThatBelongsToRuns) {
   { RunStore store(file()); }
-  std::set<std::string> copied{"deleted_run"};  // tells windows of this database alone
+  // What belongs to this database alone: news for its windows, and its queue.
+  std::set<std::string> copied{"deleted_run", "queue_entry"};
   for (const RunTable& table : runTables()) copied.insert(table.name);
   RawDatabase(file()).each(
       "SELECT m.name FROM sqlite_schema m, pragma_table_xinfo(m.name) c WHERE m.type = 'table' AND "
@@ -256,6 +257,29 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
     ASSERT_THAT(checkContents(target, CheckpointFiles::Verified), ElementsAre());
   }
   EXPECT_GT(partly, 0) << "no kill came in the middle";
+}
+
+TEST_F(Exchange, BringsAnExportOfAnOlderVersionUpToDate) {
+  if (migrations().size() < 2) GTEST_SKIP() << "there is one version only";
+  {
+    Database old(out("old.vitrine"), Database::Access::Scratch);
+    openSchema(old, migrations().first(1));
+    old.write([&] {
+      old.execute(
+          "INSERT INTO experiment VALUES (1, 'old', '', '2026-01-01T00:00:00.000Z');"
+          "INSERT INTO run(uuid, experiment_id, variant, stage, name, seed, state, created_at, "
+          "change_sequence) VALUES ('01234567-89ab-4cde-8f01-23456789abcd', 1, '', '', 'old run', "
+          "5, 'done', '2026-01-01T00:00:00.000Z', 1);"
+          "INSERT INTO run_config VALUES (1, '{}', '{}', 'null')");
+    });
+  }
+  const std::string before = sha256OfFile(out("old.vitrine"));
+  EXPECT_EQ(import(file(), out("old.vitrine")).runs.size(), 1u);
+  EXPECT_EQ(RunStore(file()).run(1).name, "old run");
+  EXPECT_EQ(sha256OfFile(out("old.vitrine")), before);
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
+  }
 }
 
 TEST_F(Exchange, TellsFormsByTheEnding) {
