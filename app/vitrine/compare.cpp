@@ -1,11 +1,12 @@
 // vitrine compare: the variants of an experiment side by side.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
+#include "app/vitrine/claims.h"
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
+#include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 
@@ -73,23 +74,6 @@ std::vector<Group> groupsOf(RunStore& store, const std::string& experiment,
   return groups;
 }
 
-struct Statistic {
-  double mean = 0, deviation = 0;  ///< of the sample; 0 for one value
-  std::size_t count = 0;
-};
-
-Statistic statisticOf(const std::vector<double>& values) {
-  Statistic out;
-  out.count = values.size();
-  for (const double value : values) out.mean += value / static_cast<double>(values.size());
-  if (values.size() > 1) {
-    double sum = 0;
-    for (const double value : values) sum += (value - out.mean) * (value - out.mean);
-    out.deviation = std::sqrt(sum / static_cast<double>(values.size() - 1));
-  }
-  return out;
-}
-
 Json differencesFrom(const Group& baseline, const Group& group) {
   Json out = Json::array();
   for (const Difference& change : difference(baseline.config, group.config)) {
@@ -105,22 +89,32 @@ std::string plain(const Json& value) {
 }  // namespace
 
 int runCompare(const Arguments& arguments) {
-  CommandLine line(
-      "compare",
-      {"vitrine compare \"iLLaMA roadmap\"", "vitrine compare 1 --metric 'test/*' --json"},
-      Csv::Offered);
+  CommandLine line("compare",
+                   {"vitrine compare \"iLLaMA roadmap\" --metric 'test/*' --json",
+                    "vitrine compare --claims experiments/vit/claims.toml"},
+                   Csv::Offered);
   std::string experiment;
   std::vector<std::string> metrics;
+  std::string claims;
+  CLI::Option* which =
+      line.app()
+          .add_option("experiment", experiment, "title or number of the experiment")
+          ->type_name("EXPERIMENT");
   line.app()
-      .add_option("experiment", experiment, "title or number of the experiment")
-      ->required()
-      ->type_name("EXPERIMENT");
+      .add_option("--claims", claims,
+                  "judge the claims of this file from the finished runs of its experiments")
+      ->type_name("FILE")
+      ->excludes(which);
   line.app()
       .add_option(
           "--metric", metrics,
           "metrics to compare, * stands for anything (default: test/top1 test/loss test/ece)")
       ->type_name("NAME");
   line.parse(arguments);
+  if (experiment.empty() && claims.empty()) {
+    throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
+  }
+  if (!claims.empty()) return judgeClaims(line, claims);
   if (metrics.empty()) metrics = {"test/top1", "test/loss", "test/ece"};
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
@@ -140,7 +134,7 @@ int runCompare(const Arguments& arguments) {
       entry["differs"] = differencesFrom(groups.front(), group);
       Json values = Json::object();
       for (const auto& [name, last] : group.last) {
-        const Statistic statistic = statisticOf(last);
+        const SampleStatistics statistic = statisticsOf(last);
         values[name] = {{"mean", finite(statistic.mean)},
                         {"deviation", finite(statistic.deviation)},
                         {"n", statistic.count}};
@@ -170,7 +164,7 @@ int runCompare(const Arguments& arguments) {
     for (const std::string& name : names) {
       const auto found = group.last.find(name);
       const bool isThere = found != group.last.end();
-      const Statistic statistic = isThere ? statisticOf(found->second) : Statistic{};
+      const SampleStatistics statistic = isThere ? statisticsOf(found->second) : SampleStatistics{};
       if (isCsv) {
         row.push_back(isThere ? finite(statistic.mean) : Json(nullptr));
         row.push_back(statistic.count > 1 ? finite(statistic.deviation) : Json(nullptr));

@@ -46,6 +46,12 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   EXPECT_THAT(log, AllOf(HasSubstr("step 24/24 100.0 % | loss "), HasSubstr(" img/s | mem "),
                          HasSubstr("run 4 of 4")));
   EXPECT_THAT(log, Not(HasSubstr("\033"))) << "escape sequences belong on a terminal";
+  EXPECT_THAT(log, Not(HasSubstr("| loss 0 |"))) << "no loss was known yet";
+  std::size_t last = 0;
+  for (std::size_t at = log.find("step 24/24"); at != std::string::npos;
+       at = log.find("step 24/24", at + 1))
+    ++last;
+  EXPECT_EQ(last, 4u) << "one last line for each run\n" << log;
 }
 
 TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
@@ -183,6 +189,29 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   EXPECT_THAT(onShared({"compare", "1"}).out, AllOf(HasSubstr("±"), HasSubstr("model.width = 32")));
 }
 
+TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
+  Scratch scratch;
+  writeText(scratch.path("tiny.toml"), "title = \"Tiny\"\n");
+  const auto claim = [&](const std::string& rest) {
+    writeText(scratch.path("claims.toml"),
+              "[[claim]]\nname = \"c\"\nsource = \"here\"\nexperiment = \"tiny.toml\"\n" + rest);
+    return onShared({"compare", "--claims", scratch.path("claims.toml"), "--json"});
+  };
+  // The schedule does not depend on the width: a difference of exactly 0, an interval of no width.
+  const std::string same =
+      "metric = \"optimizer/learning_rate\"\nbetter = \"wide\"\nworse = \"narrow\"\n";
+  const Json reached = claim(same + "margin = 0\nseeds = 2\n").json().at(0);
+  EXPECT_EQ(reached.at("verdict"), "re-shown") << reached.dump();
+  EXPECT_EQ(reached.at("n"), 2);
+  EXPECT_EQ(claim(same + "margin = 0.1\nseeds = 2\n").json().at(0).at("verdict"), "contradicted");
+  const Json few = claim(same + "margin = 0\nseeds = 3\n").json().at(0);
+  EXPECT_EQ(few.at("verdict"), "undecided");
+  EXPECT_EQ(few.at("why"), "2 of 3 common seeds are done");
+  const Ended wrong = claim("metrics = \"test/top1\"\nbetter = \"wide\"\nabove = 0\n");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("claims.toml:5:1"), HasSubstr("did you mean 'metric'?")));
+}
+
 TEST(Evaluate, RepeatsTheScoresOfTheLastEvaluation) {
   const Json scores = onShared({"evaluate", "1", "--json"}).json().at("scores");
   const Json trained = Json::parse(readText(sharedFolder() / "train.json")).at(0).at("scores");
@@ -201,6 +230,7 @@ TEST(Analyse, StoresWhatItFindsWithTheRun) {
   EXPECT_EQ(found.at("step"), 24);
   EXPECT_GT(found.at("scores").size(), 0u);
   EXPECT_GT(found.at("artifacts").size(), 0u);
+  EXPECT_THAT(copy.run({"show", "1"}).out, HasSubstr("analysis/attention_rank/"));
   EXPECT_EQ(copy.run({"show", "1", "--json"}).json().at("artifacts").size(),
             before + found.at("artifacts").size());
   EXPECT_EQ(
@@ -208,6 +238,31 @@ TEST(Analyse, StoresWhatItFindsWithTheRun) {
       "reliability");
   EXPECT_EQ(copy.run({"analyse", "1", "attention_rank", "imges=2"}).code, 2);
   EXPECT_EQ(copy.run({"analyse", "1", "attention_bank"}).code, 3);
+}
+
+TEST(Analyse, GivesTheScoresOfAListenerAsTheRunItselfHasThem) {
+  const Copy copy;
+  const auto points = [&](const std::string& name) {
+    return copy
+        .run({"query", "SELECT step, value FROM metrics WHERE run_id = 1 AND name = '" + name + "'",
+              "--json"})
+        .json();
+  };
+  const Json before = points("analysis/calibration/ece");
+  ASSERT_FALSE(before.empty());
+  EXPECT_EQ(before.back().at("step"), 24);
+  const Json found = copy.run({"analyse", "1", "calibration", "--json"}).json();
+  EXPECT_DOUBLE_EQ(found.at("scores").at("ece").get<double>(),
+                   before.back().at("value").get<double>());
+  // The run was observed at that step: its own point stays the only one.
+  EXPECT_EQ(points("analysis/calibration/ece"), before);
+  // Of another split nothing was known.
+  const Json train = copy.run({"analyse", "1", "calibration", "--split", "train", "--json"}).json();
+  ASSERT_TRUE(train.at("scores").contains("train/ece")) << train.dump();
+  const Json added = points("analysis/calibration/train/ece");
+  ASSERT_EQ(added.size(), 1u);
+  EXPECT_EQ(added[0].at("step"), 24);
+  EXPECT_EQ(added[0].at("value"), train.at("scores").at("train/ece"));
 }
 
 TEST(Notes, StayWithTheRun) {

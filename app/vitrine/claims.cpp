@@ -1,0 +1,96 @@
+#include "app/vitrine/claims.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "app/vitrine/open_store.h"
+#include "app/vitrine/output.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/claims.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Last values by seed of one variant or stage; of runs that say the same the newest counts.
+std::map<std::uint64_t, double> valuesOf(RunStore& store, const std::string& experiment,
+                                         const std::string& name, const std::string& metric) {
+  std::map<std::uint64_t, double> values;
+  for (const RunRow& run : store.runs()) {
+    if (run.experiment != experiment || run.state != RunState::Done) continue;
+    if (run.variant != name && run.stage != name) continue;
+    for (const MetricSummary& summary : store.summaries(run.id)) {
+      if (summary.name == metric) values[run.seed] = summary.last;
+    }
+  }
+  return values;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string relation(const Claim& claim) {
+  if (claim.above) return claim.better + " >= " + formatReal(*claim.above);
+  return claim.better + " - " + claim.worse + " >= " + formatReal(claim.margin);
+}
+
+std::string measured(const Judgement& judgement) {
+  const SampleStatistics& s = judgement.statistics;
+  if (s.count == 0) return "";
+  const std::string mean = formatReal(s.mean, 4);
+  if (s.count == 1) return mean;
+  return mean + " [" + formatReal(s.interval.lower, 4) + ", " + formatReal(s.interval.upper, 4) +
+         "]";
+}
+
+}  // namespace
+
+int judgeClaims(const CommandLine& line, const std::string& file) {
+  std::vector<Problem> problems;
+  const std::vector<Claim> claims = readClaims(readTextFile(file), file, problems);
+  if (!problems.empty()) {
+    std::string sentences;
+    for (const Problem& problem : problems)
+      sentences += (sentences.empty() ? "" : "\n") + problem.sentence();
+    throw ConfigError(sentences);
+  }
+  RunStore store = openStoreForReading(line);
+  Json out = Json::array();
+  Table table{{"claim", "verdict", "n", "metric", "relation", "measured", "why"}, {}};
+  for (const Claim& claim : claims) {
+    const std::string path = (fs::path(file).parent_path() / claim.experiment).string();
+    const std::string title = titleOf(readTextFile(path), path);
+    const Judgement judgement =
+        judge(claim, valuesOf(store, title, claim.better, claim.metric),
+              claim.above ? std::map<std::uint64_t, double>{}
+                          : valuesOf(store, title, claim.worse, claim.metric));
+    const SampleStatistics& statistics = judgement.statistics;
+    out.push_back({{"claim", claim.name},
+                   {"source", claim.source},
+                   {"experiment", title},
+                   {"metric", claim.metric},
+                   {"relation", relation(claim)},
+                   {"verdict", toString(judgement.verdict)},
+                   {"n", statistics.count},
+                   {"mean", number(statistics.mean)},
+                   {"lower", number(statistics.interval.lower)},
+                   {"upper", number(statistics.interval.upper)},
+                   {"why", judgement.reason},
+                   {"note", claim.note}});
+    table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count, claim.metric,
+                          relation(claim), measured(judgement), judgement.reason});
+  }
+  if (line.wantsJson()) {
+    print(out);
+  } else {
+    print(table, formatOf(line));
+  }
+  return 0;
+}
+
+}  // namespace vitrine::app
