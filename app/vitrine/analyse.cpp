@@ -10,6 +10,7 @@
 #include "app/vitrine/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/train/observe.h"
 
 namespace vitrine::app {
 
@@ -25,6 +26,8 @@ void requireCapabilities(const ItemCard& card, Model& model) {
   }
 }
 
+/// With the names that the trainer gives: "ece", and "train/ece" for another split than the one
+/// that evaluations end with.
 Analysis::Findings analyse(const Analysis& analysis, const Config& config,
                            const TrainedModel& trained, Split split) {
   const c10::NoGradGuard noGradient;
@@ -32,15 +35,52 @@ Analysis::Findings analyse(const Analysis& analysis, const Config& config,
     return analysis.probe(config, *trained.model,
                           trained.session->probeBatch(analysis.probeImages(config)))();
   }
-  const auto listener = analysis.listen(config, trained.session->dataset());
+  const std::string id = analysis.card().id;
+  NamedListener listener(id, analysis.listen(config, trained.session->dataset()));
   Analysis::Findings findings;
-  // The task's own scores and artifacts are `evaluate`'s.
   std::vector<Artifact> all;
-  (void)trained.session->evaluate(*trained.model, split, {listener.get()}, all);
+  // The task's own scores and artifacts are `evaluate`'s.
+  (void)trained.session->evaluate(*trained.model, split, {&listener}, all);
   for (Artifact& artifact : all) {
-    if (artifact.analysis == analysis.card().id) findings.artifacts.push_back(std::move(artifact));
+    if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
   }
+  const std::vector<Split> usual = trained.session->evaluationSplits();
+  const std::string part = !usual.empty() && usual.back() == split ? "" : toString(split) + "/";
+  for (const auto& [name, score] : listener.scores())
+    findings.scores.emplace_back(part + name, score);
   return findings;
+}
+
+/// The segment that shows `step`, or 0.
+std::int64_t segmentAt(RunStore& store, std::int64_t run, std::int64_t step) {
+  std::int64_t found = 0;
+  for (const SegmentRow& segment : store.segments(run)) {
+    const bool hasBegun = segment.firstStep == 0 || step > segment.firstStep;
+    if (hasBegun && (segment.lastStep < 0 || step <= segment.lastStep)) found = segment.number;
+  }
+  return found;
+}
+
+/// Scores become points of "analysis/<id>/<name>", as if the run had been observed. Where it was,
+/// its own point at that step stays the only one.
+void storeScores(RunStore& store, const RunRow& run, const std::string& analysis,
+                 const Scores& scores, const TrainedModel& trained, const std::string& use) {
+  const std::int64_t step = trained.checkpoint.step;
+  const std::int64_t segment = segmentAt(store, run.id, step);
+  if (segment == 0) return;
+  MetricRecord record{step, trained.epoch, trained.time, {}};
+  for (const auto& [name, score] : scores) {
+    const std::string full = "analysis/" + analysis + "/" + name + (use == "ema" ? "@ema" : "");
+    const std::vector<MetricPoint> known = store.points(run.id, full);
+    const bool isThere = std::any_of(known.begin(), known.end(), [step](const MetricPoint& point) {
+      return point.step == step;
+    });
+    if (!isThere) record.values.emplace_back(full, score);
+  }
+  if (record.values.empty()) return;
+  RunStore::Batch batch;
+  batch.metrics.push_back(std::move(record));
+  store.append(run.id, segment, batch);
 }
 
 }  // namespace
@@ -48,10 +88,10 @@ Analysis::Findings analyse(const Analysis& analysis, const Config& config,
 int runAnalyse(const Arguments& arguments) {
   CommandLine line("analyse", {"vitrine analyse 3 attention_rank images=8",
                                "vitrine analyse 3 calibration --checkpoint best --json"});
-  std::int64_t id = 0;
-  std::string item, split = "test", which = "latest", use = "model";
+  ModelChoice asked;
+  std::string item;
   std::vector<std::string> overrides;
-  line.app().add_option("run", id, "the run")->required()->type_name("RUN");
+  addTrainedRun(line, asked);
   line.app()
       .add_option("item", item, "the analysis; `vitrine describe` lists them")
       ->required()
@@ -59,22 +99,11 @@ int runAnalyse(const Arguments& arguments) {
   line.app()
       .add_option("overrides", overrides, "the analysis's own keys: images=8")
       ->type_name("KEY=VALUE");
-  line.app()
-      .add_option("--split", split, "what a listener hears: train, validation or test")
-      ->capture_default_str()
-      ->type_name("SPLIT");
-  line.app()
-      .add_option("--checkpoint", which, "latest, best or a step")
-      ->capture_default_str()
-      ->type_name("WHICH");
-  line.app()
-      .add_option("--use", use, "model, or ema for the averaged weights")
-      ->capture_default_str()
-      ->type_name("WEIGHTS");
+  addModelOptions(line, asked, "what a listener hears: train, validation or test");
   line.parse(arguments);
-  const Split chosen = splitFromString(split);
+  const Split split = splitFromString(asked.split);
   RunStore store = openStore(line, Missing::Refuse);
-  const RunRow run = store.run(id);
+  const RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
   const Analysis& analysis = engine.registry.analysis(item);
@@ -82,18 +111,22 @@ int runAnalyse(const Arguments& arguments) {
   layOverrides(values, overrides);
   const Config config(resolveOrThrow(analysis.card().schema, item, std::move(values)));
 
-  const TrainedModel trained = openTrainedModel(store, engine, run, which, use);
+  const TrainedModel trained = openTrainedModel(store, engine, run, asked.which, asked.use);
   requireCapabilities(analysis.card(), *trained.model);
-  log::info("run " + std::to_string(id) + " at step " + std::to_string(trained.checkpoint.step));
-  Analysis::Findings findings = analyse(analysis, config, trained, chosen);
+  log::info("run " + std::to_string(run.id) + " at step " +
+            std::to_string(trained.checkpoint.step));
+  Analysis::Findings findings = analyse(analysis, config, trained, split);
+  storeScores(store, run, item, findings.scores, trained, asked.use);
 
   Json artifacts = Json::array(), scores = Json::object();
   Table table{{"artifact", "kind", "id", "bytes"}, {}};
   for (Artifact& artifact : findings.artifacts) {
+    artifact.analysis = item;
     artifact.step = trained.checkpoint.step;
-    artifact.meta["split"] = analysis.kind() == Analysis::Kind::Probe ? "test" : split;
-    artifact.meta["weights"] = use;
-    const std::int64_t artifactId = store.addArtifact(id, artifact);
+    artifact.meta["split"] = analysis.kind() == Analysis::Kind::Probe ? "test" : asked.split;
+    artifact.meta["weights"] = asked.use;
+    artifact.meta["time"] = trained.time;
+    const std::int64_t artifactId = store.addArtifact(run.id, artifact);
     artifacts.push_back({{"id", artifactId},
                          {"name", artifact.name},
                          {"kind", artifact.kind},
@@ -103,16 +136,16 @@ int runAnalyse(const Arguments& arguments) {
   }
   for (const auto& [name, value] : findings.scores) scores[name] = finite(value);
   if (line.wantsJson()) {
-    print(Json{{"run", id},
+    print(Json{{"run", run.id},
                {"analysis", item},
                {"step", trained.checkpoint.step},
                {"scores", scores},
                {"artifacts", artifacts}});
     return 0;
   }
-  Table values2{{"score", "value"}, {}};
-  for (const auto& [name, value] : scores.items()) values2.rows.push_back({name, value});
-  if (!values2.rows.empty()) print(toText(values2) + "\n");
+  Table scoreTable{{"score", "value"}, {}};
+  for (const auto& [name, value] : scores.items()) scoreTable.rows.push_back({name, value});
+  if (!scoreTable.rows.empty()) print(toText(scoreTable) + "\n");
   print(table, Format::Text);
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <c10/core/Device.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -74,9 +75,14 @@ Cost costOf(const Registry& registry, const PlannedRun& run) {
   return cost;
 }
 
+/// What the memory of a run depends on in its data; 0 where the data cannot be opened here.
+struct DataFacts {
+  double bytes = 0, stepsPerEpoch = 0;
+};
+
 /// Opens dataset and task as a run would, so that what only they can judge is judged here.
-double judgeData(const Registry& registry, const PlannedRun& run, Datasets& datasets,
-                 Report& report) {
+DataFacts judgeData(const Registry& registry, const PlannedRun& run, Datasets& datasets,
+                    Report& report) {
   const Config config(run.config);
   std::shared_ptr<const Dataset> dataset;
   try {
@@ -88,7 +94,7 @@ double judgeData(const Registry& registry, const PlannedRun& run, Datasets& data
         report.warnings.end()) {
       report.warnings.push_back(sentence);
     }
-    return 0;
+    return {};
   }
   TaskContext context;
   context.seed = run.seed;
@@ -97,7 +103,9 @@ double judgeData(const Registry& registry, const PlannedRun& run, Datasets& data
   context.imageSize = config.size("model.image_size");
   (void)registry.task(config.text("task.name"))
       .open(config.table("task"), config.table("data"), dataset, context);
-  return bytesOf(*dataset);
+  const double images =
+      static_cast<double>(config.integer("train.batch_size") * config.integer("train.accumulate"));
+  return {bytesOf(*dataset), std::ceil(static_cast<double>(dataset->size(Split::Train)) / images)};
 }
 
 void addProblem(Report& report, const std::string& key, const std::string& message) {
@@ -123,9 +131,9 @@ void judge(const Registry& registry, Report& report) {
       addProblem(report, "model", problem.what());
       continue;
     }
-    double datasetBytes = 0;
+    DataFacts facts;
     try {
-      datasetBytes = judgeData(registry, run, datasets, report);
+      facts = judgeData(registry, run, datasets, report);
     } catch (const ConfigError& problem) {
       addProblem(report, "task", problem.what());
     }
@@ -135,7 +143,8 @@ void judge(const Registry& registry, Report& report) {
     input.parameters = static_cast<double>(slot->parameters);
     input.blocks = slot->blocks;
     input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
-    input.datasetBytes = datasetBytes;
+    input.datasetBytes = facts.bytes;
+    input.stepsPerEpoch = facts.stepsPerEpoch;
     input.train = config.table("train");
     slot->memory = estimateMemory(input);
   }
@@ -270,21 +279,14 @@ int runCheck(const Arguments& arguments) {
   CommandLine line(
       "check", {"vitrine check experiments/illama/quick.toml",
                 "vitrine check experiments/vit/quick.toml model.depth=6 train.epochs=2 --json"});
-  std::string file;
-  std::vector<std::string> overrides;
-  line.app()
-      .add_option("file", file, "an experiment; - reads standard input")
-      ->required()
-      ->type_name("FILE");
-  line.app()
-      .add_option("overrides", overrides, "values that win over the file: model.depth=6")
-      ->type_name("KEY=VALUE");
+  ExperimentChoice asked;
+  addExperiment(line, asked);
   line.parse(arguments);
 
   Engine engine;
   loadEngine(engine);
   Report report;
-  report.plan = planFile(file, engine.registry.catalog(), overrides);
+  report.plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
   if (report.plan.problems.empty()) judge(engine.registry, report);
   if (line.wantsJson()) {
     print(toJsonReport(report));

@@ -43,6 +43,46 @@ void CommandLine::parse(const Arguments& arguments) {
     throw ConfigError("vitrine " + verb_ + ": --json and --csv exclude each other; give one");
 }
 
+void addExperiment(CommandLine& line, ExperimentChoice& choice) {
+  line.app()
+      .add_option("file", choice.file, "an experiment; - reads standard input")
+      ->required()
+      ->type_name("FILE");
+  line.app()
+      .add_option("overrides", choice.overrides,
+                  "values that win over the file: model.depth=6 train.epochs=2")
+      ->type_name("KEY=VALUE");
+}
+
+void addRunId(CommandLine& line, std::int64_t& id, const std::string& name) {
+  line.app()
+      .add_option(name, id, "the run, as `vitrine runs` lists it")
+      ->required()
+      ->type_name("ID");
+}
+
+void addTrainedRun(CommandLine& line, ModelChoice& choice) {
+  line.app()
+      .add_option("run", choice.run, "the run, as `vitrine runs` lists it")
+      ->required()
+      ->type_name("RUN");
+}
+
+void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp) {
+  line.app()
+      .add_option("--split", choice.split, splitHelp)
+      ->capture_default_str()
+      ->type_name("SPLIT");
+  line.app()
+      .add_option("--checkpoint", choice.which, "latest, best or a step")
+      ->capture_default_str()
+      ->type_name("WHICH");
+  line.app()
+      .add_option("--use", choice.use, "model, or ema for the averaged weights")
+      ->capture_default_str()
+      ->type_name("WEIGHTS");
+}
+
 std::vector<Override> parseOverrides(const std::vector<std::string>& texts) {
   std::vector<Override> overrides;
   overrides.reserve(texts.size());

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,26 @@ class CommandLine {
   bool json_ = false;
   bool csv_ = false;
 };
+
+/// What `check` and `train` are asked about.
+struct ExperimentChoice {
+  std::string file;                    ///< "-": standard input
+  std::vector<std::string> overrides;  ///< key=value
+};
+void addExperiment(CommandLine& line, ExperimentChoice& choice);
+
+/// The run of `resume`, `retry`, `stop` (a bare number) and `run` (`name` is "--id").
+void addRunId(CommandLine& line, std::int64_t& id, const std::string& name = "id");
+
+/// Which weights of a run `analyse` and `evaluate` look at, and on which images.
+struct ModelChoice {
+  std::int64_t run = 0;
+  std::string split = "test", which = "latest", use = "model";
+};
+/// The run alone: an argument of its own, so that others can come before the options.
+void addTrainedRun(CommandLine& line, ModelChoice& choice);
+/// \param splitHelp  what the split is for
+void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp);
 
 /// \throws ConfigError  one of them is no key=value
 [[nodiscard]] std::vector<Override> parseOverrides(const std::vector<std::string>& texts);

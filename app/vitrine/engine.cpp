@@ -6,11 +6,13 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/train/device.h"
 
 namespace vitrine::app {
 
 void loadEngine(Engine& engine, Refused refused) {
   engine.plugins = loadPlugins(engine.registry, pluginFolders());
+  engine.residentBytes = processMemory().residentBytes;
   if (refused == Refused::Silent) return;
   for (const PluginRefusal& refusal : engine.plugins.refused) log::warning(refusal.sentence);
 }

@@ -10,6 +10,7 @@ namespace vitrine::app {
 struct Engine {
   Registry registry;
   LoadedPlugins plugins;
+  std::int64_t residentBytes = 0;  ///< of the process once they were loaded; estimates begin there
 };
 
 enum class Refused { Warn, Silent };

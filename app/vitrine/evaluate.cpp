@@ -13,40 +13,28 @@ int runEvaluate(const Arguments& arguments) {
       "evaluate",
       {"vitrine evaluate 3", "vitrine evaluate 3 --split train --checkpoint best --json"},
       Csv::Offered);
-  std::int64_t id = 0;
-  std::string split = "test", which = "latest", use = "model";
-  line.app().add_option("run", id, "the run")->required()->type_name("RUN");
-  line.app()
-      .add_option("--split", split, "train, validation or test")
-      ->capture_default_str()
-      ->type_name("SPLIT");
-  line.app()
-      .add_option("--checkpoint", which, "latest, best or a step")
-      ->capture_default_str()
-      ->type_name("WHICH");
-  line.app()
-      .add_option("--use", use, "model, or ema for the averaged weights")
-      ->capture_default_str()
-      ->type_name("WEIGHTS");
+  ModelChoice asked;
+  addTrainedRun(line, asked);
+  addModelOptions(line, asked, "train, validation or test");
   line.parse(arguments);
-  const Split chosen = splitFromString(split);
+  const Split split = splitFromString(asked.split);
   RunStore store = openStore(line, Missing::Refuse);
-  const RunRow run = store.run(id);
+  const RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
-  const TrainedModel trained = openTrainedModel(store, engine, run, which, use);
-  log::info("run " + std::to_string(id) + " at step " + std::to_string(trained.checkpoint.step) +
-            ", split " + split);
+  const TrainedModel trained = openTrainedModel(store, engine, run, asked.which, asked.use);
+  log::info("run " + std::to_string(run.id) + " at step " +
+            std::to_string(trained.checkpoint.step) + ", split " + asked.split);
   const c10::NoGradGuard noGradient;
   std::vector<Artifact> artifacts;
-  const Scores scores = trained.session->evaluate(*trained.model, chosen, {}, artifacts);
+  const Scores scores = trained.session->evaluate(*trained.model, split, {}, artifacts);
   if (line.wantsJson()) {
     Json values = Json::object();
     for (const auto& [name, value] : scores) values[name] = finite(value);
-    print(Json{{"run", id},
+    print(Json{{"run", run.id},
                {"step", trained.checkpoint.step},
-               {"split", split},
-               {"weights", use},
+               {"split", asked.split},
+               {"weights", asked.use},
                {"scores", values}});
     return 0;
   }

@@ -1,6 +1,7 @@
 #include "app/vitrine/open_store.h"
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 
 namespace vitrine::app {
 
@@ -33,6 +34,14 @@ RunStore openStoreForReading(const CommandLine& line) {
   if (!fs::exists(file))
     (void)openStore(line, Missing::Refuse);  // makes the default one, or refuses
   return RunStore(file, OpenMode::ReadOnly);
+}
+
+void reapBeforeShowing(RunStore& store) {
+  try {
+    store.reapLostRuns();
+  } catch (const StoreError& problem) {
+    log::warning(problem.what());
+  }
 }
 
 std::string runFolderName(const RunRow& run) { return "run-" + run.uuid; }

@@ -16,6 +16,10 @@ enum class Missing { Create, Refuse };
 /// For reading alone.
 [[nodiscard]] RunStore openStoreForReading(const CommandLine& line);
 
+/// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
+/// full, it is a warning: what is there can still be read.
+void reapBeforeShowing(RunStore& store);
+
 /// Last part of a run's path beside the database: "run-<uuid>".
 [[nodiscard]] std::string runFolderName(const RunRow& run);
 

@@ -35,9 +35,10 @@ std::string progressText(const ProgressRecord& record) {
                                                      static_cast<double>(record.totalSteps)
                                                : 0;
   std::string text = "step " + std::to_string(record.step) + "/" +
-                     std::to_string(record.totalSteps) + " " + fixed(percent, 1) + " % | loss " +
-                     formatReal(record.loss, 3) + " | " + fixed(record.imagesPerSecond, 0) +
-                     " img/s | mem " + formatBytes(static_cast<double>(record.memoryBytes));
+                     std::to_string(record.totalSteps) + " " + fixed(percent, 1) + " %";
+  if (!std::isnan(record.loss)) text += " | loss " + formatReal(record.loss, 3);
+  text += " | " + fixed(record.imagesPerSecond, 0) + " img/s | mem " +
+          formatBytes(static_cast<double>(record.memoryBytes));
   if (std::isfinite(record.remainingSeconds))
     text += " | ETA " + formatDuration(record.remainingSeconds);
   return text;

@@ -38,7 +38,8 @@ class RunLog {
   Clock::time_point lastShown_{}, lastLogged_{};
 };
 
-/// "step 1200/20000 6.0 % | loss 2.31 | 412 img/s | mem 1.2 GB | ETA 01:12:40"
+/// "step 1200/20000 6.0 % | loss 2.31 | 412 img/s | mem 1.2 GB | ETA 01:12:40"; without the loss
+/// while none is known
 [[nodiscard]] std::string progressText(const ProgressRecord& record);
 
 /// Hands everything on to `next` and tells the log what a person wants to see.

@@ -10,7 +10,7 @@ namespace vitrine::app {
 int runResume(const Arguments& arguments) {
   CommandLine line("resume", {"vitrine resume 3", "vitrine resume 3 --db lab.sqlite"});
   std::int64_t id = 0;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  addRunId(line, id);
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
@@ -19,10 +19,10 @@ int runResume(const Arguments& arguments) {
     throw RefusedError("run " + std::to_string(id) + " has not started yet; `vitrine run --id " +
                        std::to_string(id) + "` starts it");
   }
+  const SignalScope signals;  // before the plugins: loading them takes a while
   Engine engine;
   loadEngine(engine);
-  const SignalScope signals;
-  const WorkedRun worked = workRun(store, engine, id);
+  const WorkedRun worked = workRun(store, engine, run);
   printTrained({{store.run(id), worked}}, line.wantsJson());
   return static_cast<int>(worked.code);
 }

@@ -10,7 +10,7 @@ namespace vitrine::app {
 int runRetry(const Arguments& arguments) {
   CommandLine line("retry", {"vitrine retry 3", "vitrine retry 3 && vitrine run --id 3"});
   std::int64_t id = 0;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  addRunId(line, id);
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();

@@ -9,17 +9,14 @@ namespace vitrine::app {
 int runRun(const Arguments& arguments) {
   CommandLine line("run", {"vitrine run --id 3", "vitrine run --id 3 --db lab.sqlite --json"});
   std::int64_t id = 0;
-  line.app()
-      .add_option("--id", id, "the run, as `vitrine runs` lists it")
-      ->required()
-      ->type_name("ID");
+  addRunId(line, id, "--id");
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
-  (void)store.run(id);
+  const SignalScope signals;  // before the plugins: loading them takes a while
+  const RunRow run = store.run(id);
   Engine engine;
   loadEngine(engine);
-  const SignalScope signals;
-  const WorkedRun worked = workRun(store, engine, id);
+  const WorkedRun worked = workRun(store, engine, run);
   printTrained({{store.run(id), worked}}, line.wantsJson());
   return static_cast<int>(worked.code);
 }

@@ -29,12 +29,24 @@ std::string firstLine(const char* text) {
   return whole.substr(0, whole.find('\n'));
 }
 
+/// A process has opened a segment of the run, and no other has claimed it since.
+bool isTakenUp(RunStore& store, const RunRow& run) {
+  return !store
+              .query(
+                  "SELECT 1 FROM run r JOIN segment s ON s.run_id = r.id AND s.worker_pid = "
+                  "r.worker_pid AND s.worker_start = r.worker_start AND s.worker_boot = "
+                  "r.worker_boot WHERE r.id = " +
+                  std::to_string(run.id))
+              .rows.empty();
+}
+
 /// \throws RefusedError  run.state does not allow work
-void requireStartable(const RunRow& run) {
+void requireStartable(RunStore& store, const RunRow& run) {
   if (run.state == RunState::Done)
     throw RefusedError(label(run) + " is done; train the experiment again for another run");
-  // `starting` is the claim of a launcher, which this process takes over.
-  const bool isClaimed = run.state == RunState::Starting;
+  // The claim of a launcher, which this process takes over; it may have been asked to stop already.
+  const bool isClaimed = run.state == RunState::Starting ||
+                         (run.state == RunState::Stopping && !isTakenUp(store, run));
   if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
       isWorkerAlive(run.worker)) {
     throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
@@ -80,6 +92,23 @@ InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
   }
   choice.weights = chooseCheckpoint(store, *source, init.checkpoint, init.use).weights;
   return choice;
+}
+
+/// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
+/// somebody wanted it to stop
+bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
+  if (isAlive(run.state)) {
+    // What was asked of a worker that is gone went with it.
+    return isTakenUp(store, run) || store.request(run.id) != "stop";
+  }
+  store.claim(run.id);
+  std::string before;
+  for (const EventRow& event : store.events(run.id)) {
+    if (event.kind == "state" && event.data.value("to", "") == toString(RunState::Starting))
+      before = event.data.value("from", "");
+  }
+  const bool wasStopped = before == toString(RunState::Stopped) && asked.state != RunState::Stopped;
+  return !wasStopped && store.request(run.id) != "stop";
 }
 
 RunState stateOf(Outcome outcome) {
@@ -139,27 +168,42 @@ TrainerResult train(const Engine& engine, const Json& config, const RunRow& run,
 
 }  // namespace
 
-WorkedRun workRun(RunStore& store, const Engine& engine, std::int64_t id) {
+WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
+  const std::int64_t id = asked.id;
   const RunRow run = store.run(id);
-  requireStartable(run);
+  requireStartable(store, run);
   requireDependency(store, run);
   const std::filesystem::path folder = runFolder(store, run);
   RunLog log(folder / "run.log");
-  const auto resumed =
-      newestCheckpoint(folder, [&log](const std::string& why) { log.line("warning: " + why); });
+  bool hasDamaged = false;
+  const auto resumed = newestCheckpoint(folder, [&](const std::string& why) {
+    log.line("warning: " + why);
+    hasDamaged = true;
+  });
+  if (hasDamaged && !resumed)
+    log.line("warning: " + label(run) + " has no whole checkpoint and begins again at step 0");
   // Before anything is written: a run whose source is not ready stays queued.
   const InitChoice init = initChoiceOf(store, run, resumed.has_value());
 
   WorkedRun worked;
+  if (!takeUp(store, asked, run)) {
+    worked.state = RunState::Stopped;
+    worked.reason = "stopped on request before its first step";
+    worked.step = run.step;
+    worked.code = codeOf(worked.state);
+    store.setState(id, worked.state, worked.reason);
+    log.line(label(run) + " is stopped: " + worked.reason);
+    return worked;
+  }
   RunControl control;
   try {
     const Json config = store.config(id);
     const Config values(config);
     useThreads(values.maybeInteger("train.threads"));
-    const Json environment = describeEnvironment(
+    Json environment = describeEnvironment(
         engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
+    environment["resident_bytes"] = engine.residentBytes;
     store.setLogFile(id, runFolderName(run) + "/run.log");
-    store.setRequest(id, "");
     const std::int64_t segment =
         store.openSegment(id, resumed ? resumed->step : 0, thisWorker(), environment);
     log.line(label(run) + ": " + run.name +

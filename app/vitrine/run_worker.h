@@ -19,11 +19,13 @@ struct WorkedRun {
   ExitCode code = ExitCode::Done;
 };
 
-/// Trains run `id` from its newest whole checkpoint, or from its beginning, to its end or to a
+/// Trains a run from its newest whole checkpoint, or from its beginning, to its end or to a
 /// request. Rows, checkpoints and log are written as it goes; what goes wrong becomes the run's
-/// state, reason and `code`. \throws RefusedError  it is done, someone else works on it, or the run
-/// that it starts from is not finished
-[[nodiscard]] WorkedRun workRun(RunStore& store, const Engine& engine, std::int64_t id);
+/// state, reason and `code`.
+/// \param asked  its row when the work was asked for: who stops it after that moment is obeyed
+/// \throws RefusedError  it is done, someone else works on it, or the run that it starts from is
+/// not finished
+[[nodiscard]] WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked);
 
 /// The row of a finished or interrupted run, for the result of `train`, `run` and `resume`.
 [[nodiscard]] Json toJson(const RunRow& run, const WorkedRun& worked);

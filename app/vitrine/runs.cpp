@@ -19,7 +19,7 @@ int runRuns(const Arguments& arguments) {
   if (!state.empty()) (void)runStateFromString(state);
 
   RunStore store = openStore(line, Missing::Create);
-  store.reapLostRuns();
+  reapBeforeShowing(store);
   std::map<std::int64_t, double> top1, loss;
   for (const auto& [id, value] : store.lastValues("test/top1")) top1[id] = value;
   for (const auto& [id, value] : store.lastValues("train/loss")) loss[id] = value;

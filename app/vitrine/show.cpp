@@ -129,7 +129,7 @@ int runShow(const Arguments& arguments) {
   line.app().add_option("id", id, "the run")->required()->type_name("ID");
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
-  store.reapLostRuns();
+  reapBeforeShowing(store);
   const Json run = describe(store, store.run(id));
   if (line.wantsJson()) {
     print(run);

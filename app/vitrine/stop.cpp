@@ -9,7 +9,7 @@ namespace vitrine::app {
 int runStop(const Arguments& arguments) {
   CommandLine line("stop", {"vitrine stop 3", "vitrine stop 3 --db lab.sqlite"});
   std::int64_t id = 0;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  addRunId(line, id);
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();

@@ -16,6 +16,9 @@ std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
                                  const std::vector<std::int64_t>& ids) {
   const SignalScope signals;
   std::vector<TrainedRun> trained;
+  // As they are now: one that is stopped while it waits for its turn stays stopped.
+  std::vector<RunRow> asked;
+  for (const std::int64_t id : ids) asked.push_back(store.run(id));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (wasSignalled()) {
       log::info(std::to_string(ids.size() - i) + " more runs stay queued; `vitrine run --id " +
@@ -25,7 +28,7 @@ std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
     if (ids.size() > 1)
       log::info("run " + std::to_string(i + 1) + " of " + std::to_string(ids.size()));
     try {
-      WorkedRun worked = workRun(store, engine, ids[i]);
+      WorkedRun worked = workRun(store, engine, asked[i]);
       trained.push_back({store.run(ids[i]), std::move(worked)});
     } catch (const RefusedError& problem) {
       // It starts from a run that failed: the others can go on.
@@ -84,20 +87,13 @@ int runTrain(const Arguments& arguments) {
       "train",
       {"vitrine train experiments/vit/quick.toml",
        "vitrine train experiments/illama/quick.toml train.epochs=2 train.seed=1 --db lab.sqlite"});
-  std::string file;
-  std::vector<std::string> overrides;
-  line.app()
-      .add_option("file", file, "an experiment; - reads standard input")
-      ->required()
-      ->type_name("FILE");
-  line.app()
-      .add_option("overrides", overrides, "values that win over the file: train.epochs=2")
-      ->type_name("KEY=VALUE");
+  ExperimentChoice asked;
+  addExperiment(line, asked);
   line.parse(arguments);
 
   Engine engine;
   loadEngine(engine);
-  const Plan plan = planFile(file, engine.registry.catalog(), overrides);
+  const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
   requireSound(plan.problems);
   RunStore store = openStore(line, Missing::Create);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, plan));

@@ -2,6 +2,8 @@
 
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
 #include "core/train/model_setup.h"
@@ -21,8 +23,11 @@ TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRo
   TrainerSetup setup = prepareRun(engine.registry, trained.config, run.seed, init);
   trained.model = std::move(setup.model);
   trained.session = std::move(setup.session);
+  const CheckpointState state = readCheckpointState(trained.checkpoint.folder);
+  trained.time = state.seconds;
+  trained.epoch = static_cast<double>(state.step) /
+                  static_cast<double>(std::max<std::int64_t>(1, state.stepsPerEpoch));
   if (auto* scheduled = capabilityOf<Scheduled>(*trained.model)) {
-    const CheckpointState state = readCheckpointState(trained.checkpoint.folder);
     if (state.isFinished || state.step >= state.totalSteps) {
       scheduled->finish();
     } else {

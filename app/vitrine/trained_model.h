@@ -13,6 +13,8 @@ namespace vitrine::app {
 struct TrainedModel {
   CheckpointChoice checkpoint;
   Json config;
+  double epoch = 0;              ///< at the checkpoint: its step over the steps of an epoch
+  double time = 0;               ///< seconds of running time up to the checkpoint
   std::shared_ptr<Model> model;  ///< in evaluation mode, on the CPU
   std::unique_ptr<TaskSession> session;
 };

@@ -23,6 +23,7 @@ struct MemoryInput {
   std::vector<BlockCost> blocks;  ///< Model::cost()
   double imageValues = 0;         ///< channels * height * width of a batch's image
   double datasetBytes = 0;        ///< of all splits, as they are kept
+  double stepsPerEpoch = 0;       ///< 0: not known
   Config train;                   ///< trainSchema()
 };
 

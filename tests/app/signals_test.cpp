@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/store/run_store.h"
 #include "tests/app/program.h"
 
 namespace vitrine::test {
@@ -41,6 +42,7 @@ TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeGoesOn) {
   const Json interrupted = shown(scratch);
   EXPECT_EQ(interrupted.at("state"), "interrupted");
   const std::int64_t step = interrupted.at("step").get<std::int64_t>();
+  EXPECT_EQ(step, ended.json().at(0).at("step")) << "the row is behind the run";
   ASSERT_FALSE(interrupted.at("checkpoints").empty());
   EXPECT_EQ(interrupted.at("checkpoints").back().at("step"), ended.json().at(0).at("step"));
 
@@ -97,6 +99,94 @@ TEST(Signals, StopFromAnotherTerminalEndsAsStopped) {
   EXPECT_EQ(shown(scratch).at("state"), "stopped");
   EXPECT_EQ(vitrine({"retry", "1", "--db", scratch.path("x.sqlite")}).code, 0);
   EXPECT_EQ(shown(scratch).at("state"), "queued");
+}
+
+/// Ends run 1 of a new database at some step and returns that.
+std::int64_t interruptedAt(const Scratch& scratch) {
+  Program program(longRun(scratch));
+  EXPECT_TRUE(program.waitForError("\nstep "));
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 75);
+  return shown(scratch).at("step").get<std::int64_t>();
+}
+
+TEST(Stop, OfARunThatIsStartingIsObeyedBeforeItsFirstStep) {
+  Scratch scratch;
+  const std::int64_t step = interruptedAt(scratch);
+  {
+    // What Studio does: it claims the run for the program that it is about to start.
+    RunStore store(scratch.path("x.sqlite"));
+    store.claim(1);
+  }
+  ASSERT_EQ(vitrine({"stop", "1", "--db", scratch.path("x.sqlite")}).code, 0);
+  EXPECT_EQ(shown(scratch).at("state"), "stopping");
+  const Ended ended = vitrine({"run", "--id", "1", "--db", scratch.path("x.sqlite"), "--json"});
+  EXPECT_EQ(ended.code, 75) << ended.err;
+  EXPECT_EQ(ended.json().at(0).at("reason"), "stopped on request before its first step");
+  const Json run = shown(scratch);
+  EXPECT_EQ(run.at("state"), "stopped");
+  EXPECT_EQ(run.at("reason"), "stopped on request before its first step");
+  EXPECT_EQ(run.at("segments").size(), 1u);
+  EXPECT_EQ(run.at("step"), step);
+}
+
+TEST(Stop, OfARunThatWaitsForItsTurnIsObeyedWhenThatComes) {
+  Scratch scratch;
+  writeText(scratch.path("two.toml"), readText(sharedSingle()) + R"([[variant]]
+name = "first"
+[[variant]]
+name = "second"
+)");
+  Program program({"train", scratch.path("two.toml"), "train.steps=1500",
+                   "train.evaluate.every_epochs=none", "train.checkpoint.every_epochs=none", "--db",
+                   scratch.path("x.sqlite"), "--json"});
+  ASSERT_TRUE(program.waitForError("run 1 of "));
+  const Ended stop = vitrine({"stop", "2", "--db", scratch.path("x.sqlite")});
+  ASSERT_EQ(stop.code, 0) << stop.err;
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 75) << ended.err;
+  EXPECT_EQ(ended.json().at(0).at("state"), "done");
+  EXPECT_EQ(ended.json().at(1).at("state"), "stopped");
+  const Json second = vitrine({"show", "2", "--json", "--db", scratch.path("x.sqlite")}).json();
+  EXPECT_EQ(second.at("state"), "stopped");
+  EXPECT_TRUE(second.at("segments").empty()) << "it was trained all the same";
+}
+
+TEST(Retry, QueuesTheRunForANewAttemptFromItsNewestCheckpoint) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  const std::int64_t step = interruptedAt(scratch);
+  {
+    RunStore store(database);
+    store.claim(1);
+    store.setState(1, RunState::Failed, "the disk was full");
+  }
+  ASSERT_EQ(vitrine({"retry", "1", "--db", database}).code, 0);
+  EXPECT_EQ(shown(scratch).at("state"), "queued");
+  EXPECT_EQ(vitrine({"retry", "1", "--db", database}).code, 4) << "it is queued already";
+  Program program({"run", "--id", "1", "--db", database});
+  ASSERT_TRUE(program.waitForError("going on at step " + std::to_string(step)));
+  ASSERT_TRUE(program.waitForError("\nstep "));
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 75);
+  EXPECT_EQ(shown(scratch).at("segments").size(), 2u);
+}
+
+TEST(Retry, OfARunWithoutACheckpointBeginsAtTheBeginning) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  static_cast<void>(interruptedAt(scratch));
+  const std::string folder = "run-" + shown(scratch).at("uuid").get<std::string>();
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(scratch.path("x.files")) / folder)) {
+    if (entry.is_directory()) std::filesystem::remove_all(entry.path());
+  }
+  ASSERT_EQ(vitrine({"retry", "1", "--db", database}).code, 0);
+  Program program({"run", "--id", "1", "--db", database});
+  ASSERT_TRUE(program.waitForError("training begins"));
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 75);
+  EXPECT_EQ(shown(scratch).at("segments").at(1).at("first_step"), 0);
 }
 
 TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {

@@ -58,6 +58,21 @@ TEST(MemoryEstimate, GrowsWithTheEvaluationBatchOnlyWhereItExceedsTheStep) {
   EXPECT_GT(part(with("evaluation_batch_size", "", 2048), "evaluation"), 1e9);
 }
 
+TEST(MemoryEstimate, CountsACheckpointBesideTheStepOnlyWhereOneIsWrittenOnTheWay) {
+  MemoryInput given = input();
+  given.parameters = 1e8;  // the copy is larger than a step
+  given.stepsPerEpoch = 100;
+  const auto checkpointOf = [&](std::int64_t steps) {
+    Json train = given.train.json();
+    train["steps"] = steps;
+    train["epochs"] = nullptr;
+    given.train = Config(train);
+    return part(estimateMemory(given), "checkpoint");
+  };
+  EXPECT_DOUBLE_EQ(checkpointOf(101), 12e8);
+  EXPECT_LT(checkpointOf(100), 8e8) << "the last one finds no gradients";
+}
+
 TEST(MemoryEstimate, CountsNoGradientOfWhatIsFrozen) {
   MemoryInput given = input();
   given.trainedParameters = 1e5;
