@@ -1,0 +1,227 @@
+#include "plugins/datasets/image_folder/checked_images.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/files/image_header.h"
+
+namespace vitrine::image_folder {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kLargestCache = std::size_t{1} << 30;  // bytes
+constexpr unsigned kMostThreads = 16;
+
+std::string count(std::size_t value) { return formatCount(static_cast<long long>(value)); }
+
+/// What a file must keep for an old finding to hold.
+std::string stampOf(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return "";
+  return std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec) + " " + std::to_string(info.st_ino);
+}
+
+struct Finding {
+  std::string path, stamp, why;  // why: "" when the image is usable
+};
+
+/// "" when the image can be used. \throws Error  what is no fault of the file
+std::string whyUnusable(const fs::path& folder, const std::string& path, Verify verify,
+                        std::vector<std::uint8_t>& scratch) {
+  try {
+    const std::string content = readTextFile(folder / path, kLargestFile);
+    const auto bytes = std::as_bytes(std::span(content));
+    if (verify == Verify::Structure) {
+      (void)inspectImage(bytes, "");
+    } else {
+      // What is decoded does not depend on the size that comes out.
+      const Framing framing{32, 32, 3, 1.0};
+      scratch.resize(std::size_t{3} * 32 * 32);
+      decodeImage(bytes, "", framing, scratch);
+    }
+    return "";
+  } catch (const FileError& problem) {
+    // Sentences of the file system begin with the whole path.
+    std::string why = problem.what();
+    const std::string place = (folder / path).string();
+    if (why.starts_with(place)) why.erase(0, place.size());
+    why.erase(0, std::min(why.size(), why.find_first_not_of(' ')));
+    return why;
+  }
+}
+
+/// Findings of earlier times: one line each, "stamp TAB path TAB why".
+class Cache {
+ public:
+  Cache(const fs::path& folder, const CheckOptions& options) {
+    if (options.cacheFolder.empty()) return;
+    std::error_code error;
+    const fs::path real = fs::canonical(folder, error);
+    file_ = options.cacheFolder / (sha256OfText(real.string()).substr(0, 32) + ".txt");
+    const ImageLimits limits;
+    title_ = "vitrine images 1, " +
+             std::string(options.verify == Verify::Decode ? "decoded" : "structure") + ", " +
+             std::to_string(limits.pixels) + " pixels, " + real.string();
+    if (!fs::exists(file_, error)) return;
+    std::vector<std::string> lines;
+    try {
+      lines = split(readTextFile(file_, kLargestCache), '\n');
+    } catch (const FileError&) {
+      return;  // an unreadable cache only costs time
+    }
+    if (lines.empty() || lines.front() != title_) return;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      const std::vector<std::string> parts = split(lines[i], '\t');
+      if (parts.size() == 3) known_.emplace(parts[1], std::pair{parts[0], parts[2]});
+    }
+  }
+
+  /// True when `finding` could be filled in from its path and stamp.
+  [[nodiscard]] bool recall(Finding& finding) const {
+    const auto found = known_.find(finding.path);
+    if (found == known_.end() || finding.stamp.empty() || found->second.first != finding.stamp)
+      return false;
+    finding.why = found->second.second;
+    return true;
+  }
+
+  void keep(const std::vector<Finding>& findings) const {
+    if (file_.empty()) return;
+    std::string text = title_ + "\n";
+    for (const Finding& finding : findings) {
+      if (finding.stamp.empty()) continue;
+      std::string why = finding.why;
+      std::replace_if(
+          why.begin(), why.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+      text += finding.stamp + "\t" + finding.path + "\t" + why + "\n";
+    }
+    std::error_code error;
+    fs::create_directories(file_.parent_path(), error);
+    try {
+      writeFileAtomically(file_, text);
+    } catch (const FileError& problem) {
+      log::debug(std::string("what was found out about the images is not kept: ") + problem.what());
+    }
+  }
+
+ private:
+  fs::path file_;
+  std::string title_;
+  std::unordered_map<std::string, std::pair<std::string, std::string>> known_;
+};
+
+/// Looks at every file that `cache` does not know, on all cores. Returns how many that were.
+std::size_t lookAt(const fs::path& folder, const CheckOptions& options, const Cache& cache,
+                   std::vector<Finding>& findings) {
+  std::atomic<std::size_t> next{0}, looked{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  auto shown = std::chrono::steady_clock::now();
+  const auto work = [&] {
+    std::vector<std::uint8_t> scratch;
+    try {
+      for (std::size_t i = next++; i < findings.size(); i = next++) {
+        Finding& finding = findings[i];
+        finding.stamp = stampOf(folder / finding.path);
+        if (cache.recall(finding)) continue;
+        finding.why = whyUnusable(folder, finding.path, options.verify, scratch);
+        const std::size_t done = ++looked;
+        if (done % 256 != 0) continue;
+        const std::lock_guard lock(mutex);
+        if (const auto now = std::chrono::steady_clock::now();
+            now - shown > std::chrono::seconds(5)) {
+          log::info("checking the images of " + folder.string() + ": " + count(done) +
+                    " looked at, " + count(findings.size()) + " in all; this is done once");
+          shown = now;
+        }
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = findings.size();
+    }
+  };
+  const std::size_t threads = std::clamp<std::size_t>(
+      findings.size() / 16, 1, std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads));
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 1; i < threads; ++i) workers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return looked;
+}
+
+}  // namespace
+
+void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& listing) {
+  std::vector<Finding> findings;
+  for (const auto& images : listing.images) {
+    for (const ListedImage& image : images) findings.push_back({image.path, "", ""});
+  }
+  const std::size_t all = findings.size() + listing.unusable.size();
+  const Cache cache(folder, options);
+  if (lookAt(folder, options, cache, findings) > 0) cache.keep(findings);
+
+  std::unordered_map<std::string, std::string> whyOf;
+  for (Finding& finding : findings) {
+    if (finding.why.empty()) continue;
+    listing.unusable.emplace_back(finding.path, finding.why);
+    whyOf.emplace(std::move(finding.path), std::move(finding.why));
+  }
+  std::sort(listing.unusable.begin(), listing.unusable.end());
+  const auto names = [&](std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < listing.unusable.size() && i < most; ++i)
+      text += "; " + listing.unusable[i].first + " " + listing.unusable[i].second;
+    return text;
+  };
+  const std::size_t bad = listing.unusable.size();
+  if (static_cast<double>(bad) > options.badLimit * static_cast<double>(all)) {
+    throw FileError(folder.string() + ": " + count(bad) + " of " + count(all) +
+                    " images cannot be used, above data.bad_limit = " +
+                    formatReal(options.badLimit) + names(5));
+  }
+  for (std::size_t split = 0; split < listing.images.size(); ++split) {
+    std::vector<ListedImage>& images = listing.images[split];
+    if (images.empty()) continue;
+    std::erase_if(images, [&](const ListedImage& image) { return whyOf.contains(image.path); });
+    if (images.empty()) {
+      throw FileError(folder.string() + ": none of the images of the " +
+                      toString(static_cast<Split>(split)) + " split can be used" + names(5));
+    }
+  }
+  if (bad == 0) return;
+  log::warning(folder.string() + ": " + count(bad) + " of " + count(all) +
+               " images cannot be used and are left out");
+  for (std::size_t i = 0; i < bad && i < kMostNamed; ++i)
+    log::warning("left out: " + listing.unusable[i].first + " " + listing.unusable[i].second);
+  if (bad > kMostNamed) log::warning("left out: " + count(bad - kMostNamed) + " more");
+}
+
+fs::path userCacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "vitrine/image_folder";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return fs::path(home) / ".cache/vitrine/image_folder";
+  return {};
+}
+
+}  // namespace vitrine::image_folder

@@ -1,0 +1,36 @@
+// Which of the listed images can be used. Each file is looked at once; what was found is kept in
+// the user's cache and holds until size, time or inode of the file change.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/datasets/image_folder/codec.h"
+#include "plugins/datasets/image_folder/listing.h"
+
+namespace vitrine::image_folder {
+
+enum class Verify {
+  Structure,  ///< the whole file is walked (core/files/image_header.h)
+  Decode,     ///< and decoded
+};
+
+struct CheckOptions {
+  Verify verify = Verify::Decode;
+  double badLimit = 0.05;             ///< share of unusable images above which nothing is opened
+  std::filesystem::path cacheFolder;  ///< "": nothing is kept
+};
+
+/// Takes what cannot be used out of `listing.images` and adds it to `listing.unusable`, sorted by
+/// path. Warns of each, by name up to 20 of them. \throws FileError  more than `badLimit` of the
+/// images, or all of a split, cannot be used: names the first five
+void keepUsable(const std::filesystem::path& folder, const CheckOptions& options, Listing& listing);
+
+/// $XDG_CACHE_HOME/vitrine/image_folder, or "" where there is no home.
+[[nodiscard]] std::filesystem::path userCacheFolder();
+
+}  // namespace vitrine::image_folder

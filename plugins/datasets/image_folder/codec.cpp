@@ -1,0 +1,54 @@
+#include "plugins/datasets/image_folder/codec.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/files/image_header.h"
+
+namespace vitrine::image_folder {
+
+namespace {
+
+struct Module {
+  DecodeFunction decode = nullptr;
+  std::string why;
+};
+
+Module loadModule() {
+  const ImageLimits limits;
+  // A second line of defence behind inspectImage. OpenCV reads these when it is loaded, once, so
+  // they are set here and nowhere else.
+  ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(limits.pixels).c_str(), 1);
+  ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", std::to_string(limits.side).c_str(), 1);
+  ::setenv("OPENCV_IO_MAX_IMAGE_HEIGHT", std::to_string(limits.side).c_str(), 1);
+  // By name alone: the folder stands in the RUNPATH of the plugin, which differs between a build
+  // tree and an installation.
+  void* module = ::dlopen("image_codecs.so", RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) {
+    return {nullptr, std::string("images cannot be decoded: ") + ::dlerror() +
+                         "; install Debian's libopencv-imgcodecs-dev and build again"};
+  }
+  void* entry = ::dlsym(module, "vitrine_decode_image");
+  if (entry == nullptr)
+    return {nullptr, "images cannot be decoded: image_codecs.so is not Vitrine's; install again"};
+  return {reinterpret_cast<DecodeFunction>(entry), ""};
+}
+
+}  // namespace
+
+void decodeImage(std::span<const std::byte> bytes, const std::string& name, const Framing& framing,
+                 std::span<std::uint8_t> out) {
+  static const Module module = loadModule();
+  if (module.decode == nullptr) throw Error(module.why);
+  if (out.size() != static_cast<std::size_t>(framing.channels * framing.height * framing.width))
+    throw ShapeError(name + " is to become " + std::to_string(out.size()) + " bytes");
+  (void)inspectImage(bytes, name);
+  if (const char* problem = module.decode(reinterpret_cast<const unsigned char*>(bytes.data()),
+                                          bytes.size(), framing, out.data())) {
+    throw FileError(name + " " + problem);
+  }
+}
+
+}  // namespace vitrine::image_folder

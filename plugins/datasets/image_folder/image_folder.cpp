@@ -1,0 +1,177 @@
+#include "plugins/datasets/image_folder/image_folder.h"
+
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine::image_folder {
+
+namespace {
+
+enum State : std::uint8_t { kEmpty, kBusy, kReady };
+
+}  // namespace
+
+ImageFolder::ImageFolder(const std::filesystem::path& folder, const FolderOptions& options,
+                         DatasetInfo info)
+    : folder_(folder),
+      options_(options),
+      info_(std::move(info)),
+      listing_(listImages(folder, options.listing)) {
+  keepUsable(folder_, options_.check, listing_);
+  for (const auto& [ending, files] : listing_.otherFiles) {
+    log::warning(folder_.string() + ": " + formatCount(files) + " files ending in '" + ending +
+                 "' are passed over; PNG, JPEG and WebP are read");
+  }
+  info_.channels = options_.framing.channels;
+  info_.height = options_.framing.height;
+  info_.width = options_.framing.width;
+  info_.classes = listing_.classes;
+  const auto bytes = static_cast<std::uint64_t>(info_.channels * info_.height * info_.width);
+  for (std::size_t split = 0; split < memory_.size(); ++split) {
+    const std::size_t images = listing_.images[split].size();
+    if (images == 0 || images > options_.cacheBytes / bytes) continue;
+    // Not set to zero: pages are taken from the system as images come.
+    memory_[split].pixels = std::make_unique_for_overwrite<std::uint8_t[]>(images * bytes);
+    memory_[split].states = std::make_unique<std::atomic<std::uint8_t>[]>(images);
+  }
+}
+
+std::int64_t ImageFolder::size(Split split) const {
+  return static_cast<std::int64_t>(listing_.images[static_cast<std::size_t>(split)].size());
+}
+
+void ImageFolder::decode(const ListedImage& image, std::span<std::uint8_t> out) const {
+  const std::filesystem::path file = folder_ / image.path;
+  try {
+    const std::string content = readTextFile(file, kLargestFile);
+    decodeImage(std::as_bytes(std::span(content)), file.string(), options_.framing, out);
+  } catch (const FileError& problem) {
+    throw FileError(std::string(problem.what()) +
+                    "; it was listed when the data set was opened: leave the folder alone while a "
+                    "run reads it, or set data.verify = \"decode\"");
+  }
+}
+
+std::int64_t ImageFolder::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
+  const auto& images = listing_.images[static_cast<std::size_t>(split)];
+  const auto bytes = static_cast<std::size_t>(info_.channels * info_.height * info_.width);
+  if (id < 0 || id >= size(split) || image.size() != bytes) {
+    throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
+                     " images of " + std::to_string(bytes) + " bytes; asked for image " +
+                     std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
+  }
+  const auto at = static_cast<std::size_t>(id);
+  Memory& memory = memory_[static_cast<std::size_t>(split)];
+  if (!memory.states) {
+    decode(images[at], image);
+    return images[at].label;
+  }
+  std::atomic<std::uint8_t>& state = memory.states[at];
+  std::uint8_t* const kept = memory.pixels.get() + at * bytes;
+  if (state.load(std::memory_order_acquire) == kReady) {
+    std::memcpy(image.data(), kept, bytes);
+    return images[at].label;
+  }
+  decode(images[at], image);
+  // Whoever comes first keeps it; another thread at the same image has its own copy already.
+  std::uint8_t empty = kEmpty;
+  if (state.compare_exchange_strong(empty, kBusy, std::memory_order_acquire)) {
+    std::memcpy(kept, image.data(), bytes);
+    state.store(kReady, std::memory_order_release);
+  }
+  return images[at].label;
+}
+
+ItemCard ImageFolderSource::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Dataset;
+  card.id = "image_folder";
+  card.title = "Folder of images";
+  card.doc = "PNG, JPEG and WebP files, one sub-folder per class";
+  card.offers = {"image", "label"};
+  Field folder = textField("folder", nullptr,
+                           "folder with one sub-folder per class, or with train, validation and "
+                           "test that have them");
+  folder.required = true;
+  Field color = choiceField("color", "rgb", {"rgb", "grey"}, "channels of an image");
+  color.withChoiceDocs({"3 channels", "1 channel"});
+  Field verify = choiceField("verify", "decode", {"decode", "structure"},
+                             "how files are looked at when the folder is first opened");
+  verify.withChoiceDocs({"every file is decoded once", "every file is walked, none decoded"});
+  Field links =
+      choiceField("links", "inside", {"inside", "anywhere"}, "where symbolic links may lead");
+  links.withChoiceDocs({"into the folder itself", "anywhere on this machine"});
+  card.schema.fields = {
+      folder.runOnly(),
+      sizeField("image_size", 224, "what images are cut and resized to")
+          .range(1, 4096)
+          .withUnit("px")
+          .runOnly(),
+      realField("crop", 1.0, "share of the sides that the centred cut keeps")
+          .moreThan(0)
+          .range(0, 1)
+          .runOnly(),
+      color.runOnly(),
+      realField("test_fraction", 0.1,
+                "share of the images that is held out for tests, by the hash of their path; not "
+                "used where there are split folders")
+          .atLeast(0)
+          .lessThan(1)
+          .runOnly(),
+      realField("validation_fraction", 0.0, "the same for validation")
+          .atLeast(0)
+          .lessThan(1)
+          .runOnly(),
+      verify.runOnly(),
+      realField("bad_limit", 0.05,
+                "share of unusable files above which the run fails; below it they are left out")
+          .range(0, 1)
+          .runOnly(),
+      links.runOnly(),
+      integerField("cache_megabytes", 1024,
+                   "memory for decoded images of a split; 0 decodes every time")
+          .range(0, 1 << 20)
+          .withUnit("MB")
+          .runOnly(),
+      listField("mean", FieldType::Real, Json::array(),
+                "per channel, for normalising; empty: that of ImageNet")
+          .range(0, 1)
+          .runOnly(),
+      listField("deviation", FieldType::Real, Json::array(),
+                "per channel, for normalising; empty: that of ImageNet")
+          .range(1e-6, 1)
+          .runOnly(),
+  };
+  return card;
+}
+
+std::shared_ptr<const Dataset> ImageFolderSource::open(const Config& config) const {
+  FolderOptions options;
+  options.listing.links = config.text("links") == "anywhere" ? Links::Anywhere : Links::Inside;
+  options.listing.testFraction = config.real("test_fraction");
+  options.listing.validationFraction = config.real("validation_fraction");
+  if (options.listing.testFraction + options.listing.validationFraction >= 1) {
+    throw ConfigError("data.test_fraction and data.validation_fraction leave nothing for training");
+  }
+  options.check.verify = config.text("verify") == "structure" ? Verify::Structure : Verify::Decode;
+  options.check.badLimit = config.real("bad_limit");
+  options.check.cacheFolder = userCacheFolder();
+  const auto [height, width] = config.size("image_size");
+  options.framing = {height, width, config.text("color") == "grey" ? 1 : 3, config.real("crop")};
+  options.cacheBytes = static_cast<std::uint64_t>(config.integer("cache_megabytes")) * 1'000'000;
+  DatasetInfo info;
+  const bool isGrey = options.framing.channels == 1;
+  info.mean = config.reals("mean");
+  info.deviation = config.reals("deviation");
+  // ImageNet's; for grey images the mean over the channels.
+  if (info.mean.empty()) info.mean = isGrey ? std::vector{0.449} : std::vector{0.485, 0.456, 0.406};
+  if (info.deviation.empty())
+    info.deviation = isGrey ? std::vector{0.226} : std::vector{0.229, 0.224, 0.225};
+  return std::make_shared<ImageFolder>(config.text("folder"), options, std::move(info));
+}
+
+}  // namespace vitrine::image_folder

@@ -1,0 +1,57 @@
+// Any folder of PNG, JPEG and WebP files as a data set: a sub-folder for each class.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/plugin/registry.h"
+#include "plugins/datasets/image_folder/checked_images.h"
+
+namespace vitrine::image_folder {
+
+struct FolderOptions {
+  ListingOptions listing;
+  CheckOptions check;
+  Framing framing;
+  std::uint64_t cacheBytes =
+      0;  ///< decoded images are kept in memory when all of a split fit into this
+};
+
+/// Images are decoded when they are asked for. Ids are positions in the sorted list of usable
+/// images, so they stay while the folder does.
+class ImageFolder final : public Dataset {
+ public:
+  /// \param info  mean and deviation; the rest is read
+  /// \throws FileError  as listImages and keepUsable
+  ImageFolder(const std::filesystem::path& folder, const FolderOptions& options, DatasetInfo info);
+
+  [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::int64_t size(Split split) const override;
+  /// \throws FileError  the file changed or went since the folder was opened: names it
+  std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
+
+ private:
+  /// Decoded images of a split; one byte of state for each.
+  struct Memory {
+    std::unique_ptr<std::uint8_t[]> pixels;
+    std::unique_ptr<std::atomic<std::uint8_t>[]> states;
+  };
+  void decode(const ListedImage& image, std::span<std::uint8_t> out) const;
+
+  std::filesystem::path folder_;
+  FolderOptions options_;
+  DatasetInfo info_;
+  Listing listing_;
+  mutable std::array<Memory, 3> memory_;  // filled by read(), any thread
+};
+
+class ImageFolderSource final : public DatasetSource {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] std::shared_ptr<const Dataset> open(const Config& config) const override;
+};
+
+}  // namespace vitrine::image_folder

@@ -1,0 +1,228 @@
+#include "plugins/datasets/image_folder/listing.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+
+namespace vitrine::image_folder {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostImages = 10'000'000;
+constexpr int kDeepest = 8;
+constexpr std::array kEndings{".png", ".jpg", ".jpeg", ".webp"};
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+bool isPlain(const std::string& name) {
+  return isUtf8(name) && std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
+}
+
+/// What a folder holds, sorted by name; without what is hidden.
+std::vector<fs::directory_entry> contentOf(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with('.')) entries.push_back(*at);
+  }
+  if (error) throw FileError(folder.string() + " cannot be listed: " + error.message());
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return a.path().filename().string() < b.path().filename().string();
+  });
+  return entries;
+}
+
+class Walk {
+ public:
+  Walk(const fs::path& folder, const ListingOptions& options) : options_(options) {
+    std::error_code error;
+    root_ = fs::canonical(folder, error);
+    if (error) {
+      throw FileError(folder.string() + " cannot be opened: " + error.message() +
+                      "; set data.folder to a folder with one sub-folder per class");
+    }
+    if (!fs::is_directory(root_)) throw FileError(folder.string() + " is not a folder");
+  }
+
+  Listing list() {
+    if (hasSplits()) {
+      listSplits();
+    } else {
+      const std::vector<std::string> names = classesIn("");
+      noteClasses(names);
+      for (const std::string& name : names) listClass(name, name, std::nullopt);
+    }
+    for (auto& images : listing_.images) {
+      std::sort(images.begin(), images.end(),
+                [](const ListedImage& a, const ListedImage& b) { return a.path < b.path; });
+    }
+    return std::move(listing_);
+  }
+
+ private:
+  /// A folder `train` with nothing but other splits beside it; `train` may also be the name of a
+  /// class.
+  [[nodiscard]] bool hasSplits() const {
+    bool hasTrain = false;
+    for (const fs::directory_entry& entry : contentOf(root_)) {
+      std::error_code ignored;
+      if (!entry.is_directory(ignored)) continue;
+      const std::string name = entry.path().filename().string();
+      hasTrain = hasTrain || name == "train";
+      if (name != "train" && name != "validation" && name != "valid" && name != "val" &&
+          name != "test") {
+        return false;
+      }
+    }
+    return hasTrain;
+  }
+
+  void listSplits() {
+    const std::vector<std::string> trained = classesIn("train");
+    noteClasses(trained);
+    for (const std::string& name : trained) listClass("train/" + name, name, Split::Train);
+    bool isAlone = true;
+    for (const auto& [folder, split] :
+         {std::pair{"validation", Split::Validation}, std::pair{"valid", Split::Validation},
+          std::pair{"val", Split::Validation}, std::pair{"test", Split::Test}}) {
+      if (!fs::is_directory(root_ / folder)) continue;
+      isAlone = false;
+      for (const std::string& name : classesIn(folder)) {
+        const std::string path = std::string(folder) + "/" + name;
+        if (!labels_.contains(name)) {
+          throw FileError((root_ / path).string() + " is a class that " +
+                          (root_ / "train").string() + " does not have");
+        }
+        listClass(path, name, split);
+      }
+    }
+    if (isAlone) {
+      throw FileError(root_.string() + " has a folder train and neither validation nor test: set " +
+                      "data.folder to " + (root_ / "train").string() +
+                      " to take a share of it with data.test_fraction");
+    }
+  }
+
+  /// Names of the folders that are classes. \param place  below the root
+  std::vector<std::string> classesIn(const std::string& place) {
+    std::vector<std::string> names;
+    for (const fs::directory_entry& entry : contentOf(root_ / place)) {
+      const std::string name = entry.path().filename().string();
+      std::error_code ignored;  // a link that leads nowhere is no folder
+      if (!entry.is_directory(ignored)) continue;
+      if (!isPlain(name)) {
+        throw FileError((root_ / place).string() +
+                        " has a class whose name is no plain text: " + cleanUtf8(name));
+      }
+      if (entry.is_symlink(ignored) && leadsOut(entry.path())) {
+        throw FileError(entry.path().string() + " leads out of " + root_.string() +
+                        "; set data.links = \"anywhere\" if that is meant");
+      }
+      names.push_back(name);
+    }
+    if (names.empty()) {
+      throw FileError((root_ / place).string() +
+                      " has no sub-folders; there must be one for each class");
+    }
+    return names;
+  }
+
+  void noteClasses(const std::vector<std::string>& names) {
+    listing_.classes = names;
+    for (std::size_t i = 0; i < names.size(); ++i) labels_[names[i]] = static_cast<std::int64_t>(i);
+  }
+
+  [[nodiscard]] bool leadsOut(const fs::path& link) const {
+    if (options_.links == Links::Anywhere) return false;
+    std::error_code error;
+    const fs::path target = fs::canonical(link, error);
+    if (error) return false;  // leads nowhere: told where it is opened
+    return std::mismatch(root_.begin(), root_.end(), target.begin(), target.end()).first !=
+           root_.end();
+  }
+
+  void listClass(const std::string& path, const std::string& name, std::optional<Split> split) {
+    const std::size_t before = count_;
+    listFolder(path, labels_.at(name), split, 1);
+    if (count_ == before && split.value_or(Split::Train) == Split::Train) {
+      throw FileError((root_ / path).string() + " has no PNG, JPEG or WebP files");
+    }
+  }
+
+  void listFolder(const std::string& path, std::int64_t label, std::optional<Split> split,
+                  int depth) {
+    if (depth > kDeepest) {
+      throw FileError((root_ / path).string() + " is more than " + std::to_string(kDeepest) +
+                      " folders deep");
+    }
+    for (const fs::directory_entry& entry : contentOf(root_ / path)) {
+      const std::string name = entry.path().filename().string();
+      const std::string below = path + "/" + name;
+      std::error_code ignored;  // a link that leads nowhere is no folder
+      const bool isLink = entry.is_symlink(ignored);
+      if (entry.is_directory(ignored)) {
+        if (isLink) {
+          listing_.unusable.emplace_back(below, "is a link to a folder, which is not followed");
+        } else {
+          listFolder(below, label, split, depth + 1);
+        }
+        continue;
+      }
+      const std::string ending = lower(entry.path().extension().string());
+      if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
+        ++listing_.otherFiles[isPlain(ending) ? ending : "?"];
+        continue;
+      }
+      if (!isPlain(name)) {
+        listing_.unusable.emplace_back(cleanUtf8(below), "has a name that is no plain text");
+      } else if (isLink && leadsOut(entry.path())) {
+        listing_.unusable.emplace_back(below,
+                                       "is a link that leads out of the folder; set data.links = "
+                                       "\"anywhere\" if that is meant");
+      } else {
+        const Split into = split ? *split : splitOf(below, options_);
+        listing_.images[static_cast<std::size_t>(into)].push_back({below, label});
+      }
+      if (++count_ > kMostImages) {
+        throw FileError(root_.string() + " has more than " +
+                        formatCount(static_cast<long long>(kMostImages)) + " images");
+      }
+    }
+  }
+
+  ListingOptions options_;
+  fs::path root_;
+  Listing listing_;
+  std::map<std::string, std::int64_t> labels_;
+  std::size_t count_ = 0;  // images seen, unusable ones too
+};
+
+}  // namespace
+
+Listing listImages(const fs::path& folder, const ListingOptions& options) {
+  return Walk(folder, options).list();
+}
+
+Split splitOf(const std::string& path, const ListingOptions& options) {
+  // 52 bits: every such number is a double.
+  const std::string hash = sha256OfText(path).substr(0, 13);
+  const double place = static_cast<double>(std::stoull(hash, nullptr, 16)) / 4503599627370496.0;
+  if (place < options.testFraction) return Split::Test;
+  if (place < options.testFraction + options.validationFraction) return Split::Validation;
+  return Split::Train;
+}
+
+}  // namespace vitrine::image_folder

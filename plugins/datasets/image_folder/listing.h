@@ -1,0 +1,53 @@
+// Which images a folder holds, of which class and split. Looks at names only, never into files.
+//
+//     FOLDER/<class>/**/x.png                         split by the hash of each path
+//     FOLDER/{train,validation|val|valid,test}/<class>/**/x.png
+//
+// Images are sorted by path, byte by byte, so the order is the same on every file system. A
+// symbolic link counts as what it leads to if that lies inside FOLDER; one that leads out is named
+// among the unusable, unless links may lead anywhere. Folders below a class are entered, linked
+// ones among them never.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/data/dataset.h"
+
+namespace vitrine::image_folder {
+
+struct ListedImage {
+  std::string path;  ///< below the folder, with '/'
+  std::int64_t label = 0;
+};
+
+enum class Links { Inside, Anywhere };
+
+struct ListingOptions {
+  Links links = Links::Inside;
+  double testFraction = 0.1, validationFraction = 0;  ///< of a folder without split folders
+};
+
+struct Listing {
+  std::vector<std::string> classes;
+  std::array<std::vector<ListedImage>, 3> images;             ///< by Split
+  std::vector<std::pair<std::string, std::string>> unusable;  ///< path, why
+  std::map<std::string, std::int64_t> otherFiles;  ///< ending -> how many were passed over
+};
+
+/// \throws FileError  no folder, no classes, a class of one split unknown to train, train beside no
+/// other split, above
+///                    10,000,000 images or 8 folders deep
+[[nodiscard]] Listing listImages(const std::filesystem::path& folder,
+                                 const ListingOptions& options);
+
+/// Where the hash of a path puts an image: SHA-256 as a number in [0, 1), test first, then
+/// validation, then train.
+[[nodiscard]] Split splitOf(const std::string& path, const ListingOptions& options);
+
+}  // namespace vitrine::image_folder

@@ -1,0 +1,18 @@
+// The plugin file of folders of images.
+#include "core/plugin/plugin.h"
+
+#include <QObject>
+
+#include "plugins/datasets/image_folder/image_folder.h"
+
+class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
+  Q_OBJECT
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "image_folder.json")
+  Q_INTERFACES(vitrine::Plugin)
+ public:
+  void registerInto(vitrine::Registry& registry) override {
+    registry.add(std::make_unique<vitrine::image_folder::ImageFolderSource>());
+  }
+};
+
+#include "plugin.moc"

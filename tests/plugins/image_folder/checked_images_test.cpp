@@ -1,0 +1,97 @@
+#include "plugins/datasets/image_folder/checked_images.h"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.h"
+#include "tests/plugins/image_folder/made_images.h"
+
+namespace vitrine::image_folder {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+/// `good` images and some that are cut, in one class.
+void putMixed(const TemporaryFolder& folder, int good, int bad) {
+  for (int i = 0; i < good; ++i)
+    putImage(folder / ("a/good" + std::to_string(i) + ".png"), pngOf(1, 2, 3));
+  const std::string whole = seedImage("baseline.jpg");
+  for (int i = 0; i < bad; ++i)
+    putImage(folder / ("a/bad" + std::to_string(i) + ".jpg"), whole.substr(0, whole.size() - 9));
+}
+
+Listing checked(const TemporaryFolder& folder, const CheckOptions& options) {
+  Listing listing = listImages(folder.path(), {Links::Inside, 0, 0});
+  keepUsable(folder.path(), options, listing);
+  return listing;
+}
+
+const CheckOptions kStructure{Verify::Structure, 0.05, ""};
+
+TEST(CheckedImages, BadOnesAreLeftOutCountedAndNamed) {
+  const TemporaryFolder folder;
+  putMixed(folder, 19, 1);
+  ::testing::internal::CaptureStderr();
+  const Listing listing = checked(folder, kStructure);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(listing.images[0].size(), 19u);
+  EXPECT_THAT(listing.unusable, ElementsAre(Pair("a/bad0.jpg", HasSubstr("is cut inside its"))));
+  EXPECT_THAT(said, HasSubstr("1 of 20 images cannot be used and are left out"));
+  EXPECT_THAT(said, HasSubstr("left out: a/bad0.jpg is cut inside its pixels"));
+}
+
+TEST(CheckedImages, MoreThanTheLimitFailsAndNamesTheFirst) {
+  const TemporaryFolder folder;
+  putMixed(folder, 18, 2);
+  const std::string sentence = sentenceOf<FileError>([&] { (void)checked(folder, kStructure); });
+  EXPECT_THAT(sentence, HasSubstr("2 of 20 images cannot be used, above data.bad_limit = 0.05"));
+  EXPECT_THAT(sentence, HasSubstr("a/bad0.jpg is cut"));
+  EXPECT_EQ(checked(folder, {Verify::Structure, 0.1, ""}).images[0].size(), 18u);
+}
+
+TEST(CheckedImages, ASplitWithoutUsableImagesFails) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 40; ++i)
+    putImage(folder / ("train/a/" + std::to_string(i) + ".png"), pngOf(1, 2, 3));
+  putImage(folder / "test/a/1.png", "x");
+  EXPECT_THAT(sentenceOf<FileError>([&] { (void)checked(folder, kStructure); }),
+              HasSubstr("none of the images of the test split can be used"));
+}
+
+TEST(CheckedImages, WhatWasFoundIsKeptUntilTheFileChanges) {
+  const TemporaryFolder folder, cache;
+  putMixed(folder, 20, 1);
+  const CheckOptions options{Verify::Structure, 0.05, cache.path()};
+  EXPECT_EQ(checked(folder, options).images[0].size(), 20u);
+  const auto kept = [&] { return std::filesystem::directory_iterator(cache.path())->path(); };
+  ASSERT_THAT(getFile(kept()), HasSubstr("a/good3.png"));
+  // A finding is believed: one that says otherwise is what comes out.
+  std::string text = getFile(kept());
+  const std::size_t at = text.find("a/good3.png\t");
+  text.insert(at + std::string("a/good3.png\t").size(), "was found to be bad");
+  putFile(kept(), text);
+  const CheckOptions lenient{Verify::Structure, 0.5, cache.path()};
+  EXPECT_EQ(checked(folder, lenient).images[0].size(), 19u);
+  // The file is written again: looked at again.
+  putImage(folder / "a/good3.png", pngOf(9, 9, 9, 17, 12));
+  EXPECT_EQ(checked(folder, lenient).images[0].size(), 20u);
+  // Rubbish in the cache only costs time.
+  putFile(kept(), "rubbish\n\t\t\t\n");
+  EXPECT_EQ(checked(folder, lenient).images[0].size(), 20u);
+}
+
+TEST(CheckedImages, FilesThatAreNoFilesAreUnusable) {
+  const TemporaryFolder folder;
+  putMixed(folder, 60, 0);
+  std::filesystem::create_symlink("nowhere.png", folder / "a/broken.png");
+  putImage(folder / "a/empty.png", "");
+  putImage(folder / "a/gif.png", "GIF89a");
+  const Listing listing = checked(folder, kStructure);
+  EXPECT_THAT(listing.unusable, ElementsAre(Pair("a/broken.png", HasSubstr("No such file")),
+                                            Pair("a/empty.png", "is empty"),
+                                            Pair("a/gif.png", "is no PNG, JPEG or WebP file")));
+}
+
+}  // namespace
+}  // namespace vitrine::image_folder
