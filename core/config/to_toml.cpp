@@ -1,4 +1,8 @@
 // A resolved configuration as a file that reads back the same.
+#include "core/config/to_toml.h"
+
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "core/config/experiment.h"
 
@@ -6,19 +10,19 @@ namespace vitrine {
 
 namespace {
 
-bool isBareKey(const std::string& key) {
-  if (key.empty()) return false;
-  for (const char c : key) {
-    const bool isWord = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!isWord && c != '_' && c != '-') return false;
-  }
-  return true;
+bool isBareKey(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
 }
 
-std::string quoted(const std::string& text) {
+}  // namespace
+
+std::string tomlString(std::string_view text) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : cleanUtf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out += '\\';
@@ -38,11 +42,13 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string keyText(const std::string& key) { return isBareKey(key) ? key : quoted(key); }
+std::string tomlKey(std::string_view key) {
+  return isBareKey(key) ? std::string(key) : tomlString(key);
+}
 
-std::string valueText(const Json& value) {
+std::string tomlValue(const Json& value) {
   if (value.is_null()) return "\"none\"";
-  if (value.is_string()) return quoted(value.get<std::string>());
+  if (value.is_string()) return tomlString(value.get_ref<const std::string&>());
   if (value.is_number_float()) {
     std::string text = formatReal(value.get<double>());
     if (text.find_first_of(".eni") == std::string::npos) text += ".0";
@@ -50,32 +56,30 @@ std::string valueText(const Json& value) {
   }
   if (value.is_array()) {
     std::string text = "[";
-    for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + valueText(item);
+    for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + tomlValue(item);
     return text + "]";
   }
   if (value.is_object()) {
     if (value.empty()) return "{}";
     std::string text = "{ ";
     for (const auto& [key, item] : value.items()) {
-      text += (text.size() > 2 ? ", " : "") + keyText(key) + " = " + valueText(item);
+      text += (text.size() > 2 ? ", " : "") + tomlKey(key) + " = " + tomlValue(item);
     }
     return text + " }";
   }
   return value.dump();
 }
 
-}  // namespace
-
 std::string toToml(const Json& config) {
   std::string text;
   for (const auto& [section, values] : config.items()) {
-    if (!values.is_object()) text += keyText(section) + " = " + valueText(values) + "\n";
+    if (!values.is_object()) text += tomlKey(section) + " = " + tomlValue(values) + "\n";
   }
   for (const auto& [section, values] : config.items()) {
     if (!values.is_object()) continue;
-    text += (text.empty() ? "[" : "\n[") + keyText(section) + "]\n";
+    text += (text.empty() ? "[" : "\n[") + tomlKey(section) + "]\n";
     for (const auto& [key, value] : values.items())
-      text += keyText(key) + " = " + valueText(value) + "\n";
+      text += tomlKey(key) + " = " + tomlValue(value) + "\n";
   }
   return text;
 }

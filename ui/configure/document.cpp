@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "core/config/to_toml.h"
 
 namespace vitrine::ui {
 
@@ -61,28 +62,16 @@ Json fromToml(const toml::node& node, const std::string& path, std::set<std::str
   return written.str();
 }
 
-bool isBare(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-}
-
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-std::string keyText(const std::string& key) { return isBare(key) ? key : quoted(key); }
-
 /// `key = value` lines of a table; its tables as dotted keys, so that they merge into a preset's.
 void writeKeys(std::string& text, const Json& table, const std::string& shown,
                const std::string& path, const std::set<std::string>& whole) {
   for (const auto& [key, value] : table.items()) {
-    const std::string name = shown.empty() ? keyText(key) : shown + "." + keyText(key);
+    const std::string name = shown.empty() ? tomlKey(key) : shown + "." + tomlKey(key);
     const std::string full = path + "." + key;
     if (value.is_object() && !value.empty() && whole.count(full) == 0) {
       writeKeys(text, value, name, full, whole);
     } else {
-      text += name + " = " + valueText(value) + "\n";
+      text += name + " = " + tomlValue(value) + "\n";
     }
   }
 }
@@ -97,14 +86,14 @@ void writeRest(std::string& text, const Json& rest) {
   for (const auto& [key, value] : rest.items()) {
     if (isListOfTables(value)) {
       for (const Json& entry : value) {
-        text += "\n[[" + keyText(key) + "]]\n";
+        text += "\n[[" + tomlKey(key) + "]]\n";
         for (const auto& [name, one] : entry.items())
-          text += keyText(name) + " = " + valueText(one) + "\n";
+          text += tomlKey(name) + " = " + tomlValue(one) + "\n";
       }
     } else if (value.is_object()) {
-      text += "\n[" + keyText(key) + "]\n";
+      text += "\n[" + tomlKey(key) + "]\n";
       for (const auto& [name, one] : value.items())
-        text += keyText(name) + " = " + valueText(one) + "\n";
+        text += tomlKey(name) + " = " + tomlValue(one) + "\n";
     }
   }
 }
@@ -207,36 +196,12 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
   return document;
 }
 
-std::string valueText(const Json& value) {
-  if (value.is_null()) return "\"none\"";
-  if (value.is_string()) return quoted(value.get<std::string>());
-  if (value.is_number_float()) {
-    std::string text = formatReal(value.get<double>());
-    if (text.find_first_of(".eni") == std::string::npos) text += ".0";
-    return text;
-  }
-  if (value.is_array()) {
-    std::string text = "[";
-    for (const Json& entry : value) text += (text.size() > 1 ? ", " : "") + valueText(entry);
-    return text + "]";
-  }
-  if (value.is_object()) {
-    if (value.empty()) return "{}";
-    std::string text = "{ ";
-    for (const auto& [key, entry] : value.items()) {
-      text += (text.size() > 2 ? ", " : "") + keyText(key) + " = " + valueText(entry);
-    }
-    return text + " }";
-  }
-  return value.dump();
-}
-
 std::string toText(const Document& document) {
   std::string text;
-  if (!document.title.empty()) text += "title = " + quoted(document.title) + "\n";
+  if (!document.title.empty()) text += "title = " + tomlString(document.title) + "\n";
   for (const auto& [key, value] : document.rest.items()) {
     if (!value.is_object() && !isListOfTables(value))
-      text += keyText(key) + " = " + valueText(value) + "\n";
+      text += tomlKey(key) + " = " + tomlValue(value) + "\n";
   }
   for (const std::string_view name : kTables) {
     const auto found = document.tables.find(std::string(name));
@@ -247,16 +212,16 @@ std::string toText(const Document& document) {
   if (!document.sweep.empty()) {
     text += "\n[sweep]\n";
     for (const Document::Axis& axis : document.sweep) {
-      text += quoted(axis.key) + " = " + valueText(Json(axis.values)) + "\n";
+      text += tomlString(axis.key) + " = " + tomlValue(Json(axis.values)) + "\n";
     }
   }
   for (const Document::Variant& variant : document.variants) {
-    text += "\n[[variant]]\nname = " + quoted(variant.name) + "\n";
+    text += "\n[[variant]]\nname = " + tomlString(variant.name) + "\n";
     if (variant.set.empty()) continue;
     text += "set = { ";
     for (std::size_t i = 0; i < variant.set.size(); ++i) {
-      text += (i > 0 ? ", " : "") + keyText(variant.set[i].first) + " = " +
-              valueText(variant.set[i].second);
+      text += (i > 0 ? ", " : "") + tomlKey(variant.set[i].first) + " = " +
+              tomlValue(variant.set[i].second);
     }
     text += " }\n";
   }
@@ -302,7 +267,7 @@ std::vector<std::pair<std::string, Json>> parseOverrides(const std::string& line
 std::string overridesText(const std::vector<std::pair<std::string, Json>>& overrides) {
   std::string text;
   for (const auto& [key, value] : overrides)
-    text += (text.empty() ? "" : "\n") + key + " = " + valueText(value);
+    text += (text.empty() ? "" : "\n") + key + " = " + tomlValue(value);
   return text;
 }
 

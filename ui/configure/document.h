@@ -52,8 +52,6 @@ class Document {
 /// One TOML value as it is typed in a list of overrides: `soft`, "soft", 3, 1e-3, [1, 2], { a = 1
 /// }, none. A bare word is text.
 [[nodiscard]] Json parseValue(const std::string& text);
-/// The value as TOML, tables inline; null is "none".
-[[nodiscard]] std::string valueText(const Json& value);
 
 /// "key = value" per line. Lines that have no '=' end up in `bad`.
 [[nodiscard]] std::vector<std::pair<std::string, Json>> parseOverrides(

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/config/to_toml.h"
 #include "ui/configure/document.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/shell/theme.h"
@@ -45,7 +46,7 @@ QString shortValue(const Json& value) {
                : first + QStringLiteral(" x ") + QString::fromStdString(value[1].dump());
   }
   QString text =
-      QString::fromStdString(value.is_string() ? value.get<std::string>() : valueText(value));
+      QString::fromStdString(value.is_string() ? value.get<std::string>() : tomlValue(value));
   if (text.size() > 28) text = text.left(27) + QChar(0x2026);
   return text.toHtmlEscaped();
 }

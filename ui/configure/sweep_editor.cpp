@@ -10,6 +10,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/config/to_toml.h"
+
 namespace vitrine::ui {
 
 namespace {
@@ -51,7 +53,7 @@ QString valuesText(const std::vector<Json>& values) {
   for (const Json& value : values) {
     const bool isWord = value.is_string() && parseValue(value.get<std::string>()) == value &&
                         value.get<std::string>().find(',') == std::string::npos;
-    parts << QString::fromStdString(isWord ? value.get<std::string>() : valueText(value));
+    parts << QString::fromStdString(isWord ? value.get<std::string>() : tomlValue(value));
   }
   return parts.join(QStringLiteral(", "));
 }
@@ -78,7 +80,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   auto* seedLabel = labelOf(QStringLiteral("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
   seedLine->addWidget(seedLabel);
-  seeds_->setPlaceholderText(QStringLiteral("one seed: 0, 1, 2 makes three runs"));
+  seeds_->setPlaceholderText(QStringLiteral("0, 1, 2 for three runs"));
   seeds_->setAccessibleName(QStringLiteral("Seeds, comma separated"));
   seedLine->addWidget(seeds_, 1);
   column->addLayout(seedLine);

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/experiment.h"
+#include "core/config/to_toml.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -165,7 +166,7 @@ std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Js
 
 QString repeatCommand(const RunRow& row, const Json& config) {
   const QString file = QStringLiteral("run-%1.toml").arg(row.id);
-  const QString title = QString::fromStdString(Json(row.experiment + ", repeated").dump());
+  const QString title = QString::fromStdString(tomlString(row.experiment + ", repeated"));
   return QStringLiteral("cat > %1 <<'VITRINE'\ntitle = %2\n%3\nVITRINE\nvitrine train %1\n")
       .arg(file, title, QString::fromStdString(toToml(config)).trimmed());
 }

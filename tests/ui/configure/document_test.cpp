@@ -4,6 +4,7 @@
 
 #include <QLocale>
 
+#include "core/config/to_toml.h"
 #include "ui/configure/field_editor.h"
 #include "ui/configure/sweep_editor.h"
 
@@ -107,10 +108,37 @@ TEST(Document, KeepsAnAnalysisThatHasNoKeysLeft) {
 }
 
 TEST(Document, WritesRealsAsReals) {
-  EXPECT_EQ(valueText(Json(1.0)), "1.0");
-  EXPECT_EQ(parseValue(valueText(Json(1e-8))), Json(1e-8));
-  EXPECT_EQ(valueText(Json(nullptr)), "\"none\"");
-  EXPECT_EQ(valueText(Json::array({28, 32})), "[28, 32]");
+  EXPECT_EQ(tomlValue(Json(1.0)), "1.0");
+  EXPECT_EQ(parseValue(tomlValue(Json(1e-8))), Json(1e-8));
+  EXPECT_EQ(tomlValue(Json(nullptr)), "\"none\"");
+  EXPECT_EQ(tomlValue(Json::array({28, 32})), "[28, 32]");
+}
+
+TEST(Document, ReadsBackCharactersThatTomlForbidsInPlace) {
+  const std::string nasty =
+      "a\x7F"
+      "b\x01\n\t\"\\\u00e4";
+  Document document;
+  document.title = nasty;
+  document.set("data.folder", nasty);
+  document.set("init." + nasty, 1);
+  document.variants.push_back({nasty, {{"data.folder", nasty}}});
+  const Document again = parsed(toText(document));
+  EXPECT_EQ(again.title, nasty);
+  EXPECT_EQ(again.text("data.folder"), nasty);
+  EXPECT_EQ(again.tables, document.tables);
+  ASSERT_EQ(again.variants.size(), 1U);
+  EXPECT_EQ(again.variants[0].name, nasty);
+  EXPECT_EQ(parsed(toToml(document.tables)).tables, document.tables);
+}
+
+TEST(Document, StaysReadableWhenTextIsNotUtf8) {
+  Document document;
+  document.title = "a\xFFz";
+  document.set("data.folder", "caf\xE9");
+  EXPECT_EQ(parsed(toText(document)).title, "a\uFFFDz");
+  EXPECT_EQ(parsed(toText(document)).text("data.folder"), "caf\uFFFD");
+  EXPECT_EQ(parsed(toToml(document.tables)).text("data.folder"), "caf\uFFFD");
 }
 
 TEST(Overrides, AreOnePerLineAndBareWordsAreText) {
