@@ -20,6 +20,7 @@ QWidget* ArtifactsPage::makeList() {
   auto* column = new QVBoxLayout(panel);
   column->setContentsMargins(0, 0, 0, 0);
   tree_ = new QTreeWidget(panel);
+  tree_->setProperty("role", QStringLiteral("rows"));
   tree_->setHeaderHidden(true);
   tree_->setIndentation(14);
   tree_->setMinimumWidth(140);
@@ -145,7 +146,6 @@ QWidget* ArtifactsPage::makeEmpty() {
   emptyText_->setWordWrap(true);
   emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
-  emptyButton_->setProperty("primary", true);
   connect(emptyButton_, &QPushButton::clicked, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
   column->addStretch(1);

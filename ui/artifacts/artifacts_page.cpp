@@ -2,7 +2,6 @@
 #include "ui/artifacts/artifacts_page.h"
 
 #include <QCheckBox>
-#include <QCollator>
 #include <QCoreApplication>
 #include <QGridLayout>
 #include <QHeaderView>
@@ -20,7 +19,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
 
@@ -30,17 +28,6 @@ namespace {
 
 constexpr int kReloadMs = 400;  // at most so often while a run writes
 constexpr std::size_t kMostRuns = 4;
-
-/// Which kinds say most about a run, first the best.
-int rankOf(const std::string& kind) {
-  static const std::array<std::string, 5> kOrder{"spectrum", "reliability", "attention", "matrix",
-                                                 "heatmap"};
-  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
-}
-
-QString readable(const std::string& id) {
-  return QString::fromStdString(id).replace(QLatin1Char('_'), QLatin1Char(' '));
-}
 
 }  // namespace
 
@@ -171,91 +158,6 @@ void ArtifactsPage::reload() {
   fillSteps();
 }
 
-void ArtifactsPage::chooseDefault() {
-  const auto has = [&](const Chosen& wanted) {
-    return std::any_of(rows_.begin(), rows_.end(), [&](const auto& entry) {
-      return std::any_of(entry.second.begin(), entry.second.end(), [&](const ArtifactRow& row) {
-        return row.analysis == wanted.analysis && (wanted.name.empty() || row.name == wanted.name);
-      });
-    });
-  };
-  if (!chosen_.analysis.empty() && !chosen_.name.empty() && has(chosen_)) return;
-  const bool isWithin = isAsked_ && has({chosen_.analysis, {}});
-  const ArtifactRow* best = nullptr;
-  for (const auto& [run, rows] : rows_) {
-    for (const ArtifactRow& row : rows) {
-      if (isWithin && row.analysis != chosen_.analysis) continue;
-      const auto order = [](const ArtifactRow& one) {
-        return std::tuple(rankOf(one.kind), -one.step, one.name);
-      };
-      if (best == nullptr || order(row) < order(*best)) best = &row;
-    }
-  }
-  if (best != nullptr) chosen_ = {best->analysis, best->name};
-}
-
-void ArtifactsPage::fillTree() {
-  std::map<std::string, std::map<std::string, std::string>> wanted;  // analysis, name, kind
-  for (const auto& [run, rows] : rows_) {
-    for (const ArtifactRow& row : rows) wanted[row.analysis][row.name] = row.kind;
-  }
-  const QSignalBlocker quiet(tree_);
-  std::map<std::string, std::set<std::string>> present;
-  for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
-    QTreeWidgetItem* group = tree_->topLevelItem(i);
-    for (int j = 0; j < group->childCount(); ++j) {
-      present[group->data(0, Qt::UserRole).toString().toStdString()].insert(
-          group->child(j)->data(0, Qt::UserRole + 1).toString().toStdString());
-    }
-  }
-  std::map<std::string, std::set<std::string>> names;
-  for (const auto& [analysis, entries] : wanted) {
-    for (const auto& entry : entries) names[analysis].insert(entry.first);
-  }
-  if (names != present) {
-    std::set<std::string> closed;
-    for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
-      QTreeWidgetItem* group = tree_->topLevelItem(i);
-      if (!group->isExpanded())
-        closed.insert(group->data(0, Qt::UserRole).toString().toStdString());
-    }
-    tree_->clear();
-    for (const auto& [analysis, entries] : wanted) {
-      auto* group = new QTreeWidgetItem(tree_, {readable(analysis)});
-      group->setData(0, Qt::UserRole, QString::fromStdString(analysis));
-      group->setFlags(Qt::ItemIsEnabled);
-      QFont font = tree_->font();
-      font.setWeight(QFont::DemiBold);
-      group->setFont(0, font);
-      std::vector<std::pair<QString, std::string>> sorted;
-      for (const auto& [name, kind] : entries)
-        sorted.emplace_back(QString::fromStdString(name), kind);
-      QCollator byNumber(QLocale::c());  // "image 10" after "image 9"
-      byNumber.setNumericMode(true);
-      std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-        return byNumber.compare(a.first, b.first) < 0;
-      });
-      for (const auto& [name, kind] : sorted) {
-        auto* item = new QTreeWidgetItem(group, {name});
-        item->setData(0, Qt::UserRole, QString::fromStdString(analysis));
-        item->setData(0, Qt::UserRole + 1, name);
-        item->setToolTip(0, readable(kind));
-      }
-      group->setExpanded(closed.count(analysis) == 0);
-    }
-  }
-  for (int i = 0; i < tree_->topLevelItemCount(); ++i) {
-    QTreeWidgetItem* group = tree_->topLevelItem(i);
-    for (int j = 0; j < group->childCount(); ++j) {
-      QTreeWidgetItem* item = group->child(j);
-      if (item->data(0, Qt::UserRole).toString().toStdString() == chosen_.analysis &&
-          item->data(0, Qt::UserRole + 1).toString().toStdString() == chosen_.name) {
-        tree_->setCurrentItem(item);
-      }
-    }
-  }
-}
-
 void ArtifactsPage::fillSteps() {
   std::set<std::int64_t> steps;
   for (const auto& [run, rows] : rows_) {
@@ -315,6 +217,11 @@ void ArtifactsPage::showFigures() {
       view->show();
       views_.push_back(view);
     }
+    const int rows = (static_cast<int>(shown.size()) + columns - 1) / std::max(columns, 1);
+    for (int column = 0; column < std::max(grid_->columnCount(), columns); ++column)
+      grid_->setColumnStretch(column, column < columns ? 1 : 0);
+    for (int row = 0; row < std::max(grid_->rowCount(), rows); ++row)
+      grid_->setRowStretch(row, row < rows ? 1 : 0);
   }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const ArtifactRow* row = rowOf(shown[i]);
