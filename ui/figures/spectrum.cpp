@@ -269,34 +269,43 @@ class SpectrumFigure final : public Figure {
 
   /// The heads' colours and the marker, along the bottom; returns its height.
   double drawKey(QPainter& painter, const QRectF& body) const {
-    constexpr double kHeight = 22;
+    constexpr double kRow = 16, kGap = 6, kSign = 22, kBetween = 14;
     painter.setFont(inPixels(axisFont()));
     const QFontMetricsF metrics(painter.font());
-    double x = body.left();
-    const double y = body.bottom() - 16;
-    const auto entry = [&](const QString& text, const std::function<void(const QPointF&)>& sign) {
-      const double width = metrics.horizontalAdvance(text) + 2;
-      if (x + 22 + width > body.right()) return;
-      sign(QPointF(x, y + 8));
-      painter.setPen(tokens().muted);
-      painter.drawText(QRectF(x + 22, y, width, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
-      x += 22 + width + 14;
-    };
-    entry((rankWord() + QStringLiteral(", mean over heads")), [&](const QPointF& left) {
-      painter.setPen(QPen(tokens().panel, 1));
-      painter.setBrush(tokens().text);
-      painter.drawEllipse(left + QPointF(8, 0), 3.5, 3.5);
-      painter.setBrush(Qt::NoBrush);
-    });
-    if (heads_ <= kMostLines) {
-      for (int head = 0; head < heads_; ++head) {
-        entry(QStringLiteral("head %1").arg(head), [&](const QPointF& left) {
-          painter.setPen(QPen(headColor(head), 2));
-          painter.drawLine(left, left + QPointF(16, 0));
-        });
+    QStringList texts{rankWord() + QStringLiteral(", mean over heads")};
+    for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)
+      texts << QStringLiteral("head %1").arg(head);
+    // Entries that do not fit go on in the next row: no head is left without a name.
+    std::vector<QPointF> places;
+    double x = 0, y = 0;
+    for (const QString& text : texts) {
+      const double width = kSign + metrics.horizontalAdvance(text) + 2;
+      if (x > 0 && x + width > body.width()) {
+        x = 0;
+        y += kRow;
       }
+      places.emplace_back(x, y);
+      x += width + kBetween;
     }
-    return kHeight;
+    const double height = y + kRow;
+    for (qsizetype i = 0; i < texts.size(); ++i) {
+      const QPointF at =
+          QPointF(body.left(), body.bottom() - height) + places[static_cast<std::size_t>(i)];
+      const QPointF left = at + QPointF(0, kRow / 2);
+      if (i == 0) {
+        painter.setPen(QPen(tokens().panel, 1));
+        painter.setBrush(tokens().text);
+        painter.drawEllipse(left + QPointF(8, 0), 3.5, 3.5);
+        painter.setBrush(Qt::NoBrush);
+      } else {
+        painter.setPen(QPen(headColor(static_cast<int>(i) - 1), 2));
+        painter.drawLine(left, left + QPointF(16, 0));
+      }
+      painter.setPen(tokens().muted);
+      painter.drawText(QRectF(at.x() + kSign, at.y(), body.right() - at.x() - kSign, kRow),
+                       Qt::AlignLeft | Qt::AlignVCenter, texts[i]);
+    }
+    return height + kGap;
   }
 
   Json meta_;
