@@ -54,12 +54,20 @@ std::vector<WeightRename> huggingFaceTable(const VisionTransformerConfig& config
   return table;
 }
 
+/// Whether a training batch goes through a block in one operation (fused_block.cpp), which keeps no
+/// output of the norms, one value for each of the nonlinearity's, and the probabilities.
+bool isFusedBlock(const VisionTransformerConfig& c, double tokens) {
+  constexpr double kFusedTokens = 288;
+  constexpr std::int64_t kFusedWidth = 512;
+  return c.dropout <= 0 && !c.layerScale && tokens <= kFusedTokens && c.width <= kFusedWidth;
+}
+
 /// Kept for the backward pass of one block's attention: projections, result, and probabilities
 /// where the path of that length keeps them (attention.cpp).
 double attentionBytes(const VisionTransformerConfig& c, double queries, double tokens) {
   const double d = static_cast<double>(c.width),
                pairs = static_cast<double>(c.heads) * queries * tokens;
-  const bool isShort = tokens <= static_cast<double>(kShortKeys);
+  const bool isShort = tokens <= static_cast<double>(kShortKeys) || isFusedBlock(c, tokens);
   const bool isMultiplied =
       c.mask != MaskKind::Bidirectional && c.maskMode == MaskMode::Multiplicative;
   double floats = 2 * queries * d + 2 * tokens * d;
@@ -124,6 +132,10 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   // Input and output of the norm, and its statistics.
   norm.activationBytes = kFloatBytes * (2 * n * d + n * (c.norm == NormKind::Layer ? 2 : 1));
 
+  const bool isFused = isFusedBlock(c, n);
+  BlockCost inBlock = norm;
+  if (isFused) inBlock.activationBytes = kFloatBytes * n * d;
+
   BlockCost attention{"", "attention", 4 * c.width * c.width + c.width, 0, 0, 0};
   if (c.qkvBias == Bias::Present) attention.parameters += 3 * c.width;
   if (c.layerScale) attention.parameters += c.width;
@@ -148,7 +160,8 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   if (isSwiGlu) mlp.flops += n * hidden;
   if (c.layerScale) mlp.flops += n * d;
   mlp.activationBytes =
-      kFloatBytes * ((isSwiGlu ? 3 : 2) + dropoutKept) * n * hidden + n * branchEnd;
+      kFloatBytes * ((isSwiGlu ? 3 : 2) - (isFused ? 1 : 0) + dropoutKept) * n * hidden +
+      n * branchEnd;
 
   for (std::int64_t i = 0; i < c.depth; ++i) {
     const std::string prefix = "blocks." + std::to_string(i) + ".";
@@ -156,13 +169,13 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
       piece.name = prefix + name;
       blocks.push_back(std::move(piece));
     };
-    add(norm, "norm1");
+    add(inBlock, "norm1");
     // Of the last block only the class token is computed where nothing else is read: less is kept,
     // the published counts stay.
     const bool isPruned = i + 1 == c.depth && c.pool == Pool::ClassToken;
     if (isPruned) attention.activationBytes = attentionBytes(c, 1, n) + branchEnd;
     add(attention, "attn");
-    BlockCost after = norm;
+    BlockCost after = inBlock;
     if (isPruned) after.activationBytes /= n;
     add(std::move(after), "norm2");
     if (isPruned) mlp.activationBytes /= n;
