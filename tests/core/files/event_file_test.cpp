@@ -209,7 +209,7 @@ TEST_F(EventFile, ThatIsSomethingElseIsRefusedByName) {
 TEST_F(EventFile, WithAnyMessageInsideIsReadWithoutHarm) {
   // Records with right sums around wrong messages: what a hostile file would hold.
   std::mt19937 random(3);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     std::string message(random() % 60, '\0');
     for (char& c : message) c = static_cast<char>(random() % 8 == 0 ? random() : random() % 48);
     std::string length(8, '\0');

@@ -29,7 +29,9 @@ class HostileFile : public testing::FullDatabase {
 
   /// What importing the good file after `sql` says; nothing may have come out of it.
   std::string refusalAfter(const std::string& sql) {
-    fs::remove_all(folder_ / "target");
+    if (fs::exists(target()) && !RunStore(target()).runs().empty()) {
+      fs::remove_all(folder_ / "target");  // of a file whose first runs were sound
+    }
     fs::copy_file(good(), evil(), fs::copy_options::overwrite_existing);
     RawDatabase(evil()).run("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; " +
                             sql);
@@ -183,7 +185,7 @@ TEST_F(HostileFile, BrokenInAnyByteIsRefusedOrReadAndNeverDamagesTheDatabase) {
   const std::string whole((std::istreambuf_iterator<char>(in)), {});
   std::mt19937 random(7);
   int refused = 0, imported = 0;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 100; ++i) {
     std::string bytes = whole;
     const int kind = i % 3;
     if (kind == 0) {
@@ -206,7 +208,7 @@ TEST_F(HostileFile, BrokenInAnyByteIsRefusedOrReadAndNeverDamagesTheDatabase) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 75);
+  EXPECT_GT(refused, 50);
   EXPECT_GT(imported, 0);
   for (int i = 0; i < 4; ++i) {
     const fs::path to = folder_ / ("m" + std::to_string(i) + ".sqlite");
