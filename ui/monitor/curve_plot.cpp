@@ -5,18 +5,37 @@
 #include <QPlainTextEdit>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRawOpacity = 0.28;
 constexpr std::size_t kDottedUpTo = 60;  // so few points are shown as points too
+constexpr double kWidth = 1.5;           // logical pixels, of lines with few points
+constexpr double kCalm = 12;             // heights that a wide line may run up and down in all
 
 bool isTextInput(const QWidget* widget) {
   return qobject_cast<const QLineEdit*>(widget) != nullptr ||
          qobject_cast<const QPlainTextEdit*>(widget) != nullptr;
+}
+
+enum class Line { Faint, Smoothed, Plain };
+
+/// A line that goes up and down in every column has too many corners for a wide pen.
+bool isCalm(const std::vector<QPointF>& points) {
+  double low = std::numeric_limits<double>::infinity(), high = -low, way = 0, last = kNaN;
+  for (const QPointF& point : points) {
+    if (std::isnan(point.y())) continue;
+    low = std::min(low, point.y());
+    high = std::max(high, point.y());
+    if (!std::isnan(last)) way += std::abs(point.y() - last);
+    last = point.y();
+  }
+  return way <= kCalm * (high - low);
 }
 
 }  // namespace
@@ -156,10 +175,11 @@ void CurvePlot::fitY() {
 
 void CurvePlot::fillGraphs() {
   const QCPRange range = xAxis->range();
-  const PlotWindow window{
-      range.lower, range.upper,
-      static_cast<int>(std::max(axisRect()->width(), 1) * bufferDevicePixelRatio()),
-      settings_.isLogX ? AxisScale::Log : AxisScale::Linear};
+  const int width = std::max(axisRect()->width(), 1);
+  const AxisScale scale = settings_.isLogX ? AxisScale::Log : AxisScale::Linear;
+  const PlotWindow fine{range.lower, range.upper,
+                        static_cast<int>(width * bufferDevicePixelRatio()), scale};
+  const PlotWindow coarse{range.lower, range.upper, std::max(width / 2, 1), scale};
   const double floorValue = settings_.isLogY ? floorOfLog() : 0;
   std::size_t used = 0;
   const auto graphAt = [this, &used] {
@@ -168,10 +188,15 @@ void CurvePlot::fillGraphs() {
     }
     return graph(static_cast<int>(used++));
   };
-  const auto fill = [&](std::span<const double> x, std::span<const double> y, const QPen& pen,
+  const auto fill = [&](std::span<const double> x, std::span<const double> y, QPen pen, Line line,
                         bool isDotted) {
     QCPGraph* target = graphAt();
-    const std::vector<QPointF> points = decimate(x, y, window);
+    std::vector<QPointF> points = decimate(x, y, line == Line::Faint ? fine : coarse);
+    if (line == Line::Smoothed || (line == Line::Plain && isCalm(points))) {
+      pen.setWidthF(kWidth);
+    } else if (line == Line::Plain) {
+      points = decimate(x, y, fine);
+    }
     QVector<QCPGraphData> drawn;
     drawn.reserve(static_cast<qsizetype>(points.size()));
     for (const QPointF& point : points) {
@@ -191,12 +216,14 @@ void CurvePlot::fillGraphs() {
     if (!curve.series->isSmoothed(settings_.smoothing)) continue;
     QColor faint = seriesColor(curve.run);
     faint.setAlphaF(kRawOpacity);
-    fill(curve.series->x(settings_.x), curve.series->y(), QPen(faint, 0), false);
+    fill(curve.series->x(settings_.x), curve.series->y(), QPen(faint, 0), Line::Faint, false);
   }
   for (const PlottedCurve& curve : curves_) {
     QPen pen(seriesColor(curve.run), 0, seriesDash(curve.run));
     const bool isDotted = curve.series->size() <= kDottedUpTo;
-    fill(curve.series->x(settings_.x), curve.series->smoothed(settings_.smoothing), pen, isDotted);
+    const bool isSmoothed = curve.series->isSmoothed(settings_.smoothing);
+    fill(curve.series->x(settings_.x), curve.series->smoothed(settings_.smoothing), pen,
+         isSmoothed ? Line::Smoothed : Line::Plain, isDotted);
   }
   while (static_cast<std::size_t>(graphCount()) > used) removeGraph(graphCount() - 1);
 }
@@ -340,9 +367,54 @@ void CurvePlot::keyPressEvent(QKeyEvent* event) {
     isXHeld_ = true;
   } else if (event->key() == Qt::Key_Y) {
     isYHeld_ = true;
-  } else {
+  } else if (!moveByKey(event->key())) {
     QCustomPlot::keyPressEvent(event);
   }
+}
+
+bool CurvePlot::moveByKey(int key) {
+  if (curves_.empty()) return false;
+  constexpr double kZoom = 0.7, kShare = 0.15;
+  const auto shift = [](QCPAxis* axis, int direction) {
+    const double span = axis->axisRect()->width() * kShare * direction;
+    const bool isX = axis->orientation() == Qt::Horizontal;
+    const QRect inside = axis->axisRect()->rect();
+    const double low = isX ? inside.left() : inside.bottom();
+    const double high = isX ? inside.right() : inside.top();
+    axis->setRange(axis->pixelToCoord(low + (isX ? span : -span)),
+                   axis->pixelToCoord(high + (isX ? span : -span)));
+  };
+  const QPointF center = axisRect()->center();
+  switch (key) {
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+    case Qt::Key_Minus: {
+      const double factor = key == Qt::Key_Minus ? 1 / kZoom : kZoom;
+      zoomAxis(xAxis, factor, xAxis->pixelToCoord(center.x()));
+      break;
+    }
+    case Qt::Key_Left:
+      shift(xAxis, -1);
+      break;
+    case Qt::Key_Right:
+      shift(xAxis, 1);
+      break;
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+      shift(yAxis, key == Qt::Key_Up ? 1 : -1);
+      isYChosen_ = true;
+      refresh();
+      return true;
+    case Qt::Key_Home:
+      isYChosen_ = false;
+      Q_EMIT fitAsked();
+      return true;
+    default:
+      return false;
+  }
+  refresh();
+  Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
+  return true;
 }
 
 void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
@@ -356,6 +428,13 @@ void CurvePlot::enterEvent(QEnterEvent* event) {
   // typing.
   if (!isTextInput(QApplication::focusWidget())) setFocus(Qt::MouseFocusReason);
   QCustomPlot::enterEvent(event);
+}
+
+void CurvePlot::focusInEvent(QFocusEvent* event) {
+  isRinged_ = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason ||
+              event->reason() == Qt::ShortcutFocusReason;
+  QCustomPlot::focusInEvent(event);
+  update();
 }
 
 void CurvePlot::leaveEvent(QEvent* event) {

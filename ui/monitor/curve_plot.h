@@ -32,8 +32,9 @@ struct PlotSettings {
 };
 
 /// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
-/// drag pans; double click fits. Lines are one device pixel wide: wider ones cost QCustomPlot sixty
-/// times as much.
+/// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits. Noisy
+/// lines are one device pixel wide: a wider one costs many times as much. Smoothed and calm lines
+/// need two points a column and are wider, so that the mean stands out from its noise.
 class CurvePlot : public QCustomPlot {
   Q_OBJECT
  public:
@@ -84,6 +85,7 @@ class CurvePlot : public QCustomPlot {
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
   void enterEvent(QEnterEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
   void leaveEvent(QEvent* event) override;
 
  private:
@@ -95,6 +97,7 @@ class CurvePlot : public QCustomPlot {
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
   [[nodiscard]] double floorOfLog() const;
+  bool moveByKey(int key);
   void zoomAxis(QCPAxis* axis, double factor, double center);
 
   std::vector<PlottedCurve> curves_;
@@ -104,6 +107,7 @@ class CurvePlot : public QCustomPlot {
   std::optional<double> cursor_;
   bool hasReadout_ = false;
   bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it
+  bool isRinged_ = false;   ///< the focus came from the keyboard, and is to be seen
   bool isXHeld_ = false, isYHeld_ = false;
   Drag drag_ = Drag::None;
   QPoint pressed_, now_;

@@ -57,7 +57,7 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
     painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(20), px(18)),
                      Qt::AlignRight | Qt::AlignVCenter, tr(kNames[static_cast<int>(settings_.x)]));
   }
-  if (hasFocus() && drag_ == Drag::None && !underMouse()) {
+  if (hasFocus() && isRinged_ && drag_ == Drag::None) {
     painter.setPen(QPen(t.accent, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
@@ -141,9 +141,13 @@ void CurvePlot::drawCursor(QPainter& painter) const {
     if (!std::isfinite(value) || (settings_.isLogY && value <= 0)) continue;
     const double height = yAxis->coordToPixel(value);
     if (height < inside.top() || height > inside.bottom()) continue;
+    // On the point whose value is read, which a rare metric has well before the line.
+    const auto place = static_cast<std::size_t>(curve.series->at(settings_.x, *cursor_));
+    const double along = xAxis->coordToPixel(curve.series->x(settings_.x)[place]);
+    if (!(along >= inside.left() - 1)) continue;
     painter.setPen(QPen(tokens().panel, 1));
     painter.setBrush(seriesColor(curve.run));
-    painter.drawEllipse(QPointF(line + 0.5, height), px(3), px(3));
+    painter.drawEllipse(QPointF(std::min(along, line + 0.5), height), px(3), px(3));
   }
   painter.restore();
 }

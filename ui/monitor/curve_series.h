@@ -27,8 +27,8 @@ class Smoother {
 
 class CurveSeries {
  public:
-  /// Fewer points than this are drawn as they are: there is no noise to look through.
-  static constexpr std::size_t kSmoothedFrom = 50;
+  /// Fewer points than this are drawn as they are: a mean would trail far behind a young curve.
+  static constexpr std::size_t kSmoothedFrom = 200;
 
   /// Adds newer points. Returns false, changing nothing, when one belongs to another segment than
   /// the last known point and goes back: the caller must then clear() and read the whole curve.

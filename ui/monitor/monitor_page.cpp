@@ -56,7 +56,6 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   emptyText_->setAlignment(Qt::AlignCenter);
   emptyText_->setWordWrap(true);
   emptyAction_ = new QPushButton(tr("New experiment"));
-  emptyAction_->setProperty("primary", true);
   emptyAction_->setAccessibleName(tr("New experiment"));
   connect(emptyAction_, &QPushButton::clicked, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
@@ -209,7 +208,7 @@ void MonitorPage::giveCurves(PlotCard& card) {
         {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
   }
   card.setHint(hasPoints ? QString()
-                         : tr("No values yet: the selected runs have not measured this."));
+                         : tr("No values yet.\nThe selected runs have not measured this."));
   card.plot().setCurves(curves);
   card.setLegend(curves, !workbench_.isRunListVisible());
 }
@@ -269,6 +268,19 @@ bool MonitorPage::extent(double& from, double& to) const {
     from = isFound ? std::min(from, a) : a;
     to = isFound ? std::max(to, b) : b;
     isFound = true;
+  }
+  // Room for the half of a dot that lies beyond the first and the last point.
+  if (isFound && to > from) {
+    constexpr double kRoom = 0.008;
+    if (settings_.isLogX) {
+      const double factor = std::pow(to / from, kRoom);
+      from /= factor;
+      to *= factor;
+    } else {
+      const double room = (to - from) * kRoom;
+      from -= room;
+      to += room;
+    }
   }
   return isFound;
 }

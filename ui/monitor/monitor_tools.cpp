@@ -52,7 +52,7 @@ void MonitorPage::makeTools() {
   smoothAction_ =
       tool(QString(),
            tr("Exponential moving average, corrected for its start; the raw line stays behind it. "
-              "Curves of fewer than 50 points are drawn as they are."));
+              "Curves of fewer than 200 points are drawn as they are."));
   auto* smoothMenu = new QMenu(tr("Smoothing"), this);
   auto* smoothGroup = new QActionGroup(this);
   for (const double value : kSmoothings) {

@@ -221,12 +221,21 @@ TEST(MonitorPage, HandsQCustomPlotNoMoreThanFourPointsPerPixelColumn) {
   EXPECT_GT(loss->plot().curves().front().series->size(), 8U * static_cast<std::size_t>(columns));
 }
 
-TEST(MonitorPage, LinesAreOneDevicePixelWide) {
-  OpenPage open;
-  for (PlotCard* card : open.page.cards()) {
-    for (int i = 0; i < card->plot().graphCount(); ++i)
-      EXPECT_LE(card->plot().graph(i)->pen().widthF(), 1);
+TEST(MonitorPage, OnlyLinesOfFewPointsAreWiderThanAPixel) {
+  OpenPage open({0, 20'000});
+  const CurvePlot& loss = open.page.cards().front()->plot();
+  const int columns = loss.axisRect()->width();
+  int wide = 0, thin = 0;
+  for (int i = 0; i < loss.graphCount(); ++i) {
+    const bool isWide = loss.graph(i)->pen().widthF() > 1;
+    wide += isWide;
+    thin += !isWide;
+    if (isWide) {
+      EXPECT_LE(loss.graph(i)->data()->size(), 2 * columns + 16);
+    }
   }
+  EXPECT_EQ(wide, 3) << "the smoothed lines";
+  EXPECT_EQ(thin, 3) << "the raw ones behind them";
 }
 
 TEST(MonitorPage, NewPointsOfARunningRunAppearWithinAHalfSecond) {
@@ -301,6 +310,27 @@ TEST(MonitorPage, XHeldZoomsOneAxisOnly) {
   QCoreApplication::sendEvent(&plot, &wheel);
   QTest::keyRelease(&plot, Qt::Key_X);
   EXPECT_DOUBLE_EQ(plot.yAxis->range().lower, y.lower);
+}
+
+TEST(MonitorPage, ZoomsMovesAndFitsFromTheKeyboard) {
+  OpenPage open;
+  CurvePlot& plot = open.page.cards().front()->plot();
+  const QCPRange all = plot.xAxis->range(), wholeY = plot.yAxis->range();
+  QTest::keyClick(&plot, Qt::Key_Plus);
+  const QCPRange zoomed = plot.xAxis->range();
+  EXPECT_LT(zoomed.size(), all.size());
+  EXPECT_NEAR(zoomed.center(), all.center(), all.size() * 0.01);
+  QTest::keyClick(&plot, Qt::Key_Right);
+  EXPECT_GT(plot.xAxis->range().lower, zoomed.lower);
+  EXPECT_NEAR(plot.xAxis->range().size(), zoomed.size(), all.size() * 0.01);
+  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis->range().lower,
+                   plot.xAxis->range().lower);
+  const QCPRange y = plot.yAxis->range();
+  QTest::keyClick(&plot, Qt::Key_Up);
+  EXPECT_GT(plot.yAxis->range().lower, y.lower);
+  QTest::keyClick(&plot, Qt::Key_Home);
+  EXPECT_NEAR(plot.xAxis->range().size(), all.size(), 1);
+  EXPECT_DOUBLE_EQ(plot.yAxis->range().lower, wholeY.lower);
 }
 
 TEST(MonitorPage, MovingTheCursorRedrawsNoCurve) {
