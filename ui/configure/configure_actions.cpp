@@ -27,7 +27,10 @@ void ConfigurePage::startFrom(std::int64_t run) {
         QStringLiteral("Select a run in the list first: its configuration fills the form."));
     return;
   }
-  if (form_->catalog() == nullptr) return;
+  if (form_->catalog() == nullptr) {
+    fromRunLater_ = run;
+    return;
+  }
   try {
     const RunRow row = workbench_.store().run(run);
     Problem problem;
@@ -70,9 +73,11 @@ void ConfigurePage::start() {
   }
   try {
     const Launched launched = launchExperiment(text_, plan_.title, workbench_.store().file());
-    workbench_.say(QStringLiteral("Started %1 of \"%2\"; they go on when the window is closed.")
+    workbench_.say(QStringLiteral("Started %1 of \"%2\"; %3 when the window is closed.")
                        .arg(plural(plan_.runs.size(), QStringLiteral("run")),
-                            QString::fromStdString(plan_.title)));
+                            QString::fromStdString(plan_.title),
+                            plan_.runs.size() == 1 ? QStringLiteral("it goes on")
+                                                   : QStringLiteral("they go on")));
     watch(launched);
     workbench_.showPage(QStringLiteral("monitor"));
   } catch (const Error& error) {

@@ -46,6 +46,7 @@ QWidget* ConfigurePage::makeContent() {
   auto* scroll = new QScrollArea(left);
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // cards keep the footer's right edge
   scroll->setFocusPolicy(Qt::NoFocus);
   form_ = new ExperimentForm(scroll);
   scroll->setWidget(form_);

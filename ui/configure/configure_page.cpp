@@ -15,6 +15,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
@@ -47,7 +48,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   failure_ = broken->reason();
   connect(broken, &Broken::retry, this, [this] {
     stack_->setCurrentIndex(0);
-    if (!workbench_.catalog().items.empty()) onCatalog();
+    workbench_.askCatalogAgain();
   });
   stack_->addWidget(broken);
   stack_->addWidget(makeContent());
@@ -113,6 +114,7 @@ void ConfigurePage::onCatalog() {
   } else {
     takeText();
   }
+  if (fromRunLater_ != 0) startFrom(std::exchange(fromRunLater_, 0));
 }
 
 void ConfigurePage::setText(const std::string& text, const QString& origin) {

@@ -44,7 +44,7 @@ class ConfigurePage final : public Page {
   void planNow();
 
  public Q_SLOTS:
-  /// Fills the form with a run's resolved configuration.
+  /// Fills the form with a run's resolved configuration; as soon as the schemas are there.
   void startFrom(std::int64_t run);
   void start();
   void save();
@@ -88,6 +88,7 @@ class ConfigurePage final : public Page {
 
   std::string text_;
   QString origin_;
+  std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas
   std::optional<Problem>
       syntax_;  ///< why the text is no TOML; the form then shows what it last was
   Plan plan_;

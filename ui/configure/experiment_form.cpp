@@ -103,7 +103,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
       observe_(new FormSection(QStringLiteral("Observe"), this)),
       title_(new QLineEdit(this)) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 12, 12, 12);
+  column->setContentsMargins(12, 12, 2, 12);  // the scroll bar is the rest of the margin
   column->setSpacing(12);
   for (FormSection* section : {experiment_, model_, task_, data_, training_, observe_})
     column->addWidget(section);

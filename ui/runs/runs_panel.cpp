@@ -72,7 +72,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
 
   auto* empty = new QWidget;
   auto* emptyLayout = new QVBoxLayout(empty);
-  emptyLayout->setContentsMargins(px(16), px(16), px(16), px(16));
+  emptyLayout->setContentsMargins(px(12), px(12), px(12), px(12));
+  emptyLayout->setSpacing(px(12));
   emptyText_ = new QLabel;
   emptyText_->setWordWrap(true);
   emptyText_->setProperty("role", "muted");
@@ -258,41 +259,53 @@ void RunsPanel::chooseFirst() {
 }
 
 void RunsPanel::showMenu(const QPoint& place) {
+  if (view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
+  QMenu menu(this);
+  fillMenu(menu);
+  if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
+}
+
+void RunsPanel::fillMenu(QMenu& menu) {
   const std::vector<std::int64_t> ids = workbench_.selection().runs();
-  if (ids.empty() || view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
+  if (ids.empty()) return;
   const auto any = [this, &ids](bool (*test)(const RunRow&)) {
     return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
       const RunRow* row = workbench_.run(id);
       return row != nullptr && test(*row);
     });
   };
-  QMenu menu(this);
-  QAction* start = menu.addAction(icon(Icon::Play), tr("&Start or resume"));
-  start->setEnabled(any(&StudioWorkbench::canStart));
-  QAction* stop = menu.addAction(icon(Icon::Stop), tr("S&top"));
-  stop->setEnabled(any(&StudioWorkbench::canStop));
+  const auto add = [this, &menu](const QIcon& picture, const QString& text, const auto& act) {
+    QAction* made = menu.addAction(picture, text);
+    connect(made, &QAction::triggered, this, act);
+    return made;
+  };
+  add(icon(Icon::Play), tr("&Start or resume"), [this, ids] {
+    workbench_.startRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStart));
+  add(icon(Icon::Stop), tr("S&top"), [this, ids] {
+    workbench_.stopRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStop));
   menu.addSeparator();
-  QAction* copyId =
-      menu.addAction(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"));
-  QAction* copyName = menu.addAction(tr("Copy &name"));
+  add(icon(Icon::Plus), tr("New &from this run"),
+      [this] { workbench_.newFromRun(workbench_.selection().current()); });
   menu.addSeparator();
-  QAction* remove = menu.addAction(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"));
-  remove->setEnabled(any(&StudioWorkbench::canDelete));
-  QAction* chosen = menu.exec(view_->viewport()->mapToGlobal(place));
-  if (chosen == nullptr) return;
-  if (chosen == start) workbench_.startRuns(ids);
-  if (chosen == stop) workbench_.stopRuns(ids);
-  if (chosen == copyId || chosen == copyName) {
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
+    QStringList texts;
+    for (const std::int64_t id : ids) texts << QString::number(id);
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char(' ')));
+  });
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
     QStringList texts;
     for (const std::int64_t id : ids) {
       const RunRow* row = workbench_.run(id);
-      texts << (chosen == copyId || row == nullptr ? QString::number(id)
-                                                   : QString::fromStdString(row->name));
+      if (row != nullptr) texts << QString::fromStdString(row->name);
     }
-    QGuiApplication::clipboard()->setText(
-        texts.join(chosen == copyId ? QLatin1Char(' ') : QLatin1Char('\n')));
-  }
-  if (chosen == remove) askDelete();
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
+  });
+  menu.addSeparator();
+  add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] {
+    askDelete();
+  })->setEnabled(any(&StudioWorkbench::canDelete));
 }
 
 void RunsPanel::askDelete() {

@@ -4,6 +4,7 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
 #include <QTimer>
@@ -47,6 +48,8 @@ class RunsPanel : public QWidget {
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
   /// Asks whether the selected runs that have ended are to be deleted, and does it.
   void askDelete();
+  /// What can be done with the selected runs, as the context menu offers it.
+  void fillMenu(QMenu& menu);
 
  Q_SIGNALS:
   void summaryChanged(const QString& text);

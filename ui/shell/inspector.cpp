@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
@@ -56,7 +57,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   state_->setAccessibleName(tr("State"));
   reason_ = new QLabel;
   reason_->setWordWrap(true);
-  reason_->setProperty("role", "error");
+  reason_->setContentsMargins(0, px(4), 0, px(4));
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   facts_ = new FactTable(tr("Facts of the run"));
   facts_->setLabelWidth(134);
@@ -117,6 +118,15 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
     workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
   });
+
+  auto* newFrom = quietButton(tr("New from this run"), tr("New from this run"));
+  newFrom->setIcon(icon(Icon::Plus));
+  newFrom->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  newFrom->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
+  connect(newFrom, &QToolButton::clicked, this, [this] {
+    if (run_ != 0) workbench_.newFromRun(run_);
+  });
+  configLayout->addWidget(newFrom, 0, Qt::AlignLeft);
 
   auto* environmentBox = new QWidget;
   auto* environmentLayout = new QVBoxLayout(environmentBox);
@@ -263,6 +273,10 @@ void Inspector::showFacts() {
           .arg(px(18)));
   reason_->setText(QString::fromStdString(row->reason));
   reason_->setVisible(!row->reason.empty());
+  reason_->setProperty("role", row->state == RunState::Failed        ? "error"
+                               : row->state == RunState::Interrupted ? "warn"
+                                                                     : "small");
+  reason_->style()->polish(reason_);
   try {
     RunStore& store = workbench_.store();
     environment_ = store.environment(run_);

@@ -1,6 +1,7 @@
 #include "ui/shell/log_tail.h"
 
 #include <QFile>
+#include <QRegularExpression>
 #include <QScrollBar>
 
 #include "ui/shell/theme.h"
@@ -43,6 +44,13 @@ void LogTail::resizeEvent(QResizeEvent* event) {
   setFollowing(isFollowing_);
 }
 
+void LogTail::showEvent(QShowEvent* event) {
+  QPlainTextEdit::showEvent(event);
+  // Qt brings the text cursor into view, which stands at the end of the last line.
+  horizontalScrollBar()->setValue(0);
+  setFollowing(isFollowing_);
+}
+
 void LogTail::readMore() {
   if (path_.isEmpty()) return;
   QFile file(path_);
@@ -67,7 +75,11 @@ void LogTail::readMore() {
   if (isCut) bytes.remove(0, bytes.indexOf('\n') + 1);
   if (bytes.endsWith('\n')) bytes.chop(1);
   const int before = verticalScrollBar()->value();
-  appendPlainText(QString::fromUtf8(bytes));
+  // "2026-11-21T11:40:02.123Z step 20" as "11:40:02 step 20".
+  static const QRegularExpression kTime(
+      QStringLiteral("^\\d{4}-\\d\\d-\\d\\dT(\\d\\d:\\d\\d:\\d\\d)(?:\\.\\d+)?Z "),
+      QRegularExpression::MultilineOption);
+  appendPlainText(QString::fromUtf8(bytes).replace(kTime, QStringLiteral("\\1 ")));
   horizontalScrollBar()->setValue(0);
   verticalScrollBar()->setValue(isFollowing_ ? verticalScrollBar()->maximum() : before);
 }

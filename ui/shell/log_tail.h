@@ -6,6 +6,7 @@
 
 namespace vitrine::ui {
 
+/// The date and the fraction of a line's time are left out: the panel is narrow, the file has both.
 class LogTail : public QPlainTextEdit {
   Q_OBJECT
  public:
@@ -21,6 +22,7 @@ class LogTail : public QPlainTextEdit {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   QString path_;

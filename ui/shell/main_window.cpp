@@ -44,6 +44,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
 
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
+  connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
   connect(&workbench_, &StudioWorkbench::runsChanged, this, [this] {
     updateActions();
     updateQueue();
@@ -82,6 +83,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   const QString wanted =
       setting(QStringLiteral("window/page"), QStringLiteral("monitor")).toString();
   if (!showPage(wanted)) showPage(QStringLiteral("monitor"));
+  runsPanel_->view().setFocus();  // arrows choose runs at once
 }
 
 void MainWindow::makePages() {
@@ -237,17 +239,20 @@ void MainWindow::showTools() {
 }
 
 void MainWindow::updateActions() {
-  bool canStart = false, canStop = false, canDelete = false;
+  bool canStart = false, canStop = false, canDelete = false, isFresh = false;
   for (const std::int64_t id : workbench_.selection().runs()) {
     const RunRow* row = workbench_.run(id);
     if (row == nullptr) continue;
     canStart = canStart || StudioWorkbench::canStart(*row);
+    isFresh = isFresh || (StudioWorkbench::canStart(*row) && row->step == 0);
     canStop = canStop || StudioWorkbench::canStop(*row);
     canDelete = canDelete || StudioWorkbench::canDelete(*row);
   }
   start_->setEnabled(canStart);
+  start_->setText(canStart && !isFresh ? tr("Re&sume") : tr("&Start"));
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
+  newFrom_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
   // On the form, Ctrl+Return starts what the form describes.
   const auto& all = pages();
   const int front = tabs_->currentIndex();
@@ -266,18 +271,20 @@ void MainWindow::updateQueue() {
     }
     if (row.state == RunState::Queued) ++waiting;
   }
-  QString text = running + waiting == 0
-                     ? tr("nothing running, nothing waiting")
-                     : tr("%1 running \u00b7 %2 waiting").arg(count(running), count(waiting));
-  if (remaining > 0) text += tr(" \u00b7 %1 left in what runs").arg(duration(remaining));
+  QString text = running + waiting == 0 ? tr("nothing running, nothing waiting")
+                                        : tr("%1 running").arg(count(running));
+  if (waiting > 0) text += tr(" \u00b7 %1 waiting").arg(count(waiting));
+  if (remaining > 0) text += tr(" \u00b7 about %1 left").arg(duration(remaining));
   bottom_->setQueue(text);
 }
 
 void MainWindow::updateFile() {
   const QFileInfo file(QString::fromStdString(workbench_.store().file().string()));
-  fileLabel_->setText(QStringLiteral("%1 \u00b7 %2")
-                          .arg(file.fileName(), QString::fromStdString(formatBytes(
-                                                    static_cast<double>(file.size())))));
+  const QString name =
+      fileLabel_->fontMetrics().elidedText(file.fileName(), Qt::ElideMiddle, px(260));
+  fileLabel_->setText(
+      QStringLiteral("%1 \u00b7 %2")
+          .arg(name, QString::fromStdString(formatBytes(static_cast<double>(file.size())))));
   fileLabel_->setToolTip(file.absoluteFilePath());
 }
 

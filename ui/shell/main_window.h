@@ -59,6 +59,7 @@ class MainWindow : public QMainWindow {
   void foldInspector();
   void restoreLayout();
   void storeLayout();
+  void configureFrom(std::int64_t run);
   void chooseDatabase();
   void showShortcuts();
   void showAbout();
@@ -85,9 +86,10 @@ class MainWindow : public QMainWindow {
   QTimer factsTimer_;
 
   QAction *new_ = nullptr, *open_ = nullptr, *quit_ = nullptr, *start_ = nullptr, *stop_ = nullptr,
-          *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr, *fullScreen_ = nullptr,
-          *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr, *toggleTheme_ = nullptr,
-          *reset_ = nullptr, *paletteAction_ = nullptr, *shortcuts_ = nullptr, *about_ = nullptr;
+          *newFrom_ = nullptr, *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr,
+          *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr,
+          *toggleTheme_ = nullptr, *reset_ = nullptr, *paletteAction_ = nullptr,
+          *shortcuts_ = nullptr, *about_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;
   bool wasNarrow_ = false;

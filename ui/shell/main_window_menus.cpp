@@ -11,6 +11,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "ui/configure/configure_page.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -32,6 +33,9 @@ void MainWindow::makeActions() {
   new_ = action(tr("&New experiment"), QKeySequence::New,
                 [this] { showPage(QStringLiteral("configure")); });
   new_->setIcon(icon(Icon::Plus));
+  newFrom_ = action(tr("New &from this run"), Qt::CTRL | Qt::SHIFT | Qt::Key_N,
+                    [this] { workbench_.newFromRun(workbench_.selection().current()); });
+  newFrom_->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
@@ -111,6 +115,7 @@ void MainWindow::makeMenus() {
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
   run->addSeparator();
+  run->addAction(newFrom_);
   run->addAction(delete_);
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({shortcuts_, about_});
@@ -119,8 +124,15 @@ void MainWindow::makeMenus() {
   fileLabel_->setProperty("role", "small");
   fileLabel_->setContentsMargins(0, 0, px(12), 0);
   fileLabel_->setMinimumHeight(px(26));
+  // The menu bar asks a corner widget for its size once: wide enough for every name and size.
+  fileLabel_->setFixedWidth(px(360));
   fileLabel_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   menus->setCornerWidget(fileLabel_);
+}
+
+void MainWindow::configureFrom(std::int64_t run) {
+  showPage(QStringLiteral("configure"));
+  if (auto* form = qobject_cast<ConfigurePage*>(currentPage())) form->startFrom(run);
 }
 
 void MainWindow::chooseDatabase() {
@@ -159,7 +171,8 @@ void MainWindow::showShortcuts() {
       {tr("Plot: zoom one axis"), tr("X or Y held, wheel or drag")},
       {tr("Plot: zoom to a rectangle"), tr("Drag")},
       {tr("Plot: move"), tr("Middle button drag")},
-      {tr("Plot: show everything"), tr("Double click")},
+      {tr("Plot: show everything"), tr("Double click, Home")},
+      {tr("Plot: zoom and move from the keyboard"), tr("+, \u2212, arrows")},
   };
   for (const auto& [title, keys] : gestures)
     list->addTopLevelItem(new QTreeWidgetItem({title, keys}));

@@ -28,6 +28,9 @@ class Workbench : public QObject {
   /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
   /// catalogReady.
   [[nodiscard]] virtual const Catalog& catalog() = 0;
+  /// Asks for the schemas once more, after catalogFailed or an empty catalog; catalogReady or
+  /// catalogFailed answers.
+  virtual void askCatalogAgain() = 0;
   /// The row of a run as the list shows it; nullptr when unknown.
   [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
   /// One sentence in the status bar; errors can be copied from there.

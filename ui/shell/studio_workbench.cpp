@@ -38,33 +38,42 @@ void StudioWorkbench::start() {
 }
 
 const Catalog& StudioWorkbench::catalog() {
-  if (!isCatalogAsked_) {
-    isCatalogAsked_ = true;
-    describing_ = std::thread([this] {
-      Catalog described;
-      QString sentence;
-      try {
-        described = catalogFromJson(Json::parse(describeJson()).at("catalog"));
-      } catch (const std::exception& error) {
-        sentence = QString::fromUtf8(error.what());
-      }
-      // Joined in the destructor, so `this` is alive; the event is dropped when the window is gone
-      // first.
-      QMetaObject::invokeMethod(
-          this,
-          [this, described = std::move(described), sentence] {
-            if (!sentence.isEmpty()) {
-              say(sentence);
-              Q_EMIT catalogFailed(sentence);
-              return;
-            }
-            catalog_ = described;
-            Q_EMIT catalogReady();
-          },
-          Qt::QueuedConnection);
-    });
-  }
+  if (!isCatalogAsked_) describe();
   return catalog_;
+}
+
+void StudioWorkbench::askCatalogAgain() {
+  if (!isDescribing_) describe();
+}
+
+void StudioWorkbench::describe() {
+  isCatalogAsked_ = true;
+  isDescribing_ = true;
+  if (describing_.joinable()) describing_.join();  // it has posted its answer: nothing to wait for
+  describing_ = std::thread([this] {
+    Catalog described;
+    QString sentence;
+    try {
+      described = catalogFromJson(Json::parse(describeJson()).at("catalog"));
+    } catch (const std::exception& error) {
+      sentence = QString::fromUtf8(error.what());
+    }
+    // Joined in the destructor, so `this` is alive; the event is dropped when the window is gone
+    // first.
+    QMetaObject::invokeMethod(
+        this,
+        [this, described = std::move(described), sentence] {
+          isDescribing_ = false;
+          if (!sentence.isEmpty()) {
+            say(sentence);
+            Q_EMIT catalogFailed(sentence);
+            return;
+          }
+          catalog_ = described;
+          Q_EMIT catalogReady();
+        },
+        Qt::QueuedConnection);
+  });
 }
 
 const RunRow* StudioWorkbench::run(std::int64_t id) {
@@ -84,7 +93,18 @@ void StudioWorkbench::setRunListVisible(bool isVisible) {
 
 void StudioWorkbench::take(const std::vector<RunRow>& rows) {
   if (rows.empty()) return;
-  for (const RunRow& row : rows) rows_[row.id] = row;
+  for (const RunRow& row : rows) {
+    const auto known = rows_.find(row.id);
+    const bool wasAlive = known != rows_.end() && isAlive(known->second.state);
+    const bool isLost = row.state == RunState::Interrupted || row.state == RunState::Failed;
+    if (wasAlive && isLost) {
+      say(tr("Run %1, %2, is %3: %4")
+              .arg(row.id)
+              .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
+                   QString::fromStdString(row.reason)));
+    }
+    rows_[row.id] = row;
+  }
   Q_EMIT runsChanged(rows);
   startNext();
 }
@@ -103,6 +123,7 @@ bool StudioWorkbench::canStart(const RunRow& row) {
     case RunState::Paused:
     case RunState::Stopped:
     case RunState::Interrupted:
+    case RunState::Failed:  // what stopped it, a full disk for one, may be gone
       return true;
     default:
       return false;
@@ -125,9 +146,9 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids) {
     ++added;
   }
   if (added == 0) {
-    say(tr(
-        "None of the selected runs can be started: select one that is queued, paused, stopped or "
-        "interrupted."));
+    say(
+        tr("None of the selected runs can be started: select one that is queued, paused, stopped, "
+           "interrupted or failed."));
     return;
   }
   startNext();
@@ -199,6 +220,8 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   }
   drop(gone);
 }
+
+void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(run); }
 
 void StudioWorkbench::refresh(std::int64_t id) {
   try {

@@ -26,6 +26,7 @@ class StudioWorkbench final : public Workbench {
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   const Catalog& catalog() override;
+  void askCatalogAgain() override;
   const RunRow* run(std::int64_t id) override;
   void say(const QString& sentence) override;
   void showPage(const QString& id) override;
@@ -41,6 +42,8 @@ class StudioWorkbench final : public Workbench {
   void startRuns(const std::vector<std::int64_t>& ids);
   void stopRuns(const std::vector<std::int64_t>& ids);
   void deleteRuns(const std::vector<std::int64_t>& ids);
+  /// Opens the form filled with the configuration of a run.
+  void newFromRun(std::int64_t run);
   /// Reads a row again after this window changed it.
   void refresh(std::int64_t id);
 
@@ -52,6 +55,7 @@ class StudioWorkbench final : public Workbench {
  Q_SIGNALS:
   void said(const QString& sentence);
   void pageRequested(const QString& id);
+  void newFromRunRequested(std::int64_t run);
   void runsChanged(const std::vector<vitrine::RunRow>& rows);
   void runsRemoved(const std::vector<std::int64_t>& ids);
 
@@ -59,6 +63,7 @@ class StudioWorkbench final : public Workbench {
   void take(const std::vector<RunRow>& rows);
   void drop(const std::vector<std::int64_t>& ids);
   void startNext();
+  void describe();
 
   RunStore store_;
   RunWatcher watcher_;
@@ -71,6 +76,7 @@ class StudioWorkbench final : public Workbench {
   std::int64_t launchedAt_ = 0;  ///< its changeSequence then
   std::thread describing_;
   bool isCatalogAsked_ = false;
+  bool isDescribing_ = false;
   bool isRunListVisible_ = true;
 };
 

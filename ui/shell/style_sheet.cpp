@@ -138,9 +138,9 @@ QTabWidget::pane { border: none; background: @background; }
 QTabBar { background: @panel; qproperty-drawBase: 0; }
 QTabWidget::tab-bar { left: 0; }
 QTabBar::tab { background: @panel; color: @muted; padding: 0 14!; height: 31!;
-  border: none; border-bottom: 1px solid @line; border-top: 2px solid transparent; }
+  border: none; border-top: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; background: @background; border-top-color: @accent;
-  border-bottom-color: @background; border-left: 1px solid @line; border-right: 1px solid @line; }
+  border-left: 1px solid @line; border-right: 1px solid @line; }
 QTabBar::tab:hover:!selected { color: @text; }
 QTabBar::tab:focus { border-top-color: @text; }
 QTabBar QToolButton { border-radius: 0; padding: 0; }
@@ -156,7 +156,9 @@ QSplitter::handle:vertical { height: 1px; }
 QAbstractItemView { background: @panel; alternate-background-color: @raised; border: none;
   selection-background-color: @selection; selection-color: @text; outline: none;
   gridline-color: @grid; }
-QTableView::item, QTreeView::item, QListView::item { padding: 2! 4!; }
+QTableView::item, QListView::item { padding: 2! 4!; border: none; }
+QTreeView::item { padding: 2! 0; border: none; }
+QTreeView[role="rows"]::item { padding: 5! 4!; }
 QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {
   background: @selection; color: @text; }
 QTreeView::branch { background: @panel; }
@@ -167,6 +169,9 @@ QHeaderView::section { background: @panel; color: @muted; border: none;
   border-bottom: 1px solid @line; padding: 4! 8!; }
 QTableCornerButton::section { background: @panel; border: none; }
 
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
+QFileDialog QToolButton { padding: 3!; min-height: 16!; }
+
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget { background: transparent; }
 QScrollBar:vertical { background: transparent; width: 10!; margin: 0; }
@@ -175,6 +180,7 @@ QScrollBar::handle { background: @line; border-radius: 4!; margin: 1!; }
 QScrollBar::handle:vertical { min-height: 28!; }
 QScrollBar::handle:horizontal { min-width: 28!; }
 QScrollBar::handle:hover { background: @muted; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 

@@ -245,6 +245,18 @@ TEST_F(Configure, FillsTheFormFromARun) {
   EXPECT_FALSE(shown->form().row("train.batch_size")->isChanged());
 }
 
+TEST_F(Configure, FillsTheFormFromARunThatWasNamedBeforeTheSchemasCame) {
+  const Json config = page()->plan().runs.at(0).config;
+  FakeWorkbench later;
+  ConfigurePage shown(later);
+  Json wider = config;
+  wider["model"]["width"] = 128;
+  shown.startFrom(later.addRun("earlier", wider));
+  later.become(testCatalog());
+  ASSERT_EQ(shown.plan().runs.size(), 1U);
+  EXPECT_EQ(shown.plan().runs[0].config["model"]["width"], Json(128));
+}
+
 TEST_F(Configure, ComparesWithTheSelectedRun) {
   const auto shown = page();
   shown->planNow();
@@ -294,6 +306,10 @@ TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
   EXPECT_EQ(shown.form().catalog(), nullptr);
   Q_EMIT empty.catalogFailed(QStringLiteral("vitrine did not answer"));
   EXPECT_TRUE(labels(shown).contains(QStringLiteral("vitrine did not answer")));
+  for (QPushButton* button : shown.findChildren<QPushButton*>()) {
+    if (button->text() == QLatin1String("Retry")) button->click();
+  }
+  EXPECT_EQ(empty.asked, 1);
   empty.become(testCatalog());
   ASSERT_NE(shown.form().catalog(), nullptr);
   EXPECT_EQ(shown.plan().runs.size(), 1U);

@@ -23,6 +23,7 @@ class FakeWorkbench : public Workbench {
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   const Catalog& catalog() override { return catalog_; }
+  void askCatalogAgain() override { ++asked; }
   const RunRow* run(std::int64_t id) override {
     rows_[id] = store_.run(id);
     return &rows_[id];
@@ -45,6 +46,7 @@ class FakeWorkbench : public Workbench {
   }
 
   std::vector<QString> said, pages;
+  int asked = 0;  ///< how often the schemas were asked for once more
 
  private:
   QTemporaryDir folder_;

@@ -7,12 +7,14 @@
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 #include <set>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/configure/configure_page.h"
 #include "ui/shell/fuzzy.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
@@ -165,6 +167,24 @@ TEST(LogTail, ShowsTheEndAndFollowsWholeLines) {
   EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("half a line")));
 }
 
+TEST(LogTail, ShowsTheStartOfEveryLineAtTheFirstSight) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath("run.log"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  for (int i = 0; i < 50; ++i)
+    file.write("2026-11-21T11:40:02.123Z step 20 " + QByteArray(200, 'x') + '\n');
+  file.close();
+  LogTail tail;
+  tail.resize(240, 120);
+  tail.setFile(file.fileName());
+  tail.show();
+  QCoreApplication::processEvents();
+  ASSERT_GT(tail.horizontalScrollBar()->maximum(), 0);
+  EXPECT_EQ(tail.horizontalScrollBar()->value(), 0);
+  EXPECT_EQ(tail.verticalScrollBar()->value(), tail.verticalScrollBar()->maximum());
+  EXPECT_TRUE(tail.toPlainText().startsWith(QLatin1String("11:40:02 step 20 x")));
+}
+
 // Every widget that can be used says to a screen reader what it is.
 QStringList unnamed(const QWidget& root) {
   QStringList missing;
@@ -292,25 +312,73 @@ TEST(Workbench, OffersOnlyWhatAStateAllows) {
   EXPECT_TRUE(StudioWorkbench::canStart(row));
   EXPECT_FALSE(StudioWorkbench::canStop(row));
   EXPECT_TRUE(StudioWorkbench::canDelete(row));
+  row.state = RunState::Failed;
+  EXPECT_TRUE(StudioWorkbench::canStart(row));
   row.state = RunState::Done;
   EXPECT_FALSE(StudioWorkbench::canStart(row));
 }
 
-TEST(Workbench, ReadsTheCatalogFromWhatTheProgramDescribes) {
-  SampleStudio studio(SampleOptions{0, 0});
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "vit";
-  card.title = "Vision Transformer";
-  const std::string described =
-      Json{{"catalog", toJson(Catalog{{card}})}, {"refused", Json::array()}}.dump();
+/// Puts a shell script in the place of the headless program.
+void becomeProgram(const SampleStudio& studio, const QByteArray& script) {
   QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-  program.write("#!/bin/sh\ncat <<'JSON'\n" + QByteArray::fromStdString(described) + "\nJSON\n");
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  program.write("#!/bin/sh\n" + script + '\n');
   program.close();
   program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
   qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
   qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+}
+
+/// A script that describes one architecture.
+QByteArray describing(const std::string& id) {
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = id;
+  card.title = "Vision Transformer";
+  const std::string described =
+      Json{{"catalog", toJson(Catalog{{card}})}, {"refused", Json::array()}}.dump();
+  return "cat <<'JSON'\n" + QByteArray::fromStdString(described) + "\nJSON";
+}
+
+TEST(Workbench, AsksForTheCatalogAgainAfterItFailed) {
+  SampleStudio studio(SampleOptions{0, 0});
+  becomeProgram(studio, "echo 'out of order' >&2; exit 1");
+  QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
+  QSignalSpy failed(&studio.workbench, &Workbench::catalogFailed);
+  EXPECT_TRUE(studio.workbench.catalog().items.empty());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 10'000));
+  studio.workbench.askCatalogAgain();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, 10'000));
+  becomeProgram(studio, describing("vit"));
+  studio.workbench.askCatalogAgain();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
+  EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
+}
+
+TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
+  SampleStudio studio(SampleOptions{0, 50});
+  becomeProgram(studio, describing("vit"));
+  MainWindow window(studio.workbench);
+  window.show();
+  studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);
+  QMenu menu;
+  window.runsPanel().fillMenu(menu);
+  for (QAction* action : menu.actions()) {
+    if (action->text().remove(QLatin1Char('&')) == QLatin1String("New from this run"))
+      action->trigger();
+  }
+  auto* form = qobject_cast<ConfigurePage*>(window.currentPage());
+  ASSERT_NE(form, nullptr);
+  const std::string width =
+      "width = " + studio.workbench.store().config(studio.runs[1])["model"]["width"].dump() + "\n";
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return form->text().find(width) != std::string::npos; }, 10'000))
+      << width << form->text();
+}
+
+TEST(Workbench, ReadsTheCatalogFromWhatTheProgramDescribes) {
+  SampleStudio studio(SampleOptions{0, 0});
+  becomeProgram(studio, describing("vit"));
   QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
   EXPECT_TRUE(studio.workbench.catalog().items.empty());
   EXPECT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
