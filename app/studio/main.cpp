@@ -4,9 +4,12 @@
 #include <QCommandLineParser>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QMessageBox>
+#include <QScreen>
 #include <QTimer>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "core/base/error.h"
@@ -211,6 +214,15 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
   }
 }
 
+// Somebody who started the window from a menu sees no terminal.
+void sayInAWindow(const Error& error) {
+  QMessageBox box(QMessageBox::NoIcon, QStringLiteral("Vitrine Studio"),
+                  QStringLiteral("The database cannot be opened."), QMessageBox::Close);
+  box.setInformativeText(QString::fromUtf8(error.what()));
+  box.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  box.exec();
+}
+
 int runStudio(int argc, char** argv) {
   prepareEnvironment(argc, argv);
   QApplication::setHighDpiScaleFactorRoundingPolicy(
@@ -237,14 +249,27 @@ int runStudio(int argc, char** argv) {
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
   ui::applyTheme(ui::themeFromString(options.theme.isEmpty() ? stored : options.theme));
 
-  ui::StudioWorkbench workbench(options.database);
+  std::unique_ptr<ui::StudioWorkbench> opened;
+  try {
+    opened = std::make_unique<ui::StudioWorkbench>(options.database);
+  } catch (const Error& error) {
+    if (options.screenshot.isEmpty()) sayInAWindow(error);
+    throw;
+  }
+  ui::StudioWorkbench& workbench = *opened;
   if (!options.screenshot.isEmpty()) {
     drawScreenshot(options, workbench);
     return static_cast<int>(ExitCode::Done);
   }
   workbench.start();
   ui::MainWindow window(workbench);
-  if (options.size.isValid()) window.resize(options.size);
+  const QSize room = window.screen()->availableSize();
+  if (options.size.isValid()) {
+    window.resize(options.size);
+  } else if (window.width() >= room.width() || window.height() >= room.height()) {
+    window.setWindowState(
+        Qt::WindowMaximized);  // its frame would push the lower edge off the screen
+  }
   if (!options.page.isEmpty()) window.showPage(options.page);
   window.show();
   if (!options.runs.empty()) select(workbench, options.runs);
