@@ -103,6 +103,13 @@ void printSideBySide(const std::vector<Shown>& all, const fs::path& database,
   for (const std::string& picture : pictures) print("picture:  " + picture + "\n");
 }
 
+/// "3,4", as Studio takes runs.
+std::string idList(const std::vector<std::int64_t>& ids) {
+  std::string list;
+  for (const std::int64_t id : ids) list += (list.empty() ? "" : ",") + std::to_string(id);
+  return list;
+}
+
 /// Draws pages off screen through Studio. \returns the files that were written
 std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& database,
                                       const std::vector<Shown>& all) {
@@ -110,14 +117,14 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
   const fs::path folder = filesFolder(database) / "demo";
   std::error_code error;
   fs::create_directories(folder, error);
-  std::string ids;
-  for (const Shown& shown : all) ids += (ids.empty() ? "" : ",") + std::to_string(shown.run.id);
+  std::vector<std::int64_t> runs;
+  for (const Shown& shown : all) runs.push_back(shown.run.id);
   const auto draw = [&](const std::string& page, const std::vector<std::string>& more,
                         const std::string& name) {
     const std::string file = (folder / (name + ".png")).string();
     std::vector<std::string> command{
-        studio.string(), "--db",     database.string(), "--page", page, "--run", ids,
-        "--size",        "1400x800", "--screenshot",    file};
+        studio.string(), "--db",   database.string(), "--page",       page, "--run",
+        idList(runs),    "--size", "1400x800",        "--screenshot", file};
     command.insert(command.end(), more.begin(), more.end());
     fs::remove(file, error);
     if (runAndWait(command, {"QT_QPA_PLATFORM=offscreen"}) == 0 && fs::exists(file)) {
@@ -183,8 +190,9 @@ int runDemo(const Arguments& arguments) {
   const fs::path studio = programFolder() / "vitrine-studio";
   const bool hasStudio = fs::exists(studio);
   const bool hasWindow = hasStudio && hasDisplay() && !isWindowless;
-  if (hasWindow &&
-      !startDetached({studio.string(), "--db", database.string(), "--page", "monitor"})) {
+  // Both runs are selected from the start, so that the second one's curves appear when it begins.
+  if (hasWindow && !startDetached({studio.string(), "--db", database.string(), "--page", "monitor",
+                                   "--run", idList(ids)})) {
     log::warning("Studio could not be started from " + studio.string());
   }
   if (!missing.empty()) {
