@@ -44,9 +44,10 @@ struct LightVerb {
 };
 
 constexpr LightVerb kLightVerbs[] = {
-    {"stop", runStop},   {"retry", runRetry}, {"delete", runDelete}, {"note", runNote},
-    {"tag", runTag},     {"runs", runRuns},   {"show", runShow},     {"compare", runCompare},
-    {"query", runQuery}, {"db", runDb},       {"doctor", runDoctor},
+    {"stop", runStop},     {"retry", runRetry}, {"delete", runDelete}, {"note", runNote},
+    {"tag", runTag},       {"runs", runRuns},   {"show", runShow},     {"compare", runCompare},
+    {"query", runQuery},   {"db", runDb},       {"doctor", runDoctor}, {"export", runExport},
+    {"import", runImport},
 };
 
 const Verb* findVerb(const std::string& name) {

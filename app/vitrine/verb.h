@@ -32,6 +32,8 @@ int runRetry(const Arguments& arguments);
 int runDelete(const Arguments& arguments);
 int runNote(const Arguments& arguments);
 int runTag(const Arguments& arguments);
+int runExport(const Arguments& arguments);
+int runImport(const Arguments& arguments);
 int runDb(const Arguments& arguments);
 int runDoctor(const Arguments& arguments);
 

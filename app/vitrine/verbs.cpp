@@ -27,7 +27,9 @@ constexpr Verb kVerbs[] = {
     {"analyse", "look into a trained run with an analysis"},
     {"evaluate", "the task's scores of a trained run on a split"},
     {"infer", "tensors in, tensors out: public weights and images from safetensors files"},
-    {"db", "check the database, or say what it is"},
+    {"export", "put runs into a file: everything, CSV, JSON Lines, or TensorBoard's event files"},
+    {"import", "take runs from an exported file or from TensorBoard's event files"},
+    {"db", "back up, check and compact the database, or say what takes its space"},
     {"doctor", "what this machine has and lacks"},
 };
 
