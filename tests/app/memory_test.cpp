@@ -1,0 +1,90 @@
+// What `check` says a run will take, against what it takes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* model;  ///< the table's lines
+  const char* train;
+};
+
+// Between 50 MB and 2 GB, and different in what takes the most: activations of short and of long
+// sequences, masks of dropout, half precision, weights with their moments and average.
+const Case kCases[] = {
+    {"AveragedViTWithAccumulation", R"(architecture = "vit"
+image_size = 28
+patch_size = 4
+width = 96
+depth = 4
+heads = 3)",
+     R"(batch_size = 96
+accumulate = 2
+ema = { decay = 0.99 })"},
+    {"ILlamaWithDropoutAndDropPath", R"(architecture = "illama"
+image_size = 28
+patch_size = 4
+width = 128
+depth = 6
+heads = 4
+dropout = 0.1
+drop_path = 0.2)",
+     "batch_size = 128"},
+    {"LongSequencesInBFloat16", R"(architecture = "vit"
+image_size = 112
+patch_size = 8
+width = 192
+depth = 6
+heads = 3)",
+     R"(batch_size = 48
+precision = "bf16")"},
+    {"MostlyWeights", R"(architecture = "vit"
+image_size = 28
+patch_size = 7
+width = 768
+depth = 8
+heads = 12)",
+     "batch_size = 8"},
+};
+
+class Memory : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Memory, IsEstimatedWithinAQuarter) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer takes memory of its own";
+#endif
+  Scratch scratch;
+  writeImages(scratch.path("images"), 512, 64);
+  const std::string file = scratch.path("memory.toml"), database = scratch.path("x.sqlite");
+  writeText(file,
+            std::string("title = \"Memory\"\n[model]\nin_channels = 1\nnum_classes = 4\n") +
+                GetParam().model +
+                "\n[task]\nname = \"classification\"\n[data]\ndataset = \"idx\"\nfolder = \"" +
+                scratch.path("images") +
+                "\"\n[train]\nsteps = 3\nthreads = 2\nevaluation_batch_size = 64\n" +
+                GetParam().train + "\n");
+  const double estimate =
+      vitrine({"check", file, "--json"}).json().at("totals").at("memory_bytes").get<double>();
+  const Ended trained = vitrine({"train", file, "--db", database});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json run = vitrine({"show", "1", "--json", "--db", database}).json();
+  const double measured = run.at("memory_bytes").get<double>() -
+                          run.at("environment").at("resident_bytes").get<double>();
+  RecordProperty("estimated_mb", std::to_string(std::llround(estimate / 1e6)));
+  RecordProperty("measured_mb", std::to_string(std::llround(measured / 1e6)));
+  EXPECT_GT(measured, 50e6);
+  EXPECT_LT(measured, 2e9);
+  EXPECT_LE(std::abs(estimate - measured), 0.25 * measured)
+      << "estimated " << estimate / 1e6 << " MB, measured " << measured / 1e6 << " MB";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Memory, ::testing::ValuesIn(kCases),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+}  // namespace
+}  // namespace vitrine::test
