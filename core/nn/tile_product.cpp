@@ -146,27 +146,37 @@ template <int kRows, int kVectors>
 struct PairTile {
   __attribute__((target("arch=x86-64-v4,avx512bf16"))) static void fill(const Call& call,
                                                                         const Place& at) {
-    Vector sums[kRows][kVectors];
-    load(call, at, sums);
+    Vector ends[kRows][kVectors];
+    load(call, at, ends);
+    __m512 sums[kRows]
+               [kVectors];  // apart from what load() and store() see: these stay in registers
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = reinterpret_cast<__m512>(ends[r][v]);
+    }
     const float* left = call.left.values + at.row * call.left.rowStride;
     const float* right = call.right + at.column / kPanel * kPanel * call.words + at.column % kPanel;
     for (std::int64_t k = 0; k < call.words; ++k) {
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const auto factor =
-            _mm512_set1_epi32(*reinterpret_cast<const int*>(left + r * call.left.rowStride));
+        const __m512 factor = _mm512_set1_ps(left[r * call.left.rowStride]);
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) {
-          const auto other = _mm512_loadu_si512(right + v * kLanes);
-          sums[r][v] = reinterpret_cast<Vector>(_mm512_dpbf16_ps(
-              reinterpret_cast<__m512>(sums[r][v]), reinterpret_cast<__m512bh>(factor),
-              reinterpret_cast<__m512bh>(other)));
+          const __m512 other = _mm512_loadu_ps(right + v * kLanes);
+          sums[r][v] = _mm512_dpbf16_ps(sums[r][v], reinterpret_cast<__m512bh>(factor),
+                                        reinterpret_cast<__m512bh>(other));
         }
       }
       left += call.left.columnStride;
       right += kPanel;
     }
-    store(call, at, sums);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) ends[r][v] = reinterpret_cast<Vector>(sums[r][v]);
+    }
+    store(call, at, ends);
   }
 };
 

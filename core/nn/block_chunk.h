@@ -1,0 +1,88 @@
+// Some images of a batch on their way through a fused block, forward and back, by the calling
+// thread alone; fused_block.h hands them out.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/nn/attention_head.h"
+#include "core/nn/fused_block.h"
+
+namespace vitrine::nn {
+
+/// What does not change from image to image.
+struct BlockPlan {
+  std::int64_t batch, tokens, width, hidden, heads;
+  std::int64_t firstRow, rowStep;  ///< tokens that go on after attention: firstRow, + rowStep, ...
+  std::int64_t rows;               ///< how many of an image
+  std::int64_t imagesAtOnce;
+  NormKind norm;
+  MlpKind mlp;
+  float eps;
+  Factor factor;
+  HeadShape head;
+  std::array<const float*, kBlockParameters> parameters;
+  const float *attentionGain, *mlpGain;
+
+  [[nodiscard]] std::int64_t chunks() const { return (batch + imagesAtOnce - 1) / imagesAtOnce; }
+  [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
+};
+
+/// Tensors of a call that the backward pass wants again; undefined: kept by nobody.
+struct Kept {
+  at::Tensor qkv, probabilities, attended, sum, hidden, up;
+};
+
+enum class Way { Forward, Backward };
+
+/// The six maps of a block as right factors: their transposes on the way forward, themselves on the
+/// way back.
+struct PackedMaps {
+  std::vector<float> query, keyValue, proj, fc1, fc2, fc3;
+
+  PackedMaps& pack(const BlockPlan& plan, Way way);
+  static PackedMaps& ofThread();
+};
+
+/// Where the gradient of each parameter lies in a share.
+struct GradientLayout {
+  explicit GradientLayout(const BlockPlan& p) {
+    const std::int64_t d = p.width, h = p.hidden;
+    const std::array<std::int64_t, kBlockParameters> sizes{d,
+                                                           d,
+                                                           3 * d * d,
+                                                           3 * d,
+                                                           d * d,
+                                                           d,
+                                                           d,
+                                                           d,
+                                                           h * d,
+                                                           h,
+                                                           d * h,
+                                                           d,
+                                                           p.mlp == MlpKind::SwiGlu ? h * d : 0,
+                                                           p.mlp == MlpKind::SwiGlu ? h : 0};
+    for (std::size_t i = 0; i < kBlockParameters; ++i) {
+      offsets[i] = total;
+      total += sizes[i];
+    }
+  }
+  std::array<std::int64_t, kBlockParameters> offsets{};
+  std::int64_t total = 0;
+};
+
+/// \param stream  x of the whole batch
+/// \param result  the whole batch's stream after the block
+void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
+                  const float* stream, const Kept& kept, float* result);
+
+/// \param result  gradient of the whole batch's x
+/// \param share   gradients of the parameters, added to
+void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
+                   const float* stream, const Kept& kept, const float* outGradient, float* result,
+                   const GradientLayout& layout, float* share);
+
+}  // namespace vitrine::nn
