@@ -319,7 +319,8 @@ struct SafetensorsFile::State {
     // The JSON parser takes a zero byte for the end of the text and would not look at what follows.
     if (text.find('\0') != std::string::npos) fail("is refused: its header has a zero byte");
     const std::size_t last = text.find_last_not_of(' ');
-    if (text[last] != '}') fail("is refused: its header does not end with '}' and spaces");
+    if (last == std::string::npos || text[last] != '}')
+      fail("is refused: its header does not end with '}' and spaces");
     HeaderReader reader;
     if (!Json::sax_parse(text, &reader)) {
       if (reader.at().empty()) fail("is refused: in its header, " + reader.problem);

@@ -58,6 +58,7 @@ std::vector<Hostile> hostileFiles() {
       {"header length all ones", le64(~0ull) + "{}", "is cut or no safetensors file"},
       {"header above our limit", le64((16u << 20) + 1) + "{" + std::string((16u << 20) + 1, ' '),
        "above the limit"},
+      {"header of no bytes", le64(0) + "{}", "does not end with '}' and spaces"},
       {"header not an object", file("[1]", ""), "does not begin with '{'"},
       {"header begins with a space", file(" {}", ""), "does not begin with '{'"},
       {"header ends in text", file("{}x", ""), "does not end with '}' and spaces"},
