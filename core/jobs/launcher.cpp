@@ -3,10 +3,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <thread>
 
 #include "core/base/error.h"
-#include "core/jobs/spawn.h"
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/queue.h"
+#include "core/jobs/work.h"
 
 namespace vitrine {
 
@@ -52,25 +57,21 @@ std::int64_t launchRun(RunStore& store, std::int64_t run) {
   const RunRow row = store.run(run);
   refuseBeforeItsTime(store, run);
   const std::filesystem::path program = headlessProgram();
-  const std::string folder = "run-" + row.uuid;
-  const std::filesystem::path database = std::filesystem::absolute(store.file());
-  const std::filesystem::path files = filesFolder(database);
-  std::error_code error;
-  std::filesystem::create_directories(files / folder, error);
-  if (error) throw Error("cannot make '" + (files / folder).string() + "': " + error.message());
-
-  store.claim(run);
-  store.setLogFile(run, folder + "/run.log");
-  try {
-    const std::int64_t pid = spawnDetached(
-        {program.string(), "run", "--id", std::to_string(run), "--db", database.string()},
-        files / folder / "run.log");
-    store.setWorker(run, workerOf(pid));
-    return pid;
-  } catch (const Error& failure) {
-    store.setState(run, RunState::Failed, failure.what());
-    throw;
+  const std::filesystem::path lockFile =
+      runLockFile(std::filesystem::absolute(store.file()), row.uuid);
+  std::optional<KernelLock> lock = KernelLock::tryLock(lockFile);
+  // Whoever worked on it may be about to write down how it ended.
+  for (int i = 0; !lock && i < 100 && !isAlive(store.run(run).state); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    lock = KernelLock::tryLock(lockFile);
   }
+  store.claim(run);
+  if (!lock) {
+    store.setState(run, RunState::Interrupted, "its last process is still ending");
+    throw RefusedError("run " + std::to_string(run) +
+                       " cannot be started: its last process is still ending; try again");
+  }
+  return launchKeeper(store, row, program, {}, {lock->descriptor()}, KeepSettings());
 }
 
 void stopRun(RunStore& store, std::int64_t run) {
@@ -81,6 +82,7 @@ void stopRun(RunStore& store, std::int64_t run) {
                          "; there is nothing to stop");
     }
     store.setState(run, RunState::Stopped, "stopped while it was " + toString(row.state));
+    JobQueue(store).remove(run);
     return;
   }
   store.setRequest(run, "stop");
@@ -89,6 +91,16 @@ void stopRun(RunStore& store, std::int64_t run) {
   // signal yet, and until the launcher knows its child, the row names the launcher.
   if (row.state == RunState::Starting) return;
   if (isWorkerAlive(row.worker)) ::kill(static_cast<pid_t>(row.worker.pid), SIGTERM);
+}
+
+void pauseRun(RunStore& store, std::int64_t run) {
+  const RunRow row = store.run(run);
+  if (row.state != RunState::Running && row.state != RunState::Starting) {
+    throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
+                       "; only a run in progress can be paused");
+  }
+  store.setRequest(run, "pause");
+  if (canChange(row.state, RunState::Pausing)) store.setState(run, RunState::Pausing);
 }
 
 }  // namespace vitrine

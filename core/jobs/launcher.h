@@ -13,17 +13,21 @@ namespace vitrine {
 /// NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
-/// `vitrine run --id N --db FILE`, detached; returns its pid. The log is
-/// `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted, paused, stopped
-/// or failed (then it resumes); it becomes `starting`. When the program cannot be started it
-/// becomes `failed`. \throws RefusedError  its state does not allow it, or the run it depends on is
-/// not done
+/// Starts `vitrine run --id N --db FILE` under a keeper of its own, detached; returns the keeper's
+/// pid. The log is `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted,
+/// paused, stopped or failed (then it resumes); it becomes `starting`. When the program cannot be
+/// started it becomes `failed`. \throws RefusedError  its state does not allow it, or the run it
+/// depends on is not done
 VITRINE_STORE_EXPORT std::int64_t launchRun(RunStore& store, std::int64_t run);
 
 /// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM unless it is
 /// only starting; a run whose process is gone is left to RunStore::reapLostRuns(). Queued, paused
 /// or interrupted: stopped at once. \throws RefusedError  it has ended
 VITRINE_STORE_EXPORT void stopRun(RunStore& store, std::int64_t run);
+
+/// Asks a run in progress to write a checkpoint and end as `paused`: its process and the memory of
+/// its device go. \throws RefusedError  it is not in progress
+VITRINE_STORE_EXPORT void pauseRun(RunStore& store, std::int64_t run);
 
 /// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
 /// the program, a library or a plugin file changes. \throws Error  the program failed

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -39,7 +40,8 @@ struct Report {
 };
 
 /// In the grandchild: only async-signal-safe calls from here on.
-[[noreturn]] void become(char* const* arguments, int input, int log, int reportTo) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, int input, int log,
+                         const std::vector<int>& keep, int reportTo) {
   ::setsid();
   Report report{::getpid(), 0};
   static_cast<void>(!::write(reportTo, &report, sizeof report));
@@ -49,8 +51,9 @@ struct Report {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int descriptor : keep) ::fcntl(descriptor, F_SETFD, 0);
   if (::dup2(input, 0) >= 0 && ::dup2(log, 1) >= 0 && ::dup2(log, 2) >= 0) {
-    ::execv(arguments[0], arguments);
+    ::execve(arguments[0], arguments, environment);
   }
   report.error = errno;
   static_cast<void>(!::write(reportTo, &report, sizeof report));
@@ -68,7 +71,7 @@ bool readReport(int from, Report& report) {
 }  // namespace
 
 std::int64_t spawnDetached(const std::vector<std::string>& arguments,
-                           const std::filesystem::path& log) {
+                           const std::filesystem::path& log, const SpawnExtras& extras) {
   const Descriptor output(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (output.get() < 0) {
     throw Error("cannot write the log '" + log.string() + "': " + std::strerror(errno));
@@ -84,6 +87,17 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   for (const std::string& argument : arguments)
     words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
+  std::vector<char*> variables;
+  for (const std::string& variable : extras.environment)
+    variables.push_back(const_cast<char*>(variable.c_str()));
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string name(*entry, std::strcspn(*entry, "=") + 1);
+    const bool isReplaced =
+        std::any_of(extras.environment.begin(), extras.environment.end(),
+                    [&](const std::string& variable) { return variable.rfind(name, 0) == 0; });
+    if (!isReplaced) variables.push_back(*entry);
+  }
+  variables.push_back(nullptr);
 
   // Forked twice: the process between ends at once, so that its child belongs to nobody who must
   // wait for it.
@@ -91,7 +105,9 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   if (between < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (between == 0) {
     const pid_t child = ::fork();
-    if (child == 0) become(words.data(), input.get(), output.get(), writeEnd.get());
+    if (child == 0)
+      become(words.data(), variables.data(), input.get(), output.get(), extras.keep,
+             writeEnd.get());
     ::_exit(child < 0 ? 1 : 0);
   }
   int status = 0;

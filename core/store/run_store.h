@@ -17,6 +17,7 @@
 namespace vitrine {
 
 class Database;
+class JobQueue;
 class StoreSink;
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
@@ -140,6 +141,7 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] std::vector<std::string> check();
 
  private:
+  friend class JobQueue;
   friend class StoreSink;
   std::unique_ptr<Database> database_;
 };

@@ -1,11 +1,19 @@
 #include "core/store/schema.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/new_file.h"
+#include "core/store/types.h"
 
 namespace vitrine {
 
@@ -107,23 +115,69 @@ void insertMeta(Database& database, const char* key, const std::string& value) {
   database.prepare("INSERT INTO meta(key, value) VALUES (?, ?)").with(key, value).run();
 }
 
-void backUp(Database& database, std::int64_t version) {
-  std::string stamp = utcNow().substr(0, 19);
-  std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
-  const std::string target =
-      database.file().string() + "-v" + std::to_string(version) + "-" + stamp + ".bak";
-  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
-  database.prepare("VACUUM INTO ?").with(target).run();
-  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
+/// Version of the finished database `file`, or -1.
+std::int64_t versionOf(const std::filesystem::path& file) {
+  try {
+    return Database(file, Database::Access::Foreign).integer("PRAGMA user_version");
+  } catch (const Error&) {
+    return -1;
+  }
 }
 
+/// Removes copies that a process began beside `file` and did not live to finish.
+void sweepBackups(const std::filesystem::path& file) {
+  const std::string start = file.filename().string() + "-v";
+  const std::string mark = ".bak.tmp-";
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::absolute(file).parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    const auto at = name.find(mark);
+    if (name.rfind(start, 0) != 0 || at == std::string::npos) continue;
+    const long pid = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
+    if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+      std::filesystem::remove(entry.path(), error);
+  }
+}
+
+/// A copy beside the file, there completely or not at all. Nothing when somebody else brings the
+/// file up to date at the same time and was faster.
+void backUp(Database& database, std::int64_t version) {
+  namespace fs = std::filesystem;
+  std::string stamp = utcNow().substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
+  const fs::path target =
+      database.file().string() + "-v" + std::to_string(version) + "-" + stamp + ".bak";
+  const fs::path temporary = target.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code error;
+  sweepBackups(database.file());
+  fs::remove(temporary, error);
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
+  database.prepare("VACUUM INTO ?").with(temporary.string()).run();
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
+  if (versionOf(temporary) == version) {
+    syncPath(temporary);
+    fs::create_hard_link(temporary, target, error);  // leaves one that is there alone
+    if (error && !fs::exists(target)) fs::rename(temporary, target, error);
+    syncPath(fs::absolute(target).parent_path());
+  }
+  fs::remove(temporary, error);
+}
+
+/// A run whose process is gone does not keep a file from being brought up to date: nobody could
+/// open it any more to find that out.
 void refuseWhileAlive(Database& database) {
   Statement statement = database.prepare(
-      "SELECT id FROM run WHERE state IN ('starting', 'running', 'pausing', 'stopping') LIMIT 1");
-  if (statement.step()) {
+      "SELECT id, worker_pid, worker_start, worker_boot, worker_host FROM run WHERE state IN "
+      "('starting', 'running', 'pausing', 'stopping')");
+  while (statement.step()) {
+    const Worker worker{statement.integer(1), statement.text(2), statement.text(3),
+                        statement.text(4)};
+    if (worker.host == thisWorker().host && !isWorkerAlive(worker)) continue;
     throw RefusedError("'" + database.file().string() + "' must be brought up to date, but run " +
-                       std::to_string(statement.integer(0)) +
-                       " is in progress; wait for it or stop it");
+                       std::to_string(statement.integer(0)) + " is in progress" +
+                       (worker.host == thisWorker().host ? "" : " on " + worker.host) +
+                       "; wait for it or stop it");
   }
 }
 
@@ -164,18 +218,21 @@ void openSchema(Database& database, std::span<const Migration> steps) {
     return version;
   };
 
-  std::int64_t version = identify();
-  if (version < latest && database.isReadOnly()) {
-    throw StoreError(file + " has schema version " + std::to_string(version) +
-                     ", this program needs " + std::to_string(latest) +
-                     "; open it once for writing to bring it up to date");
-  }
-  if (version > 0 && version < latest) {
-    compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(version))));
-    if (!database.isScratch()) {
-      refuseWhileAlive(database);
-      backUp(database, version);
+  // On one snapshot: somebody else may bring the file up to date between two looks.
+  std::int64_t version = database.read([&] {
+    const std::int64_t found = identify();
+    if (found < latest && database.isReadOnly()) {
+      throw StoreError(file + " has schema version " + std::to_string(found) +
+                       ", this program needs " + std::to_string(latest) +
+                       "; open it once for writing to bring it up to date");
     }
+    if (found > 0 && found < latest)
+      compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(found))));
+    return found;
+  });
+  if (version > 0 && version < latest && !database.isScratch()) {
+    refuseWhileAlive(database);
+    backUp(database, version);
   }
   const auto useLog = [&] {
     Statement statement = database.prepare("PRAGMA journal_mode = WAL");

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -60,8 +59,9 @@ std::string readWord(const char* file) {
 /// Field 22 of /proc/<pid>/stat, or "" when there is no such process or it is a zombie.
 std::string startTimeOf(std::int64_t pid) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text((std::istreambuf_iterator<char>(stream)),
-                         std::istreambuf_iterator<char>());
+  // Not with stream iterators: they throw when the process ends between opening and reading.
+  std::string text;
+  std::getline(stream, text, '\0');
   const auto end = text.rfind(')');  // the name, field 2, may hold spaces and brackets
   if (end == std::string::npos) return {};
   std::string field;

@@ -1,5 +1,6 @@
 // Stands in for the headless program. `run` says what it was given, who it is and waits for
-// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS.
+// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS; `work --keep` is the keeper as it
+// is.
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+
+#include "core/jobs/keeper.h"
 
 namespace {
 volatile sig_atomic_t isAsked = 0;
@@ -23,6 +26,8 @@ int main(int count, char** words) {
     std::puts(R"({"items": []})");
     return 0;
   }
+  if (verb == "work")  // work --keep N --db FILE ...
+    return vitrine::keepQueuedRun(words[5], std::atoll(words[3]), words[0], {});
   struct sigaction action {};
   action.sa_handler = [](int) { isAsked = 1; };
   sigaction(SIGTERM, &action, nullptr);

@@ -24,7 +24,7 @@ TEST_F(Opening, MakesAFileOfOursWithTheSettingsThatKeepItSafe) {
   { RunStore store(file()); }
   RawDatabase raw(file());
   EXPECT_EQ(raw.integer("PRAGMA application_id"), kApplicationId);
-  EXPECT_EQ(raw.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(raw.integer("PRAGMA user_version"), migrations().back().version);
   raw.each("PRAGMA journal_mode", [](sqlite3_stmt* row) {
     EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(row, 0)), "wal");
   });
@@ -91,7 +91,7 @@ TEST_F(Opening, SaysThatADatabaseIsNewerAndLeavesItAlone) {
   RawDatabase(file()).run("PRAGMA user_version = 7");
   EXPECT_EQ(refusal(),
             "'" + file().string() +
-                "' has schema version 7, this program knows up to 1; open it with a newer Vitrine");
+                "' has schema version 7, this program knows up to 2; open it with a newer Vitrine");
   EXPECT_EQ(RawDatabase(file()).integer("PRAGMA user_version"), 7);
 }
 
@@ -149,13 +149,13 @@ TEST_F(Opening, LeavesNoLogBehindWhenTheLastWriterCloses) {
   EXPECT_TRUE(error || log == 0) << log;
 }
 
-/// Version 1 as it is, and a made-up version 2.
+/// The versions there are, and a made-up one after them.
 class Migrating : public Opening {
  protected:
   Migrating() {
     steps_.assign(migrations().begin(), migrations().end());
     steps_.push_back(
-        {2, "ALTER TABLE note ADD COLUMN author TEXT; CREATE TABLE added(x INTEGER) STRICT"});
+        {now_ + 1, "ALTER TABLE note ADD COLUMN author TEXT; CREATE TABLE added(x INTEGER) STRICT"});
   }
   std::vector<std::filesystem::path> backups() const {
     std::vector<std::filesystem::path> found;
@@ -164,6 +164,7 @@ class Migrating : public Opening {
     }
     return found;
   }
+  const int now_ = migrations().back().version;
   std::vector<Migration> steps_;
 };
 
@@ -175,13 +176,13 @@ TEST_F(Migrating, BringsAnOlderFileUpToDateAndKeepsABackup) {
   {
     Database database(file(), Database::Access::Write);
     openSchema(database, steps_);
-    EXPECT_EQ(database.integer("PRAGMA user_version"), 2);
+    EXPECT_EQ(database.integer("PRAGMA user_version"), now_ + 1);
     EXPECT_EQ(database.integer("SELECT count(*) FROM run"), 1);
   }
   ASSERT_EQ(backups().size(), 1u);
   RunStore old(backups()[0], OpenMode::ReadOnly);
   EXPECT_EQ(old.runs().at(0).name, "an old run");
-  EXPECT_THAT(refusal(), HasSubstr("has schema version 2, this program knows up to 1"));
+  EXPECT_THAT(refusal(), HasSubstr("has schema version 3, this program knows up to 2"));
 }
 
 TEST_F(Migrating, WaitsForRunsInProgressAndNamesOne) {
@@ -192,16 +193,16 @@ TEST_F(Migrating, WaitsForRunsInProgressAndNamesOne) {
   Database database(file(), Database::Access::Write);
   EXPECT_THAT(messageOf<RefusedError>([&] { openSchema(database, steps_); }),
               HasSubstr("but run 1 is in progress; wait for it or stop it"));
-  EXPECT_EQ(database.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(database.integer("PRAGMA user_version"), now_);
   EXPECT_TRUE(backups().empty());
 }
 
 TEST_F(Migrating, ChangesNothingWhenAStepFails) {
   { RunStore store(file()); }
-  steps_.push_back({3, "CREATE TABLE later(x INTEGER) STRICT; SELECT no_such_function()"});
+  steps_.push_back({now_ + 2, "CREATE TABLE later(x INTEGER) STRICT; SELECT no_such_function()"});
   Database database(file(), Database::Access::Write);
   EXPECT_THROW(openSchema(database, steps_), StoreError);
-  EXPECT_EQ(database.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(database.integer("PRAGMA user_version"), now_);
   EXPECT_EQ(database.integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('added', 'later')"),
             0);
 }

@@ -1,0 +1,242 @@
+#include "core/jobs/containment.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <QProcess>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "core/base/text.h"
+
+namespace vitrine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Written in one call, as control files want it.
+bool writeControl(const fs::path& file, const std::string& text) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool isWritten =
+      ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(descriptor);
+  return isWritten;
+}
+
+/// The number after `key` in a file of "key number" lines, or 0.
+std::int64_t valueOf(const fs::path& file, const std::string& key) {
+  std::ifstream stream(file);
+  std::string word;
+  std::int64_t value = 0;
+  while (stream >> word >> value) {
+    if (word == key) return value;
+    stream.clear();
+  }
+  return 0;
+}
+
+struct Mount {
+  fs::path folder;
+  std::vector<std::string> controllers;  ///< of version 1
+};
+
+/// Where control groups are mounted, and where this process is in them.
+struct Hierarchies {
+  fs::path unified;       ///< own group in version 2, or ""
+  fs::path memory, pids;  ///< own groups in version 1, or ""
+};
+
+fs::path joined(const fs::path& mount, const std::string& group) {
+  return group == "/" ? mount : mount / group.substr(1);
+}
+
+Hierarchies hierarchies() {
+  fs::path unifiedMount, memoryMount, pidsMount;
+  {
+    std::ifstream mounts("/proc/self/mounts");
+    for (std::string line; std::getline(mounts, line);) {
+      const std::vector<std::string> fields = split(line, ' ');
+      if (fields.size() < 4) continue;
+      if (fields[2] == "cgroup2") unifiedMount = fields[1];
+      if (fields[2] != "cgroup") continue;
+      for (const std::string& option : split(fields[3], ',')) {
+        if (option == "memory") memoryMount = fields[1];
+        if (option == "pids") pidsMount = fields[1];
+      }
+    }
+  }
+  Hierarchies found;
+  std::ifstream own("/proc/self/cgroup");
+  for (std::string line; std::getline(own, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (group.empty() || group[0] != '/' || group.find("..") != std::string::npos) continue;
+    if (controllers.empty() && !unifiedMount.empty()) found.unified = joined(unifiedMount, group);
+    for (const std::string& controller : split(controllers, ',')) {
+      if (controller == "memory" && !memoryMount.empty()) found.memory = joined(memoryMount, group);
+      if (controller == "pids" && !pidsMount.empty()) found.pids = joined(pidsMount, group);
+    }
+  }
+  return found;
+}
+
+bool hasWord(const fs::path& file, const std::string& word) {
+  std::ifstream stream(file);
+  for (std::string each; stream >> each;) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+int runQuietly(const QString& program, const QStringList& arguments) {
+  QProcess process;
+  process.start(program, arguments);
+  if (!process.waitForFinished(5000)) {
+    process.kill();
+    process.waitForFinished(1000);
+    return -1;
+  }
+  return process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1;
+}
+
+}  // namespace
+
+Containment::Containment(const std::string& name, const JobLimits& limits) {
+  const char* choice = std::getenv("VITRINE_CONTAINMENT");  // "watched": none of the others
+  if (choice != nullptr && std::string(choice) == "watched") return;
+  tryGroupV2(name, limits);
+  if (kind_ == Kind::Watched) tryGroupV1(name, limits);
+  if (kind_ == Kind::Watched) tryScope(name, limits);
+}
+
+Containment::~Containment() {
+  for (const fs::path& group : groups_) {
+    for (int i = 0; i < 50 && ::rmdir(group.c_str()) != 0 && errno == EBUSY; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+/// Beside the own group, because one that has processes cannot have limited groups below it.
+void Containment::tryGroupV2(const std::string& name, const JobLimits& limits) {
+  const fs::path own = hierarchies().unified;
+  if (own.empty()) return;
+  const fs::path parent = own.parent_path();
+  if (!hasWord(parent / "cgroup.subtree_control", "memory") ||
+      !hasWord(parent / "cgroup.subtree_control", "pids") ||
+      ::access((parent / "cgroup.procs").c_str(), W_OK) != 0)
+    return;
+  const fs::path group = parent / name;
+  std::error_code error;
+  if (!fs::create_directory(group, error)) return;
+  groups_.push_back(group);
+  limitsTasks_ = writeControl(group / "pids.max", std::to_string(limits.tasks));
+  limitsMemory_ = limits.memoryBytes > 0 &&
+                  writeControl(group / "memory.max", std::to_string(limits.memoryBytes));
+  if (limitsMemory_) writeControl(group / "memory.swap.max", "0");
+  if (limitsTasks_) kind_ = Kind::GroupV2;
+}
+
+void Containment::tryGroupV1(const std::string& name, const JobLimits& limits) {
+  const Hierarchies found = hierarchies();
+  std::error_code error;
+  if (!found.pids.empty() && fs::create_directory(found.pids / name, error)) {
+    groups_.push_back(found.pids / name);
+    limitsTasks_ = writeControl(groups_.back() / "pids.max", std::to_string(limits.tasks));
+  }
+  if (!found.memory.empty() && fs::create_directory(found.memory / name, error)) {
+    groups_.push_back(found.memory / name);
+    limitsMemory_ = limits.memoryBytes > 0 && writeControl(groups_.back() / "memory.limit_in_bytes",
+                                                           std::to_string(limits.memoryBytes));
+  }
+  if (limitsTasks_ || limitsMemory_) kind_ = Kind::GroupV1;
+}
+
+void Containment::tryScope(const std::string& name, const JobLimits& limits) {
+  const QString program = QStringLiteral("systemd-run");
+  const QStringList common{QStringLiteral("--user"), QStringLiteral("--scope"),
+                           QStringLiteral("--quiet")};
+  // A machine without a manager for this user says so here; asked of no job.
+  if (std::getenv("XDG_RUNTIME_DIR") == nullptr ||
+      runQuietly(program, common + QStringList{"true"}) != 0)
+    return;
+  scope_ = name + ".scope";
+  prefix_ = {"systemd-run", "--user",           "--scope",
+             "--quiet",     "--unit=" + scope_, "-pTasksMax=" + std::to_string(limits.tasks)};
+  if (limits.memoryBytes > 0) {
+    prefix_.push_back("-pMemoryMax=" + std::to_string(limits.memoryBytes));
+    prefix_.push_back("-pMemorySwapMax=0");
+  }
+  prefix_.push_back("--");
+  limitsTasks_ = true;
+  limitsMemory_ = limits.memoryBytes > 0;
+  kind_ = Kind::Scope;
+}
+
+void Containment::enter() const noexcept {
+  for (const fs::path& group : groups_) {
+    const int descriptor = ::open((group / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    static_cast<void>(!::write(descriptor, "0", 1));
+    ::close(descriptor);
+  }
+}
+
+bool Containment::wasKilledForMemory() const {
+  for (const fs::path& group : groups_) {
+    if (valueOf(group / "memory.events", "oom_kill") > 0 ||
+        valueOf(group / "memory.oom_control", "oom_kill") > 0)
+      return true;
+  }
+  if (kind_ != Kind::Scope) return false;
+  QProcess process;
+  process.start(QStringLiteral("systemctl"),
+                {QStringLiteral("--user"), QStringLiteral("show"), QStringLiteral("-pResult"),
+                 QString::fromStdString(scope_)});
+  return process.waitForFinished(5000) && process.readAllStandardOutput().contains("oom-kill");
+}
+
+void Containment::killAll() const {
+  for (const fs::path& group : groups_) {
+    if (writeControl(group / "cgroup.kill", "1")) continue;
+    for (int round = 0; round < 100; ++round) {
+      std::ifstream stream(group / "cgroup.procs");
+      int count = 0;
+      for (pid_t pid = 0; stream >> pid; ++count) ::kill(pid, SIGKILL);
+      if (count == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
+std::string describeContainment() {
+  const Containment here("vitrine-look-" + std::to_string(::getpid()),
+                         {std::int64_t{1} << 40, 4096});
+  std::string text;
+  switch (here.kind()) {
+    case Containment::Kind::GroupV2:
+      text = "control group (version 2)";
+      break;
+    case Containment::Kind::GroupV1:
+      text = "control group (version 1)";
+      break;
+    case Containment::Kind::Scope:
+      text = "scope of the user's systemd";
+      break;
+    case Containment::Kind::Watched:
+      return "no control group can be had: memory and processes of a job are looked at twice a "
+             "second";
+  }
+  if (!here.limitsMemory()) text += ", memory looked at twice a second";
+  if (!here.limitsTasks()) text += ", processes counted twice a second";
+  return text;
+}
+
+}  // namespace vitrine

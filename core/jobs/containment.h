@@ -1,0 +1,59 @@
+// What keeps a job from taking the machine with it: limits on its memory and on its number of
+// processes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/store_export.h"
+
+namespace vitrine {
+
+struct JobLimits {
+  std::int64_t memoryBytes = 0;  ///< 0: none
+  std::int64_t tasks = 4096;     ///< processes and threads
+};
+
+/// The strictest that can be had here: a control group of our own (version 2 or 1), a scope of the
+/// user's systemd, or nothing, in which case the keeper watches.
+class VITRINE_STORE_EXPORT Containment {
+ public:
+  enum class Kind { GroupV2, GroupV1, Scope, Watched };
+
+  /// \param name  of the group: letters, digits, '-'
+  Containment(const std::string& name, const JobLimits& limits);
+  ~Containment();  ///< removes the group, which must be empty by then
+  Containment(const Containment&) = delete;
+  Containment& operator=(const Containment&) = delete;
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool limitsMemory() const noexcept { return limitsMemory_; }
+  [[nodiscard]] bool limitsTasks() const noexcept { return limitsTasks_; }
+  /// Words before the command that is to be contained.
+  [[nodiscard]] const std::vector<std::string>& prefix() const noexcept { return prefix_; }
+  /// In the child, before it becomes the program.
+  void enter() const noexcept;
+  /// Whether the kernel ended a process of the group for want of memory.
+  [[nodiscard]] bool wasKilledForMemory() const;
+  /// Ends every process of the group.
+  void killAll() const;
+
+ private:
+  void tryGroupV2(const std::string& name, const JobLimits& limits);
+  void tryGroupV1(const std::string& name, const JobLimits& limits);
+  void tryScope(const std::string& name, const JobLimits& limits);
+
+  Kind kind_ = Kind::Watched;
+  bool limitsMemory_ = false, limitsTasks_ = false;
+  std::vector<std::filesystem::path> groups_;  ///< made here
+  std::vector<std::string> prefix_;
+  std::string scope_;
+};
+
+/// How jobs are limited on this machine, for people: "control group (version 2)" ...
+[[nodiscard]] VITRINE_STORE_EXPORT std::string describeContainment();
+
+}  // namespace vitrine

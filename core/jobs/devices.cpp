@@ -1,0 +1,89 @@
+#include "core/jobs/devices.h"
+
+#include <unistd.h>
+
+#include <QProcess>
+#include <charconv>
+
+#include "core/base/text.h"
+#include "core/jobs/process_tree.h"
+
+namespace vitrine {
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto start = text.find_first_not_of(" \t\r");
+  if (start == std::string::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r") + 1 - start);
+}
+
+/// A number that fills the whole text, or -1.
+std::int64_t numberOf(const std::string& text) {
+  std::int64_t number = -1;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  return end.ec == std::errc() && end.ptr == text.data() + text.size() ? number : -1;
+}
+
+}  // namespace
+
+DeviceSource::~DeviceSource() = default;
+
+std::vector<Device> parseGpuList(const std::string& text) {
+  std::vector<Device> devices;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> fields = split(line, ',');
+    if (fields.size() < 5) continue;
+    const std::int64_t index = numberOf(trimmed(fields[0]));
+    Device device;
+    device.uuid = trimmed(fields[1]);
+    if (index < 0 || device.uuid.rfind("GPU-", 0) != 0) continue;
+    device.name = "cuda:" + std::to_string(index);
+    device.totalBytes = numberOf(trimmed(fields[2])) << 20;
+    device.freeBytes = numberOf(trimmed(fields[3])) << 20;
+    if (device.totalBytes < 0 || device.freeBytes < 0) device.totalBytes = device.freeBytes = 0;
+    device.title = trimmed(fields[4]);
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+std::vector<Device> SystemDevices::devices() {
+  const MachineMemory memory = machineMemory();
+  std::vector<Device> all{{"cpu", "", "", memory.totalBytes, memory.availableBytes}};
+  QProcess query;
+  query.start(QStringLiteral("nvidia-smi"),
+              {QStringLiteral("--query-gpu=index,uuid,memory.total,memory.free,name"),
+               QStringLiteral("--format=csv,noheader,nounits")});
+  if (!query.waitForFinished(10'000)) {
+    query.kill();
+    query.waitForFinished(1000);
+    return all;
+  }
+  if (query.exitStatus() != QProcess::NormalExit || query.exitCode() != 0) return all;
+  for (Device& gpu : parseGpuList(query.readAllStandardOutput().toStdString()))
+    all.push_back(std::move(gpu));
+  return all;
+}
+
+bool fits(const std::string& wanted, const Device& device) {
+  if (wanted.empty() || wanted == "auto") return true;
+  if (wanted == "cuda") return device.isGpu();
+  return wanted == device.name || (device.isGpu() && wanted == device.uuid);
+}
+
+std::string visibleDevices(const std::vector<Device>& all, const Device& device,
+                           const std::string& configured) {
+  if (!device.isGpu()) return {};
+  if (configured != device.name) return device.uuid;
+  // The configuration counts: what comes before the GPU must be visible, too.
+  std::string list;
+  for (const Device& other : all) {
+    if (!other.isGpu()) continue;
+    list += (list.empty() ? "" : ",") + other.uuid;
+    if (other.uuid == device.uuid) break;
+  }
+  return list;
+}
+
+}  // namespace vitrine

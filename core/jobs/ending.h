@@ -1,0 +1,33 @@
+// How the process of a run ended, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/jobs/queue.h"
+
+namespace vitrine {
+
+/// Why the keeper itself ended a process.
+enum class EndedBy { Nobody, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
+
+/// What is known about a process that ended.
+struct ProcessEnd {
+  int exitCode = -1;           ///< -1 when a signal ended it
+  int signal = 0;              ///< 0 when it ended by itself
+  bool isOutOfMemory = false;  ///< the kernel killed it for want of memory
+  EndedBy endedBy = EndedBy::Nobody;
+  std::string detail;   ///< of `endedBy`: "30 s", "2.0 GB"
+  std::string logTail;  ///< the end of its log
+  double seconds = 0;
+};
+
+/// \param state  of the run when its process was gone: what it says of itself, or in progress
+/// \returns  reason, event data, and whether the queue may start the run again: yes after SIGKILL
+/// or SIGTERM from outside, no after a crash, an exit, a limit
+[[nodiscard]] VITRINE_STORE_EXPORT RunEnding classify(const ProcessEnd& end, RunState state);
+
+/// "SIGSEGV (segmentation fault)"
+[[nodiscard]] VITRINE_STORE_EXPORT std::string signalName(int number);
+
+}  // namespace vitrine

@@ -1,0 +1,349 @@
+#include "core/jobs/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/jobs/containment.h"
+#include "core/jobs/ending.h"
+#include "core/jobs/log_ring.h"
+#include "core/jobs/process_tree.h"
+#include "core/jobs/queue.h"
+
+namespace vitrine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kLook = std::chrono::milliseconds(500);
+
+std::atomic<bool> isAskedToEnd{false};
+
+double secondsSince(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+std::string secondsText(double seconds) {
+  return seconds < 120 ? formatReal(seconds, 3) + " s" : formatDuration(seconds);
+}
+
+/// In the child: becomes the program, its own process group, output into the pipe.
+[[noreturn]] void become(const KeepOptions& options, const Containment& containment, int output) {
+  ::setpgid(0, 0);
+  containment.enter();
+  if (!containment.limitsTasks() && options.settings.tasks > 0) {
+    // Counts all processes of the user; root is not held by it.
+    const rlimit processes{static_cast<rlim_t>(options.settings.tasks),
+                           static_cast<rlim_t>(options.settings.tasks)};
+    ::setrlimit(RLIMIT_NPROC, &processes);
+  }
+  const rlimit noCore{0, 0};
+  ::setrlimit(RLIMIT_CORE, &noCore);
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGHUP, SIG_DFL);
+  // SIGPIPE stays ignored: the run goes on when its keeper is gone.
+  std::vector<std::string> words = containment.prefix();
+  words.insert(words.end(), options.command.begin(), options.command.end());
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::setenv("VITRINE_RUN_LOG", "stderr", 1);
+  if (::dup2(output, 1) >= 0 && ::dup2(output, 2) >= 0) ::execvp(arguments[0], arguments.data());
+  const std::string problem =
+      std::string("cannot run '") + arguments[0] + "': " + std::strerror(errno) + "\n";
+  static_cast<void>(!::write(output, problem.data(), problem.size()));
+  ::_exit(127);
+}
+
+class Keeper {
+ public:
+  Keeper(const KeepOptions& options, RunStore& store, const std::filesystem::path& log)
+      : options_(options),
+        store_(store),
+        queue_(store),
+        log_(log),
+        containment_(
+            "vitrine-run-" + std::to_string(options.run) + "-" + std::to_string(::getpid()),
+            {options.memoryLimitBytes, options.settings.tasks}) {}
+
+  int keep() {
+    start();
+    while (!look()) {
+    }
+    finish();
+    return end_.signal != 0 ? 128 + end_.signal : end_.exitCode;
+  }
+
+ private:
+  void start();
+  [[nodiscard]] bool look();  ///< \returns true  the process is gone
+  void readLog();
+  void watch();
+  void watchTree();
+  void watchLife(const RunRow& row);
+  void askToStop();
+  void kill(EndedBy why, const std::string& detail);
+  void finish();
+  void say(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
+
+  const KeepOptions& options_;
+  RunStore& store_;
+  JobQueue queue_;
+  LogRing log_;
+  Containment containment_;
+  pid_t child_ = 0;
+  int pipe_ = -1;
+  Clock::time_point started_ = Clock::now(), looked_ = started_, lifeSeen_ = started_;
+  double longestPause_ = 0;
+  std::int64_t lifeMark_ = -1;
+  bool isAlarmed_ = false, isPassedOn_ = false, isDatabaseLost_ = false;
+  std::optional<Clock::time_point> askedAt_;
+  ProcessEnd end_;
+};
+
+void Keeper::start() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  child_ = ::fork();
+  if (child_ < 0) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+    throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  }
+  if (child_ == 0) become(options_, containment_, ends[1]);
+  ::setpgid(child_, child_);
+  ::close(ends[1]);
+  pipe_ = ends[0];
+  ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
+}
+
+void Keeper::readLog() {
+  std::array<char, 65536> buffer;  // NOLINT: filled by read
+  // A job that floods its log is slowed down by this: at most 4 MiB before the next look.
+  for (int round = 0; round < 64 && pipe_ >= 0; ++round) {
+    const ssize_t got = ::read(pipe_, buffer.data(), buffer.size());
+    if (got > 0) {
+      log_.write({buffer.data(), static_cast<std::size_t>(got)});
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0 || errno != EAGAIN) {  // closed by all who had it
+      ::close(pipe_);
+      pipe_ = -1;
+    }
+    return;
+  }
+}
+
+bool Keeper::look() {
+  pollfd entry{pipe_, POLLIN, 0};
+  if (pipe_ >= 0) {
+    ::poll(&entry, 1, 50);
+    readLog();
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  int status = 0;
+  for (pid_t gone = 0; (gone = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (gone != child_) continue;  // an orphan of the job that came to us
+    if (WIFEXITED(status)) end_.exitCode = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
+    end_.seconds = secondsSince(started_);
+    return true;
+  }
+  if (Clock::now() - looked_ >= kLook) {
+    looked_ = Clock::now();
+    watch();
+  }
+  return false;
+}
+
+void Keeper::watch() {
+  watchTree();
+  if (isAskedToEnd.load() && !isPassedOn_) {
+    isPassedOn_ = true;  // the machine is shut down: a checkpoint, and on after the next start
+    ::kill(child_, SIGTERM);
+  }
+  try {
+    const RunRow row = store_.run(options_.run);
+    isDatabaseLost_ = false;
+    if (row.state == RunState::Stopping && !askedAt_) askedAt_ = Clock::now();
+    watchLife(row);
+    if (options_.timeLimitSeconds > 0 && secondsSince(started_) > options_.timeLimitSeconds &&
+        end_.endedBy == EndedBy::Nobody) {
+      end_.endedBy = EndedBy::TimeLimit;
+      end_.detail = secondsText(options_.timeLimitSeconds);
+      say("the time limit of " + end_.detail + " is reached");
+      askToStop();
+    }
+  } catch (const NotFoundError&) {
+    kill(EndedBy::Nobody, "");
+  } catch (const std::exception& error) {
+    if (!isDatabaseLost_) say(std::string("warning: ") + error.what());
+    isDatabaseLost_ = true;
+  }
+  if (askedAt_ && secondsSince(*askedAt_) > options_.graceSeconds) {
+    const bool isLimit = end_.endedBy == EndedBy::TimeLimit;
+    kill(isLimit ? EndedBy::TimeLimit : EndedBy::GraceTime,
+         isLimit ? end_.detail : secondsText(options_.graceSeconds));
+  }
+}
+
+void Keeper::askToStop() {
+  askedAt_ = Clock::now();
+  store_.setRequest(options_.run, "stop");
+  if (canChange(store_.run(options_.run).state, RunState::Stopping))
+    store_.setState(options_.run, RunState::Stopping);
+  ::kill(child_, SIGTERM);
+}
+
+/// Counts and measures where no control group does.
+void Keeper::watchTree() {
+  const bool isMemoryWatched = !containment_.limitsMemory() && options_.memoryLimitBytes > 0;
+  const bool isCountWatched = !containment_.limitsTasks() && options_.settings.tasks > 0;
+  if (!isMemoryWatched && !isCountWatched) return;
+  std::int64_t bytes = 0;
+  const std::vector<ProcessFacts> tree = descendantsOf(::getpid());
+  for (const ProcessFacts& process : tree) bytes += process.residentBytes;
+  if (isCountWatched && static_cast<std::int64_t>(tree.size()) > options_.settings.tasks) {
+    kill(EndedBy::TaskLimit, std::to_string(options_.settings.tasks));
+  } else if (isMemoryWatched && bytes > options_.memoryLimitBytes) {
+    kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
+  }
+}
+
+/// A sign of life is anything new in the database but the heartbeat, which a thread of its own
+/// writes.
+void Keeper::watchLife(const RunRow& row) {
+  const auto table = store_.query(
+      "SELECT r.step + r.last_sequence + (SELECT coalesce(max(id), 0) FROM event WHERE run_id = "
+      "r.id "
+      "AND kind <> 'hang') FROM run r WHERE r.id = " +
+      std::to_string(options_.run));
+  const std::int64_t mark = table.rows.empty() ? 0 : table.rows[0][0].get<std::int64_t>();
+  const double silent = secondsSince(lifeSeen_);
+  if (mark != lifeMark_) {
+    lifeMark_ = mark;
+    lifeSeen_ = Clock::now();
+    if (row.state == RunState::Running) longestPause_ = std::max(longestPause_, silent);
+    isAlarmed_ = false;
+    return;
+  }
+  // Steps may be slow: what was usual so far is no alarm.
+  if (!isAlarmed_ && silent > std::max(options_.settings.hangAlarmSeconds, 5 * longestPause_)) {
+    isAlarmed_ = true;
+    const std::string text = "nothing was heard of the run for " + secondsText(silent) +
+                             "; it may hang: `vitrine stop " + std::to_string(options_.run) +
+                             "` ends it";
+    say(text);
+    queue_.note(options_.run, "hang", text);
+  }
+  if (options_.settings.hangLimitSeconds > 0 && silent > options_.settings.hangLimitSeconds)
+    kill(EndedBy::Hang, secondsText(options_.settings.hangLimitSeconds));
+}
+
+void Keeper::kill(EndedBy why, const std::string& detail) {
+  if (end_.endedBy == EndedBy::Nobody || why == EndedBy::TimeLimit) {
+    end_.endedBy = why;
+    end_.detail = detail;
+  }
+  containment_.killAll();
+  ::kill(-child_, SIGKILL);
+  ::kill(child_, SIGKILL);
+}
+
+void Keeper::finish() {
+  // Nobody of the job stays behind.
+  ::kill(-child_, SIGKILL);
+  containment_.killAll();
+  if (const int left = killDescendants(); left > 0)
+    say("warning: " + std::to_string(left) + " processes of the run cannot be ended");
+  for (int round = 0; round < 1000 && pipe_ >= 0; ++round) {
+    pollfd entry{pipe_, POLLIN, 0};
+    if (::poll(&entry, 1, 0) <= 0) break;
+    readLog();
+  }
+  if (end_.signal == SIGKILL && end_.endedBy == EndedBy::Nobody)
+    end_.isOutOfMemory = containment_.wasKilledForMemory() || wasKilledForMemory(child_);
+  end_.logTail = log_.tail();
+  // The database may be full or busy: this must not be lost.
+  for (int attempt = 0;; ++attempt) {
+    try {
+      const RunEnding ending = classify(end_, store_.run(options_.run).state);
+      if (!ending.reason.empty()) say(ending.reason);
+      queue_.ended(options_.run, ending);
+      return;
+    } catch (const NotFoundError&) {
+      return;
+    } catch (const std::exception& error) {
+      if (attempt == 0) say(std::string("warning: ") + error.what());
+      if (attempt > 600) throw;
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
+}
+
+}  // namespace
+
+int keepRun(const KeepOptions& options) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { isAskedToEnd.store(true); };
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  RunStore store(options.database, OpenMode::ReadWrite);
+  JobQueue queue(store);
+  if (!queue.adopt(options.run)) return static_cast<int>(ExitCode::Refused);
+  const RunRow row = store.run(options.run);
+  const std::filesystem::path folder = filesFolder(options.database) / ("run-" + row.uuid);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (row.logFile.empty()) store.setLogFile(options.run, "run-" + row.uuid + "/run.log");
+  return Keeper(options, store, folder / "run.log").keep();
+}
+
+int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
+                  const std::filesystem::path& program, const KeepSettings& settings) {
+  KeepOptions options;
+  options.settings = settings;
+  options.database = database;
+  options.run = run;
+  options.command = {program.string(),    "run",  "--id",
+                     std::to_string(run), "--db", database.string()};
+  {
+    RunStore store(database, OpenMode::ReadWrite);
+    if (const auto entry = JobQueue(store).find(run)) {
+      options.graceSeconds = entry->options.graceSeconds;
+      options.memoryLimitBytes = entry->options.memoryLimitBytes;
+      if (entry->options.timeLimitSeconds > 0) {
+        options.timeLimitSeconds =
+            std::max(0.001, entry->options.timeLimitSeconds - entry->usedSeconds);
+      }
+    }
+  }
+  // The machine itself should survive a run that takes all it gets.
+  if (options.memoryLimitBytes == 0) options.memoryLimitBytes = machineMemory().totalBytes / 10 * 9;
+  return keepRun(options);
+}
+
+}  // namespace vitrine

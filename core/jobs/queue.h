@@ -1,0 +1,122 @@
+// The queue: rows of the database that say which runs are started one after the other. It survives
+// whoever works on it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/jobs/devices.h"
+#include "core/store/run_store.h"
+
+namespace vitrine {
+
+enum class QueueMode {
+  Running,
+  AfterCurrent,  ///< nothing new is started; paused once what is in progress has ended
+  Paused,
+};
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(QueueMode mode);
+
+enum class QueueEnd { Back, Front };
+
+/// What is kept with a run in the queue.
+struct QueueOptions {
+  std::int64_t priority = 0;          ///< higher first
+  std::string device;                 ///< "" for what its configuration says; see fits()
+  double timeLimitSeconds = 0;        ///< of running time over all starts; 0: none
+  double graceSeconds = 30;           ///< between being asked to end and being killed
+  std::int64_t memoryLimitBytes = 0;  ///< 0: what the machine has
+  std::int64_t neededMemoryBytes = 0, neededDiskBytes = 0;  ///< estimates, 0 where there is none
+};
+
+struct QueueEntry {
+  std::int64_t run = 0;
+  std::string uuid, name, experiment;
+  RunState state = RunState::Queued;
+  QueueOptions options;
+  std::string configured;  ///< its configuration's train.device
+  std::string enqueuedAt;
+  std::int64_t attempts = 0;  ///< starts since its newest checkpoint
+  double usedSeconds = 0;
+  std::string
+      waits;  ///< why it is not started yet, one sentence; "" when only its turn has to come
+  bool isReady = false;  ///< nothing but its turn and a device is missing
+};
+
+/// How a process ended that worked on a run.
+struct RunEnding {
+  std::string reason;          ///< one sentence; "" leaves what the run says of itself
+  bool mayGoOn = false;        ///< the queue may start it again
+  double seconds = 0;          ///< for which it ran
+  Json data = Json::object();  ///< exit_code, signal, cause, log_tail
+};
+
+class VITRINE_STORE_EXPORT JobQueue {
+ public:
+  /// When a run is started again that ended for reasons outside it.
+  struct Policy {
+    int retries = 3;                        ///< without a new checkpoint in between
+    std::vector<double> pauses{1, 10, 60};  ///< seconds before each; the last one for all others
+  };
+
+  /// \param store  open for writing, at least as long as this object
+  explicit JobQueue(RunStore& store);
+  JobQueue(RunStore& store, Policy policy);
+
+  /// Puts runs that can be started into the queue, in order; those that are in it already are
+  /// moved. \throws RefusedError  one of them is done or in progress; then none is put in
+  void enqueue(std::span<const std::int64_t> runs, const QueueOptions& options,
+               QueueEnd end = QueueEnd::Back);
+  /// In the order in which they will be started.
+  [[nodiscard]] std::vector<QueueEntry> list();
+  [[nodiscard]] std::optional<QueueEntry> find(std::int64_t run);
+  /// Takes a run out; it keeps its state. \returns false  it was not in the queue
+  bool remove(std::int64_t run);
+
+  // \throws NotFoundError  the run is not in the queue
+  void setPriority(std::int64_t run, std::int64_t priority);
+  void moveToFront(std::int64_t run);
+  void moveBefore(std::int64_t run, std::int64_t other);
+  void moveAfter(std::int64_t run, std::int64_t other);
+
+  [[nodiscard]] QueueMode mode();
+  /// AfterCurrent becomes Paused at once when nothing of the queue is in progress.
+  void setMode(QueueMode mode);
+
+  /// Claims the next run for `device`: it becomes `starting`, and of two that ask, one gets it.
+  /// \param hold  says why a run must wait although its turn has come, or ""; called within a
+  /// transaction, in order, for every run that is ready
+  [[nodiscard]] std::optional<QueueEntry> next(
+      const Device& device, const std::function<std::string(const QueueEntry&)>& hold);
+  /// The process that keeps a run takes its claim over. \returns false  it must not start any more
+  [[nodiscard]] bool adopt(std::int64_t run);
+  /// This process has claimed the run and started `keeper` for it. Nothing happens when the keeper,
+  /// or the run's own process, said so before.
+  void handOver(std::int64_t run, const Worker& keeper);
+  /// Writes down how the process that worked on a run ended: a run that is in progress becomes
+  /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may go on.
+  void ended(std::int64_t run, const RunEnding& ending);
+
+  /// An event of a run in progress, by somebody beside its process.
+  void note(std::int64_t run, const std::string& kind, const std::string& text);
+
+  /// Takes runs out that have ended for good; ends AfterCurrent. Anybody may call it at any time.
+  void tidy();
+  /// Runs of the queue in progress.
+  [[nodiscard]] std::vector<std::int64_t> inProgress();
+
+ private:
+  [[nodiscard]] bool mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const noexcept;
+  [[nodiscard]] std::vector<QueueEntry> readEntries();
+  void requireEntry(std::int64_t run);
+  void place(std::int64_t run, std::int64_t other, bool isBefore);
+
+  RunStore& store_;
+  Policy policy_;
+};
+
+}  // namespace vitrine

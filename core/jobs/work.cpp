@@ -1,0 +1,275 @@
+#include "core/jobs/work.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/spawn.h"
+#include "core/store/file_system.h"
+
+namespace vitrine {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kReap = std::chrono::seconds(1);
+
+std::string label(const QueueEntry& entry) {
+  return "run " + std::to_string(entry.run) + (entry.name.empty() ? "" : " (" + entry.name + ")");
+}
+
+std::vector<Device> chosen(const std::vector<Device>& all, const std::vector<std::string>& names) {
+  if (names.empty()) return all;
+  std::vector<Device> devices;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) {
+      return name == device.name || (device.isGpu() && name == device.uuid);
+    });
+    if (found == all.end()) {
+      std::string list;
+      for (const Device& device : all) list += (list.empty() ? "" : ", ") + device.name;
+      throw NotFoundError("there is no device '" + name + "' here; this machine has " + list);
+    }
+    devices.push_back(*found);
+  }
+  return devices;
+}
+
+std::string contentsOf(const char* file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+class QueueWorker {
+ public:
+  QueueWorker(RunStore& store, DeviceSource& source, const WorkOptions& options)
+      : store_(store), source_(source), options_(options), queue_(store, options.policy) {
+    devices_ = chosen(source.devices(), options.devices);
+  }
+
+  WorkReport work() {
+    Clock::time_point reaped{};
+    std::int64_t seen = -1;
+    for (;;) {
+      const bool isReapDue = Clock::now() - reaped >= kReap;
+      const std::int64_t version = store_.dataVersion();
+      if (isReapDue || version != seen || report_.started + report_.ended == 0) {
+        if (isReapDue) {
+          reaped = Clock::now();
+          store_.reapLostRuns();
+        }
+        seen = version;
+        queue_.tidy();
+        noteEnded();
+        if (isOver()) break;
+        startWhatCan();
+        if (isOver()) break;
+      }
+      if (options_.isAsked && options_.isAsked()) break;
+      std::this_thread::sleep_for(kTick);
+    }
+    for (const auto& entry : started_) report_.inProgress.push_back(entry.first);
+    return report_;
+  }
+
+ private:
+  void noteEnded();
+  [[nodiscard]] bool isOver();
+  void startWhatCan();
+  [[nodiscard]] bool startOn(const Device& device);
+
+  RunStore& store_;
+  DeviceSource& source_;
+  const WorkOptions& options_;
+  JobQueue queue_;
+  std::vector<Device> devices_;
+  std::map<std::int64_t, std::string> started_;  ///< not yet ended, with their label
+  WorkReport report_;
+};
+
+void QueueWorker::noteEnded() {
+  for (auto entry = started_.begin(); entry != started_.end();) {
+    std::optional<RunRow> row;
+    try {
+      row = store_.run(entry->first);
+    } catch (const NotFoundError&) {  // deleted as soon as it had ended
+    }
+    if (row && isAlive(row->state)) {
+      ++entry;
+      continue;
+    }
+    if (row) {
+      log::info(entry->second + " is " + toString(row->state) +
+                (row->reason.empty() ? "" : ": " + row->reason));
+      report_.runs.push_back(*row);
+    }
+    ++report_.ended;
+    entry = started_.erase(entry);
+  }
+}
+
+bool QueueWorker::isOver() {
+  if (options_.until == WorkUntil::OneEnded) return report_.ended > 0;
+  if (options_.until != WorkUntil::Drained) return false;
+  if (!queue_.inProgress().empty()) return false;
+  if (queue_.mode() != QueueMode::Running) return true;
+  const std::vector<QueueEntry> entries = queue_.list();
+  // What is about to be retried counts as startable; what starts from a run that has ended does
+  // not.
+  return std::none_of(entries.begin(), entries.end(), [&](const QueueEntry& entry) {
+    const std::string& wanted =
+        entry.options.device.empty() ? entry.configured : entry.options.device;
+    const bool hasDevice = std::any_of(devices_.begin(), devices_.end(),
+                                       [&](const Device& device) { return fits(wanted, device); });
+    return hasDevice && (entry.isReady || entry.state == RunState::Interrupted);
+  });
+}
+
+void QueueWorker::startWhatCan() {
+  for (const Device& device : devices_) {
+    if (options_.until == WorkUntil::OneEnded && report_.started > 0) return;
+    static_cast<void>(startOn(device));
+  }
+}
+
+bool QueueWorker::startOn(const Device& device) {
+  const std::vector<QueueEntry> entries = queue_.list();
+  if (std::none_of(entries.begin(), entries.end(),
+                   [](const QueueEntry& entry) { return entry.isReady; }))
+    return false;
+  const auto deviceLock = KernelLock::tryLock(deviceLockFile(device.key()));
+  if (!deviceLock) return false;  // somebody computes on it
+  std::optional<Device> now;      // with the memory that is free now
+  std::vector<Device> all;
+  std::optional<KernelLock> runLock;
+  const auto entry = queue_.next(device, [&](const QueueEntry& candidate) -> std::string {
+    if (!now) {
+      all = source_.devices();
+      for (const Device& other : all) {
+        if (other.key() == device.key()) now = other;
+      }
+      if (!now) now = device;
+    }
+    if (std::string why = whyNoRoom(candidate.options, *now, store_.file()); !why.empty())
+      return why;
+    runLock = KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid));
+    return runLock ? "" : "its last process is just ending";
+  });
+  if (!entry) return false;
+  try {
+    const std::string visible = visibleDevices(all, *now, entry->configured);
+    launchKeeper(store_, store_.run(entry->run), options_.program,
+                 {"CUDA_VISIBLE_DEVICES=" + visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID"},
+                 {deviceLock->descriptor(), runLock->descriptor()}, options_.keep);
+  } catch (const Error& error) {
+    log::error(label(*entry) + ": " + error.what());
+    return false;
+  }
+  ++report_.started;
+  started_[entry->run] = label(*entry);
+  log::info(label(*entry) + " starts on " + device.name);
+  return true;
+}
+
+}  // namespace
+
+WorkReport workQueue(RunStore& store, DeviceSource& devices, const WorkOptions& options) {
+  if (const std::string why = whyNotHere(store); !why.empty()) throw RefusedError(why);
+  return QueueWorker(store, devices, options).work();
+}
+
+std::string hostOfMount(const std::string& mounts, const fs::path& folder) {
+  std::string source, type;
+  std::size_t longest = 0;
+  for (const std::string& line : split(mounts, '\n')) {
+    const std::vector<std::string> fields = split(line, ' ');
+    if (fields.size() < 3) continue;
+    const std::string& point = fields[1];
+    const std::string path = folder.string() + "/";
+    const bool isAbove = point == "/" || path.rfind(point + "/", 0) == 0;
+    if (!isAbove || point.size() < longest) continue;
+    longest = point.size();
+    source = fields[0];
+    type = fields[2];
+  }
+  const bool isRemote = type.rfind("nfs", 0) == 0 || type == "cifs" || type.rfind("smb", 0) == 0 ||
+                        type == "fuse.sshfs";
+  if (!isRemote) return {};
+  if (source.rfind("//", 0) == 0) return source.substr(2, source.find('/', 2) - 2);
+  return source.substr(0, source.find(':'));
+}
+
+std::string whyNotHere(RunStore& store) {
+  const auto sentence = [&](const std::string& host) {
+    return "'" + store.file().string() + "' belongs to the machine " + host +
+           ", and runs are started there alone; work it with `ssh " + host +
+           " vitrine work --db FILE`";
+  };
+  const std::string server =
+      hostOfMount(contentsOf("/proc/self/mounts"), folderOfFile(store.file()));
+  if (!server.empty()) return sentence(server);
+  const std::string here = thisWorker().host;
+  for (const RunRow& run : store.runs()) {
+    if (isAlive(run.state) && !run.worker.host.empty() && run.worker.host != here)
+      return "run " + std::to_string(run.id) + " is " + toString(run.state) + " on " +
+             run.worker.host + ": " + sentence(run.worker.host);
+  }
+  return {};
+}
+
+std::string whyNoRoom(const QueueOptions& needs, const Device& device, const fs::path& database) {
+  const auto text = [](std::int64_t bytes) { return formatBytes(static_cast<double>(bytes)); };
+  if (needs.neededMemoryBytes > 0 && device.freeBytes > 0 &&
+      needs.neededMemoryBytes > device.freeBytes) {
+    return "needs about " + text(needs.neededMemoryBytes) + " of memory, and " +
+           text(device.freeBytes) + " are free on " + device.name;
+  }
+  struct statvfs status {};
+  const fs::path folder = fs::absolute(database).parent_path();
+  if (needs.neededDiskBytes > 0 && ::statvfs(folder.c_str(), &status) == 0) {
+    const auto free = static_cast<std::int64_t>(status.f_bavail * status.f_frsize);
+    if (needs.neededDiskBytes > free) {
+      return "needs about " + text(needs.neededDiskBytes) + " for checkpoints, and " + text(free) +
+             " are free in " + folder.string();
+    }
+  }
+  return {};
+}
+
+std::int64_t launchKeeper(RunStore& store, const RunRow& run, const fs::path& program,
+                          const std::vector<std::string>& environment,
+                          const std::vector<int>& locks, const KeepSettings& settings) {
+  const fs::path database = fs::absolute(store.file());
+  const std::string folder = "run-" + run.uuid;
+  std::error_code error;
+  fs::create_directories(filesFolder(database) / folder, error);
+  try {
+    if (error) throw Error("cannot make the folder '" + folder + "': " + error.message());
+    store.setLogFile(run.id, folder + "/run.log");
+    const std::int64_t pid = spawnDetached(
+        {program.string(), "work", "--keep", std::to_string(run.id), "--db", database.string(),
+         "--hang-alarm", formatReal(settings.hangAlarmSeconds), "--hang-limit",
+         formatReal(settings.hangLimitSeconds), "--max-processes", std::to_string(settings.tasks)},
+        filesFolder(database) / folder / "run.log", {environment, locks});
+    JobQueue(store).handOver(run.id, workerOf(pid));
+    return pid;
+  } catch (const Error& failure) {
+    if (canChange(store.run(run.id).state, RunState::Failed))
+      store.setState(run.id, RunState::Failed, failure.what());
+    throw;
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,62 @@
+// Works the queue without a window: claims runs for the devices of this machine and starts a keeper
+// for each. Holds no run itself: when it is killed, runs go on, and the next one finds them.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/jobs/keeper.h"
+#include "core/jobs/queue.h"
+
+namespace vitrine {
+
+enum class WorkUntil {
+  Asked,     ///< new runs are waited for
+  Drained,   ///< nothing can be started any more and nothing is in progress
+  OneEnded,  ///< one run was started and has ended
+};
+
+struct WorkOptions {
+  WorkUntil until = WorkUntil::Asked;
+  std::vector<std::string> devices;  ///< names or UUIDs; none: all of this machine
+  JobQueue::Policy policy;
+  KeepSettings keep;
+  std::filesystem::path program;  ///< the headless program
+  std::function<bool()> isAsked;  ///< to end; looked at four times a second
+};
+
+struct WorkReport {
+  int started = 0, ended = 0;
+  std::vector<RunRow> runs;              ///< those started that have ended
+  std::vector<std::int64_t> inProgress;  ///< left behind, alive
+};
+
+/// \throws NotFoundError  a device that this machine does not have
+/// \throws RefusedError   the file belongs to another machine: says how to work there
+VITRINE_STORE_EXPORT WorkReport workQueue(RunStore& store, DeviceSource& devices,
+                                          const WorkOptions& options);
+
+/// Why this machine must not work on the file, with the way out; "" when it may.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(RunStore& store);
+/// The host that serves the network file system below `folder`: of a source like "nas:/export",
+/// "//nas/share", "user@nas:/home"; "" when it lies on a disk of this machine. `mounts` is
+/// /proc/self/mounts.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string hostOfMount(const std::string& mounts,
+                                                           const std::filesystem::path& folder);
+
+/// Why a run must wait for room: "needs 3.0 GB of memory, and 1.2 GB are free on cpu"; "" when
+/// there is enough.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNoRoom(const QueueOptions& needs,
+                                                         const Device& device,
+                                                         const std::filesystem::path& database);
+
+/// Starts the process that keeps a run which this process has claimed. \returns its pid
+/// \throws Error  it could not be started; the run is `failed` then
+std::int64_t launchKeeper(RunStore& store, const RunRow& run, const std::filesystem::path& program,
+                          const std::vector<std::string>& environment,
+                          const std::vector<int>& locks, const KeepSettings& settings);
+
+}  // namespace vitrine

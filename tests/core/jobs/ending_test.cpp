@@ -1,0 +1,234 @@
+// What is said about a process that ended, and the parts that find it out.
+#include "core/jobs/ending.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "core/jobs/containment.h"
+#include "core/jobs/devices.h"
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/log_ring.h"
+#include "core/jobs/process_tree.h"
+#include "core/jobs/work.h"
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using enum RunState;
+
+ProcessEnd exited(int code) {
+  ProcessEnd end;
+  end.exitCode = code;
+  return end;
+}
+
+ProcessEnd signalled(int number) {
+  ProcessEnd end;
+  end.signal = number;
+  return end;
+}
+
+TEST(Endings, LeaveWhatARunSaysOfItself) {
+  for (const auto& [code, state] : std::vector<std::pair<int, RunState>>{
+           {0, Done}, {1, Failed}, {75, Interrupted}, {75, Stopped}, {75, Paused}, {4, Queued}}) {
+    const RunEnding ending = classify(exited(code), state);
+    EXPECT_EQ(ending.reason, "") << toString(state);
+    EXPECT_EQ(ending.mayGoOn, code == 75) << toString(state);
+  }
+}
+
+TEST(Endings, NameTheExitCodeTheSignalOrTheLimit) {
+  EXPECT_EQ(classify(exited(0), Running).reason,
+            "its process ended with exit code 0 in the middle of the run");
+  EXPECT_EQ(classify(exited(3), Interrupted).reason,
+            "its process ended with exit code 3 in the middle of the run");
+  EXPECT_EQ(classify(signalled(SIGSEGV), Running).reason,
+            "its process crashed with SIGSEGV (segmentation fault)");
+  EXPECT_EQ(classify(signalled(SIGKILL), Running).reason,
+            "its process was killed (SIGKILL) from outside");
+  ProcessEnd end = signalled(SIGKILL);
+  end.isOutOfMemory = true;
+  EXPECT_THAT(classify(end, Running).reason, HasSubstr("for want of memory"));
+  EXPECT_EQ(classify(end, Running).data.at("cause"), "out_of_memory");
+  end = signalled(SIGKILL);
+  end.endedBy = EndedBy::GraceTime;
+  end.detail = "30 s";
+  EXPECT_EQ(classify(end, Stopping).reason, "killed: it did not end within 30 s of being asked to");
+  end.endedBy = EndedBy::Hang;
+  EXPECT_EQ(classify(end, Running).reason, "killed: nothing of it was heard for 30 s");
+  end = exited(75);
+  end.endedBy = EndedBy::TimeLimit;
+  end.detail = "02:00:00";
+  EXPECT_EQ(classify(end, Stopped).reason, "stopped at its time limit of 02:00:00");
+}
+
+TEST(Endings, KeepTheEndOfTheLog) {
+  ProcessEnd end = signalled(SIGABRT);
+  end.logTail = "one\ntwo\nterminate called\n";
+  const RunEnding ending = classify(end, Running);
+  EXPECT_THAT(ending.reason, HasSubstr("; the last line of its log: terminate called"));
+  EXPECT_EQ(ending.data.at("log_tail"), "one\ntwo\nterminate called");
+  EXPECT_EQ(ending.data.at("signal"), "SIGABRT (aborted)");
+}
+
+TEST(Endings, LetTheQueueStartAgainOnlyWhatWasEndedFromOutside) {
+  EXPECT_TRUE(classify(signalled(SIGKILL), Running).mayGoOn);
+  EXPECT_TRUE(classify(signalled(SIGTERM), Running).mayGoOn);
+  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
+    EXPECT_FALSE(classify(signalled(number), Running).mayGoOn) << number;
+  EXPECT_FALSE(classify(exited(0), Running).mayGoOn);
+  ProcessEnd end = signalled(SIGKILL);
+  end.isOutOfMemory = true;
+  EXPECT_FALSE(classify(end, Running).mayGoOn);
+}
+
+class Parts : public testing::StoreTest {
+ protected:
+  static std::string contents(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+};
+
+TEST_F(Parts, ALogRingNeverGrowsBeyondItsLimitAndKeepsTheNewest) {
+  std::string all;
+  {
+    LogRing ring(folder_ / "run.log", 10'000);
+    for (int i = 0; i < 5000; ++i) {
+      const std::string line = "line " + std::to_string(i) + "\n";
+      all += line;
+      ring.write(line);
+      ASSERT_LE(std::filesystem::file_size(folder_ / "run.log"), 5000u);
+    }
+    EXPECT_EQ(ring.tail(), all.substr(all.size() - 4000));
+  }
+  const std::string kept = contents(folder_ / "run.log.1") + contents(folder_ / "run.log");
+  EXPECT_GE(kept.size(), 5000u);
+  EXPECT_LE(kept.size(), 10'000u);
+  EXPECT_EQ(kept, all.substr(all.size() - kept.size()));
+  LogRing(folder_ / "run.log", 10'000).write("more\n");
+  EXPECT_THAT(contents(folder_ / "run.log"), ::testing::EndsWith("line 4999\nmore\n"));
+}
+
+TEST_F(Parts, AWriteLargerThanTheRingIsCutAsWell) {
+  LogRing ring(folder_ / "run.log", 1000);
+  ring.write(std::string(100'000, 'x'));
+  EXPECT_LE(std::filesystem::file_size(folder_ / "run.log"), 500u);
+  EXPECT_LE(std::filesystem::file_size(folder_ / "run.log.1"), 500u);
+}
+
+TEST(LastLines, AreWholeAndCanBeShown) {
+  EXPECT_EQ(lastLines("a\nb\nc\n\n", 2), "b\nc");
+  EXPECT_EQ(lastLines("a", 5), "a");
+  EXPECT_EQ(lastLines("", 5), "");
+  EXPECT_EQ(lastLines("x\x1b[31m\xff\n", 1), "x [31m\xef\xbf\xbd");
+}
+
+TEST_F(Parts, AKernelLockIsHeldByAllWhoInheritedItAndFreeWhenTheyAreGone) {
+  const auto file = folder_ / "locks" / "device.lock";
+  auto lock = KernelLock::tryLock(file);
+  ASSERT_TRUE(lock);
+  EXPECT_FALSE(KernelLock::tryLock(file));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  lock.reset();
+  EXPECT_FALSE(KernelLock::tryLock(file)) << "the child still has it";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(KernelLock::tryLock(file));
+}
+
+TEST(Devices, AreReadFromTheListOfTheDriversProgram) {
+  const auto devices = parseGpuList(
+      "0, GPU-aaaa, 81559, 80000, NVIDIA H100 80GB HBM3\n"
+      "1, GPU-bbbb, [N/A], 100, Odd One\nnonsense\nx, GPU-c, 1, 1, y\n");
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].name, "cuda:0");
+  EXPECT_EQ(devices[0].uuid, "GPU-aaaa");
+  EXPECT_EQ(devices[0].title, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(devices[0].freeBytes, std::int64_t{80000} << 20);
+  EXPECT_EQ(devices[1].freeBytes, 0) << "not known";
+}
+
+TEST(Devices, AreShownToARunByUuid) {
+  const std::vector<Device> all{
+      {"cpu", "", "", 0, 0}, {"cuda:0", "GPU-a", "", 0, 0}, {"cuda:1", "GPU-b", "", 0, 0}};
+  EXPECT_EQ(visibleDevices(all, all[0], "auto"), "");
+  EXPECT_EQ(visibleDevices(all, all[2], "auto"), "GPU-b");
+  EXPECT_EQ(visibleDevices(all, all[2], "cuda:0"), "GPU-b");
+  EXPECT_EQ(visibleDevices(all, all[2], "cuda:1"), "GPU-a,GPU-b") << "the configuration counts";
+}
+
+TEST(Devices, FitWhatIsAskedFor) {
+  const Device cpu{"cpu", "", "", 0, 0}, gpu{"cuda:1", "GPU-b", "", 0, 0};
+  for (const char* any : {"", "auto"}) EXPECT_TRUE(fits(any, cpu) && fits(any, gpu));
+  EXPECT_TRUE(fits("cpu", cpu) && !fits("cpu", gpu));
+  EXPECT_TRUE(fits("cuda", gpu) && !fits("cuda", cpu));
+  EXPECT_TRUE(fits("cuda:1", gpu) && !fits("cuda:0", gpu));
+  EXPECT_TRUE(fits("GPU-b", gpu) && !fits("GPU-a", gpu));
+}
+
+TEST_F(Parts, ARunThatNeedsMoreThanIsThereIsHeldWithTheNumbers) {
+  QueueOptions needs;
+  const Device cpu{"cpu", "", "", 8'000'000'000, 2'000'000'000};
+  EXPECT_EQ(whyNoRoom(needs, cpu, file()), "");
+  needs.neededMemoryBytes = 3'000'000'000;
+  EXPECT_EQ(whyNoRoom(needs, cpu, file()), "needs about 3.0 GB of memory, and 2.0 GB are free on cpu");
+  needs.neededMemoryBytes = 0;
+  needs.neededDiskBytes = std::int64_t{1} << 60;
+  EXPECT_THAT(whyNoRoom(needs, cpu, file()), HasSubstr("for checkpoints, and "));
+}
+
+TEST(Mounts, NameTheHostThatServesThem) {
+  const std::string mounts =
+      "/dev/sda1 / ext4 rw 0 0\nnas:/export /home/me nfs4 rw 0 0\n//box/share /mnt/s cifs rw 0 0\n"
+      "me@far:/data /mnt/f fuse.sshfs rw 0 0\n";
+  EXPECT_EQ(hostOfMount(mounts, "/home/me/lab"), "nas");
+  EXPECT_EQ(hostOfMount(mounts, "/mnt/s"), "box");
+  EXPECT_EQ(hostOfMount(mounts, "/mnt/f/x"), "me@far");
+  EXPECT_EQ(hostOfMount(mounts, "/home/menagerie"), "");
+}
+
+TEST_F(Parts, AFileWithRunsOfAnotherMachineIsWorkedThere) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  EXPECT_EQ(whyNotHere(store), "");
+  Worker worker = thisWorker();
+  worker.host = "bigbox";
+  store.setWorker(run, worker);
+  EXPECT_THAT(whyNotHere(store), HasSubstr("`ssh bigbox vitrine work --db FILE`"));
+}
+
+TEST(ProcessTree, FindsAndEndsGrandchildrenInSessionsOfTheirOwn) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (int i = 0; i < 3; ++i) {
+      if (::fork() == 0) {
+        ::setsid();
+        if (::fork() != 0) ::_exit(0);
+        for (;;) ::pause();
+      }
+    }
+    while (descendantsOf(::getpid()).size() < 3) ::usleep(1000);
+    ::_exit(killDescendants() == 0 && descendantsOf(::getpid()).empty() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,294 @@
+// The order of the queue, who gets a run, and what becomes of it.
+#include "core/jobs/queue.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::messageOf;
+
+const Device kCpu{"cpu", "", "", 0, 0};
+const Device kGpu{"cuda:1", "GPU-b", "", 0, 0};
+
+class Queue : public testing::StoreTest {
+ protected:
+  Queue() : store(file()), queue(store, {3, {0}}) {}
+
+  std::int64_t add(const std::string& device = "auto", std::int64_t dependsOn = 0) {
+    NewRun run = newRun("a run");
+    run.config["train"]["device"] = device;
+    run.dependsOn = dependsOn;
+    return store.addRuns(store.experiment("an experiment", ""), {run}).front();
+  }
+  std::int64_t enqueued(const QueueOptions& options = {}, QueueEnd end = QueueEnd::Back) {
+    const std::int64_t run = add();
+    queue.enqueue(std::vector{run}, options, end);
+    return run;
+  }
+  std::vector<std::int64_t> order() {
+    std::vector<std::int64_t> runs;
+    for (const QueueEntry& entry : queue.list()) runs.push_back(entry.run);
+    return runs;
+  }
+  /// The id of the next run for `device`, 0 when there is none.
+  std::int64_t next(const Device& device = kCpu) {
+    const auto entry = queue.next(device, {});
+    return entry ? entry->run : 0;
+  }
+  /// Opens a segment in a process that is gone: the run is lost.
+  void lose(std::int64_t run) {
+    Worker worker = thisWorker();
+    worker.startTime = "1";
+    store.openSegment(run, 0, worker, Json::object());
+    ASSERT_THAT(store.reapLostRuns(), ElementsAre(run));
+  }
+
+  RunStore store;
+  JobQueue queue;
+};
+
+TEST_F(Queue, StartsRunsByPriorityAndThenInTheOrderInWhichTheyCame) {
+  QueueOptions urgent;
+  urgent.priority = 5;
+  const std::int64_t one = enqueued(), two = enqueued(), three = enqueued(urgent),
+                     four = enqueued({}, QueueEnd::Front);
+  EXPECT_THAT(order(), ElementsAre(four, three, one, two));
+  EXPECT_EQ(next(), four);
+  EXPECT_EQ(next(), three);
+  EXPECT_EQ(next(), one);
+  EXPECT_EQ(next(), two);
+  EXPECT_EQ(next(), 0);
+}
+
+TEST_F(Queue, TakesNoRunThatWasOnlyStored) {
+  add();  // as `train` does
+  EXPECT_THAT(order(), IsEmpty());
+  EXPECT_EQ(next(), 0);
+}
+
+TEST_F(Queue, MovesRuns) {
+  const std::int64_t one = enqueued(), two = enqueued(), three = enqueued();
+  queue.moveToFront(three);
+  EXPECT_THAT(order(), ElementsAre(three, one, two));
+  queue.moveBefore(two, one);
+  EXPECT_THAT(order(), ElementsAre(three, two, one));
+  queue.moveAfter(three, one);
+  EXPECT_THAT(order(), ElementsAre(two, one, three));
+  queue.setPriority(three, 1);
+  EXPECT_THAT(order(), ElementsAre(three, two, one));
+  queue.moveBefore(one, three);  // takes its priority over
+  EXPECT_THAT(order(), ElementsAre(one, three, two));
+  EXPECT_TRUE(queue.remove(three));
+  EXPECT_FALSE(queue.remove(three));
+  EXPECT_EQ(messageOf<NotFoundError>([&] { queue.moveToFront(three); }),
+            "run 3 is not in the queue; `vitrine queue` lists what is");
+  EXPECT_EQ(store.run(three).state, RunState::Queued);
+}
+
+TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
+  for (int i = 0; i < 40; ++i) enqueued();
+  // Four processes take what they get; each says which.
+  std::vector<pid_t> children;
+  for (int worker = 0; worker < 4; ++worker) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      try {
+        RunStore own(file(), OpenMode::ReadWrite);
+        JobQueue other(own);
+        while (const auto entry = other.next(kCpu, {}))
+          own.setNote(entry->run, own.note(entry->run) + "x");
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  for (const RunRow& run : store.runs()) {
+    EXPECT_NE(run.state, RunState::Queued) << run.id;
+    EXPECT_EQ(store.note(run.id), "x") << run.id;
+  }
+}
+
+TEST_F(Queue, GivesADeviceWhatAsksForIt) {
+  QueueOptions gpu;
+  gpu.device = "GPU-b";
+  const std::int64_t forCpu = add("cpu"), forCuda = add("cuda"), forThird = add("cuda:2");
+  queue.enqueue(std::vector{forCpu, forCuda, forThird}, {});
+  const std::int64_t chosen = enqueued(gpu);
+  EXPECT_EQ(next(kGpu), forCuda);
+  EXPECT_EQ(next(kGpu), chosen);
+  EXPECT_EQ(next(kGpu), 0);
+  EXPECT_EQ(next(kCpu), forCpu);
+  EXPECT_EQ(next(kCpu), 0);
+}
+
+TEST_F(Queue, WaitsForTheRunThatARunStartsFromAndLetsOthersPass) {
+  const std::int64_t first = add(), second = add("auto", first), other = add();
+  queue.enqueue(std::vector{second, other}, {});
+  EXPECT_EQ(queue.list()[0].waits, "starts from run 1, which is queued");
+  EXPECT_EQ(next(), other);
+  EXPECT_EQ(next(), 0);
+  store.setState(first, RunState::Failed, "no");
+  EXPECT_EQ(queue.list()[0].waits,
+            "starts from run 1, which is failed; it can start when that one is done: `vitrine "
+            "retry 1`");
+  EXPECT_EQ(next(), 0);
+  store.setState(first, RunState::Running);
+  store.setState(first, RunState::Done);
+  EXPECT_EQ(next(), second);
+}
+
+TEST_F(Queue, PassesOverARunThatMustBeHeldAndSaysWhy) {
+  const std::int64_t large = enqueued(), small = enqueued();
+  const auto hold = [&](const QueueEntry& entry) {
+    return entry.run == large ? std::string("needs 9 GB") : std::string();
+  };
+  EXPECT_EQ(queue.next(kCpu, hold)->run, small);
+  EXPECT_EQ(queue.find(large)->waits, "needs 9 GB");
+  EXPECT_EQ(next(), large);
+}
+
+TEST_F(Queue, StartsNothingWhileItIsPaused) {
+  enqueued();
+  queue.setMode(QueueMode::Paused);
+  EXPECT_EQ(next(), 0);
+  queue.setMode(QueueMode::Running);
+  EXPECT_EQ(next(), 1);
+}
+
+TEST_F(Queue, IsPausedAfterTheCurrentRun) {
+  const std::int64_t one = enqueued();
+  enqueued();
+  EXPECT_EQ(next(), one);
+  queue.setMode(QueueMode::AfterCurrent);
+  EXPECT_EQ(queue.mode(), QueueMode::AfterCurrent);
+  EXPECT_EQ(next(), 0);
+  queue.tidy();
+  EXPECT_EQ(queue.mode(), QueueMode::AfterCurrent);
+  store.openSegment(one, 0, thisWorker(), Json::object());
+  store.setState(one, RunState::Done);
+  queue.tidy();
+  EXPECT_EQ(queue.mode(), QueueMode::Paused);
+  EXPECT_EQ(next(), 0);
+  queue.setMode(QueueMode::Running);
+  queue.setMode(QueueMode::AfterCurrent);
+  EXPECT_EQ(queue.mode(), QueueMode::Paused) << "nothing was in progress";
+}
+
+TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
+  const std::int64_t run = enqueued();
+  for (int start = 0; start < 4; ++start) {
+    ASSERT_EQ(next(), run) << start;
+    lose(run);
+  }
+  EXPECT_EQ(next(), 0);
+  queue.tidy();
+  EXPECT_THAT(order(), IsEmpty());
+  EXPECT_EQ(store.run(run).state, RunState::Interrupted);
+  EXPECT_THAT(store.run(run).reason,
+              HasSubstr("; the queue gave up after 4 starts without a new checkpoint"));
+}
+
+TEST_F(Queue, CountsStartsAnewAfterACheckpoint) {
+  const std::int64_t run = enqueued();
+  for (int start = 1; start <= 12; ++start) {
+    ASSERT_EQ(next(), run) << start;
+    Worker worker = thisWorker();
+    worker.startTime = "1";
+    const std::int64_t segment = store.openSegment(run, 0, worker, Json::object());
+    RunStore::Batch batch;
+    batch.checkpoints.push_back({10 * start, "step-" + std::to_string(start), 1, 0, false, {}});
+    store.append(run, segment, batch);
+    store.reapLostRuns();
+  }
+  EXPECT_EQ(queue.find(run)->attempts, 1);
+}
+
+TEST_F(Queue, ForgetsRunsThatHaveEnded) {
+  const std::int64_t done = enqueued(), failed = enqueued(), stopped = enqueued(),
+                     deleted = enqueued(), waiting = enqueued();
+  for (const std::int64_t run : {done, failed})
+    store.openSegment(run, 0, thisWorker(), Json::object());
+  store.setState(done, RunState::Done);
+  store.setState(failed, RunState::Failed);
+  store.setState(stopped, RunState::Stopped);
+  store.deleteRun(deleted);
+  queue.tidy();
+  EXPECT_THAT(order(), ElementsAre(waiting));
+}
+
+TEST_F(Queue, RefusesWhatIsDoneOrInProgressAndThenTakesNoneOfTheCall) {
+  const std::int64_t fresh = add();
+  const std::int64_t running = addRunning(store);
+  EXPECT_EQ(messageOf<RefusedError>([&] {
+              queue.enqueue(std::vector{fresh, running}, {});
+            }),
+            "run 2 is running and need not be put into the queue");
+  store.setState(running, RunState::Done);
+  EXPECT_THAT(messageOf<RefusedError>([&] {
+                queue.enqueue(std::vector{fresh, running}, {});
+              }),
+              HasSubstr("run 2 is done; enqueue the experiment again"));
+  EXPECT_THAT(order(), IsEmpty());
+}
+
+TEST_F(Queue, WritesDownHowAProcessEnded) {
+  const std::int64_t crashed = enqueued(), killed = enqueued(), stopped = enqueued();
+  for (const std::int64_t run : {crashed, killed, stopped}) {
+    ASSERT_EQ(next(), run);
+    ASSERT_TRUE(queue.adopt(run));
+    store.openSegment(run, 0, thisWorker(), Json::object());
+  }
+  RunEnding ending;
+  ending.reason = "its process crashed";
+  ending.seconds = 2;
+  ending.data = Json{{"cause", "signal"}};
+  queue.ended(crashed, ending);
+  EXPECT_EQ(store.run(crashed).state, RunState::Interrupted);
+  EXPECT_EQ(store.run(crashed).reason, "its process crashed");
+  EXPECT_EQ(store.events(crashed).back().kind, "process_ended");
+  EXPECT_EQ(store.events(crashed).back().data.at("cause"), "signal");
+  ending.mayGoOn = true;
+  queue.ended(killed, ending);
+  EXPECT_EQ(queue.find(killed)->usedSeconds, 2);
+  store.setRequest(stopped, "stop");
+  queue.ended(stopped, ending);
+  EXPECT_EQ(store.run(stopped).state, RunState::Stopped);
+  EXPECT_THAT(order(), ElementsAre(killed))
+      << "a crash is not repeated, a stopped run is not started";
+}
+
+TEST_F(Queue, KnowsBetterWhyThanWhoeverSawARunGone) {
+  const std::int64_t run = enqueued();
+  ASSERT_EQ(next(), run);
+  lose(run);
+  EXPECT_THAT(store.run(run).reason, HasSubstr("gone without a word"));
+  queue.ended(run, {"its process crashed with SIGSEGV", false, 1, {}});
+  EXPECT_EQ(store.run(run).reason, "its process crashed with SIGSEGV");
+  EXPECT_THAT(order(), IsEmpty());
+}
+
+TEST_F(Queue, LetsNoKeeperStartARunThatIsWantedNoMore) {
+  const std::int64_t run = enqueued();
+  ASSERT_EQ(next(), run);
+  store.setState(run, RunState::Stopped);
+  EXPECT_FALSE(queue.adopt(run));
+}
+
+}  // namespace
+}  // namespace vitrine
