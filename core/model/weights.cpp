@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/files/safetensors.h"
+#include "core/files/safetensors_set.h"
 
 namespace vitrine {
 
@@ -31,7 +31,7 @@ constexpr std::array<DtypeName, 10> kDtypes{{{"F64", at::kDouble},
                                              {"U8", at::kByte},
                                              {"BOOL", at::kBool}}};
 
-at::Tensor readTensor(const SafetensorsFile& file, const SafetensorsEntry& entry,
+at::Tensor readTensor(const SafetensorsSet& file, const SafetensorsEntry& entry,
                       const std::filesystem::path& path) {
   const auto* found = std::find_if(kDtypes.begin(), kDtypes.end(),
                                    [&](const DtypeName& d) { return entry.dtype == d.name; });
@@ -117,7 +117,7 @@ std::vector<WeightRename> bestTable(const Model& model, const std::vector<std::s
 }  // namespace
 
 std::map<std::string, at::Tensor> readTensors(const std::filesystem::path& file) {
-  const SafetensorsFile opened(file);
+  const SafetensorsSet opened(file);
   std::map<std::string, at::Tensor> tensors;
   for (const SafetensorsEntry& entry : opened.entries())
     tensors.emplace(entry.name, readTensor(opened, entry, file));
@@ -163,7 +163,7 @@ std::int64_t parameterCount(Model& model) {
 
 LoadReport loadWeights(Model& model, const std::filesystem::path& file,
                        const LoadOptions& options) {
-  const SafetensorsFile opened(file);
+  const SafetensorsSet opened(file);
   std::map<std::string, const SafetensorsEntry*> entries;  // by name after renaming
   std::set<std::string> inFile;
   for (const SafetensorsEntry& entry : opened.entries()) {

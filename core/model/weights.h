@@ -23,7 +23,8 @@ struct LoadReport {
   std::vector<std::string> loaded, skipped, missing, unused, resized;
 };
 
-/// Copies a safetensors file into the model: its own names, or one of Model::otherNames().
+/// Copies a safetensors file into the model: its own names, or one of Model::otherNames(). The list of a file in shards
+/// (`*.index.json`) or a folder will do as well (core/files/safetensors_set.h).
 /// \throws FileError    the file breaks the format
 /// \throws ConfigError  names that do not fit, shapes that do not fit; says which architecture the file looks made for
 VITRINE_ENGINE_EXPORT LoadReport loadWeights(Model& model, const std::filesystem::path& file,

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "core/nn/vision_transformer.h"
@@ -146,6 +147,43 @@ TEST_F(Weights, HalfPrecisionFilesLoadIntoFloat) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     EXPECT_TRUE(namedTensors(read)[i].second.equal(tensors[i].second.to(at::kFloat)));
   }
+}
+
+TEST_F(Weights, AFileInShardsIsOneSetOfWeights) {
+  nn::VisionTransformer from(tiny(), 1), to(tiny(), 2);
+  const auto all = namedTensors(from);
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  writeTensors(folder_ / "part-1.safetensors", {all.begin(), half});
+  writeTensors(folder_ / "part-2.safetensors", {half, all.end()});
+  std::ofstream list(folder_ / "w.safetensors.index.json");
+  list << "{\"weight_map\":{";
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    list << (each == all.begin() ? "\"" : ",\"") << each->first << "\":\"part-"
+         << (each < half ? 1 : 2) << ".safetensors\"";
+  }
+  list << "}}";
+  list.close();
+  EXPECT_EQ(loadWeights(to, folder_ / "w.safetensors.index.json").loaded.size(), all.size());
+  EXPECT_TRUE(sameWeights(from, to));
+  // The name that the file would have if it were one.
+  nn::VisionTransformer again(tiny(), 3);
+  (void)loadWeights(again, file_);
+  EXPECT_TRUE(sameWeights(from, again));
+}
+
+TEST_F(Weights, APickleIsRefusedWithTheLineThatConvertsIt) {
+  nn::VisionTransformer model(tiny(), 1);
+  const std::filesystem::path file = folder_ / "vit.pth";
+  std::ofstream(file, std::ios::binary) << "\x80\x02}q" << std::string(100, '\0');
+  std::string said;
+  try {
+    (void)loadWeights(model, file);
+  } catch (const FileError& error) {
+    said = error.what();
+  }
+  EXPECT_THAT(said, HasSubstr("can run code when it is opened"));
+  EXPECT_THAT(said, HasSubstr("safetensors.torch.save_file(torch.load('vit.pth'"));
+  EXPECT_THAT(said, HasSubstr("'vit.safetensors')"));
 }
 
 }  // namespace
