@@ -120,6 +120,17 @@ bool MainWindow::showPage(const QString& id) {
     Page* page = found->make(workbench_, place);
     place->layout()->addWidget(page);
     made_[index] = page;
+    // A page made late stands at the end of the tab order: it belongs behind its tab.
+    QList<QWidget*> inside;
+    for (QWidget* next = page->nextInFocusChain(); next != page; next = next->nextInFocusChain()) {
+      const bool isStop = (next->focusPolicy() & Qt::TabFocus) != 0;
+      if (isStop && page->isAncestorOf(next)) inside << next;
+    }
+    QWidget* before = tabs_->tabBar();
+    for (QWidget* next : inside) {
+      setTabOrder(before, next);
+      before = next;
+    }
   }
   if (tabs_->currentIndex() != index) tabs_->setCurrentIndex(index);
   showTools();
@@ -213,6 +224,7 @@ void MainWindow::makeToolBar() {
   unfold->setToolTip(tr("Show the inspector"));
   edge_->addWidget(unfold);
   addToolBar(Qt::RightToolBarArea, edge_);
+  edge_->layout()->setContentsMargins(0, 0, 0, 0);  // the style's margins, until it is polished
   edge_->hide();
   connect(unfold, &QToolButton::clicked, inspectorDock_, &QDockWidget::show);
   connect(inspectorDock_, &QDockWidget::visibilityChanged, this,

@@ -257,6 +257,18 @@ TEST(MainWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
   EXPECT_TRUE(window.inspectorDock().isVisible());
 }
 
+TEST(MainWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("artifacts"));
+  window.showPage(QStringLiteral("monitor"));
+  const QWidget* next = window.findChild<QTabBar*>()->nextInFocusChain();
+  while (!(next->isVisible() && (next->focusPolicy() & Qt::TabFocus) != 0))
+    next = next->nextInFocusChain();
+  EXPECT_TRUE(window.currentPage()->isAncestorOf(next)) << next->metaObject()->className();
+}
+
 TEST(MainWindow, ThePaletteFindsActionsPagesAndRuns) {
   SampleStudio studio(SampleOptions{0, 50});
   MainWindow window(studio.workbench);
