@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/data/loader.h"
+#include "tests/fuzz/mutate.h"
 #include "tests/plugins/image_folder/made_images.h"
 
 namespace vitrine::image_folder {
@@ -168,6 +169,29 @@ TEST_F(Images, ABombIsRefusedBeforeMemoryIsTakenForIt) {
               HasSubstr("900,000,000 pixels, and the limit is 50,000,000"));
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 10'000);  // kilobytes
+}
+
+TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
+  std::vector<std::string> seeds;
+  for (const char* name :
+       {"colour.png", "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp"})
+    seeds.push_back(seedImage(name));
+  fuzz::Dice dice(1);
+  // The decoders' own messages would fill a screen.
+  ::testing::internal::CaptureStderr();
+  int taken = 0, refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string bytes = fuzz::mutate(seeds[dice.below(seeds.size())], dice, 4096);
+    (sentenceOf<FileError>([&] {
+       (void)decoded(bytes, {8, 8, 3, 1.0});
+     }).empty()
+         ? taken
+         : refused)++;
+  }
+  (void)::testing::internal::GetCapturedStderr();
+  // Flipped bits among the pixels of a JPEG or WebP cannot be told from others.
+  EXPECT_GT(taken, 50);
+  EXPECT_GT(refused, 500);
 }
 
 TEST_F(Images, TheSourceOpensAFolderByItsSchema) {
