@@ -100,7 +100,8 @@ void pauseRun(RunStore& store, std::int64_t run) {
                        "; only a run in progress can be paused");
   }
   store.setRequest(run, "pause");
-  if (canChange(row.state, RunState::Pausing)) store.setState(run, RunState::Pausing);
+  // One that is only starting reads the request when its process is there.
+  if (row.state == RunState::Running) store.setState(run, RunState::Pausing);
 }
 
 }  // namespace vitrine

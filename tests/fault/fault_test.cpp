@@ -1,0 +1,154 @@
+#include "tests/fault/fault_test.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+namespace vitrine::testing {
+
+bool isLong() {
+  const char* value = std::getenv("VITRINE_LONG_TESTS");
+  return value != nullptr && std::string(value) == "1";
+}
+
+FaultTest::FaultTest() {
+  // Locks of its own: other tests use the device "cpu" at the same time.
+  ::setenv("XDG_RUNTIME_DIR", (folder_ / "runtime").c_str(), 1);
+}
+
+FaultTest::~FaultTest() {
+  for (const pid_t child : children_) ::kill(child, SIGKILL);
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<pid_t> left = processes("");
+    if (left.empty()) break;
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  for (const pid_t child : children_) ::waitpid(child, nullptr, 0);
+}
+
+std::int64_t FaultTest::add(RunStore& store, int steps, int stepMs, const Json& fault,
+                            const QueueOptions& options) {
+  NewRun run = newRun("a run");
+  run.config["train"] = Json{{"steps", steps}, {"step_ms", stepMs}, {"device", "auto"}};
+  if (!fault.is_null()) run.config["fault"] = fault;
+  const std::int64_t id = store.addRuns(store.experiment("faults", ""), {run}).front();
+  JobQueue(store).enqueue(std::vector{id}, options);
+  return id;
+}
+
+pid_t FaultTest::start(const std::string& verb, const std::vector<std::string>& more) {
+  std::vector<std::string> words{FAULT_WORKER, verb, "--db", file().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::execv(FAULT_WORKER, arguments.data());
+    ::_exit(127);
+  }
+  children_.push_back(child);
+  return child;
+}
+
+int FaultTest::wait(pid_t child) {
+  int status = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(90);
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "it did not end within 90 s";
+      ::kill(child, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::erase(children_, child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void FaultTest::kill(pid_t child) {
+  ::kill(child, SIGKILL);
+  wait(child);
+}
+
+bool FaultTest::soon(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+std::vector<pid_t> FaultTest::processes(const std::string& words) const {
+  std::vector<pid_t> found;
+  DIR* folder = ::opendir("/proc");
+  while (const dirent* entry = ::readdir(folder)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid <= 0) continue;
+    std::ifstream stream("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+    std::string line;
+    std::getline(stream, line, '\n');  // iterators throw when it ends just now
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    if (line.find("fault_worker " + words) != std::string::npos &&
+        line.find(file().string()) != std::string::npos)
+      found.push_back(pid);
+  }
+  ::closedir(folder);
+  return found;
+}
+
+std::string FaultTest::log(const RunRow& run) const {
+  std::ifstream stream(filesFolder(file()) / run.logFile, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+void FaultTest::expectWhole(RunStore& store, std::int64_t run, int steps) {
+  const auto points = store.points(run, "train/loss");
+  ASSERT_EQ(points.size(), static_cast<std::size_t>(steps)) << "run " << run;
+  std::int64_t state = run;
+  for (int step = 1; step <= steps; ++step) {
+    state = (state * 31 + step * 7919) % 1'000'003;
+    const MetricPoint& point = points[static_cast<std::size_t>(step) - 1];
+    ASSERT_EQ(point.step, step) << "run " << run;
+    ASSERT_EQ(point.value, static_cast<double>(state))
+        << "run " << run << ", step " << step << ": it did not go on where its checkpoint was";
+  }
+  std::map<std::int64_t, std::int64_t> acknowledged;  // segment -> step
+  std::ifstream stream(file().string() + ".acknowledged");
+  for (std::int64_t each = 0, segment = 0, step = 0; stream >> each >> segment >> step;) {
+    if (each == run) acknowledged[segment] = std::max(acknowledged[segment], step);
+  }
+  EXPECT_EQ(acknowledged.count(-1), 0u) << "two processes worked on run " << run << " at once";
+  RawDatabase raw(file());
+  for (const SegmentRow& segment : store.segments(run)) {
+    const auto found = acknowledged.find(segment.number);
+    if (found == acknowledged.end()) continue;
+    const std::string which =
+        " WHERE run_id = " + std::to_string(run) +
+        " AND segment = " + std::to_string(segment.number) +
+        " AND metric_id = (SELECT id FROM metric_name WHERE name = 'train/loss')";
+    const std::int64_t stored =
+        raw.integer("SELECT count(*) FROM metric_tail" + which) +
+        raw.integer("SELECT coalesce(sum(count), 0) FROM metric_chunk" + which);
+    EXPECT_GE(stored, found->second - segment.firstStep)
+        << "an acknowledged point of run " << run << ", segment " << segment.number << " is lost";
+  }
+  const auto events = store.events(run);
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const EventRow& event) {
+                            return event.kind == "state" && event.data.at("to") == "done";
+                          }),
+            1)
+      << "run " << run;
+}
+
+}  // namespace vitrine::testing

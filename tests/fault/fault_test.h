@@ -1,0 +1,44 @@
+// A database with a queue, and processes of fault_worker that are started and killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/jobs/queue.h"
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine::testing {
+
+/// `./vitrine test --long` asks for more rounds.
+[[nodiscard]] bool isLong();
+
+class FaultTest : public StoreTest {
+ protected:
+  FaultTest();
+  ~FaultTest() override;
+
+  /// Stores a run and puts it into the queue. \param fault  {"kind": ..., "at": ...} or null
+  std::int64_t add(RunStore& store, int steps, int stepMs, const Json& fault = nullptr,
+                   const QueueOptions& options = {});
+  /// `fault_worker VERB --db FILE MORE...`
+  pid_t start(const std::string& verb, const std::vector<std::string>& more = {});
+  /// Exit code, 128 + signal; kills it after a minute.
+  int wait(pid_t child);
+  void kill(pid_t child);
+  /// Looks every 5 ms, for half a minute at most.
+  static bool soon(const std::function<bool()>& holds);
+  /// Processes that have this database in their arguments, by what follows "fault_worker".
+  [[nodiscard]] std::vector<pid_t> processes(const std::string& words) const;
+  [[nodiscard]] std::string log(const RunRow& run) const;
+  /// Every step of a finished run is shown once, with the value that an undisturbed run gives, and
+  /// nothing that was acknowledged is missing in the tables.
+  void expectWhole(RunStore& store, std::int64_t run, int steps);
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+}  // namespace vitrine::testing

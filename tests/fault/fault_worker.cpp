@@ -1,0 +1,265 @@
+// Stands in for the headless program where LibTorch would only cost time: a trainer that counts,
+// the keeper and the queue as they are. A run's configuration says what goes wrong:
+//   {"train": {"steps": 30, "checkpoint_every": 5, "step_ms": 5},
+//    "fault": {"kind": "segfault", "at": 7}}
+//
+//   fault_worker run --id N --db FILE
+//   fault_worker work --keep N --db FILE ...          one run's keeper
+//   fault_worker work --db FILE [--drain] [--retries N] [--hang-limit S] ...   the queue, on "cpu"
+//   fault_worker watch --db FILE                      looks at the runs, as a window does
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/run_control.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/jobs/work.h"
+#include "core/store/run_store.h"
+#include "core/store/store_sink.h"
+
+namespace {
+
+using namespace vitrine;
+namespace fs = std::filesystem;
+
+RunControl control;
+std::atomic<bool> isAsked{false};
+
+[[gnu::noinline]] int dig(volatile char* above, long depth) {
+  volatile char room[4096];
+  room[0] = above[0];
+  return depth == 0 ? room[0] : dig(room, depth - 1) + room[0];
+}
+
+/// What goes wrong, at the step at which it does.
+void misbehave(const std::string& kind) {
+  if (kind == "segfault") ::raise(SIGSEGV);
+  if (kind == "abort") std::abort();
+  if (kind == "exit_0") ::_exit(0);
+  if (kind == "exit_3") ::_exit(3);
+  if (kind == "terminate")
+    std::thread([] { throw std::runtime_error("nobody catches this"); }).join();
+  if (kind == "stack_overflow") {
+    volatile char byte = 1;
+    std::printf("%d\n", dig(&byte, 1L << 40));
+  }
+  if (kind == "kill") ::raise(SIGKILL);
+  if (kind == "hang") {
+    for (;;) ::pause();
+  }
+  if (kind == "fork_bomb") {
+    for (;;) {
+      if (::fork() < 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  if (kind == "memory_hog") {
+    for (std::size_t megabytes = 0; megabytes < 4096; ++megabytes) {
+      auto* bytes = static_cast<volatile char*>(std::malloc(1 << 20));
+      if (bytes == nullptr) std::abort();
+      for (int i = 0; i < 1 << 20; i += 4096) bytes[i] = 1;
+    }
+  }
+  if (kind == "flood") {
+    const std::string line(79, 'x');
+    for (int i = 0; i < 1'000'000; ++i) std::printf("%s%07d\n", line.c_str(), i);
+    std::fflush(stdout);
+  }
+  if (kind == "close_stdout") {
+    ::close(1);
+    ::close(2);
+  }
+  if (kind == "orphan" && ::fork() == 0) {
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    for (;;) ::pause();
+  }
+  if (kind == "deaf_hang") {
+    ::signal(SIGTERM, SIG_IGN);
+    for (;;) ::pause();
+  }
+}
+
+/// What a step makes of the state before it: an interrupted run gives the same only if it goes on
+/// exactly where its checkpoint was.
+std::int64_t advance(std::int64_t state, std::int64_t step) {
+  return (state * 31 + step * 7919) % 1'000'003;
+}
+
+/// Written after the points up to `step` are durable: what must never be lost.
+void acknowledge(const fs::path& database, std::int64_t run, std::int64_t segment,
+                 std::int64_t step) {
+  const std::string file = database.string() + ".acknowledged";
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const std::string line =
+      std::to_string(run) + " " + std::to_string(segment) + " " + std::to_string(step) + "\n";
+  if (::write(descriptor, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    ::_exit(9);
+  ::close(descriptor);
+}
+
+int train(const fs::path& database, std::int64_t id) {
+  RunStore store(database, OpenMode::ReadWrite);
+  const RunRow row = store.run(id);
+  if (row.state == RunState::Done) return 4;
+  if (isAlive(row.state)) {
+    store.setWorker(id, thisWorker());
+  } else {
+    store.claim(id);
+  }
+  if (store.request(id) == "stop") {
+    store.setState(id, RunState::Stopped, "stopped on request before its first step");
+    return 75;
+  }
+  const Json config = store.config(id);
+  const Json plan = config.at("train");
+  const Json fault = config.value("fault", Json::object());
+  const fs::path folder = filesFolder(database) / ("run-" + row.uuid);
+  const auto resumed = newestCheckpoint(folder);
+  // Two processes that work on one run at the same time are what must never happen.
+  const int busy = ::open((folder / ".busy").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (::flock(busy, LOCK_EX | LOCK_NB) != 0) acknowledge(database, id, -1, -1);
+  std::int64_t state = id, first = 0;
+  if (resumed) {
+    first = resumed->step;
+    state = Json::parse(readTextFile(resumed->folder / "state.json")).at("state");
+  }
+  const std::int64_t segment =
+      store.openSegment(id, first, thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
+  std::printf("run %ld goes on at step %ld, CUDA_VISIBLE_DEVICES=%s\n", static_cast<long>(id),
+              static_cast<long>(first),
+              std::getenv("CUDA_VISIBLE_DEVICES") != nullptr ? std::getenv("CUDA_VISIBLE_DEVICES")
+                                                             : "unset");
+  std::fflush(stdout);
+  ::signal(SIGTERM, [](int) { control.ask(Request::Interrupt); });
+  StoreSink sink(database, id, segment, control);
+  const auto saveCheckpoint = [&](std::int64_t step) {
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = "run-" + row.uuid + "/" + checkpointName(step);
+    // Points first: a run that goes on from here does not make them again.
+    sink.flush();
+    if (!fs::exists(folder / checkpointName(step))) {
+      record.bytes = static_cast<std::int64_t>(
+          writeCheckpointFolder(folder, step, Json::object(), [&](const fs::path& target) {
+            std::ofstream(target / "state.json") << Json{{"state", state}}.dump();
+          }));
+    }
+    sink.checkpoint(record);
+    sink.flush();
+    acknowledge(database, id, segment, step);
+  };
+  const std::int64_t steps = plan.at("steps"), every = plan.value("checkpoint_every", 5);
+  std::int64_t step = first;
+  while (step < steps && control.request() == Request::None) {
+    ++step;
+    std::this_thread::sleep_for(std::chrono::milliseconds(plan.value("step_ms", 5)));
+    // Only the first time: what goes on after a retry would come here again and again.
+    const bool isOnce = fault.value("once", false);
+    if (step == fault.value("at", -1) && (!isOnce || segment == 1))
+      misbehave(fault.value("kind", ""));
+    state = advance(state, step);
+    MetricRecord record{step, static_cast<double>(step) / 10, static_cast<double>(step) / 20, {}};
+    record.values = {{"train/loss", static_cast<double>(state)}, {"train/step", 1.0 * step}};
+    sink.metrics(record);
+    ProgressRecord progress;
+    progress.step = step;
+    progress.totalSteps = steps;
+    sink.progress(progress);
+    if (step % every == 0) saveCheckpoint(step);
+  }
+  if (step == steps) {
+    sink.flush();
+    acknowledge(database, id, segment, step);
+    store.setState(id, RunState::Done);
+    return 0;
+  }
+  saveCheckpoint(step);
+  const bool isStopped = control.request() == Request::Stop || store.request(id) == "stop";
+  const RunState to = isStopped                             ? RunState::Stopped
+                      : control.request() == Request::Pause ? RunState::Paused
+                                                            : RunState::Interrupted;
+  store.setState(id, to, isStopped ? "stopped on request" : "ended on request at a checkpoint");
+  return 75;
+}
+
+/// One device, so that tests need no GPU and do not see those of the machine.
+class OneDevice final : public DeviceSource {
+ public:
+  std::vector<Device> devices() override {
+    return {{"cpu", "", "", std::int64_t{8} << 30, std::int64_t{8} << 30}};
+  }
+};
+
+int work(const std::map<std::string, std::string>& options) {
+  const auto number = [&](const char* name, double standard) {
+    const auto found = options.find(name);
+    return found == options.end() ? standard : std::strtod(found->second.c_str(), nullptr);
+  };
+  KeepSettings keep;
+  keep.hangAlarmSeconds = number("--hang-alarm", keep.hangAlarmSeconds);
+  keep.hangLimitSeconds = number("--hang-limit", keep.hangLimitSeconds);
+  keep.tasks =
+      static_cast<std::int64_t>(number("--max-processes", static_cast<double>(keep.tasks)));
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  const fs::path database = options.at("--db");
+  if (options.count("--keep") != 0)
+    return keepQueuedRun(database, static_cast<std::int64_t>(number("--keep", 0)), self, keep);
+  RunStore store(database, OpenMode::ReadWrite);
+  WorkOptions work;
+  work.until = options.count("--drain") != 0 ? WorkUntil::Drained : WorkUntil::Asked;
+  work.policy.retries = static_cast<int>(number("--retries", 3));
+  work.policy.pauses = {number("--pause", 0.05)};
+  work.keep = keep;
+  work.program = self;
+  work.isAsked = [] { return isAsked.load(); };
+  ::signal(SIGTERM, [](int) { isAsked.store(true); });
+  OneDevice device;
+  static_cast<void>(workQueue(store, device, work));
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::map<std::string, std::string> options;
+  for (int i = 2; i < count; ++i) {
+    const bool hasValue = i + 1 < count && std::strncmp(words[i + 1], "--", 2) != 0;
+    options[words[i]] = hasValue ? words[i + 1] : "";
+    if (hasValue) ++i;
+  }
+  try {
+    const std::string verb = count > 1 ? words[1] : "";
+    if (verb == "run") return train(options.at("--db"), std::stoll(options.at("--id")));
+    if (verb == "work") return work(options);
+    if (verb == "watch") {
+      RunStore store(options.at("--db"), OpenMode::ReadWrite);
+      for (;;) {
+        static_cast<void>(store.reapLostRuns());
+        for (const RunRow& run : store.runs())
+          static_cast<void>(store.points(run.id, "train/loss"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      }
+    }
+    return 2;
+  } catch (const vitrine::Error& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,161 @@
+// Everything that works on a queue is killed, again and again; the queue goes on as if nothing had
+// been.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "core/jobs/launcher.h"
+#include "tests/fault/fault_test.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class KilledQueue : public testing::FaultTest {
+ protected:
+  std::vector<std::string> patient{"--retries", "1000", "--pause", "0.01"};
+  static std::size_t countDone(RunStore& store) {
+    std::size_t done = 0;
+    for (const RunRow& run : store.runs()) done += run.state == RunState::Done ? 1 : 0;
+    return done;
+  }
+};
+
+TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
+  constexpr int kRuns = 20, kSteps = 40;
+  const int kills = testing::isLong() ? 100 : 15;
+  RunStore store(file());
+  // Long enough that the last kill still finds something to kill.
+  for (int i = 0; i < kRuns; ++i) add(store, kSteps, testing::isLong() ? 40 : 8);
+  std::mt19937 random(7);
+  pid_t work = 0, window = 0;
+  int killed = 0, ofRuns = 0, ofKeepers = 0, ofWork = 0;
+  while (killed < kills && countDone(store) < kRuns) {
+    if (work == 0) work = start("work", patient);
+    if (window == 0) window = start("watch");
+    // A random moment of a run that is in progress.
+    ASSERT_TRUE(soon([&] { return !processes("run --id").empty() || countDone(store) == kRuns; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
+    const unsigned whom = random() % 4;
+    if (whom == 0 || whom == 3) {
+      for (const pid_t pid : processes("run --id")) {
+        ::kill(pid, SIGKILL);
+        ++ofRuns;
+      }
+    }
+    if (whom == 1 || whom == 3) {
+      for (const pid_t pid : processes("work --keep")) {
+        ::kill(pid, SIGKILL);
+        ++ofKeepers;
+      }
+    }
+    if (whom == 2 || whom == 3) {
+      kill(std::exchange(work, 0));
+      kill(std::exchange(window, 0));
+      ++ofWork;
+    }
+    ++killed;
+  }
+  EXPECT_GT(ofRuns, 0);
+  EXPECT_GT(ofKeepers, 0);
+  EXPECT_GT(ofWork, 0);
+  EXPECT_GE(killed, kills) << "the queue was too fast for the test";
+  if (work != 0) kill(work);
+  std::vector<std::string> drain = patient;
+  drain.push_back("--drain");
+  EXPECT_EQ(wait(start("work", drain)), 0);
+  for (const RunRow& run : store.runs()) {
+    EXPECT_EQ(run.state, RunState::Done) << run.id << ": " << run.reason;
+    expectWhole(store, run.id, kSteps);
+  }
+  EXPECT_THAT(JobQueue(store).list(), IsEmpty());
+  EXPECT_TRUE(store.check().empty());
+  RecordProperty("kills", std::to_string(killed));
+}
+
+TEST_F(KilledQueue, LeavesRunsAloneWhenItsWorkerIsGoneAndTheNextOneFindsThem) {
+  RunStore store(file());
+  const std::int64_t first = add(store, 300, 5), second = add(store, 5, 1);
+  kill([&] {
+    const pid_t work = start("work");
+    EXPECT_TRUE(soon([&] { return store.run(first).step > 2; }));
+    return work;
+  }());
+  const Worker before = store.run(first).worker;
+  EXPECT_TRUE(isWorkerAlive(before));
+  EXPECT_EQ(wait(start("work", {"--drain"})), 0);
+  EXPECT_EQ(store.run(first).state, RunState::Done);
+  EXPECT_EQ(store.segments(first).size(), 1u) << "a second process was started";
+  EXPECT_EQ(store.run(second).state, RunState::Done);
+}
+
+TEST_F(KilledQueue, LetsARunEndAloneWhenItsKeeperIsGone) {
+  RunStore store(file());
+  const std::int64_t run = add(store, 100, 5);
+  const pid_t work = start("work", {"--drain"});
+  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  for (const pid_t pid : processes("work --keep")) ::kill(pid, SIGKILL);
+  EXPECT_EQ(wait(work), 0);
+  EXPECT_EQ(store.run(run).state, RunState::Done);
+  EXPECT_EQ(store.segments(run).size(), 1u);
+  expectWhole(store, run, 100);
+}
+
+TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
+  RunStore store(file());
+  for (int i = 0; i < 6; ++i) add(store, 6, 5);
+  std::vector<pid_t> workers;
+  for (int i = 0; i < 3; ++i) workers.push_back(start("work", {"--drain"}));
+  for (const pid_t worker : workers) EXPECT_EQ(wait(worker), 0);
+  // In the order of their numbers, events of one run never lie between those of another.
+  const auto table = store.query(
+      "SELECT run_id, json_extract(data, '$.to') FROM event WHERE kind = 'state' AND "
+      "json_extract(data, '$.to') IN ('starting', 'done') ORDER BY id");
+  ASSERT_EQ(table.rows.size(), 12u);
+  for (std::size_t i = 0; i < table.rows.size(); i += 2) {
+    EXPECT_EQ(table.rows[i][0], table.rows[i + 1][0]) << "two runs were in progress at once";
+  }
+}
+
+TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
+  RunStore store(file());
+  const std::int64_t run = add(store, 120, 5);
+  JobQueue queue(store);
+  const pid_t work = start("work");
+  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  queue.setMode(QueueMode::Paused);
+  pauseRun(store, run);
+  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Paused; }));
+  EXPECT_TRUE(soon([&] { return processes("run --id").empty(); })) << "the device is not free";
+  const std::int64_t step = store.run(run).latestCheckpoint;
+  EXPECT_GT(step, 0);
+  EXPECT_LT(step, 120);
+  queue.setMode(QueueMode::Running);
+  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Done; }));
+  EXPECT_EQ(store.segments(run).size(), 2u);
+  EXPECT_EQ(store.segments(run)[1].firstStep, step);
+  expectWhole(store, run, 120);
+  kill(work);
+}
+
+TEST_F(KilledQueue, SaysHowALostRunEndedWithinFiveSeconds) {
+  RunStore store(file());
+  const std::int64_t run = add(store, 100'000, 2);
+  const pid_t work = start("work", {"--retries", "0"});
+  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  kill(work);
+  const auto killedAt = std::chrono::steady_clock::now();
+  for (const pid_t pid : processes("run --id")) ::kill(pid, SIGKILL);
+  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Interrupted; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - killedAt, std::chrono::seconds(5));
+  EXPECT_THAT(store.run(run).reason, HasSubstr("its process was killed (SIGKILL) from outside"));
+}
+
+}  // namespace
+}  // namespace vitrine

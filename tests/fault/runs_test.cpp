@@ -1,0 +1,146 @@
+// Runs that misbehave: each costs itself, and the others go on (reliability TR4 to TR6).
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <set>
+
+#include "core/jobs/launcher.h"
+#include "tests/fault/fault_test.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class EvilRuns : public testing::FaultTest {};
+
+struct Evil {
+  const char* kind;
+  RunState state;
+  const char* reason;            ///< a part of it
+  std::set<std::string> causes;  ///< of the event; empty: there must be none
+};
+
+TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
+  using enum RunState;
+  const std::vector<Evil> evils{
+      {"segfault", Interrupted, "crashed with SIGSEGV (segmentation fault)", {"signal"}},
+      {"abort", Interrupted, "crashed with SIGABRT (aborted)", {"signal"}},
+      {"terminate", Interrupted, "nobody catches this", {"signal"}},
+      {"stack_overflow", Interrupted, "crashed with SIGSEGV", {"signal"}},
+      {"exit_0", Interrupted, "ended with exit code 0 in the middle of the run", {"exit"}},
+      {"exit_3", Interrupted, "ended with exit code 3 in the middle of the run", {"exit"}},
+      {"hang", Interrupted, "killed: nothing of it was heard for", {"hang"}},
+      // A control group stops it at its limit, and then it is silent; without one it is counted.
+      {"fork_bomb", Interrupted, "killed: ", {"hang", "task_limit"}},
+      {"memory_hog", Interrupted, "killed", {"out_of_memory", "memory_limit"}},
+      {"flood", Done, "", {}},
+      {"close_stdout", Done, "", {}},
+      {"orphan", Done, "", {}},
+  };
+  RunStore store(file());
+  std::vector<std::int64_t> runs, good;
+  for (const Evil& evil : evils) {
+    QueueOptions options;
+    if (std::string(evil.kind) == "memory_hog") options.memoryLimitBytes = 200 << 20;
+    runs.push_back(add(store, 6, 1, Json{{"kind", evil.kind}, {"at", 3}}, options));
+    good.push_back(add(store, 6, 1));
+  }
+  const pid_t work = start(
+      "work", {"--drain", "--hang-alarm", "2", "--hang-limit", "5", "--max-processes", "100"});
+  EXPECT_EQ(wait(work), 0);
+  for (std::size_t i = 0; i < evils.size(); ++i) {
+    SCOPED_TRACE(evils[i].kind);
+    const RunRow row = store.run(runs[i]);
+    EXPECT_EQ(row.state, evils[i].state) << toString(row.state);
+    EXPECT_THAT(row.reason, HasSubstr(evils[i].reason));
+    std::set<std::string> causes;
+    for (const EventRow& event : store.events(runs[i])) {
+      if (event.kind == "process_ended") causes.insert(event.data.at("cause").get<std::string>());
+    }
+    if (evils[i].causes.empty()) {
+      EXPECT_THAT(causes, IsEmpty());
+      expectWhole(store, runs[i], 6);
+    } else {
+      ASSERT_EQ(causes.size(), 1u);
+      EXPECT_EQ(evils[i].causes.count(*causes.begin()), 1u) << *causes.begin();
+    }
+    if (std::string(evils[i].kind) == "flood") {
+      const auto file = filesFolder(this->file()) / row.logFile;
+      const auto bytes =
+          std::filesystem::file_size(file) + std::filesystem::file_size(file.string() + ".1");
+      EXPECT_LE(bytes, 16u << 20);
+      EXPECT_GE(bytes, 8u << 20);
+      EXPECT_THAT(log(row), HasSubstr("x0999999")) << "the newest lines are those that count";
+    }
+  }
+  for (const std::int64_t run : good) {
+    EXPECT_EQ(store.run(run).state, RunState::Done);
+    expectWhole(store, run, 6);
+  }
+  EXPECT_THAT(JobQueue(store).list(), IsEmpty()) << "none is tried again";
+  EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
+}
+
+TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
+  ::setenv("VITRINE_CONTAINMENT", "watched", 1);
+  RunStore store(file());
+  QueueOptions small;
+  small.memoryLimitBytes = 200 << 20;
+  const std::int64_t hog = add(store, 6, 1, Json{{"kind", "memory_hog"}, {"at", 3}}, small);
+  const std::int64_t good = add(store, 6, 1);
+  EXPECT_EQ(wait(start("work", {"--drain"})), 0);
+  ::unsetenv("VITRINE_CONTAINMENT");
+  EXPECT_THAT(store.run(hog).reason, HasSubstr("more memory than its limit of 209.7 MB"));
+  EXPECT_EQ(store.run(good).state, RunState::Done);
+}
+
+TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
+  RunStore store(file());
+  QueueOptions impatient;
+  impatient.graceSeconds = 0.5;
+  // Deaf to SIGTERM, and hanging so that the request is not read either.
+  const std::int64_t deaf =
+      add(store, 100'000, 1, Json{{"kind", "deaf_hang"}, {"at", 3}}, impatient);
+  const std::int64_t polite = add(store, 100'000, 1, nullptr, impatient);
+  const pid_t work = start("work", {"--drain"});
+  for (const std::int64_t run : {deaf, polite}) {
+    ASSERT_TRUE(soon([&] { return store.run(run).step >= 2; })) << run;
+    stopRun(store, run);
+    ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Stopped; }));
+  }
+  EXPECT_EQ(wait(work), 0);
+  EXPECT_THAT(store.run(deaf).reason, HasSubstr("killed: it did not end within 0.5 s"));
+  EXPECT_EQ(store.run(polite).reason, "stopped on request");
+  EXPECT_GT(store.run(polite).latestCheckpoint, 0) << "it stops at a checkpoint";
+}
+
+TEST_F(EvilRuns, AreStoppedAtTheirTimeLimit) {
+  RunStore store(file());
+  QueueOptions brief;
+  brief.timeLimitSeconds = 1;
+  const std::int64_t run = add(store, 100'000, 1, nullptr, brief);
+  EXPECT_EQ(wait(start("work", {"--drain"})), 0);
+  EXPECT_EQ(store.run(run).state, RunState::Stopped);
+  EXPECT_EQ(store.run(run).reason, "stopped at its time limit of 1 s");
+  EXPECT_GT(store.run(run).latestCheckpoint, 0);
+}
+
+TEST_F(EvilRuns, RaiseAnAlarmWhileTheyHangAndAreLeftAloneOtherwise) {
+  RunStore store(file());
+  const std::int64_t run = add(store, 6, 1, Json{{"kind", "hang"}, {"at", 3}});
+  const pid_t work = start("work", {"--hang-alarm", "0.5"});
+  const auto hasAlarm = [&] {
+    for (const EventRow& event : store.events(run)) {
+      if (event.kind == "hang") return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(soon(hasAlarm));
+  EXPECT_EQ(store.run(run).state, RunState::Running);
+  kill(work);
+}
+
+}  // namespace
+}  // namespace vitrine
