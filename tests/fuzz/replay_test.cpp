@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,9 +15,15 @@
 #include "tests/fuzz/targets.h"
 
 namespace vitrine::fuzz {
+
+/// How GoogleTest names a target; its bytes, the default, are another every time.
+void PrintTo(const Target& target, std::ostream* out);
+void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
+
 namespace {
 
-constexpr int kChanges = 2000;  // per target
+/// Per target.
+int changes() { return std::getenv("VITRINE_LONG_TESTS") != nullptr ? 100'000 : 2000; }
 
 struct Input {
   std::string name, bytes;
@@ -67,7 +75,7 @@ TEST_P(Readers, TakeOrRefuseChangedSeeds) {
   for (Input& found : inputsOf("found", GetParam().name)) pool.push_back(std::move(found));
   ASSERT_FALSE(pool.empty());
   Dice dice(1);
-  for (int i = 0; i < kChanges && !HasFailure(); ++i) {
+  for (int i = 0; i < changes() && !HasFailure(); ++i) {
     const std::string& from = pool[dice.below(pool.size())].bytes;
     const std::string bytes = GetParam().isSafetensors
                                   ? mutateSafetensors(from, dice, GetParam().longest)

@@ -18,6 +18,11 @@ for argument in "$@"; do
   case "$argument" in
     --short) tier=short ;;
     --long) tier=long ;;
+    --if-long)
+      # For the test of that name: `./vitrine test --long`.
+      [ -n "${VITRINE_LONG_TESTS:-}" ] || { echo "skipped: this search takes hours; ./vitrine test --long makes it"; exit 77; }
+      tier=long
+      ;;
     -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "run.sh: there is no option $argument; use --short or --long" >&2; exit 2 ;;
     *) wanted+=("$argument") ;;
