@@ -47,7 +47,7 @@ constexpr LightVerb kLightVerbs[] = {
     {"stop", runStop},     {"retry", runRetry}, {"delete", runDelete}, {"note", runNote},
     {"tag", runTag},       {"runs", runRuns},   {"show", runShow},     {"compare", runCompare},
     {"query", runQuery},   {"db", runDb},       {"doctor", runDoctor}, {"export", runExport},
-    {"import", runImport},
+    {"import", runImport}, {"search", runSearch},
 };
 
 const Verb* findVerb(const std::string& name) {

@@ -27,6 +27,7 @@ int runRuns(const Arguments& arguments);
 int runShow(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
 int runQuery(const Arguments& arguments);
+int runSearch(const Arguments& arguments);
 int runStop(const Arguments& arguments);
 int runRetry(const Arguments& arguments);
 int runDelete(const Arguments& arguments);

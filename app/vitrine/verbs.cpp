@@ -23,6 +23,7 @@ constexpr Verb kVerbs[] = {
     {"show", "everything about one run"},
     {"compare",
      "the variants of an experiment: what differs, last metrics, mean and deviation over seeds"},
+    {"search", "find runs by words in names, notes, tags, configurations and logs"},
     {"query", "any read-only SQL statement on the database"},
     {"analyse", "look into a trained run with an analysis"},
     {"evaluate", "the task's scores of a trained run on a split"},

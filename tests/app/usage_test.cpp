@@ -36,7 +36,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
   for (const char* verb :
        {"demo",    "plugins", "describe", "check",    "train", "run",  "resume",
         "stop",    "retry",   "delete",   "note",     "tag",   "runs", "show",
-        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor", "export", "import"}) {
+        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor", "export", "import", "search"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -47,7 +47,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
     EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
     ++verbs;
   }
-  EXPECT_EQ(verbs, 23);
+  EXPECT_EQ(verbs, 24);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {
@@ -306,7 +307,7 @@ TEST_F(RunStoreTest, SaysWhatItIs) {
   RunStore store(file());
   addRun(store);
   const Json info = store.info();
-  EXPECT_EQ(info.at("schema_version"), 1);
+  EXPECT_EQ(info.at("schema_version"), migrations().back().version);
   EXPECT_EQ(info.at("runs"), 1);
   EXPECT_EQ(info.at("uuid").get<std::string>().size(), 36u);
   EXPECT_EQ(info.at("sqlite"), sqliteVersion());

@@ -53,7 +53,9 @@ TEST_F(Views, HaveExactlyTheColumnsThatAreDocumented) {
       {"calibration_bins",
        "run_id step analysis split binning bin lower upper count confidence accuracy"},
       {"generated_images", "id run_id step recipe seed width height sha256 png"},
-      {"artifacts", "id run_id step analysis name kind meta data"}};
+      {"artifacts", "id run_id step analysis name kind meta data"},
+      {"queue",
+       "place run_id name state priority device time_limit depends_on enqueued_at attempts held"}};
   for (const auto& [view, columns] : views) {
     std::string actual;
     for (const std::string& column : store.query("SELECT * FROM " + view).columns) {
