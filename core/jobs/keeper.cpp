@@ -48,9 +48,9 @@ std::string secondsText(double seconds) {
   ::setpgid(0, 0);
   containment.enter();
   if (!containment.limitsTasks() && options.settings.tasks > 0) {
-    // Counts all processes of the user; root is not held by it.
-    const rlimit processes{static_cast<rlim_t>(options.settings.tasks),
-                           static_cast<rlim_t>(options.settings.tasks)};
+    // The kernel counts all that the user has; root is not held by it.
+    const auto most = static_cast<rlim_t>(options.settings.tasks + tasksOfUser());
+    const rlimit processes{most, most};
     ::setrlimit(RLIMIT_NPROC, &processes);
   }
   const rlimit noCore{0, 0};

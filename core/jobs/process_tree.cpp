@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ namespace {
 struct Stat {
   pid_t parent = 0;
   char state = '?';
-  std::int64_t residentPages = 0;
+  std::int64_t residentPages = 0, threads = 0;
 };
 
 /// Reads /proc/<pid>/stat; false when there is no such process any more.
@@ -46,6 +47,7 @@ bool readStat(pid_t pid, Stat& stat) {
   };
   stat.state = fields[0].empty() ? '?' : fields[0][0];
   stat.parent = static_cast<pid_t>(number(4));
+  stat.threads = number(20);
   stat.residentPages = number(24);
   return true;
 }
@@ -106,6 +108,23 @@ std::vector<ProcessFacts> treeBelow(pid_t root, Dead dead) {
 }  // namespace
 
 std::vector<ProcessFacts> descendantsOf(pid_t root) { return treeBelow(root, Dead::LeftOut); }
+
+std::int64_t tasksOfUser() {
+  std::int64_t tasks = 0;
+  DIR* folder = ::opendir("/proc");
+  if (folder == nullptr) return 0;
+  while (const dirent* entry = ::readdir(folder)) {
+    if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+    struct stat owner {};
+    Stat stat;
+    const std::string path = std::string("/proc/") + entry->d_name;
+    if (::stat(path.c_str(), &owner) != 0 || owner.st_uid != ::getuid()) continue;
+    if (readStat(static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)), stat))
+      tasks += stat.threads;
+  }
+  ::closedir(folder);
+  return tasks;
+}
 
 int killDescendants() {
   int left = 0;

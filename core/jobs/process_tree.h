@@ -23,6 +23,9 @@ struct ProcessFacts {
 /// Children of `root`, their children and so on, without `root` and without the dead.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<ProcessFacts> descendantsOf(pid_t root);
 
+/// Processes and threads of this process's user.
+[[nodiscard]] std::int64_t tasksOfUser();
+
 /// Ends every descendant of this process by SIGKILL and waits for them, two seconds at most.
 /// \returns  how many were left
 VITRINE_STORE_EXPORT int killDescendants();

@@ -371,11 +371,9 @@ void JobQueue::tidy() {
   const auto over = [&] {
     std::vector<std::int64_t> runs;
     for (const QueueEntry& entry : readEntries()) {
-      const bool isOver = entry.state == RunState::Done || entry.state == RunState::Failed ||
-                          entry.state == RunState::Stopped;
-      const bool isGivenUp = entry.state == RunState::Interrupted && !entry.isReady &&
-                             entry.attempts > policy_.retries;
-      if (isOver || isGivenUp) runs.push_back(entry.run);
+      if (entry.state == RunState::Done || entry.state == RunState::Failed ||
+          entry.state == RunState::Stopped)
+        runs.push_back(entry.run);
     }
     return runs;
   };
@@ -384,21 +382,31 @@ void JobQueue::tidy() {
   };
   if (over().empty() && !isPausedNow()) return;
   database.write([&] {
-    for (const std::int64_t run : over()) {
-      if (stateOf(database, run) == RunState::Interrupted) {
-        database
-            .prepare(
-                "UPDATE run SET reason = reason || '; the queue gave up after ' || (SELECT "
-                "attempts "
-                "FROM queue_entry WHERE run_id = run.id) || ' starts without a new checkpoint' "
-                "WHERE id = ?")
-            .with(run)
-            .run();
-      }
-      database.prepare("DELETE FROM queue_entry WHERE run_id = ?").with(run).run();
-      touch(database, run);
-    }
+    for (const std::int64_t run : over()) remove(run);
     if (isPausedNow()) setMode(QueueMode::Paused);
+  });
+}
+
+void JobQueue::giveUp() {
+  Database& database = *store_.database_;
+  const auto lost = [&] {
+    std::vector<QueueEntry> entries = readEntries();
+    std::erase_if(entries, [&](const QueueEntry& entry) {
+      return entry.state != RunState::Interrupted || entry.isReady ||
+             entry.attempts <= policy_.retries;
+    });
+    return entries;
+  };
+  if (lost().empty()) return;
+  database.write([&] {
+    for (const QueueEntry& entry : lost()) {
+      database.prepare("UPDATE run SET reason = reason || ? WHERE id = ?")
+          .with("; the queue gave up after " + std::to_string(entry.attempts) +
+                    " starts without a new checkpoint",
+                entry.run)
+          .run();
+      remove(entry.run);
+    }
   });
 }
 

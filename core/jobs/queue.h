@@ -106,6 +106,9 @@ class VITRINE_STORE_EXPORT JobQueue {
 
   /// Takes runs out that have ended for good; ends AfterCurrent. Anybody may call it at any time.
   void tidy();
+  /// Takes runs out that have been started too often without a new checkpoint. Only who starts runs
+  /// may say so: the policy is theirs.
+  void giveUp();
   /// Runs of the queue in progress.
   [[nodiscard]] std::vector<std::int64_t> inProgress();
 

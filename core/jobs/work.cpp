@@ -72,6 +72,7 @@ class QueueWorker {
         }
         seen = version;
         queue_.tidy();
+        queue_.giveUp();
         noteEnded();
         if (isOver()) break;
         startWhatCan();
