@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kMostNamed = 200;
 constexpr std::size_t kLargestCache = std::size_t{1} << 30;  // bytes
 constexpr unsigned kMostThreads = 16;
 

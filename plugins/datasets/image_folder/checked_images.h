@@ -26,7 +26,7 @@ struct CheckOptions {
 };
 
 /// Takes what cannot be used out of `listing.images` and adds it to `listing.unusable`, sorted by
-/// path. Warns of each, by name up to 20 of them. \throws FileError  more than `badLimit` of the
+/// path. Warns of each, by name up to 200 of them. \throws FileError  more than `badLimit` of the
 /// images, or all of a split, cannot be used: names the first five
 void keepUsable(const std::filesystem::path& folder, const CheckOptions& options, Listing& listing);
 
