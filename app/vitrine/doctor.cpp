@@ -13,6 +13,7 @@
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/jobs/containment.h"
 
 namespace vitrine::app {
 
@@ -174,6 +175,10 @@ Finding machine() {
               formatBytes(memory) + " of memory"};
 }
 
+Finding jobLimits() {
+  return {"job_limits", nullptr, "memory and processes of a run: " + describeContainment()};
+}
+
 }  // namespace
 
 int runDoctor(const Arguments& arguments) {
@@ -181,7 +186,7 @@ int runDoctor(const Arguments& arguments) {
   line.parse(arguments);
   const std::vector<Finding> findings{
       compiler(), qt(),     libtorch(), cudaToolkit(),          cudaKernels(), gpu(),
-      sqlite(),   openGl(), display(),  disk(databaseOf(line)), machine()};
+      sqlite(),   openGl(), display(),  disk(databaseOf(line)), machine(),     jobLimits()};
   if (line.wantsJson()) {
     Json out = Json::object();
     out["vitrine"] = VITRINE_VERSION;

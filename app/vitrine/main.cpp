@@ -44,10 +44,11 @@ struct LightVerb {
 };
 
 constexpr LightVerb kLightVerbs[] = {
-    {"stop", runStop},     {"retry", runRetry}, {"delete", runDelete}, {"note", runNote},
-    {"tag", runTag},       {"runs", runRuns},   {"show", runShow},     {"compare", runCompare},
-    {"query", runQuery},   {"db", runDb},       {"doctor", runDoctor}, {"export", runExport},
-    {"import", runImport}, {"search", runSearch},
+    {"stop", runStop},     {"retry", runRetry},   {"delete", runDelete}, {"note", runNote},
+    {"tag", runTag},       {"runs", runRuns},     {"show", runShow},     {"compare", runCompare},
+    {"query", runQuery},   {"db", runDb},         {"doctor", runDoctor}, {"export", runExport},
+    {"import", runImport}, {"search", runSearch}, {"pause", runPause},   {"queue", runQueue},
+    {"work", runWork},     {"move", runMove},
 };
 
 const Verb* findVerb(const std::string& name) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -44,7 +45,16 @@ std::string progressText(const ProgressRecord& record) {
   return text;
 }
 
-RunLog::RunLog(const std::filesystem::path& file) : isTerminal_(::isatty(STDERR_FILENO) == 1) {
+RunLog::RunLog(const std::filesystem::path& file)
+    : path_(file), isTerminal_(::isatty(STDERR_FILENO) == 1) {
+  // The keeper of the run writes what comes from stderr into the log, and keeps that short.
+  const char* kept = std::getenv("VITRINE_RUN_LOG");
+  isKept_ = kept != nullptr && std::string(kept) == "stderr";
+  if (!isKept_) open();
+}
+
+void RunLog::open() {
+  const std::filesystem::path& file = path_;
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   file_ = std::fopen(file.c_str(), "ae");
@@ -66,6 +76,14 @@ RunLog::~RunLog() {
 }
 
 void RunLog::writeToFile(const std::string& text) {
+  // The keeper is gone: from here on the run keeps its log itself.
+  if (file_ == nullptr && std::ferror(stderr) != 0 && !isReopened_) {
+    isReopened_ = true;
+    try {
+      open();
+    } catch (const FileError&) {  // nobody is left who could be told
+    }
+  }
   if (file_ == nullptr) return;
   std::fprintf(file_, "%s %s\n", utcNow().c_str(), text.c_str());
   std::fflush(file_);
@@ -73,7 +91,8 @@ void RunLog::writeToFile(const std::string& text) {
 
 void RunLog::line(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  const std::string whole = (isLineOpen_ ? "\r\033[K" : "") + text + "\n";
+  const std::string whole =
+      (isLineOpen_ ? "\r\033[K" : "") + (isKept_ ? utcNow() + " " : "") + text + "\n";
   isLineOpen_ = false;
   std::fwrite(whole.data(), 1, whole.size(), stderr);
   writeToFile(text);
@@ -91,7 +110,8 @@ void RunLog::progress(const ProgressRecord& record) {
   const std::string text = progressText(record);
   if (isShown) {
     lastShown_ = now;
-    const std::string whole = isTerminal_ ? "\r\033[K" + text : text + "\n";
+    const std::string whole =
+        isTerminal_ ? "\r\033[K" + text : (isKept_ ? utcNow() + " " : "") + text + "\n";
     std::fwrite(whole.data(), 1, whole.size(), stderr);
     std::fflush(stderr);
     isLineOpen_ = isTerminal_;

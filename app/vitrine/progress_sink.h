@@ -15,8 +15,8 @@ namespace vitrine::app {
 /// elsewhere one is written every ten seconds. Thread-safe.
 class RunLog {
  public:
-  /// \param file  appended; its folder is made. When stderr is that file already, lines are written
-  /// once.
+  /// \param file  appended; its folder is made. When stderr is that file already, or a keeper's
+  /// ($VITRINE_RUN_LOG=stderr), lines are written once.
   explicit RunLog(const std::filesystem::path& file);
   ~RunLog();
   RunLog(const RunLog&) = delete;
@@ -29,8 +29,11 @@ class RunLog {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void open();
   void writeToFile(const std::string& text);
 
+  std::filesystem::path path_;
+  bool isKept_ = false, isReopened_ = false;
   std::mutex mutex_;
   std::FILE* file_ = nullptr;
   bool isTerminal_ = false;

@@ -1,20 +1,55 @@
-// vitrine resume: goes on with a run from its newest checkpoint, in the foreground.
+// vitrine resume: goes on with a run from its newest checkpoint, in the foreground or in the queue;
+// or with the queue.
+#include <span>
+
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "app/vitrine/signals.h"
 #include "app/vitrine/train.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/jobs/queue.h"
 
 namespace vitrine::app {
 
+namespace {
+
+/// `resume --queue`: the queue goes on.
+int resumeQueue(RunStore& store, const CommandLine& line) {
+  JobQueue queue(store);
+  queue.setMode(QueueMode::Running);
+  log::info("the queue goes on with " + std::to_string(queue.list().size()) +
+            " runs; `vitrine work` starts them");
+  if (line.wantsJson()) print(Json::object({{"mode", "running"}}));
+  return 0;
+}
+
+/// `resume ID --queue`: when its turn comes, which is next.
+int resumeInQueue(RunStore& store, const CommandLine& line, const RunRow& run) {
+  JobQueue(store).enqueue(std::span(&run.id, 1), {}, QueueEnd::Front);
+  log::info("run " + std::to_string(run.id) +
+            " is in front of the queue; `vitrine work` goes on with it");
+  if (line.wantsJson()) print(Json::object({{"id", run.id}, {"state", "queued"}}));
+  return 0;
+}
+
+}  // namespace
+
 int runResume(const Arguments& arguments) {
-  CommandLine line("resume", {"vitrine resume 3", "vitrine resume 3 --db lab.sqlite"});
+  CommandLine line("resume", {"vitrine resume 3", "vitrine resume --queue --db lab.sqlite"});
   std::int64_t id = 0;
-  addRunId(line, id);
+  bool isQueue = false;
+  line.app().add_option("id", id, "the run, as `vitrine runs` lists it")->type_name("ID");
+  line.app().add_flag("--queue", isQueue,
+                      "with a run: put it in front of the queue; without: let the queue go on");
   line.parse(arguments);
+  if (id == 0 && !isQueue)
+    throw ConfigError("vitrine resume: name a run, or --queue; see `vitrine resume --help`");
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
+  if (id == 0) return resumeQueue(store, line);
   const RunRow run = store.run(id);
+  if (isQueue) return resumeInQueue(store, line, run);
   if (run.state == RunState::Queued) {
     throw RefusedError("run " + std::to_string(id) + " has not started yet; `vitrine run --id " +
                        std::to_string(id) + "` starts it");

@@ -1,16 +1,21 @@
 // vitrine retry: puts a run that ended back into the queue. It goes on from its newest checkpoint,
 // if it has one.
+#include <span>
+
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/jobs/queue.h"
 
 namespace vitrine::app {
 
 int runRetry(const Arguments& arguments) {
-  CommandLine line("retry", {"vitrine retry 3", "vitrine retry 3 && vitrine run --id 3"});
+  CommandLine line("retry", {"vitrine retry 3", "vitrine retry 3 && vitrine work --drain"});
   std::int64_t id = 0;
+  bool isFront = false;
   addRunId(line, id);
+  line.app().add_flag("--front", isFront, "before all others in the queue");
   line.parse(arguments);
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
@@ -20,10 +25,11 @@ int runRetry(const Arguments& arguments) {
                        " and cannot be queued again; only a run that failed or was interrupted, "
                        "paused or stopped can");
   }
-  store.setRequest(id, "");
-  store.setState(id, RunState::Queued);
-  log::info("run " + std::to_string(id) + " is queued; `vitrine run --id " + std::to_string(id) +
-            "` starts it");
+  JobQueue(store).enqueue(std::span(&id, 1), {}, isFront ? QueueEnd::Front : QueueEnd::Back);
+  log::info("run " + std::to_string(id) +
+            " is in the queue; `vitrine work` starts it when its "
+            "turn comes, `vitrine run --id " +
+            std::to_string(id) + "` here and now");
   if (line.wantsJson()) print(Json::object({{"id", id}, {"state", "queued"}}));
   return 0;
 }

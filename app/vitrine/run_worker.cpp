@@ -99,7 +99,11 @@ InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
 bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
   if (isAlive(run.state)) {
     // What was asked of a worker that is gone went with it.
-    return isTakenUp(store, run) || store.request(run.id) != "stop";
+    if (isTakenUp(store, run)) return true;
+    if (store.request(run.id) == "stop") return false;
+    // From here on the row names this process, not the one that claimed the run for it.
+    store.setWorker(run.id, thisWorker());
+    return true;
   }
   store.claim(run.id);
   std::string before;

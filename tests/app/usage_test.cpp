@@ -36,7 +36,8 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
   for (const char* verb :
        {"demo",    "plugins", "describe", "check",    "train", "run",  "resume",
         "stop",    "retry",   "delete",   "note",     "tag",   "runs", "show",
-        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor", "export", "import", "search"}) {
+        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor",
+        "export",  "import", "search",  "enqueue",  "queue",    "work",  "move", "pause"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -47,7 +48,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
     EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
     ++verbs;
   }
-  EXPECT_EQ(verbs, 24);
+  EXPECT_EQ(verbs, 29);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {

@@ -1,0 +1,130 @@
+#include "app/vitrine/preflight.h"
+
+#include <c10/core/Device.h>
+
+#include <new>
+
+#include "core/artifact/event_sink.h"
+#include "core/base/error.h"
+#include "core/base/run_control.h"
+#include "core/base/text.h"
+#include "core/jobs/devices.h"
+#include "core/jobs/work.h"
+#include "core/model/build_device.h"
+#include "core/model/weights.h"
+#include "core/train/memory.h"
+#include "core/train/model_setup.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// Takes what a dry step reports and forgets it.
+class NoSink final : public EventSink {
+ public:
+  void metrics(const MetricRecord&) override {}
+  void event(const EventRecord& record) override {
+    if (record.kind == "non_finite") problem = record.text;
+  }
+  void artifact(Artifact) override {}
+  void progress(const ProgressRecord&) override {}
+  void checkpoint(const CheckpointRecord&) override {}
+  void flush() override {}
+  std::string problem;
+};
+
+/// The same run, one step long; a split is not evaluated and nothing is observed.
+Json oneStepOf(const Json& config) {
+  Json one = config;
+  Json& train = one["train"];
+  train["steps"] = 1;
+  train["checkpoint"]["every_steps"] = nullptr;
+  train["checkpoint"]["every_epochs"] = nullptr;
+  train["evaluate"]["every_steps"] = nullptr;
+  train["evaluate"]["every_epochs"] = nullptr;
+  train["schedule"]["warmup_epochs"] = 0.0;
+  train["schedule"]["warmup_steps"] = 0;
+  one["observe"] = Json::object();
+  return one;
+}
+
+/// Fills in what memory depends on in the data. \throws FileError  it cannot be read
+void lookAtData(const Engine& engine, const PlannedRun& run, MemoryInput& input) {
+  const Json& data = run.config.at("data");
+  const auto dataset =
+      engine.registry.dataset(data.at("dataset").get<std::string>()).open(Config(data));
+  const DatasetInfo& info = dataset->info();
+  double samples = 0;
+  for (const Split split : {Split::Train, Split::Validation, Split::Test})
+    samples += static_cast<double>(dataset->size(split));
+  input.datasetBytes =
+      samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
+  input.stepsPerEpoch = static_cast<double>(dataset->size(Split::Train)) /
+                        static_cast<double>(Config(run.config).integer("train.batch_size"));
+}
+
+double checkpointBytes(double parameters, const Config& train) {
+  const bool hasAverage = train.has("ema.decay");
+  const double copies =
+      1 + (train.text("optimizer.name") == "adamw" ? 2 : 1) + (hasAverage ? 1 : 0);
+  // One more than are kept: the oldest goes when the newest is complete.
+  const double kept = static_cast<double>(train.integer("checkpoint.keep")) + 2;
+  return parameters * 4 * copies * kept;
+}
+
+}  // namespace
+
+Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesystem::path& database,
+                DryStep dryStep) {
+  const Config values(run.config);
+  MemoryInput input;
+  {
+    // No memory and no initial values: what does not fit is found before it is tried.
+    const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+    const Json& model = run.config.at("model");
+    const auto built = engine.registry.architecture(model.at("architecture").get<std::string>())
+                           .build(Config(model), run.seed);
+    input.parameters = static_cast<double>(parameterCount(*built));
+    input.blocks = built->cost();
+  }
+  const auto [height, width] = values.size("model.image_size");
+  input.imageValues = static_cast<double>(values.integer("model.in_channels") * height * width);
+  lookAtData(engine, run, input);
+  input.train = values.table("train");
+  Needs needs;
+  needs.memoryBytes =
+      static_cast<std::int64_t>(estimateMemory(input).peakBytes) + engine.residentBytes;
+  needs.diskBytes =
+      static_cast<std::int64_t>(checkpointBytes(input.parameters, values.table("train")));
+
+  const std::string device = values.text("train.device");
+  SystemDevices source;
+  QueueOptions options;
+  options.neededMemoryBytes = needs.memoryBytes;
+  options.neededDiskBytes = needs.diskBytes;
+  std::string why;
+  for (Device& each : source.devices()) {
+    if (!fits(device, each)) continue;
+    each.freeBytes = each.totalBytes;  // others may be done when its turn comes
+    why = whyNoRoom(options, each, database);
+    if (why.empty()) break;
+  }
+  if (!why.empty()) throw RefusedError("run '" + run.name + "' " + why);
+  if (dryStep == DryStep::Skip) return needs;
+  // The weights that it starts from may not exist yet; the step is one of fresh weights.
+  try {
+    TrainerSetup setup = prepareRun(engine.registry, oneStepOf(run.config), run.seed);
+    NoSink sink;
+    RunControl control;
+    const TrainerResult result = Trainer(std::move(setup), sink, control).run();
+    if (result.outcome == Outcome::Failed)
+      throw RefusedError("one step of run '" + run.name + "' failed: " + result.reason);
+  } catch (const std::bad_alloc&) {
+    throw RefusedError(
+        "one step of run '" + run.name + "' needs more memory than this machine has" + ", about " +
+        formatBytes(static_cast<double>(needs.memoryBytes)) + "; take a smaller model or batch");
+  }
+  return needs;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,145 @@
+// The queue with the real worker: enqueue, work, pause, resume, refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "core/store/run_store.h"
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class QueueVerbs : public ::testing::Test {
+ protected:
+  /// Runs outlive those who started them, a test that failed included.
+  ~QueueVerbs() override {
+    if (!std::filesystem::exists(database)) return;
+    for (const RunRow& run : RunStore(database).runs()) {
+      if (isAlive(run.state) && isWorkerAlive(run.worker))
+        ::kill(static_cast<pid_t>(run.worker.pid), SIGKILL);
+    }
+  }
+  Ended call(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--db", database});
+    return vitrine(words);
+  }
+  [[nodiscard]] Json json(std::vector<std::string> words) const {
+    words.push_back("--json");
+    const Ended ended = call(std::move(words));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.json();
+  }
+  /// Looks ten times a second, for a minute at most.
+  static bool soon(const std::function<bool()>& holds) {
+    for (int i = 0; i < 600; ++i) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+  }
+
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+};
+
+TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
+  const Json queued = json(
+      {"enqueue", sharedExperiment(), "train.steps=4", "--time-limit", "1h", "--device", "cpu"});
+  EXPECT_EQ(queued.at("ids"), Json({1, 2, 3, 4}));
+  EXPECT_EQ(json({"move", "4", "--front"}).at("order"), Json({4, 1, 2, 3}));
+  EXPECT_EQ(json({"move", "3", "--before", "1"}).at("order"), Json({4, 3, 1, 2}));
+  const Json entry = json({"queue"}).at("entries").at(0);
+  EXPECT_EQ(entry.at("id"), 4);
+  EXPECT_EQ(entry.at("time_limit"), 3600);
+  EXPECT_GT(entry.at("needed_memory").get<double>(), 1e6);
+  EXPECT_GT(entry.at("needed_disk").get<double>(), 1e4);
+
+  const Json once = json({"work", "--once"});
+  EXPECT_EQ(once.at("runs").at(0).at("id"), 4);
+  EXPECT_EQ(once.at("runs").at(0).at("state"), "done");
+  EXPECT_EQ(json({"work", "--drain"}).at("started"), 3);
+  RunStore store(database);
+  std::vector<std::int64_t> order;
+  for (const auto& row :
+       store.query("SELECT id FROM run WHERE state = 'done' ORDER BY finished_at").rows)
+    order.push_back(row[0].get<std::int64_t>());
+  EXPECT_THAT(order, ElementsAre(4, 3, 1, 2));
+  EXPECT_TRUE(json({"queue"}).at("entries").empty());
+  EXPECT_THAT(readText(filesFolder(database) / store.run(1).logFile), HasSubstr("step 4/4"));
+
+  const Json needed = json({"enqueue", sharedExperiment(), "train.steps=4", "--needed"});
+  EXPECT_TRUE(needed.at("ids").empty());
+  EXPECT_EQ(needed.at("skipped").size(), 4u);
+  EXPECT_EQ(store.runs().size(), 4u);
+}
+
+TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
+  ASSERT_EQ(
+      call({"enqueue", sharedSingle(), "train.steps=100000", "train.evaluate.every_epochs=none",
+            "train.checkpoint.every_epochs=none", "train.schedule.name=constant"})
+          .code,
+      0);
+  Program work({"work", "--db", database});
+  ASSERT_TRUE(work.waitForError("run 1 "));
+  RunStore store(database);
+  ASSERT_TRUE(soon([&] { return store.run(1).step > 0; }));
+  const Worker worker = store.run(1).worker;
+  ASSERT_EQ(call({"pause", "1"}).code, 0);
+  ASSERT_TRUE(soon([&] { return store.run(1).state == RunState::Paused; })) << store.run(1).reason;
+  EXPECT_TRUE(soon([&] { return !isWorkerAlive(worker); })) << "its memory is not free";
+  const std::int64_t step = store.run(1).latestCheckpoint;
+  ASSERT_GT(step, 0);
+  ASSERT_EQ(call({"resume", "1", "--queue"}).code, 0);
+  ASSERT_TRUE(soon([&] { return store.run(1).step > step; }));
+  EXPECT_EQ(store.segments(1).back().firstStep, step);
+
+  // The window and `work` are gone; the run is not.
+  work.signal(SIGKILL);
+  static_cast<void>(work.wait());
+  EXPECT_TRUE(isWorkerAlive(store.run(1).worker));
+  ASSERT_EQ(call({"stop", "1"}).code, 0);
+  ASSERT_TRUE(soon([&] { return store.run(1).state == RunState::Stopped; }));
+  EXPECT_EQ(store.run(1).reason, "stopped on request");
+  EXPECT_EQ(call({"retry", "1"}).code, 0);
+  EXPECT_EQ(json({"queue"}).at("entries").at(0).at("id"), 1);
+}
+
+TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
+  const Ended large = call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2"});
+  EXPECT_EQ(large.code, 4) << large.err;
+  EXPECT_THAT(large.err, HasSubstr("needs about "));
+  EXPECT_THAT(large.err, HasSubstr(" of memory, and "));
+  const Ended nowhere = call({"enqueue", sharedSingle(), "data.folder=/nowhere"});
+  EXPECT_EQ(nowhere.code, 1) << nowhere.err;
+  EXPECT_THAT(nowhere.err, HasSubstr("/nowhere"));
+  EXPECT_EQ(call({"enqueue", sharedSingle(), "--device", "abacus"}).code, 2);
+  EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
+  EXPECT_TRUE(json({"runs"}).empty());
+}
+
+TEST_F(QueueVerbs, AreRefusedOrNotFoundWithASentence) {
+  ASSERT_EQ(call({"enqueue", sharedSingle(), "--no-dry-step"}).code, 0);
+  EXPECT_EQ(call({"pause", "1"}).code, 4) << "it is not in progress";
+  EXPECT_EQ(call({"pause"}).code, 2);
+  EXPECT_EQ(call({"pause", "9"}).code, 3);
+  EXPECT_EQ(call({"move", "1"}).code, 2);
+  EXPECT_EQ(call({"move", "9", "--front"}).code, 3);
+  EXPECT_EQ(call({"resume"}).code, 2);
+  EXPECT_THAT(call({"work", "--devices", "cuda:77"}).err,
+              HasSubstr("there is no device 'cuda:77'"));
+  EXPECT_EQ(json({"pause", "--after-current"}).at("mode"), "paused") << "nothing was in progress";
+  EXPECT_EQ(json({"work", "--drain"}).at("started"), 0);
+  EXPECT_EQ(json({"resume", "--queue"}).at("mode"), "running");
+  ASSERT_EQ(call({"stop", "1"}).code, 0);
+  EXPECT_TRUE(json({"queue"}).at("entries").empty());
+}
+
+}  // namespace
+}  // namespace vitrine::test
