@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "core/base/error.h"
@@ -179,8 +180,9 @@ TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
   fuzz::Dice dice(1);
   // The decoders' own messages would fill a screen.
   ::testing::internal::CaptureStderr();
+  const int changes = std::getenv("VITRINE_LONG_TESTS") != nullptr ? 200'000 : 2000;
   int taken = 0, refused = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < changes; ++i) {
     const std::string bytes = fuzz::mutate(seeds[dice.below(seeds.size())], dice, 4096);
     (sentenceOf<FileError>([&] {
        (void)decoded(bytes, {8, 8, 3, 1.0});
@@ -189,6 +191,7 @@ TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
          : refused)++;
   }
   (void)::testing::internal::GetCapturedStderr();
+  RecordProperty("taken", taken);
   // Flipped bits among the pixels of a JPEG or WebP cannot be told from others.
   EXPECT_GT(taken, 50);
   EXPECT_GT(refused, 500);
