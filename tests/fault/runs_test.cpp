@@ -89,9 +89,12 @@ TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
   QueueOptions small;
   small.memoryLimitBytes = 200 << 20;
   const std::int64_t hog = add(store, 6, 1, Json{{"kind", "memory_hog"}, {"at", 3}}, small);
+  const std::int64_t orphan = add(store, 6, 1, Json{{"kind", "orphan"}, {"at", 3}});
   const std::int64_t good = add(store, 6, 1);
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
   ::unsetenv("VITRINE_CONTAINMENT");
+  EXPECT_EQ(store.run(orphan).state, RunState::Done);
+  EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
   EXPECT_THAT(store.run(hog).reason, HasSubstr("more memory than its limit of 209.7 MB"));
   EXPECT_EQ(store.run(good).state, RunState::Done);
 }
