@@ -60,20 +60,17 @@ class QueueWorker {
   }
 
   WorkReport work() {
-    Clock::time_point reaped{};
+    Clock::time_point looked{};
     std::int64_t seen = -1;
     for (;;) {
-      const bool isReapDue = Clock::now() - reaped >= kReap;
+      const bool isReapDue = Clock::now() - looked >= kReap;
       const std::int64_t version = store_.dataVersion();
-      if (isReapDue || version != seen || report_.started + report_.ended == 0) {
-        if (isReapDue) {
-          reaped = Clock::now();
-          store_.reapLostRuns();
-        }
+      if (noteEnded() || isReapDue || version != seen) {
+        if (isReapDue) store_.reapLostRuns();
+        if (isReapDue) looked = Clock::now();
         seen = version;
         queue_.tidy();
         queue_.giveUp();
-        noteEnded();
         if (isOver()) break;
         startWhatCan();
         if (isOver()) break;
@@ -86,7 +83,7 @@ class QueueWorker {
   }
 
  private:
-  void noteEnded();
+  [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
   void startWhatCan();
   [[nodiscard]] bool startOn(const Device& device);
@@ -100,14 +97,19 @@ class QueueWorker {
   WorkReport report_;
 };
 
-void QueueWorker::noteEnded() {
+bool QueueWorker::noteEnded() {
+  const int before = report_.ended;
   for (auto entry = started_.begin(); entry != started_.end();) {
     std::optional<RunRow> row;
     try {
       row = store_.run(entry->first);
     } catch (const NotFoundError&) {  // deleted as soon as it had ended
     }
-    if (row && isAlive(row->state)) {
+    // Its keeper may be about to say more about how it ended.
+    const bool isEnding =
+        row && (isAlive(row->state) ||
+                !KernelLock::tryLock(runLockFile(fs::absolute(store_.file()), row->uuid)));
+    if (isEnding) {
       ++entry;
       continue;
     }
@@ -119,12 +121,13 @@ void QueueWorker::noteEnded() {
     ++report_.ended;
     entry = started_.erase(entry);
   }
+  return report_.ended > before;
 }
 
 bool QueueWorker::isOver() {
   if (options_.until == WorkUntil::OneEnded) return report_.ended > 0;
   if (options_.until != WorkUntil::Drained) return false;
-  if (!queue_.inProgress().empty()) return false;
+  if (!started_.empty() || !queue_.inProgress().empty()) return false;
   if (queue_.mode() != QueueMode::Running) return true;
   const std::vector<QueueEntry> entries = queue_.list();
   // What is about to be retried counts as startable; what starts from a run that has ended does
