@@ -100,6 +100,11 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   ASSERT_TRUE(soon([&] { return store.run(1).step > step; }));
   EXPECT_EQ(store.segments(1).back().firstStep, step);
 
+  // Killed, it is started again from where it was.
+  ::kill(static_cast<pid_t>(store.run(1).worker.pid), SIGKILL);
+  ASSERT_TRUE(soon([&] { return store.segments(1).size() == 3 && store.run(1).step > step; }));
+  EXPECT_EQ(store.segments(1).back().firstStep, step);
+
   // The window and `work` are gone; the run is not.
   work.signal(SIGKILL);
   static_cast<void>(work.wait());
