@@ -25,10 +25,10 @@ class FaultTest : public StoreTest {
                    const QueueOptions& options = {});
   /// `fault_worker VERB --db FILE MORE...`
   pid_t start(const std::string& verb, const std::vector<std::string>& more = {});
-  /// Exit code, 128 + signal; kills it after a minute.
+  /// Exit code, 128 + signal; kills it after four minutes.
   int wait(pid_t child);
   void kill(pid_t child);
-  /// Looks every 5 ms, for half a minute at most.
+  /// Looks every 5 ms, for a minute at most.
   static bool soon(const std::function<bool()>& holds);
   /// Processes that have this database in their arguments, by what follows "fault_worker".
   [[nodiscard]] std::vector<pid_t> processes(const std::string& words) const;

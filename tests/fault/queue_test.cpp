@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "tests/fault/fault_test.h"
 
@@ -121,6 +122,20 @@ TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
   for (std::size_t i = 0; i < table.rows.size(); i += 2) {
     EXPECT_EQ(table.rows[i][0], table.rows[i + 1][0]) << "two runs were in progress at once";
   }
+}
+
+TEST_F(KilledQueue, StartsNoRunWhoseLastProcessIsStillThereWhateverItsRowSays) {
+  RunStore store(file());
+  const std::int64_t run = add(store, 5, 1);
+  auto lock = KernelLock::tryLock(runLockFile(file(), store.run(run).uuid));
+  ASSERT_TRUE(lock);
+  const pid_t work = start("work", {"--drain"});
+  JobQueue queue(store);
+  EXPECT_TRUE(soon([&] { return queue.list().at(0).waits == "its last process is just ending"; }));
+  EXPECT_EQ(store.run(run).state, RunState::Queued);
+  lock.reset();
+  EXPECT_EQ(wait(work), 0);
+  EXPECT_EQ(store.run(run).state, RunState::Done);
 }
 
 TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
