@@ -57,16 +57,19 @@ function(vitrine_add_library name)
   target_link_libraries(vitrine_${name} PRIVATE $<BUILD_INTERFACE:vitrine_flags>)
 endfunction()
 
-# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...]) makes one GoogleTest program.
+# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS]) makes one GoogleTest program.
 function(vitrine_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main vitrine_flags)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE
     VITRINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VITRINE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  set(properties TIMEOUT 300)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
     list(APPEND properties LABELS "${arg_LABELS}")
   endif()
