@@ -33,9 +33,10 @@ struct AttentionOutput {
   at::Tensor effective;  ///< P * multiplicative; explicit path only
 };
 
-/// Up to here the short path is taken; above, the library's blocked products are faster than plain
-/// loops.
-inline constexpr std::int64_t kShortKeys = 80;
+/// Up to here the short path is taken: it was the faster one, forward and backward, at every length
+/// tried from 17 to 257 keys; above, a head's probabilities leave the
+/// cache.
+inline constexpr std::int64_t kShortKeys = 288;
 
 enum class AttentionPath {
   Automatic,  ///< whichever is fastest for the shape, dtype and device
