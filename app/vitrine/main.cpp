@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "app/vitrine/compute_process.h"
 #include "app/vitrine/engine_module.h"
 #include "app/vitrine/verb.h"
 #include "core/base/error.h"
@@ -75,6 +76,7 @@ int runInEngine(const std::string& verb, const Arguments& arguments) {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   fs::path file = folder / "lib/vitrine" / kEngineModuleFile;
   if (!fs::exists(file)) file = folder / VITRINE_LIBDIR "/vitrine" / kEngineModuleFile;
+  becomeComputeProcess();
   void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) throw Error(std::string("the engine cannot be loaded: ") + ::dlerror());
   auto* entry = reinterpret_cast<EngineEntry>(::dlsym(module, kEngineEntryName));
