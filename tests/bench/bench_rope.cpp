@@ -1,14 +1,16 @@
-// Bandwidth of the RoPE kernels: q and k of ViT-B at 224 px, forward and backward, against the same
-// turn written with ATen operations. The CPU version always; the CUDA version where there is a
-// device (else said so).
+// Times RoPE on the queries and keys of ViT-B at 224 px, forward and backward, in turns: with our
+// kernel, or written with ATen operations as anybody would.
+//
+// Reads one line per turn from stdin, a number of iterations; answers with one line, their
+// milliseconds. Says "skipped, why" in place of "ready" where the device is not there.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <functional>
-#include <vector>
+#include <iostream>
+#include <map>
+#include <string>
 
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/rope.h"
@@ -17,7 +19,6 @@ using namespace vitrine;
 
 namespace {
 
-/// The turn as anybody would write it.
 at::Tensor turnWithOperations(const at::Tensor& x, const at::Tensor& cosines,
                               const at::Tensor& sines) {
   const at::Tensor pairs = x.unflatten(-1, {x.size(3) / 2, 2});
@@ -25,60 +26,53 @@ at::Tensor turnWithOperations(const at::Tensor& x, const at::Tensor& cosines,
   return at::stack({a * cosines - b * sines, a * sines + b * cosines}, -1).flatten(-2);
 }
 
-double medianMilliseconds(const std::function<void()>& work, const at::Device& device) {
-  const auto wait = [&] {
-    // A copy to the host waits for everything before it on the stream.
-    if (device.is_cuda()) (void)at::zeros({1}, at::TensorOptions().device(device)).item<float>();
-  };
-  std::vector<double> times;
-  for (int i = 0; i < 15; ++i) {
-    wait();
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    wait();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-            .count());
-  }
-  std::nth_element(times.begin() + 3, times.begin() + 9, times.end());  // the first three warm up
-  return times[9];
-}
-
-void compare(const at::Device& device, at::ScalarType type, std::int64_t batch) {
-  const auto options = at::TensorOptions().device(device).dtype(type);
-  const at::Tensor qkv = at::randn({batch, 197, 3, 12, 64}, options);
-  const at::Tensor q = qkv.select(2, 0).transpose(1, 2), k = qkv.select(2, 1).transpose(1, 2);
-  const at::Tensor angles =
-      at::randn({197, 32}, at::TensorOptions().device(device).dtype(at::kFloat));
-  const at::Tensor cosines = angles.cos().to(type), sines = angles.sin().to(type);
-  const double ours = medianMilliseconds([&] { (void)kernels::ropePair(q, k, angles); }, device);
-  const double theirs = medianMilliseconds(
-      [&] {
-        (void)turnWithOperations(q, cosines, sines);
-        (void)turnWithOperations(k, cosines, sines);
-      },
-      device);
-  const double bytes = 4.0 * static_cast<double>(q.numel()) * static_cast<double>(q.element_size());
-  std::printf(
-      "rope %s %s batch %lld   ours %8.3f ms (%6.1f GB/s)   ATen operations %8.3f ms   ratio "
-      "%5.2f\n",
-      device.str().c_str(), c10::toString(type), static_cast<long long>(batch), ours,
-      bytes / ours / 1e6, theirs, theirs / ours);
-}
-
 }  // namespace
 
-int main() {
-  at::set_num_threads(2);
+int main(int count, char** words) {
+  std::map<std::string, std::string> options;
+  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  const bool isGpu = options["--device"] == "cuda", isKernel = options["--with"] == "kernel";
   std::string why;
-  const bool hasGpu = kernels::cudaKernels(&why) != nullptr;
-  compare(at::Device(at::kCPU), at::kFloat, 8);
-  compare(at::Device(at::kCPU), at::kBFloat16, 8);
-  if (!hasGpu) {
-    std::printf("rope cuda: skipped, %s\n", why.c_str());
+  if (isGpu && kernels::cudaKernels(&why) == nullptr) {
+    std::cout << "skipped, " << why << std::endl;
     return 0;
   }
-  compare(at::Device(at::kCUDA), at::kFloat, 256);
-  compare(at::Device(at::kCUDA), at::kBFloat16, 256);
+  at::set_num_threads(std::stoi(options["--threads"]));
+  const at::Device device(isGpu ? at::kCUDA : at::kCPU);
+  const auto type = options["--precision"] == "bf16" ? at::kBFloat16 : at::kFloat;
+  const auto floats = at::TensorOptions().device(device).dtype(at::kFloat);
+  const at::Tensor qkv =
+      at::randn({std::stoll(options["--batch"]), 197, 3, 12, 64}, floats.dtype(type));
+  at::Tensor q = qkv.select(2, 0).transpose(1, 2).detach().requires_grad_(),
+             k = qkv.select(2, 1).transpose(1, 2).detach().requires_grad_();
+  const at::Tensor angles = at::randn({197, 32}, floats);
+  const at::Tensor cosines = angles.cos().to(type), sines = angles.sin().to(type);
+  const at::Tensor gradient = at::randn(q.sizes(), q.options().requires_grad(false));
+
+  const auto iterate = [&] {
+    torch::autograd::variable_list turned;
+    if (isKernel) {
+      const auto both = kernels::ropePair(q, k, angles);
+      turned = {both[0], both[1]};
+    } else {
+      turned = {turnWithOperations(q, cosines, sines), turnWithOperations(k, cosines, sines)};
+    }
+    const auto gradients = torch::autograd::grad(turned, {q, k}, {gradient, gradient});
+    // A copy to the host waits for everything before it on the stream.
+    if (isGpu) static_cast<void>(gradients[1].select(0, 0).select(0, 0).sum().item<float>());
+  };
+  for (int i = 0; i < 3; ++i) iterate();
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    for (int i = std::stoi(line); i > 0; --i) {
+      const auto begin = std::chrono::steady_clock::now();
+      iterate();
+      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
+                                                             begin)
+                       .count()
+                << ' ';
+    }
+    std::cout << std::endl;
+  }
   return 0;
 }

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "store"], help="step, store")
+parser.add_argument("what", nargs="*", default=["step", "store", "rope"], help="step, store, rope")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
 parser.add_argument("--turns", type=int, default=8)
@@ -19,14 +19,25 @@ rows = []
 environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))
 
 
+class Skipped(Exception):
+    """A side says why it cannot run here."""
+
+
 class Side:
     """One loaded program that answers a number of iterations with their milliseconds."""
 
     def __init__(self, name, command):
         self.name = name
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-        if self.process.stdout.readline().strip() != "ready":
-            raise SystemExit(f"bench: {name} did not start: {' '.join(command)}")
+
+    def wait(self):
+        """Until it is loaded and warm; sides that are started together are loaded together."""
+        word = self.process.stdout.readline().strip()
+        if word.startswith("skipped"):
+            raise Skipped(word)
+        if word != "ready":
+            raise SystemExit(f"bench: {self.name} did not start: {' '.join(self.process.args)}")
+        return self
 
     def turn(self, iterations):
         self.process.stdin.write(f"{iterations}\n")
@@ -50,18 +61,26 @@ def step_pairs():
                 ours = Side("vitrine", [os.path.join(arguments.programs, "bench_step"), *common])
                 peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *common, "--variant", v])
                          for v in ("fused", "unfused", "compile", "compile_unfused")]
-                iterations = 1
-                while ours.turn(iterations) * iterations < 400 and iterations < 64:
-                    iterations *= 2
+                for side in (ours, *peers):
+                    side.wait()
+                iterations = iterations_of(ours)
                 # The best peer is found first, then the two take turns.
                 trial = {p.name: statistics.median(p.turn(iterations) for _ in range(3)) for p in peers}
                 best = min(peers, key=lambda p: trial[p.name])
                 for peer in peers:
                     if peer is not best:
                         peer.close()
-                report(name, ours, best, iterations, floor if mode == "train" else 1.0, trial)
+                report(name, ours, best, iterations, floor, trial)
                 ours.close()
                 best.close()
+
+
+def iterations_of(side):
+    """How many of them make a turn of about half a second."""
+    iterations = 1
+    while side.turn(iterations) * iterations < 400 and iterations < 64:
+        iterations *= 2
+    return iterations
 
 
 def report(name, ours, peer, iterations, floor, trial=None):
@@ -83,18 +102,39 @@ def report(name, ours, peer, iterations, floor, trial=None):
 
 def store_pair():
     program = os.path.join(arguments.programs, "bench_store")
-    off = Side("off", [program, "--store", "off", "--threads", str(arguments.threads)])
-    on = Side("on", [program, "--store", "on", "--threads", str(arguments.threads)])
+    off = Side("off", [program, "--store", "off", "--threads", str(arguments.threads)]).wait()
+    on = Side("on", [program, "--store", "on", "--threads", str(arguments.threads)]).wait()
     # off / on: the share of the plain speed that is left with everything recorded.
     report("store on vs off", on, off, 1, 0.98)
     on.close()
     off.close()
 
 
+def rope_pairs():
+    for device, batch in (("cpu", 8), ("cuda", 256)):
+        for precision in ("fp32", "bf16"):
+            name = f"rope {device} {precision}"
+            if arguments.only not in name:
+                continue
+            command = [os.path.join(arguments.programs, "bench_rope"), "--device", device, "--precision", precision,
+                       "--batch", str(batch), "--threads", str(arguments.threads), "--with"]
+            try:
+                kernel = Side("kernel", [*command, "kernel"]).wait()
+            except Skipped as why:
+                print(f"{name:<22} {why}", flush=True)
+                continue
+            operations = Side("ATen operations", [*command, "operations"]).wait()
+            report(name, kernel, operations, iterations_of(kernel), 1.0)
+            kernel.close()
+            operations.close()
+
+
 if "step" in arguments.what:
     step_pairs()
 if "store" in arguments.what:
     store_pair()
+if "rope" in arguments.what:
+    rope_pairs()
 if arguments.json:
     with open(arguments.json, "w") as file:
         json.dump(rows, file, indent=1)
