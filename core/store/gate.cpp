@@ -30,24 +30,59 @@ Gate::~Gate() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool Gate::lock(std::chrono::milliseconds wait) {
-  const auto end = std::chrono::steady_clock::now() + wait;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Who waits for the gate holds its turn, a lock beside it, and whoever comes back right after
+/// leaving must wait for the turn first: otherwise a writer that writes without pause would lock
+/// again before the others look, and they would never get in.
+bool setTurn(int descriptor, short type) noexcept {
+  struct flock turn {};
+  turn.l_type = type;
+  turn.l_whence = SEEK_SET;
+  turn.l_len = 1;
+  return ::fcntl(descriptor, F_OFD_SETLK, &turn) == 0;
+}
+
+/// Calls `isThere` until it says so or `end` has come, ever less often. \returns  the last answer
+template <typename Call>
+bool waitUntil(Clock::time_point end, Call&& isThere) {
   auto pause = std::chrono::microseconds(200);
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
-    }
-    if (std::chrono::steady_clock::now() >= end) return false;
+  while (!isThere()) {
+    if (Clock::now() >= end) return false;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(2000));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Gate::lock(std::chrono::milliseconds wait) {
+  const auto end = Clock::now() + wait;
+  // One that was stopped while it had its turn must not keep the others out: after half of the
+  // time they go without.
+  const bool hasTurn = waitUntil(end - wait / 2, [this] { return setTurn(descriptor_, F_WRLCK); });
+  struct Turn {
+    int descriptor;
+    ~Turn() { setTurn(descriptor, F_UNLCK); }
+  };
+  {
+    const Turn turn{hasTurn ? descriptor_ : -1};
+    const bool isLocked = waitUntil(end, [this] {
+      if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
+      if (errno == EWOULDBLOCK || errno == EINTR) return false;
+      throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
+    });
+    if (!isLocked) return false;
   }
   if (isInPlace()) return true;
   // Somebody removed the file: those who open it now lock another one.
   ::close(std::exchange(descriptor_, -1));
   open();
-  return lock(
-      std::max(std::chrono::milliseconds(0), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                 end - std::chrono::steady_clock::now())));
+  return lock(std::max(std::chrono::milliseconds(0),
+                       std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now())));
 }
 
 bool Gate::isInPlace() const noexcept {

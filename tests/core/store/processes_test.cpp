@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,9 +11,11 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <new>
 #include <random>
 #include <thread>
 
+#include "core/store/gate.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {
@@ -144,6 +147,41 @@ TEST_F(Processes, MakeTheSameFileAtTheSameTimeOnce) {
   RunStore store(file());
   EXPECT_EQ(store.runs().size(), 4u);
   EXPECT_TRUE(store.check().empty());
+}
+
+TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
+  void* shared = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* turns = new (shared) std::atomic<int>(0);
+  Gate gate(file());
+  const pid_t greedy = ::fork();
+  if (greedy == 0) {
+    Gate other(file());
+    while (other.lock(std::chrono::seconds(30))) {
+      ++*turns;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      other.unlock();
+    }
+    ::_exit(1);
+  }
+  while (*turns == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  int overtaken = 0;
+  for (int i = 0; i < 50; ++i) {
+    const int before = *turns;
+    ASSERT_TRUE(gate.lock(std::chrono::seconds(30)));
+    overtaken += *turns - before;
+    gate.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  // The one it was in the middle of, and one more where this process was put to sleep in between;
+  // without a turn to wait for it is a dozen each time.
+  EXPECT_LE(overtaken, 2 * 50);
+  ::kill(greedy, SIGKILL);
+  ASSERT_EQ(waitFor(greedy), 128 + SIGKILL);
+  EXPECT_TRUE(gate.lock(std::chrono::seconds(30))) << "the dead keep neither gate nor turn";
+  gate.unlock();
+  ::munmap(shared, sizeof(std::atomic<int>));
 }
 
 TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
