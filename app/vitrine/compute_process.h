@@ -16,7 +16,7 @@ inline void becomeComputeProcess() noexcept {
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   // A thread that has finished its part spins a little and then sleeps. Left to spin on, it takes
   // the core from whoever else wants it, the thread it waits for included.
-  ::setenv("GOMP_SPINCOUNT", "10000", /*replace=*/0);
+  ::setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0);
 }
 
 }  // namespace vitrine::app
