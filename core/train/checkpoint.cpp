@@ -136,6 +136,7 @@ struct CheckpointWriter::State {
   fs::path folder;
   std::string prefix;
   RetentionOptions retention;
+  std::function<void()> beforeNaming;
   bool isResumePointFree = false;  ///< something newer has verified
   std::thread thread;
   std::mutex mutex;
@@ -145,11 +146,13 @@ struct CheckpointWriter::State {
   std::vector<std::string> applyRetention(const CheckpointSnapshot& snapshot);
 };
 
-CheckpointWriter::CheckpointWriter(fs::path folder, std::string prefix, RetentionOptions retention)
+CheckpointWriter::CheckpointWriter(fs::path folder, std::string prefix, RetentionOptions retention,
+                                   std::function<void()> beforeNaming)
     : state_(std::make_unique<State>()) {
   state_->folder = std::move(folder);
   state_->prefix = std::move(prefix);
   state_->retention = std::move(retention);
+  state_->beforeNaming = std::move(beforeNaming);
   state_->isResumePointFree = state_->retention.resumedFrom.empty();
 }
 
@@ -194,6 +197,7 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
           state << toJson(snapshot.state).dump(1) << '\n';
           state.close();
           if (!state) throw FileError((into / "state.json").string() + " cannot be written");
+          if (beforeNaming) beforeNaming();
         });
     result.record.bytes = static_cast<std::int64_t>(bytes);
     result.record.removed = applyRetention(snapshot);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -86,7 +87,11 @@ class VITRINE_ENGINE_EXPORT CheckpointWriter {
  public:
   /// \param folder  the run's; made when missing
   /// \param prefix  what CheckpointRecord::folder begins with
-  CheckpointWriter(std::filesystem::path folder, std::string prefix, RetentionOptions retention);
+  /// \param beforeNaming  called on the writing thread when all files are there and before the
+  /// folder gets its name, which is when a resume can find it: what was recorded up to its step
+  /// must be durable by then, since those steps are never done again
+  CheckpointWriter(std::filesystem::path folder, std::string prefix, RetentionOptions retention,
+                   std::function<void()> beforeNaming = {});
   ~CheckpointWriter();  ///< waits
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;

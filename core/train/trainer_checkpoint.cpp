@@ -105,7 +105,8 @@ void Trainer::State::prepareCheckpoints() {
   writer = std::make_unique<CheckpointWriter>(
       setup.checkpointFolder, setup.checkpointPrefix,
       RetentionOptions{setup.train.integer("checkpoint.keep"), setup.train.flag("checkpoint.best"),
-                       setup.resumeFrom});
+                       setup.resumeFrom},
+      [this] { sink.flush(); });
 }
 
 void Trainer::State::resume() {

@@ -321,5 +321,33 @@ TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
   EXPECT_THAT(result.reason, testing::HasSubstr("without a checkpoint"));
 }
 
+TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
+  const OwnFolder folder;
+  int calls = 0;
+  bool wasNamed = false;
+  CheckpointWriter writer(folder.path, "run-test", {1, false, {}}, [&] {
+    ++calls;
+    wasNamed = fs::exists(folder.path / checkpointName(5));
+  });
+  CheckpointSnapshot snapshot;
+  snapshot.model = {{"w", at::ones({3})}};
+  snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
+  snapshot.state.step = 5;
+  writer.save(std::move(snapshot));
+  writer.wait();
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(wasNamed) << "a resume could already find it";
+  EXPECT_EQ(stepsIn(folder.path), Steps{5});
+}
+
+TEST(Checkpoint, OfATrainerWaitsForTheStoreEachTime) {
+  const OwnFolder folder;
+  SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 4));
+  run.setup.checkpointFolder = folder.path;
+  ASSERT_EQ(run.go().outcome, Outcome::Done);
+  ASSERT_EQ(run.sink.checkpoints.size(), 10U);
+  EXPECT_GE(run.sink.flushes, 10);
+}
+
 }  // namespace
 }  // namespace vitrine::test

@@ -7,6 +7,7 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -216,7 +217,8 @@ class RecordingSink final : public EventSink {
     expectTrainingThread();
     checkpoints.push_back(record);
   }
-  void flush() override {}
+  void flush() override { ++flushes; }
+  std::atomic<int> flushes = 0;  ///< also from the thread that writes checkpoints
 
   struct Value {
     std::int64_t step;
