@@ -2,7 +2,6 @@
 #include <c10/core/Device.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -50,14 +49,6 @@ class Datasets {
   std::map<std::string, std::shared_ptr<const Dataset>> opened_;
 };
 
-double bytesOf(const Dataset& dataset) {
-  const DatasetInfo& info = dataset.info();
-  double samples = 0;
-  for (const Split split : {Split::Train, Split::Validation, Split::Test})
-    samples += static_cast<double>(dataset.size(split));
-  return samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
-}
-
 Cost costOf(const Registry& registry, const PlannedRun& run) {
   const Json& model = run.config.at("model");
   // No memory and no initial values: the largest named sizes are as quick as the smallest.
@@ -75,14 +66,10 @@ Cost costOf(const Registry& registry, const PlannedRun& run) {
   return cost;
 }
 
-/// What the memory of a run depends on in its data; 0 where the data cannot be opened here.
-struct DataFacts {
-  double bytes = 0, stepsPerEpoch = 0;
-};
-
 /// Opens dataset and task as a run would, so that what only they can judge is judged here.
-DataFacts judgeData(const Registry& registry, const PlannedRun& run, Datasets& datasets,
-                    Report& report) {
+/// \returns  the dataset, null where it cannot be opened here
+std::shared_ptr<const Dataset> judgeData(const Registry& registry, const PlannedRun& run,
+                                         Datasets& datasets, Report& report) {
   const Config config(run.config);
   std::shared_ptr<const Dataset> dataset;
   try {
@@ -94,7 +81,7 @@ DataFacts judgeData(const Registry& registry, const PlannedRun& run, Datasets& d
         report.warnings.end()) {
       report.warnings.push_back(sentence);
     }
-    return {};
+    return nullptr;
   }
   TaskContext context;
   context.seed = run.seed;
@@ -103,9 +90,7 @@ DataFacts judgeData(const Registry& registry, const PlannedRun& run, Datasets& d
   context.imageSize = config.size("model.image_size");
   (void)registry.task(config.text("task.name"))
       .open(config.table("task"), config.table("data"), dataset, context);
-  const double images =
-      static_cast<double>(config.integer("train.batch_size") * config.integer("train.accumulate"));
-  return {bytesOf(*dataset), std::ceil(static_cast<double>(dataset->size(Split::Train)) / images)};
+  return dataset;
 }
 
 void addProblem(Report& report, const std::string& key, const std::string& message) {
@@ -131,22 +116,14 @@ void judge(const Registry& registry, Report& report) {
       addProblem(report, "model", problem.what());
       continue;
     }
-    DataFacts facts;
+    std::shared_ptr<const Dataset> dataset;
     try {
-      facts = judgeData(registry, run, datasets, report);
+      dataset = judgeData(registry, run, datasets, report);
     } catch (const ConfigError& problem) {
       addProblem(report, "task", problem.what());
     }
-    const Config config(run.config);
-    const auto [height, width] = config.size("model.image_size");
-    MemoryInput input;
-    input.parameters = static_cast<double>(slot->parameters);
-    input.blocks = slot->blocks;
-    input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
-    input.datasetBytes = facts.bytes;
-    input.stepsPerEpoch = facts.stepsPerEpoch;
-    input.train = config.table("train");
-    slot->memory = estimateMemory(input);
+    slot->memory = estimateMemory(
+        memoryInputOf(Config(run.config), slot->parameters, slot->blocks, dataset.get()));
   }
 }
 

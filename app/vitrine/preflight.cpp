@@ -48,21 +48,6 @@ Json oneStepOf(const Json& config) {
   return one;
 }
 
-/// Fills in what memory depends on in the data. \throws FileError  it cannot be read
-void lookAtData(const Engine& engine, const PlannedRun& run, MemoryInput& input) {
-  const Json& data = run.config.at("data");
-  const auto dataset =
-      engine.registry.dataset(data.at("dataset").get<std::string>()).open(Config(data));
-  const DatasetInfo& info = dataset->info();
-  double samples = 0;
-  for (const Split split : {Split::Train, Split::Validation, Split::Test})
-    samples += static_cast<double>(dataset->size(split));
-  input.datasetBytes =
-      samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
-  input.stepsPerEpoch = static_cast<double>(dataset->size(Split::Train)) /
-                        static_cast<double>(Config(run.config).integer("train.batch_size"));
-}
-
 double checkpointBytes(double parameters, const Config& train) {
   const bool hasAverage = train.has("ema.decay");
   const double copies =
@@ -77,25 +62,26 @@ double checkpointBytes(double parameters, const Config& train) {
 Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesystem::path& database,
                 DryStep dryStep) {
   const Config values(run.config);
-  MemoryInput input;
+  std::int64_t parameters = 0;
+  std::vector<BlockCost> blocks;
   {
     // No memory and no initial values: what does not fit is found before it is tried.
     const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
     const Json& model = run.config.at("model");
     const auto built = engine.registry.architecture(model.at("architecture").get<std::string>())
                            .build(Config(model), run.seed);
-    input.parameters = static_cast<double>(parameterCount(*built));
-    input.blocks = built->cost();
+    parameters = parameterCount(*built);
+    blocks = built->cost();
   }
-  const auto [height, width] = values.size("model.image_size");
-  input.imageValues = static_cast<double>(values.integer("model.in_channels") * height * width);
-  lookAtData(engine, run, input);
-  input.train = values.table("train");
+  const Config data = values.table("data");
+  // The dry step opens the data again: only one copy is in memory at a time.
+  const MemoryInput input =
+      memoryInputOf(values, parameters, std::move(blocks),
+                    engine.registry.dataset(data.text("dataset")).open(data).get());
   Needs needs;
   needs.memoryBytes =
       static_cast<std::int64_t>(estimateMemory(input).peakBytes) + engine.residentBytes;
-  needs.diskBytes =
-      static_cast<std::int64_t>(checkpointBytes(input.parameters, values.table("train")));
+  needs.diskBytes = static_cast<std::int64_t>(checkpointBytes(input.parameters, input.train));
 
   const std::string device = values.text("train.device");
   SystemDevices source;

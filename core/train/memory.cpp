@@ -1,8 +1,10 @@
 #include "core/train/memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace vitrine {
 
@@ -51,6 +53,27 @@ bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
 }
 
 }  // namespace
+
+MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
+                          std::vector<BlockCost> blocks, const Dataset* dataset) {
+  const auto [height, width] = config.size("model.image_size");
+  MemoryInput input;
+  input.parameters = static_cast<double>(parameters);
+  input.blocks = std::move(blocks);
+  input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
+  input.train = config.table("train");
+  if (dataset == nullptr) return input;
+  const DatasetInfo& info = dataset->info();
+  double samples = 0;
+  for (const Split split : {Split::Train, Split::Validation, Split::Test})
+    samples += static_cast<double>(dataset->size(split));
+  input.datasetBytes =
+      samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
+  const auto images =
+      static_cast<double>(input.train.integer("batch_size") * input.train.integer("accumulate"));
+  input.stepsPerEpoch = std::ceil(static_cast<double>(dataset->size(Split::Train)) / images);
+  return input;
+}
 
 MemoryEstimate estimateMemory(const MemoryInput& input) {
   const Config& train = input.train;

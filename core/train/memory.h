@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config/config.h"
+#include "core/data/dataset.h"
 #include "core/engine_export.h"
 #include "core/model/model.h"
 
@@ -26,6 +27,13 @@ struct MemoryInput {
   double stepsPerEpoch = 0;       ///< 0: not known
   Config train;                   ///< trainSchema()
 };
+/// Of one run.
+/// \param config   resolved, all sections
+/// \param dataset  null where the data cannot be opened here: what depends on it counts nothing
+[[nodiscard]] VITRINE_ENGINE_EXPORT MemoryInput memoryInputOf(const Config& config,
+                                                              std::int64_t parameters,
+                                                              std::vector<BlockCost> blocks,
+                                                              const Dataset* dataset);
 
 struct MemoryEstimate {
   std::vector<MemoryPart> parts;  ///< add up to `peakBytes`

@@ -81,5 +81,39 @@ TEST(MemoryEstimate, CountsNoGradientOfWhatIsFrozen) {
   EXPECT_DOUBLE_EQ(part(estimate, "checkpoint"), 4e6 + 8e5);
 }
 
+/// 1,000, 100 and 200 images of 3 x 8 x 8.
+class ThreeSplits final : public Dataset {
+ public:
+  ThreeSplits() {
+    info_.channels = 3;
+    info_.height = info_.width = 8;
+  }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split split) const override {
+    return split == Split::Train ? 1000 : split == Split::Test ? 200 : 100;
+  }
+  std::int64_t read(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
+
+ private:
+  DatasetInfo info_;
+};
+
+TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
+  Json train = trainSchema().defaults();
+  train["batch_size"] = 32;
+  train["accumulate"] = 4;
+  const Config config(
+      Json{{"model", {{"in_channels", 3}, {"image_size", {28, 14}}}}, {"train", train}});
+  const ThreeSplits dataset;
+  const MemoryInput made = memoryInputOf(config, 7, {}, &dataset);
+  EXPECT_EQ(made.parameters, 7);
+  EXPECT_EQ(made.imageValues, 3 * 28 * 14);
+  EXPECT_EQ(made.datasetBytes, 1300 * (3 * 8 * 8 + 1));
+  EXPECT_EQ(made.stepsPerEpoch, 8) << "1,000 images in steps of 128";
+  const MemoryInput without = memoryInputOf(config, 7, {}, nullptr);
+  EXPECT_EQ(without.datasetBytes, 0);
+  EXPECT_EQ(without.stepsPerEpoch, 0);
+}
+
 }  // namespace
 }  // namespace vitrine
