@@ -6,6 +6,15 @@ namespace vitrine {
 
 Dataset::~Dataset() = default;
 
+void Dataset::requireImage(Split split, std::int64_t id,
+                           std::span<const std::uint8_t> image) const {
+  const std::int64_t bytes = info().channels * info().height * info().width;
+  if (id >= 0 && id < size(split) && image.size() == static_cast<std::size_t>(bytes)) return;
+  throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
+                   " images of " + std::to_string(bytes) + " bytes; asked for image " +
+                   std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
+}
+
 std::string toString(Split split) {
   switch (split) {
     case Split::Train:

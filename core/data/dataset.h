@@ -42,6 +42,10 @@ class VITRINE_ENGINE_EXPORT Dataset {
   [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
   /// Copies one image, [channels, height, width] uint8, and returns its label.
   virtual std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const = 0;
+
+ protected:
+  /// For read(). \throws ShapeError  the split has no image `id`, or `image` is not as long as one
+  void requireImage(Split split, std::int64_t id, std::span<const std::uint8_t> image) const;
 };
 
 }  // namespace vitrine

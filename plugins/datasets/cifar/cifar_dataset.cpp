@@ -106,11 +106,7 @@ std::int64_t CifarDataset::size(Split split) const {
 
 std::int64_t CifarDataset::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
   constexpr auto kBytes = static_cast<std::size_t>(kCifarPixels);
-  if (id < 0 || id >= size(split) || image.size() != kBytes) {
-    throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
-                     " images of " + std::to_string(kBytes) + " bytes; asked for image " +
-                     std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
-  }
+  requireImage(split, id, image);
   const Part& from = part(split);
   std::memcpy(image.data(), from.pixels.data() + static_cast<std::size_t>(id) * kBytes, kBytes);
   return from.labels[static_cast<std::size_t>(id)];

@@ -111,11 +111,7 @@ std::int64_t IdxDataset::size(Split split) const {
 
 std::int64_t IdxDataset::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
   const std::size_t bytes = static_cast<std::size_t>(info_.height * info_.width);
-  if (id < 0 || id >= size(split) || image.size() != bytes) {
-    throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
-                     " images of " + std::to_string(bytes) + " bytes; asked for image " +
-                     std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
-  }
+  requireImage(split, id, image);
   const Part& from = part(split);
   std::memcpy(image.data(), from.images.data.data() + static_cast<std::size_t>(id) * bytes, bytes);
   return from.labels.data[static_cast<std::size_t>(id)];

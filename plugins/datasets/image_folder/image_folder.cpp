@@ -59,11 +59,7 @@ void ImageFolder::decode(const ListedImage& image, std::span<std::uint8_t> out) 
 std::int64_t ImageFolder::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
   const auto& images = listing_.images[static_cast<std::size_t>(split)];
   const auto bytes = static_cast<std::size_t>(info_.channels * info_.height * info_.width);
-  if (id < 0 || id >= size(split) || image.size() != bytes) {
-    throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
-                     " images of " + std::to_string(bytes) + " bytes; asked for image " +
-                     std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
-  }
+  requireImage(split, id, image);
   const auto at = static_cast<std::size_t>(id);
   Memory& memory = memory_[static_cast<std::size_t>(split)];
   if (!memory.states) {
