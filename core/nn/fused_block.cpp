@@ -27,8 +27,6 @@ constexpr std::int64_t kChunkRows = 136;
 /// Gradients of parameters are summed in at most this many fixed shares, so the result does not
 /// depend on the number of threads.
 constexpr std::int64_t kShares = 8;
-/// Above, an image no longer fits a core's cache, and a library's products are as good.
-constexpr std::int64_t kWidth = 512;
 
 const float* read(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
@@ -203,7 +201,7 @@ bool isFusable(const BlockInput& input) {
   if (x.dim() != 3 || !x.device().is_cpu() || !isTaken) return false;
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
-  if (tokens > kShortKeys || width > kWidth || width % input.heads != 0) return false;
+  if (tokens > kShortKeys || width > kFusedWidth || width % input.heads != 0) return false;
   for (const at::Tensor& parameter : input.parameters) {
     if (parameter.defined() &&
         (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()))

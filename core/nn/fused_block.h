@@ -14,6 +14,10 @@
 
 namespace vitrine::nn {
 
+/// Above, an image no longer fits a core's cache, and a library's products are as good. Sequences
+/// are those of short attention (kShortKeys).
+inline constexpr std::int64_t kFusedWidth = 512;
+
 /// Parameters of a block in the order in which they are handed over; undefined where there is none.
 enum BlockParameter : std::size_t {
   kNorm1Weight,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/nn/attention.h"
+#include "core/nn/fused_block.h"
 #include "core/nn/vision_transformer.h"
 
 namespace vitrine::nn {
@@ -57,9 +58,8 @@ std::vector<WeightRename> huggingFaceTable(const VisionTransformerConfig& config
 /// Whether a training batch goes through a block in one operation (fused_block.cpp), which keeps no
 /// output of the norms, one value for each of the nonlinearity's, and the probabilities.
 bool isFusedBlock(const VisionTransformerConfig& c, double tokens) {
-  constexpr double kFusedTokens = 288;
-  constexpr std::int64_t kFusedWidth = 512;
-  return c.dropout <= 0 && !c.layerScale && tokens <= kFusedTokens && c.width <= kFusedWidth;
+  return c.dropout <= 0 && !c.layerScale && tokens <= static_cast<double>(kShortKeys) &&
+         c.width <= kFusedWidth;
 }
 
 /// Kept for the backward pass of one block's attention: projections, result, and probabilities
@@ -67,7 +67,7 @@ bool isFusedBlock(const VisionTransformerConfig& c, double tokens) {
 double attentionBytes(const VisionTransformerConfig& c, double queries, double tokens) {
   const double d = static_cast<double>(c.width),
                pairs = static_cast<double>(c.heads) * queries * tokens;
-  const bool isShort = tokens <= static_cast<double>(kShortKeys) || isFusedBlock(c, tokens);
+  const bool isShort = tokens <= static_cast<double>(kShortKeys);
   const bool isMultiplied =
       c.mask != MaskKind::Bidirectional && c.maskMode == MaskMode::Multiplicative;
   double floats = 2 * queries * d + 2 * tokens * d;
