@@ -1,7 +1,5 @@
 #include "app/vitrine/claims.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -22,17 +20,13 @@ namespace fs = std::filesystem;
 std::map<std::uint64_t, double> valuesOf(RunStore& store, const std::string& experiment,
                                          const std::string& name, const std::string& metric) {
   std::map<std::uint64_t, double> values;
-  for (const RunRow& run : store.runs()) {
+  for (const auto& [id, last] : store.lastValues(metric)) {
+    const RunRow run = store.run(id);
     if (run.experiment != experiment || run.state != RunState::Done) continue;
-    if (run.variant != name && run.stage != name) continue;
-    for (const MetricSummary& summary : store.summaries(run.id)) {
-      if (summary.name == metric) values[run.seed] = summary.last;
-    }
+    if (run.variant == name || run.stage == name) values[run.seed] = last;
   }
   return values;
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string relation(const Claim& claim) {
   if (claim.above) return claim.better + " >= " + formatReal(*claim.above);
@@ -77,9 +71,9 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
                    {"relation", relation(claim)},
                    {"verdict", toString(judgement.verdict)},
                    {"n", statistics.count},
-                   {"mean", number(statistics.mean)},
-                   {"lower", number(statistics.interval.lower)},
-                   {"upper", number(statistics.interval.upper)},
+                   {"mean", finite(statistics.mean)},
+                   {"lower", finite(statistics.interval.lower)},
+                   {"upper", finite(statistics.interval.upper)},
                    {"why", judgement.reason},
                    {"note", claim.note}});
     table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count, claim.metric,

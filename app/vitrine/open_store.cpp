@@ -44,6 +44,11 @@ void reapBeforeShowing(RunStore& store) {
   }
 }
 
+ExitCode exitCodeOf(RunState state) noexcept {
+  if (state == RunState::Done) return ExitCode::Done;
+  return state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
+}
+
 std::string runFolderName(const RunRow& run) { return "run-" + run.uuid; }
 
 }  // namespace vitrine::app

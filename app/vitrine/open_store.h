@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/vitrine/command_line.h"
+#include "core/base/error.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {
@@ -19,6 +20,9 @@ enum class Missing { Create, Refuse };
 /// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
 /// full, it is a warning: what is there can still be read.
 void reapBeforeShowing(RunStore& store);
+
+/// What a verb that worked on a run ends with, by the state that the run ended in.
+[[nodiscard]] ExitCode exitCodeOf(RunState state) noexcept;
 
 /// Last part of a run's path beside the database: "run-<uuid>".
 [[nodiscard]] std::string runFolderName(const RunRow& run);

@@ -131,11 +131,6 @@ RunState stateOf(Outcome outcome) {
   return RunState::Failed;
 }
 
-ExitCode codeOf(RunState state) {
-  if (state == RunState::Done) return ExitCode::Done;
-  return state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
-}
-
 std::string loadText(const InitChoice& init, const LoadReport& report) {
   const auto count = [](const std::vector<std::string>& names, const char* what) {
     return names.empty() ? std::string() : ", " + std::to_string(names.size()) + " " + what;
@@ -194,7 +189,7 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
     worked.state = RunState::Stopped;
     worked.reason = "stopped on request before its first step";
     worked.step = run.step;
-    worked.code = codeOf(worked.state);
+    worked.code = exitCodeOf(worked.state);
     store.setState(id, worked.state, worked.reason);
     log.line(label(run) + " is stopped: " + worked.reason);
     return worked;
@@ -230,7 +225,7 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
       worked.state = RunState::Stopped;
       worked.reason = "stopped on request";
     }
-    worked.code = codeOf(worked.state);
+    worked.code = exitCodeOf(worked.state);
   } catch (const Error& problem) {
     worked.state = RunState::Failed;
     worked.reason = firstLine(problem.what());

@@ -52,11 +52,6 @@ void addWorkOptions(CLI::App& app, WorkArguments& asked) {
   app.add_option("--keep", asked.keep, "")->group("");  // what it starts beside every run
 }
 
-int codeOfEnded(RunState state) {
-  if (state == RunState::Done) return static_cast<int>(ExitCode::Done);
-  return static_cast<int>(state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted);
-}
-
 }  // namespace
 
 int runWork(const Arguments& arguments) {
@@ -98,7 +93,8 @@ int runWork(const Arguments& arguments) {
       runs.push_back({{"id", run.id}, {"state", toString(run.state)}, {"reason", run.reason}});
     print(Json{{"started", report.started}, {"runs", runs}, {"in_progress", report.inProgress}});
   }
-  return asked.isOnce && !report.runs.empty() ? codeOfEnded(report.runs.front().state) : 0;
+  if (!asked.isOnce || report.runs.empty()) return 0;
+  return static_cast<int>(exitCodeOf(report.runs.front().state));
 }
 
 }  // namespace vitrine::app
