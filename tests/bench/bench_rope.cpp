@@ -7,13 +7,13 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <chrono>
 #include <iostream>
 #include <map>
 #include <string>
 
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/rope.h"
+#include "tests/bench/turns.h"
 
 using namespace vitrine;
 
@@ -29,8 +29,7 @@ at::Tensor turnWithOperations(const at::Tensor& x, const at::Tensor& cosines,
 }  // namespace
 
 int main(int count, char** words) {
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  std::map<std::string, std::string> options = bench::readOptions(count, words);
   const bool isGpu = options["--device"] == "cuda", isKernel = options["--with"] == "kernel";
   std::string why;
   if (isGpu && kernels::cudaKernels(&why) == nullptr) {
@@ -61,18 +60,6 @@ int main(int count, char** words) {
     // A copy to the host waits for everything before it on the stream.
     if (isGpu) static_cast<void>(gradients[1].select(0, 0).select(0, 0).sum().item<float>());
   };
-  for (int i = 0; i < 3; ++i) iterate();
-  std::cout << "ready" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    for (int i = std::stoi(line); i > 0; --i) {
-      const auto begin = std::chrono::steady_clock::now();
-      iterate();
-      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
-                                                             begin)
-                       .count()
-                << ' ';
-    }
-    std::cout << std::endl;
-  }
+  bench::takeTurns(3, [&] { return bench::timed(iterate); });
   return 0;
 }

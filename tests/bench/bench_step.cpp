@@ -7,18 +7,14 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 #include <torch/nn/module.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <string>
 
-#include "app/vitrine/compute_process.h"
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
 #include "core/train/step.h"
+#include "tests/bench/turns.h"
 
 using namespace vitrine;
 
@@ -46,20 +42,11 @@ class BenchSession final : public TaskSession {
   DatasetInfo info_;
 };
 
-/// Measures what the program does. Here LibTorch is loaded already, so this starts anew with the
-/// settings that it reads at load.
-void becomeComputeProcess(char** words) {
-  const bool isSet = std::getenv("GOMP_SPINCOUNT") != nullptr;
-  app::becomeComputeProcess();
-  if (!isSet) ::execv("/proc/self/exe", words);
-}
-
 }  // namespace
 
 int main(int count, char** words) {
-  becomeComputeProcess(words);
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  bench::becomeComputeProcess(words);
+  std::map<std::string, std::string> options = bench::readOptions(count, words);
   const bool isDemo = options["--model"] == "demo", isTraining = options["--mode"] == "train";
   const Precision precision =
       options["--precision"] == "bf16" ? Precision::BFloat16 : Precision::Float32;
@@ -100,18 +87,6 @@ int main(int count, char** words) {
       model.classify(batch.at("image"));
     }
   };
-  for (int i = 0; i < 3; ++i) iterate();
-  std::cout << "ready" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    for (int i = std::stoi(line); i > 0; --i) {
-      const auto begin = std::chrono::steady_clock::now();
-      iterate();
-      std::cout << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
-                                                             begin)
-                       .count()
-                << ' ';
-    }
-    std::cout << std::endl;
-  }
+  bench::takeTurns(3, [&] { return bench::timed(iterate); });
   return 0;
 }

@@ -3,16 +3,11 @@
 //
 // Reads one line per turn from stdin; each turn is one run of the demo's ViT over 6,400 images with
 // two evaluations, answered by its milliseconds.
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
 
-#include "app/vitrine/compute_process.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/experiment.h"
@@ -24,6 +19,7 @@
 #include "plugins/datasets/idx/idx_dataset.h"
 #include "plugins/tasks/classification/classification.h"
 #include "plugins/vit/vit.h"
+#include "tests/bench/turns.h"
 
 using namespace vitrine;
 
@@ -60,20 +56,11 @@ attention_rank = { every_steps = 25, images = 4 }
 calibration = { every_epochs = 1 }
 )";
 
-/// Measures what the program does. Here LibTorch is loaded already, so this starts anew with the
-/// settings that it reads at load.
-void becomeComputeProcess(char** words) {
-  const bool isSet = std::getenv("GOMP_SPINCOUNT") != nullptr;
-  app::becomeComputeProcess();
-  if (!isSet) ::execv("/proc/self/exe", words);
-}
-
 }  // namespace
 
 int main(int count, char** words) {
-  becomeComputeProcess(words);
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
+  bench::becomeComputeProcess(words);
+  std::map<std::string, std::string> options = bench::readOptions(count, words);
   const bool isOn = options["--store"] == "on";
 
   Registry registry;
@@ -97,10 +84,7 @@ int main(int count, char** words) {
     if (!isOn) {
       NoSink sink;
       Trainer trainer(std::move(setup), sink, control);
-      const auto begin = std::chrono::steady_clock::now();
-      (void)trainer.run();
-      return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-          .count();
+      return bench::timed([&] { (void)trainer.run(); });
     }
     RunStore store(database);
     NewRun run;
@@ -110,20 +94,14 @@ int main(int count, char** words) {
     const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
     StoreSink sink(database, id, segment, control);
     Trainer trainer(std::move(setup), sink, control);
-    const auto begin = std::chrono::steady_clock::now();
-    (void)trainer.run();
-    sink.flush();
-    const double milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    const double milliseconds = bench::timed([&] {
+      (void)trainer.run();
+      sink.flush();
+    });
     store.setState(id, RunState::Done);
     return milliseconds;
   };
-  once();
-  std::cout << "ready" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    for (int i = std::stoi(line); i > 0; --i) std::cout << once() << ' ';
-    std::cout << std::endl;
-  }
+  bench::takeTurns(1, once);
   std::filesystem::remove_all(folder);
   return 0;
 }
