@@ -16,6 +16,7 @@
 #include "core/nn/tile_product.h"
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
+#include "tests/core/nn/small_encoder.h"
 
 namespace vitrine::nn {
 namespace {
@@ -88,16 +89,8 @@ TEST(TileProduct, RoundsFactorsToTheNearestBFloat16) {
 
 /// 13 tokens of 24 channels; 32 images are enough to be fused.
 VisionTransformerConfig encoder() {
-  VisionTransformerConfig c;
-  c.imageSize = {12, 16};
-  c.patchSize = {4, 4};
-  c.inChannels = 2;
-  c.classes = 5;
-  c.width = 24;
-  c.depth = 3;
-  c.heads = 3;
+  VisionTransformerConfig c = smallEncoder();
   c.mlpWidth = 36;
-  c.init = InitRecipe::Illama;  // a head that is not zero
   return c;
 }
 

@@ -13,26 +13,13 @@
 #include "core/base/error.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "tests/core/nn/small_encoder.h"
 
 namespace vitrine::nn {
 namespace {
 
-VisionTransformerConfig small() {
-  VisionTransformerConfig c;
-  c.imageSize = {12, 16};
-  c.patchSize = {4, 4};
-  c.inChannels = 2;
-  c.classes = 5;
-  c.width = 24;
-  c.depth = 3;
-  c.heads = 3;
-  c.mlpWidth = 32;
-  c.init = InitRecipe::Illama;  // a head that is not zero
-  return c;
-}
-
 VisionTransformerConfig decoder(MaskMode mode) {
-  VisionTransformerConfig c = small();
+  VisionTransformerConfig c = smallEncoder();
   c.classToken = ClassToken::Last;
   c.mask = MaskKind::Causal;
   c.maskMode = mode;
@@ -93,7 +80,7 @@ TEST(Encoder, ALastClassTokenSeesEveryToken) {
 }
 
 TEST(Encoder, CausalAttentionKnowsTheOrderOfPatchesAndAPlainOneWithoutPositionsDoesNot) {
-  VisionTransformerConfig bag = small();
+  VisionTransformerConfig bag = smallEncoder();
   bag.positions = PositionKind::None;
   VisionTransformerConfig ordered = decoder(MaskMode::Multiplicative);
   ordered.positions = PositionKind::None;
@@ -109,9 +96,9 @@ TEST(Encoder, CausalAttentionKnowsTheOrderOfPatchesAndAPlainOneWithoutPositionsD
 }
 
 TEST(Encoder, DropPathIsTheIdentityInEvaluationAndTheFirstBlockNeverDrops) {
-  VisionTransformerConfig dropping = small();
+  VisionTransformerConfig dropping = smallEncoder();
   dropping.dropPath = 0.9;
-  VisionTransformer a(small(), 1), b(dropping, 1);
+  VisionTransformer a(smallEncoder(), 1), b(dropping, 1);
   a.module().eval();
   b.module().eval();
   const at::Tensor batch = images(8);
@@ -153,7 +140,7 @@ TEST(Encoder, TapsSeeEveryRowAndChangeNothing) {
 }
 
 TEST(Encoder, EncodingTheEmbeddedTokensGivesTheFeatures) {
-  for (const auto& config : {small(), decoder(MaskMode::Additive)}) {
+  for (const auto& config : {smallEncoder(), decoder(MaskMode::Additive)}) {
     VisionTransformer model(config, 1);
     const at::Tensor batch = images();
     const std::int64_t row = config.classToken == ClassToken::Last ? 12 : 0;
@@ -184,7 +171,7 @@ TEST(Encoder, ASubsetOfTokensKeepsItsRotaryPlaces) {
 
 TEST(Encoder, DrawsNothingFromTorchsGlobalGenerator) {
   const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state().clone();
-  VisionTransformerConfig config = small();
+  VisionTransformerConfig config = smallEncoder();
   config.dropPath = 0.3;
   config.dropout = 0.2;
   VisionTransformer model(config, 1);
@@ -200,14 +187,14 @@ TEST(Encoder, DrawsNothingFromTorchsGlobalGenerator) {
 }
 
 TEST(Encoder, SameSeedSameParametersAndAnotherSeedOthers) {
-  VisionTransformer a(small(), 1), b(small(), 1), c(small(), 2);
+  VisionTransformer a(smallEncoder(), 1), b(smallEncoder(), 1), c(smallEncoder(), 2);
   const at::Tensor batch = images();
   EXPECT_TRUE(a.classify(batch).equal(b.classify(batch)));
   EXPECT_FALSE(a.classify(batch).equal(c.classify(batch)));
 }
 
 TEST(Encoder, CountsItsParametersAndMultiplyAdds) {
-  for (VisionTransformerConfig config : {small(), decoder(MaskMode::Additive)}) {
+  for (VisionTransformerConfig config : {smallEncoder(), decoder(MaskMode::Additive)}) {
     config.layerScale = 0.1;
     VisionTransformer model(config, 1);
     std::int64_t parameters = 0;
@@ -236,7 +223,7 @@ TEST(Encoder, BuildsAnySizeOnTheMetaDeviceInAnInstant) {
 
 TEST(Encoder, RefusesSizesThatDoNotFit) {
   const auto with = [](auto change) {
-    VisionTransformerConfig config = small();
+    VisionTransformerConfig config = smallEncoder();
     change(config);
     VisionTransformer model(config, 0);
   };
@@ -244,7 +231,7 @@ TEST(Encoder, RefusesSizesThatDoNotFit) {
   EXPECT_THROW(with([](auto& c) { c.heads = 5; }), ConfigError);
   EXPECT_THROW(with([](auto& c) { c.classToken = ClassToken::None; }), ConfigError);
   EXPECT_THROW(with([](auto& c) { c.heads = 24, c.ropeTheta = 1e4; }), ConfigError);
-  VisionTransformer model(small(), 0);
+  VisionTransformer model(smallEncoder(), 0);
   EXPECT_THROW((void)model.classify(at::zeros({1, 2, 16, 16})), ShapeError);
 }
 
