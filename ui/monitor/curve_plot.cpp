@@ -17,6 +17,7 @@ constexpr double kRawOpacity = 0.28;
 constexpr std::size_t kDottedUpTo = 60;  // so few points are shown as points too
 constexpr double kWidth = 1.5;           // logical pixels, of lines with few points
 constexpr double kCalm = 12;             // heights that a wide line may run up and down in all
+constexpr qint64 kLongestTapMs = 400;    // of X or Y; longer is holding it
 
 bool isTextInput(const QWidget* widget) {
   return qobject_cast<const QLineEdit*>(widget) != nullptr ||
@@ -276,6 +277,7 @@ void CurvePlot::zoomAxis(QCPAxis* axis, double factor, double center) {
 
 void CurvePlot::wheelEvent(QWheelEvent* event) {
   if (curves_.empty()) return event->ignore();
+  isTap_ = false;
   const double factor = std::pow(0.85, event->angleDelta().y() / 120.0);
   if (!isYHeld_) zoomAxis(xAxis, factor, xAxis->pixelToCoord(event->position().x()));
   if (!isXHeld_) {
@@ -288,6 +290,7 @@ void CurvePlot::wheelEvent(QWheelEvent* event) {
 }
 
 void CurvePlot::mousePressEvent(QMouseEvent* event) {
+  isTap_ = false;
   pressed_ = now_ = event->position().toPoint();
   pressedX_ = xAxis->range();
   pressedY_ = yAxis->range();
@@ -363,10 +366,14 @@ void CurvePlot::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void CurvePlot::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_X) {
-    isXHeld_ = true;
-  } else if (event->key() == Qt::Key_Y) {
-    isYHeld_ = true;
+  const int key = event->key();
+  const bool isPlain =
+      (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) == 0;
+  if ((key == Qt::Key_X || key == Qt::Key_Y) && isPlain) {
+    (key == Qt::Key_X ? isXHeld_ : isYHeld_) = true;
+    if (event->isAutoRepeat()) return;
+    isTap_ = isXHeld_ != isYHeld_;
+    sinceKey_.start();
   } else if (!moveByKey(event->key())) {
     QCustomPlot::keyPressEvent(event);
   }
@@ -419,8 +426,13 @@ bool CurvePlot::moveByKey(int key) {
 
 void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
   if (event->isAutoRepeat()) return;
-  if (event->key() == Qt::Key_X) isXHeld_ = false;
-  if (event->key() == Qt::Key_Y) isYHeld_ = false;
+  const int key = event->key();
+  if (key != Qt::Key_X && key != Qt::Key_Y) return QCustomPlot::keyReleaseEvent(event);
+  bool& isHeld = key == Qt::Key_X ? isXHeld_ : isYHeld_;
+  // Held for a wheel or a drag that did not come is no tap.
+  const bool isTap = isHeld && isTap_ && sinceKey_.elapsed() < kLongestTapMs;
+  isHeld = isTap_ = false;
+  if (isTap) Q_EMIT logAsked(key == Qt::Key_X ? Qt::Horizontal : Qt::Vertical);
 }
 
 void CurvePlot::enterEvent(QEnterEvent* event) {
@@ -438,7 +450,7 @@ void CurvePlot::focusInEvent(QFocusEvent* event) {
 }
 
 void CurvePlot::leaveEvent(QEvent* event) {
-  isXHeld_ = isYHeld_ = false;
+  isXHeld_ = isYHeld_ = isTap_ = false;
   Q_EMIT cursorLeft();
   QCustomPlot::leaveEvent(event);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QColor>
+#include <QElapsedTimer>
 #include <QString>
 #include <cstdint>
 #include <memory>
@@ -32,9 +33,10 @@ struct PlotSettings {
 };
 
 /// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
-/// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits. Noisy
-/// lines are one device pixel wide: a wider one costs many times as much. Smoothed and calm lines
-/// need two points a column and are wider, so that the mean stands out from its noise.
+/// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits, X and Y
+/// pressed alone make that axis logarithmic or linear. Noisy lines are one device pixel wide: a
+/// wider one costs many times as much. Smoothed and calm lines need two points a column and are
+/// wider, so that the mean stands out from its noise.
 class CurvePlot : public QCustomPlot {
   Q_OBJECT
  public:
@@ -73,6 +75,7 @@ class CurvePlot : public QCustomPlot {
   void fitAsked();
   void exponentChanged(int exponent);
   void menuAsked(const QPoint& place);
+  void logAsked(Qt::Orientation axis);  ///< or linear, when it is logarithmic
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -109,6 +112,8 @@ class CurvePlot : public QCustomPlot {
   bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it
   bool isRinged_ = false;   ///< the focus came from the keyboard, and is to be seen
   bool isXHeld_ = false, isYHeld_ = false;
+  bool isTap_ = false;  ///< X or Y is down and has bounded no wheel or drag
+  QElapsedTimer sinceKey_;
   Drag drag_ = Drag::None;
   QPoint pressed_, now_;
   QCPRange pressedX_, pressedY_;

@@ -180,7 +180,8 @@ void CurvePlot::drawReadout(QPainter& painter) const {
                   : number(raw, decimals_ > 6 ? 4 : decimals_);
     }
     rows.push_back({curve.run, curve.name, value});
-    nameWidth = std::max(nameWidth, metrics.horizontalAdvance(curve.name));
+    // One more than its own width, which is rounded: a name that fits is not to be cut.
+    nameWidth = std::max(nameWidth, metrics.horizontalAdvance(curve.name) + 1);
     valueWidth = std::max(valueWidth, metrics.horizontalAdvance(value));
   }
   nameWidth = std::min(nameWidth, widest);

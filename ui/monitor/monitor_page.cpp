@@ -108,7 +108,10 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   card->setSettings(settings_);
   connect(&plot, &CurvePlot::cursorMoved, this, [this, &plot](double x) { moveCursor(x, &plot); });
   connect(&plot, &CurvePlot::cursorLeft, this, [this] { moveCursor(std::nullopt, nullptr); });
-  connect(&plot, &CurvePlot::fitAsked, this, &MonitorPage::fitAll);
+  connect(&plot, &CurvePlot::fitAsked, this, &MonitorPage::fitAndFollow);
+  connect(&plot, &CurvePlot::logAsked, this, [this](Qt::Orientation axis) {
+    (axis == Qt::Horizontal ? logXAction_ : logYAction_)->toggle();
+  });
   connect(&plot, &CurvePlot::menuAsked, this,
           [this, card](const QPoint& place) { showCardMenu(*card, place); });
   connect(&plot, &CurvePlot::picked, this, [this](double x) {
@@ -289,6 +292,11 @@ void MonitorPage::fitAll() {
   double from = 0, to = 1;
   if (!extent(from, to)) to = 1;
   for (PlotCard* card : cards_) card->plot().fit(from, to);
+}
+
+void MonitorPage::fitAndFollow() {
+  setFollowing(true);
+  fitAll();
 }
 
 void MonitorPage::setFollowing(bool isFollowing) {

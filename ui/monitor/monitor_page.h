@@ -42,6 +42,8 @@ class MonitorPage : public Page {
   void setFollowing(bool isFollowing);
   /// Fits all cards to the data.
   void fitAll();
+  /// What somebody asks for who wants to see everything: also what is still to come.
+  void fitAndFollow();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

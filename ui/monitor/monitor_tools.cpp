@@ -69,10 +69,10 @@ void MonitorPage::makeTools() {
   }
   smoothAction_->setMenu(smoothMenu);
 
-  logYAction_ = tool(tr("log y"), tr("Logarithmic vertical axes (L)"));
+  logYAction_ = tool(tr("log y"), tr("Logarithmic vertical axes (Y on a plot, or L)"));
   logYAction_->setCheckable(true);
   logYAction_->setShortcut(Qt::Key_L);
-  logXAction_ = tool(tr("log x"), tr("Logarithmic horizontal axes (Shift+L)"));
+  logXAction_ = tool(tr("log x"), tr("Logarithmic horizontal axes (X on a plot, or Shift+L)"));
   logXAction_->setCheckable(true);
   logXAction_->setShortcut(Qt::SHIFT | Qt::Key_L);
   for (QAction* action : {logYAction_, logXAction_}) {
@@ -92,7 +92,7 @@ void MonitorPage::makeTools() {
   connect(followAction_, &QAction::toggled, this, &MonitorPage::setFollowing);
   fitAction_ = tool(tr("Fit"), tr("Show all points (double click on a plot)"));
   fitAction_->setIcon(icon(Icon::Fit));
-  connect(fitAction_, &QAction::triggered, this, &MonitorPage::fitAll);
+  connect(fitAction_, &QAction::triggered, this, &MonitorPage::fitAndFollow);
   metricsAction_ = tool(tr("Plots"), tr("Choose the metrics that have a plot"));
   metricMenu_ = new QMenu(tr("Plots"), this);
   metricsAction_->setMenu(metricMenu_);
@@ -198,7 +198,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   menu.addSeparator();
   QAction* remove = menu.addAction(icon(Icon::Remove), tr("&Remove this plot"));
   QAction* chosen = menu.exec(place);
-  if (chosen == fit) fitAll();
+  if (chosen == fit) fitAndFollow();
   if (chosen == copy) QGuiApplication::clipboard()->setPixmap(card.grab());
   if (chosen == save) savePicture(card);
   if (chosen == values) saveValues(card);

@@ -169,6 +169,7 @@ void MainWindow::showShortcuts() {
   const std::pair<QString, QString> gestures[] = {
       {tr("Plot: zoom at the mouse"), tr("Wheel")},
       {tr("Plot: zoom one axis"), tr("X or Y held, wheel or drag")},
+      {tr("Plot: logarithmic axis"), tr("X, Y")},
       {tr("Plot: zoom to a rectangle"), tr("Drag")},
       {tr("Plot: move"), tr("Middle button drag")},
       {tr("Plot: show everything"), tr("Double click, Home")},
