@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -42,13 +43,12 @@ std::optional<Lane> packLane(std::span<const Moment> moments, std::int64_t Momen
   const auto range = static_cast<std::uint64_t>(highest - lane.base);
   if (range > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   const auto width = static_cast<std::size_t>((std::bit_width(range) + 7) / 8);
-  lane.rest.reserve(width * moments.size());
+  lane.rest.resize(width * moments.size());
+  std::byte* out = lane.rest.data();
   for (std::int64_t i = 0; i < n; ++i) {
     const auto rest = static_cast<std::uint64_t>(moments[static_cast<std::size_t>(i)].*column -
                                                  i * lane.stride - lane.base);
-    for (std::size_t byte = width; byte-- > 0;) {
-      lane.rest.push_back(static_cast<std::byte>(rest >> (8 * byte)));
-    }
+    for (std::size_t byte = width; byte-- > 0;) *out++ = static_cast<std::byte>(rest >> (8 * byte));
   }
   return lane;
 }
@@ -67,6 +67,11 @@ void unpackLane(const Lane& lane, std::vector<Moment>& moments, std::int64_t Mom
     moments[i].*column = wrappingAdd(
         wrappingAdd(lane.base, wrappingMultiply(static_cast<std::int64_t>(i), lane.stride)), rest);
   }
+}
+
+/// `bits` as they lie in the database, and back.
+std::uint64_t bigEndian(std::uint64_t bits) {
+  return std::endian::native == std::endian::little ? __builtin_bswap64(bits) : bits;
 }
 
 std::int64_t rounded(double value) noexcept {
@@ -103,12 +108,10 @@ std::vector<Moment> unpackClock(const Clock& clock) {
 }
 
 std::vector<std::byte> packValues(std::span<const double> values) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(values.size() * 8);
-  for (const double value : values) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    for (int byte = 7; byte >= 0; --byte)
-      bytes.push_back(static_cast<std::byte>(bits >> (8 * byte)));
+  std::vector<std::byte> bytes(values.size() * 8);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t bits = bigEndian(std::bit_cast<std::uint64_t>(values[i]));
+    std::memcpy(&bytes[8 * i], &bits, 8);
   }
   return bytes;
 }
@@ -121,10 +124,8 @@ std::vector<double> unpackValues(std::span<const std::byte> bytes) {
   std::vector<double> values(bytes.size() / 8);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint64_t bits = 0;
-    for (std::size_t byte = 0; byte < 8; ++byte) {
-      bits = (bits << 8) | std::to_integer<std::uint64_t>(bytes[8 * i + byte]);
-    }
-    values[i] = std::bit_cast<double>(bits);
+    std::memcpy(&bits, &bytes[8 * i], 8);
+    values[i] = std::bit_cast<double>(bigEndian(bits));
   }
   return values;
 }

@@ -93,11 +93,6 @@ void saveSummary(Database& database, std::int64_t run, std::int64_t metric,
   row.run();
 }
 
-struct TailRow {
-  chunk::Moment moment;
-  double value = 0;
-};
-
 double storedValue(const Statement& row, int valueColumn, int kindColumn) {
   switch (row.integer(kindColumn)) {
     case kNan:
@@ -109,18 +104,53 @@ double storedValue(const Statement& row, int valueColumn, int kindColumn) {
   }
 }
 
-std::vector<TailRow> oldestTailRows(Database& database, std::int64_t run, std::int64_t metric,
-                                    std::int64_t segment) {
+/// Points of one metric and segment, oldest first: those in the tail, and new ones that are not in
+/// the database yet.
+struct Column {
+  std::int64_t metric = 0, segment = 0;
+  std::vector<chunk::Moment> tail;
+  std::vector<std::int64_t> sequences;  ///< of all points, as are `values`
+  std::vector<double> values;
+  std::size_t packed = 0;  ///< points that are in chunks by now
+
+  [[nodiscard]] std::size_t left() const noexcept { return sequences.size() - packed; }
+  /// Sequences of what may go into the next chunk.
+  [[nodiscard]] std::span<const std::int64_t> next() const noexcept {
+    return std::span(sequences).subspan(packed, std::min(left(), chunk::kRows));
+  }
+};
+
+/// Puts the points of the tail before the new ones of `column`.
+void loadTail(Database& database, std::int64_t run, Column& column) {
   Statement row = database.prepare(
       "SELECT sequence, step, time, epoch, value, kind FROM metric_tail "
-      "WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY sequence LIMIT ?");
-  row.with(run, metric, segment, static_cast<std::int64_t>(chunk::kRows));
-  std::vector<TailRow> rows;
+      "WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY sequence");
+  row.with(run, column.metric, column.segment);
+  std::vector<std::int64_t> sequences;
+  std::vector<double> values;
   while (row.step()) {
-    rows.push_back(
-        {{row.integer(0), row.integer(1), row.integer(2), row.integer(3)}, storedValue(row, 4, 5)});
+    column.tail.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3)});
+    sequences.push_back(row.integer(0));
+    values.push_back(storedValue(row, 4, 5));
   }
-  return rows;
+  column.sequences.insert(column.sequences.begin(), sequences.begin(), sequences.end());
+  column.values.insert(column.values.begin(), values.begin(), values.end());
+}
+
+/// Moments of a batch: consecutive sequences.
+class NewMoments {
+ public:
+  void add(const chunk::Moment& moment) { moments_.push_back(moment); }
+  [[nodiscard]] const chunk::Moment& at(std::int64_t sequence) const {
+    return moments_[static_cast<std::size_t>(sequence - moments_.front().sequence)];
+  }
+
+ private:
+  std::vector<chunk::Moment> moments_;
+};
+
+const chunk::Moment& momentOf(const Column& column, std::size_t i, const NewMoments& fresh) {
+  return i < column.tail.size() ? column.tail[i] : fresh.at(column.sequences[i]);
 }
 
 std::int64_t insertClock(Database& database, std::int64_t run, std::int64_t segment,
@@ -140,77 +170,123 @@ std::int64_t insertClock(Database& database, std::int64_t run, std::int64_t segm
   return sqlite3_last_insert_rowid(database.handle());
 }
 
-void insertValues(Database& database, std::int64_t run, std::int64_t metric, std::int64_t segment,
-                  std::int64_t clock, std::int64_t lastSequence, std::span<const TailRow> rows) {
-  std::vector<double> values;
-  Statistics statistics;
-  for (const TailRow& row : rows) {
-    values.push_back(row.value);
-    statistics.add(row.moment.step, row.value);
+void insertValues(Database& database, std::int64_t run, const Column& column, std::int64_t clock,
+                  std::size_t count) {
+  const auto values = std::span(column.values).subspan(column.packed, count);
+  double minimum = std::nan(""), maximum = std::nan("");
+  for (const double value : values) {
+    if (!(value >= minimum) && !std::isnan(value)) minimum = value;
+    if (!(value <= maximum) && !std::isnan(value)) maximum = value;
   }
   const std::vector<std::byte> data = chunk::packValues(values);
   Statement row = database.prepare(
       "INSERT INTO metric_chunk(run_id, metric_id, segment, clock_id, last_sequence, count, "
       "minimum, maximum, data) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  row.with(run, metric, segment, clock, lastSequence, static_cast<std::int64_t>(rows.size()),
-           statistics.minimum, statistics.maximum);
+  row.with(run, column.metric, column.segment, clock, column.sequences[column.packed + count - 1],
+           static_cast<std::int64_t>(count), minimum, maximum);
   row.bindBlob(9, data);
   row.run();
 }
 
-/// Metrics of one clock, and the points of each that go into a chunk.
-struct ClockGroup {
-  std::vector<chunk::Moment> moments;
-  std::vector<std::pair<std::int64_t, std::vector<TailRow>>> metrics;
-};
-
-/// One round: packs up to kRows of each metric that has at least `minimumRows`. False when there is
-/// none.
-bool packOnce(Database& database, std::int64_t run, std::size_t minimumRows) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> full;  // segment, metric
-  {
-    Statement row = database.prepare(
-        "SELECT segment, metric_id FROM metric_tail WHERE run_id = ? GROUP BY segment, metric_id "
-        "HAVING count(*) >= ?");
-    row.with(run, static_cast<std::int64_t>(minimumRows));
-    while (row.step()) full.emplace_back(row.integer(0), row.integer(1));
+/// Packs the next points of each column that has at least `minimumRows` left; those that have the
+/// same moments share a clock. False when there is none.
+bool packOnce(Database& database, std::int64_t run, std::span<Column> columns,
+              std::size_t minimumRows, const NewMoments& fresh) {
+  std::vector<Column*> full;
+  for (Column& column : columns) {
+    if (column.left() >= minimumRows) full.push_back(&column);
   }
-  std::map<std::pair<std::int64_t, std::vector<std::int64_t>>, ClockGroup> groups;
-  for (const auto& [segment, metric] : full) {
-    std::vector<TailRow> rows = oldestTailRows(database, run, metric, segment);
-    std::vector<std::int64_t> sequences;
-    for (const TailRow& row : rows) sequences.push_back(row.moment.sequence);
-    ClockGroup& group = groups[{segment, std::move(sequences)}];
-    if (group.moments.empty()) {
-      for (const TailRow& row : rows) group.moments.push_back(row.moment);
+  const auto isBefore = [](const Column* a, const Column* b) {
+    if (a->segment != b->segment) return a->segment < b->segment;
+    const auto left = a->next(), right = b->next();
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+  };
+  std::stable_sort(full.begin(), full.end(), isBefore);
+  for (auto first = full.begin(); first != full.end();) {
+    const auto last = std::find_if(first, full.end(),
+                                   [&](const Column* other) { return isBefore(*first, other); });
+    const Column& one = **first;
+    std::vector<chunk::Moment> moments;
+    moments.reserve(one.next().size());
+    for (std::size_t i = 0; i < one.next().size(); ++i) {
+      moments.push_back(momentOf(one, one.packed + i, fresh));
     }
-    group.metrics.emplace_back(metric, std::move(rows));
-  }
-  for (const auto& [key, group] : groups) {
-    const std::int64_t segment = key.first;
-    const chunk::Clock clock = chunk::packClock(group.moments);
-    const std::int64_t clockId = insertClock(database, run, segment, clock);
-    const std::int64_t lastSequence = group.moments[clock.count - 1].sequence;
-    for (const auto& [metric, rows] : group.metrics) {
-      insertValues(database, run, metric, segment, clockId, lastSequence,
-                   std::span(rows).first(clock.count));
-      database
-          .prepare(
-              "DELETE FROM metric_tail WHERE run_id = ? AND metric_id = ? AND sequence <= ? AND "
-              "segment = ?")
-          .with(run, metric, lastSequence, segment)
-          .run();
-      database
-          .prepare(
-              "UPDATE metric_summary SET tail_rows = (SELECT count(*) FROM metric_tail t WHERE "
-              "t.run_id = ?1 "
-              "AND t.metric_id = ?2) WHERE run_id = ?1 AND metric_id = ?2")
-          .with(run, metric)
-          .run();
+    const chunk::Clock clock = chunk::packClock(moments);
+    const std::int64_t clockId = insertClock(database, run, one.segment, clock);
+    for (; first != last; ++first) {
+      insertValues(database, run, **first, clockId, clock.count);
+      (*first)->packed += clock.count;
     }
   }
   return !full.empty();
+}
+
+/// Packs what is full, and takes it out of the tail where it was there. `columns` have their tails.
+void packColumns(Database& database, std::int64_t run, std::span<Column> columns,
+                 std::size_t minimumRows, const NewMoments& fresh) {
+  while (packOnce(database, run, columns, minimumRows, fresh)) {
+  }
+  for (const Column& column : columns) {
+    if (column.packed == 0 || column.tail.empty()) continue;
+    database
+        .prepare(
+            "DELETE FROM metric_tail WHERE run_id = ? AND metric_id = ? AND sequence <= ? AND "
+            "segment = ?")
+        .with(run, column.metric, column.sequences[column.packed - 1], column.segment)
+        .run();
+  }
+}
+
+/// The new points of `column` that are in no chunk.
+void insertTail(Database& database, std::int64_t run, const Column& column,
+                const NewMoments& fresh) {
+  Statement insert = database.prepare(
+      "INSERT OR REPLACE INTO metric_tail(run_id, metric_id, sequence, segment, step, time, "
+      "epoch, value, kind) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (std::size_t i = std::max(column.packed, column.tail.size()); i < column.sequences.size();
+       ++i) {
+    const double value = column.values[i];
+    const int kind = std::isnan(value)                     ? kNan
+                     : value == 0.0 && std::signbit(value) ? kMinusZero
+                                                           : kAsItIs;
+    const chunk::Moment& moment = fresh.at(column.sequences[i]);
+    insert
+        .with(run, column.metric, moment.sequence, column.segment, moment.step, moment.time,
+              moment.epoch, value, kind)
+        .run();
+    sqlite3_reset(insert.handle());
+  }
+}
+
+/// The points of `batch` by metric, in the order in which the metrics appear. Of a metric that a
+/// record names twice, the last value counts.
+std::vector<Column> columnsOf(Database& database, std::int64_t segment, const MetricBatch& batch,
+                              std::int64_t firstSequence) {
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::vector<Column> columns;
+  std::vector<std::size_t> indices(batch.names().size(), kNone);
+  std::int64_t sequence = firstSequence;
+  std::size_t at = 0;
+  for (const MetricBatch::Moment& moment : batch.moments()) {
+    for (; at < moment.end; ++at) {
+      const auto& [name, value] = batch.values()[at];
+      if (indices[name] == kNone) {
+        indices[name] = columns.size();
+        columns.push_back({metricId(database, batch.names()[name]), segment, {}, {}, {}});
+      }
+      Column& column = columns[indices[name]];
+      if (!column.sequences.empty() && column.sequences.back() == sequence) {
+        column.values.back() = value;
+      } else {
+        column.sequences.push_back(sequence);
+        column.values.push_back(value);
+      }
+    }
+    ++sequence;
+  }
+  return columns;
 }
 
 chunk::Lane readLane(const Statement& row, int baseColumn, int restColumn) {
@@ -256,47 +332,67 @@ ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment
 
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
                    std::span<const MetricRecord> records) {
-  if (records.empty()) return;
+  appendMetrics(database, run, segment, MetricBatch(records));
+}
+
+void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
+                   const MetricBatch& batch) {
+  if (batch.isEmpty()) return;
   const ShownSteps shown = shownSteps(database, run, segment);
   std::int64_t sequence = 0;
   {
     Statement row = database.prepare("SELECT last_sequence FROM run WHERE id = ?");
     if (row.with(run).step()) sequence = row.integer(0);
   }
-  std::map<std::int64_t, Summary> summaries;
-  bool isFull = false;
-  {
-    Statement insert = database.prepare(
-        "INSERT OR REPLACE INTO metric_tail(run_id, metric_id, sequence, segment, step, time, "
-        "epoch, value, kind) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    for (const MetricRecord& record : records) {
-      ++sequence;
-      const std::int64_t time = chunk::storedTime(record.time);
-      const std::int64_t epoch = chunk::storedEpoch(record.epoch);
-      for (const auto& [name, value] : record.values) {
-        const std::int64_t metric = metricId(database, name);
-        const int kind = std::isnan(value)                     ? kNan
-                         : value == 0.0 && std::signbit(value) ? kMinusZero
-                                                               : kAsItIs;
-        insert.with(run, metric, sequence, segment, record.step, time, epoch, value, kind).run();
-        sqlite3_reset(insert.handle());
-        auto found = summaries.find(metric);
-        if (found == summaries.end()) {
-          found = summaries.emplace(metric, loadSummary(database, run, metric)).first;
-        }
-        if (shown.holds(record.step)) found->second.statistics.add(record.step, value);
-        isFull |= ++found->second.tailRows >= static_cast<std::int64_t>(chunk::kRows);
-      }
+  std::vector<Column> columns = columnsOf(database, segment, batch, sequence + 1);
+  NewMoments fresh;
+  for (const MetricBatch::Moment& moment : batch.moments()) {
+    fresh.add({++sequence, moment.step, chunk::storedTime(moment.time),
+               chunk::storedEpoch(moment.epoch)});
+  }
+  std::vector<Summary> summaries;
+  summaries.reserve(columns.size());
+  for (const Column& column : columns) {
+    Summary& summary = summaries.emplace_back(loadSummary(database, run, column.metric));
+    for (std::size_t k = 0; k < column.sequences.size(); ++k) {
+      const std::int64_t step = fresh.at(column.sequences[k]).step;
+      if (shown.holds(step)) summary.statistics.add(step, column.values[k]);
+    }
+    summary.tailRows += static_cast<std::int64_t>(column.sequences.size());
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    // A clock is shared by metrics that fill a chunk at the same time.
+    if (summaries[i].tailRows >= static_cast<std::int64_t>(chunk::kRows)) {
+      loadTail(database, run, columns[i]);
     }
   }
-  for (const auto& [metric, summary] : summaries) saveSummary(database, run, metric, summary);
+  packColumns(database, run, columns, chunk::kRows, fresh);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    insertTail(database, run, columns[i], fresh);
+    summaries[i].tailRows -= static_cast<std::int64_t>(columns[i].packed);
+    saveSummary(database, run, columns[i].metric, summaries[i]);
+  }
   database.prepare("UPDATE run SET last_sequence = ? WHERE id = ?").with(sequence, run).run();
-  if (isFull) packMetrics(database, run, chunk::kRows);
 }
 
 void packMetrics(Database& database, std::int64_t run, std::size_t minimumRows) {
-  while (packOnce(database, run, minimumRows)) {
+  std::vector<Column> columns;
+  {
+    Statement row = database.prepare(
+        "SELECT metric_id, segment FROM metric_tail WHERE run_id = ? GROUP BY segment, metric_id "
+        "HAVING count(*) >= ?");
+    row.with(run, static_cast<std::int64_t>(minimumRows));
+    while (row.step()) columns.push_back({row.integer(0), row.integer(1), {}, {}, {}});
+  }
+  for (Column& column : columns) loadTail(database, run, column);
+  packColumns(database, run, columns, minimumRows, {});
+  for (const Column& column : columns) {
+    database
+        .prepare(
+            "UPDATE metric_summary SET tail_rows = tail_rows - ?3 WHERE run_id = ?1 AND metric_id "
+            "= ?2")
+        .with(run, column.metric, static_cast<std::int64_t>(column.packed))
+        .run();
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/artifact/event_sink.h"
 #include "core/store/database.h"
+#include "core/store/metric_batch.h"
 #include "core/store/types.h"
 
 namespace vitrine {
@@ -23,7 +24,10 @@ struct ShownSteps {
 /// \throws StoreError  the run has no such segment
 [[nodiscard]] ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment);
 
-/// Within a transaction: stores `records`, packs what is full, keeps the summaries.
+/// Within a transaction: stores `batch`, packs what is full, keeps the summaries. What fills a
+/// chunk goes straight into it, only the rest waits in the tail.
+void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
+                   const MetricBatch& batch);
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
                    std::span<const MetricRecord> records);
 /// Within a transaction: packs every metric of the run that has at least `minimumRows` in the tail.
