@@ -31,6 +31,32 @@ std::int64_t stepFrom(const RunRow& run, const std::string& which) {
 
 }  // namespace
 
+namespace {
+
+/// Holds the newest that verifies. \throws NotFoundError
+CheckpointChoice holdNewest(const RunRow& run, const fs::path& parent) {
+  CheckpointChoice choice;
+  for (;;) {
+    const auto newest = newestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
+    if (!newest) {
+      throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
+                          "; train it first");
+    }
+    choice.step = newest->step;
+    choice.folder = newest->folder;
+    try {
+      choice.hold = std::make_shared<CheckpointHold>(choice.folder);
+    } catch (const FileError&) {
+      // Its trainer removed it meanwhile, since there is a newer one.
+      if (fs::exists(choice.folder)) throw;
+      continue;
+    }
+    if (fs::exists(choice.folder / "manifest.json")) return choice;
+  }
+}
+
+}  // namespace
+
 fs::path runFolder(const RunStore& store, const RunRow& run) {
   return filesFolder(store.file()) / runFolderName(run);
 }
@@ -42,13 +68,7 @@ CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
   const fs::path parent = runFolder(store, run);
   CheckpointChoice choice;
   if (which == "latest") {
-    const auto newest = newestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
-    if (!newest) {
-      throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
-                          "; train it first");
-    }
-    choice.step = newest->step;
-    choice.folder = newest->folder;
+    choice = holdNewest(run, parent);
   } else {
     choice.step = stepFrom(run, which);
     choice.folder = parent / checkpointName(choice.step);
@@ -60,6 +80,7 @@ CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
                           std::to_string(choice.step) +
                           (there.empty() ? "" : "; there are those of steps " + there));
     }
+    choice.hold = std::make_shared<CheckpointHold>(choice.folder);
     if (const std::string why = verifyCheckpointFolder(choice.folder); !why.empty()) {
       throw FileError(why + "; choose another checkpoint");
     }

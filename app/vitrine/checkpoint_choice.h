@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
+#include "core/files/checkpoint_use.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {
@@ -11,7 +13,8 @@ namespace vitrine::app {
 struct CheckpointChoice {
   std::int64_t step = 0;
   std::filesystem::path folder;
-  std::filesystem::path weights;  ///< model.safetensors or ema.safetensors within it
+  std::filesystem::path weights;               ///< model.safetensors or ema.safetensors within it
+  std::shared_ptr<const CheckpointHold> hold;  ///< while it lives the run's trainer leaves it there
 };
 
 /// Folder that holds a run's checkpoints and its log.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <optional>
+#include <set>
 
 #include "app/vitrine/checkpoint_choice.h"
 #include "app/vitrine/environment.h"
@@ -15,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/store/store_sink.h"
+#include "core/train/checkpoint.h"
 #include "core/train/device.h"
 #include "core/train/model_setup.h"
 
@@ -90,8 +92,26 @@ InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
                        toString(source->state) +
                        "; finish that one first, or name a step as its checkpoint");
   }
-  choice.weights = chooseCheckpoint(store, *source, init.checkpoint, init.use).weights;
+  const CheckpointChoice from = chooseCheckpoint(store, *source, init.checkpoint, init.use);
+  choice.weights = from.weights;
+  choice.hold = from.hold;
   return choice;
+}
+
+/// Checkpoint steps of the run that others, which are not done yet, name as their start.
+std::set<std::int64_t> stepsOthersStartFrom(const std::filesystem::path& database,
+                                            const std::string& uuid) {
+  RunStore store(database, OpenMode::ReadOnly);
+  std::set<std::int64_t> steps;
+  const RunStore::Table table = store.query(
+      "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
+      "ON r.id = c.run_id WHERE r.state <> 'done' AND json_extract(c.init, '$.run') = '" +
+      uuid + "'");
+  for (const auto& row : table.rows) {
+    if (row[0].is_number_integer() && row[0].get<std::int64_t>() > 0)
+      steps.insert(row[0].get<std::int64_t>());
+  }
+  return steps;
 }
 
 /// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
@@ -127,6 +147,8 @@ RunState stateOf(Outcome outcome) {
       return RunState::Paused;
     case Outcome::Stopped:
       return RunState::Stopped;
+    case Outcome::RolledBack:
+      return RunState::Interrupted;
   }
   return RunState::Failed;
 }
@@ -149,20 +171,59 @@ class SignalledRun {
   SignalledRun& operator=(const SignalledRun&) = delete;
 };
 
+/// One run as this process works on it: where it goes on, and what was found on the way there.
+struct Work {
+  RunStore& store;
+  const Engine& engine;
+  const RunRow& run;
+  Json config;
+  std::filesystem::path folder;
+  std::filesystem::path resumeFrom;  ///< empty: begins at step 0
+  std::vector<std::string> damaged;
+  RunLog& log;
+  RunControl& control;
+};
+
 /// Trains within an open segment. Throws what the engine throws.
-TrainerResult train(const Engine& engine, const Json& config, const RunRow& run,
-                    const InitChoice& init, const std::filesystem::path& folder,
-                    const std::filesystem::path& resumeFrom, ProgressSink& sink,
-                    RunControl& control, RunLog& log) {
+TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
   LoadReport report;
-  TrainerSetup setup = prepareRun(engine.registry, config, run.seed, init, &report);
-  if (!init.weights.empty()) log.line(loadText(init, report));
-  setup.checkpointFolder = folder;
-  setup.checkpointPrefix = runFolderName(run);
-  setup.resumeFrom = resumeFrom;
-  setup.configHash = sha256OfText(config.dump());
-  Trainer trainer(std::move(setup), sink, control);
+  TrainerSetup setup = prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
+  if (!init.weights.empty()) work.log.line(loadText(init, report));
+  init.hold.reset();
+  setup.checkpointFolder = work.folder;
+  setup.checkpointPrefix = runFolderName(work.run);
+  setup.resumeFrom = work.resumeFrom;
+  setup.damaged = work.damaged;
+  setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
+    return stepsOthersStartFrom(database, uuid);
+  };
+  setup.configHash = sha256OfText(work.config.dump());
+  Trainer trainer(std::move(setup), sink, work.control);
   return trainer.run();
+}
+
+/// Segment after segment, until the run has ended or is left.
+TrainerResult trainSegments(Work work, InitChoice init, const Json& environment) {
+  for (bool isRolledBack = false;; isRolledBack = true) {
+    const std::int64_t step =
+        work.resumeFrom.empty() ? 0 : readCheckpointState(work.resumeFrom).step;
+    const std::string request = isRolledBack ? work.store.request(work.run.id) : "";
+    const std::int64_t segment =
+        work.store.openSegment(work.run.id, step, thisWorker(), environment);
+    // The new segment has forgotten what this process is asked for.
+    if (!request.empty()) work.store.setRequest(work.run.id, request);
+    work.log.line(label(work.run) + ": " + work.run.name +
+                  (step > 0 ? ", going on at step " + std::to_string(step) : ""));
+    StoreSink stored(work.store.file(), work.run.id, segment, work.control);
+    ProgressSink sink(stored, work.log);
+    TrainerResult result = train(work, std::move(init), sink);
+    sink.flush();
+    if (result.outcome != Outcome::RolledBack) return result;
+    work.log.line("warning: " + result.reason);
+    work.resumeFrom = result.resumeFrom;
+    work.damaged.clear();
+    init = initChoiceOf(work.store, work.run, !work.resumeFrom.empty());
+  }
 }
 
 }  // namespace
@@ -174,15 +235,15 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   requireDependency(store, run);
   const std::filesystem::path folder = runFolder(store, run);
   RunLog log(folder / "run.log");
-  bool hasDamaged = false;
+  std::vector<std::string> damaged;
   const auto resumed = newestCheckpoint(folder, [&](const std::string& why) {
     log.line("warning: " + why);
-    hasDamaged = true;
+    damaged.push_back(why);
   });
-  if (hasDamaged && !resumed)
+  if (!damaged.empty() && !resumed)
     log.line("warning: " + label(run) + " has no whole checkpoint and begins again at step 0");
   // Before anything is written: a run whose source is not ready stays queued.
-  const InitChoice init = initChoiceOf(store, run, resumed.has_value());
+  InitChoice init = initChoiceOf(store, run, resumed.has_value());
 
   WorkedRun worked;
   if (!takeUp(store, asked, run)) {
@@ -203,18 +264,12 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
         engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
     environment["resident_bytes"] = engine.residentBytes;
     store.setLogFile(id, runFolderName(run) + "/run.log");
-    const std::int64_t segment =
-        store.openSegment(id, resumed ? resumed->step : 0, thisWorker(), environment);
-    log.line(label(run) + ": " + run.name +
-             (resumed ? ", going on at step " + std::to_string(resumed->step) : ""));
 
     const SignalledRun signalled(control);
-    StoreSink stored(store.file(), id, segment, control);
-    ProgressSink sink(stored, log);
     const TrainerResult result =
-        train(engine, config, run, init, folder,
-              resumed ? resumed->folder : std::filesystem::path(), sink, control, log);
-    sink.flush();
+        trainSegments({store, engine, run, config, folder,
+                       resumed ? resumed->folder : std::filesystem::path(), damaged, log, control},
+                      init, environment);
     worked.state = stateOf(result.outcome);
     worked.reason = result.reason;
     worked.step = result.step;

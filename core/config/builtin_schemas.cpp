@@ -76,18 +76,29 @@ Schema makeTrainSchema() {
           .withUnit("threads"),
       integerField("seed", 0, "seed of initialisation, order, augmentation and dropout")
           .range(0, 9007199254740991.0),
-      tableField("checkpoint",
-                 {integerField("every_steps", nullptr, "write one every n steps")
-                      .atLeast(1)
-                      .withUnit("steps")
-                      .orNone(),
-                  integerField("every_epochs", 1, "write one every n epochs")
-                      .atLeast(1)
-                      .withUnit("epochs")
-                      .orNone(),
-                  integerField("keep", 2, "newest ones kept").range(1, 1000),
-                  flagField("best", true, "also keep the best by the task's score")},
-                 "when checkpoints are written; one is always written at the end"),
+      tableField(
+          "checkpoint",
+          {integerField("every_steps", nullptr, "write one every n steps")
+               .atLeast(1)
+               .withUnit("steps")
+               .orNone(),
+           integerField("every_epochs", 1, "write one every n epochs")
+               .atLeast(1)
+               .withUnit("epochs")
+               .orNone(),
+           integerField("keep", 2, "newest ones kept").range(1, 1000),
+           integerField("keep_every", nullptr, "also write and keep those of steps divisible by n")
+               .atLeast(1)
+               .withUnit("steps")
+               .orNone(),
+           flagField("best", true, "also keep the best by `best_by`"),
+           textField("best_by", nullptr,
+                     "score that decides, as the curves name it, like test/loss; none: the "
+                     "task's own")
+               .orNone(),
+           choiceField("best_is", "highest", {"highest", "lowest"},
+                       "which value of `best_by` is the best")},
+          "when checkpoints are written; one is always written at the end"),
       tableField("evaluate",
                  {integerField("every_steps", nullptr, "evaluate every n steps")
                       .atLeast(1)
@@ -98,6 +109,33 @@ Schema makeTrainSchema() {
                       .withUnit("epochs")
                       .orNone()},
                  "when the task's scores are taken; always at the end"),
+      tableField(
+          "divergence",
+          {choiceField("policy", "stop", {"stop", "rollback", "skip"},
+                       "at a loss or gradient norm that is not finite, or a spike")
+               .withChoiceDocs({"the run fails; its checkpoints stay as they are",
+                                "it goes on from the last good checkpoint, with the batches after "
+                                "this one",
+                                "the step changes nothing, and the next one follows"}),
+           realField("loss_factor", nullptr,
+                     "a loss above this times its running median is a spike; none: never")
+               .moreThan(1)
+               .orNone(),
+           realField("gradient_factor", nullptr,
+                     "a gradient norm above this times its running median is a spike; none: never")
+               .moreThan(1)
+               .orNone(),
+           integerField("window", 100, "steps that the running medians look back")
+               .range(3, 10000)
+               .withUnit("steps"),
+           integerField("spike_steps", 1, "spikes in a row, until something is done")
+               .range(1, 1000)
+               .withUnit("steps"),
+           integerField("max_rollbacks", 3, "of one run; then it fails").range(0, 1000),
+           integerField("max_skipped", 10, "steps skipped in a row; then the run fails")
+               .range(0, 1000000)
+               .withUnit("steps")},
+          "what happens when training diverges"),
       integerField("record_every", 1, "steps between points of the training curves")
           .atLeast(1)
           .withUnit("steps"),

@@ -1,13 +1,18 @@
 #include "core/train/checkpoint.h"
 
-#include <chrono>
+#include <ATen/ops/isfinite.h>
+
+#include <condition_variable>
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/files/checkpoint_use.h"
 #include "core/model/weights.h"
 
 namespace vitrine {
@@ -44,6 +49,16 @@ std::string fromHex(const std::string& hex) {
   return bytes;
 }
 
+/// A parameter that is not finite would make every later checkpoint useless too.
+/// \throws FileError
+void requireFinite(const NamedTensors& tensors, const std::set<std::string>& names) {
+  for (const auto& [name, tensor] : tensors) {
+    if (names.count(name) != 0 && !at::isfinite(tensor).all().item<bool>()) {
+      throw FileError("parameter '" + name + "' is not finite; the checkpoint before it stays");
+    }
+  }
+}
+
 }  // namespace
 
 Json toJson(const CheckpointState& state) {
@@ -61,6 +76,8 @@ Json toJson(const CheckpointState& state) {
   json["skipped_probes"] = state.skippedProbes;
   json["best_step"] = state.bestStep;
   json["best_score"] = state.bestScore;
+  json["rollbacks"] = state.rollbacks;
+  json["divergence"] = state.divergence;
   Json scheduled = Json::object();
   for (const auto& [name, value] : state.scheduled) scheduled[name] = value;
   json["scheduled"] = scheduled;
@@ -95,6 +112,8 @@ CheckpointState checkpointStateFromJson(const Json& json) {
     json.at("skipped_probes").get_to(state.skippedProbes);
     json.at("best_step").get_to(state.bestStep);
     json.at("best_score").get_to(state.bestScore);
+    state.rollbacks = json.value("rollbacks", std::int64_t{0});
+    state.divergence = json.value("divergence", Json());
     for (const auto& [name, value] : json.at("scheduled").items()) {
       state.scheduled.emplace_back(name, value.get<double>());
     }
@@ -137,13 +156,17 @@ struct CheckpointWriter::State {
   std::string prefix;
   RetentionOptions retention;
   std::function<void()> beforeNaming;
-  bool isResumePointFree = false;  ///< something newer has verified
+  std::optional<CheckpointWriterLock> ownership;  ///< none where the folder cannot be made
+  std::int64_t resumedFrom = -1;                  ///< until something newer has verified
   std::thread thread;
   std::mutex mutex;
+  std::condition_variable idle;
+  bool isBusy = false;
   std::vector<SaveResult> results;
 
   void write(const CheckpointSnapshot& snapshot);
-  std::vector<std::string> applyRetention(const CheckpointSnapshot& snapshot);
+  std::uint64_t writeFolder(const CheckpointSnapshot& snapshot);
+  std::vector<std::string> applyRetention(std::int64_t now);
 };
 
 CheckpointWriter::CheckpointWriter(fs::path folder, std::string prefix, RetentionOptions retention,
@@ -153,16 +176,28 @@ CheckpointWriter::CheckpointWriter(fs::path folder, std::string prefix, Retentio
   state_->prefix = std::move(prefix);
   state_->retention = std::move(retention);
   state_->beforeNaming = std::move(beforeNaming);
-  state_->isResumePointFree = state_->retention.resumedFrom.empty();
+  const fs::path& from = state_->retention.resumedFrom;
+  if (!from.empty() && from.parent_path() == state_->folder)
+    state_->resumedFrom = readCheckpointState(from).step;
+  try {
+    state_->ownership.emplace(state_->folder);
+  } catch (const FileError& error) {
+    // Each save will say so; it may be made later.
+    log::warning(error.what());
+  }
 }
 
 CheckpointWriter::~CheckpointWriter() { wait(); }
 
 void CheckpointWriter::save(CheckpointSnapshot snapshot) {
   wait();
+  state_->isBusy = true;
   state_->thread = std::thread([state = state_.get(), snapshot = std::move(snapshot)] {
     becomeBackgroundThread();
     state->write(snapshot);
+    const std::lock_guard lock(state->mutex);
+    state->isBusy = false;
+    state->idle.notify_all();
   });
 }
 
@@ -170,9 +205,39 @@ void CheckpointWriter::wait() {
   if (state_->thread.joinable()) state_->thread.join();
 }
 
+bool CheckpointWriter::waitFor(std::chrono::nanoseconds limit) {
+  {
+    std::unique_lock lock(state_->mutex);
+    if (!state_->idle.wait_for(lock, limit, [this] { return !state_->isBusy; })) return false;
+  }
+  wait();
+  return true;
+}
+
 std::vector<SaveResult> CheckpointWriter::results() {
   const std::lock_guard lock(state_->mutex);
   return std::exchange(state_->results, {});
+}
+
+std::uint64_t CheckpointWriter::State::writeFolder(const CheckpointSnapshot& snapshot) {
+  requireFinite(snapshot.model, snapshot.trained);
+  requireFinite(snapshot.ema, snapshot.trained);
+  fs::create_directories(folder);
+  const std::map<std::string, std::string> metadata{{"format", "pt"},
+                                                    {"step", std::to_string(snapshot.state.step)}};
+  Json facts;
+  facts["step"] = snapshot.state.step;
+  facts["config_hash"] = snapshot.state.configHash;
+  return writeCheckpointFolder(folder, snapshot.state.step, facts, [&](const fs::path& into) {
+    writeTensors(into / "model.safetensors", snapshot.model, metadata);
+    if (!snapshot.ema.empty()) writeTensors(into / "ema.safetensors", snapshot.ema, metadata);
+    writeTensors(into / "optimizer.safetensors", snapshot.optimizer, metadata);
+    std::ofstream state(into / "state.json", std::ios::binary);
+    state << toJson(snapshot.state).dump(1) << '\n';
+    state.close();
+    if (!state) throw FileError((into / "state.json").string() + " cannot be written");
+    if (beforeNaming) beforeNaming();
+  });
 }
 
 void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
@@ -182,25 +247,13 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
   result.record.isBest = snapshot.isBest;
   result.record.folder = prefix + "/" + checkpointName(snapshot.state.step);
   try {
-    fs::create_directories(folder);
-    const std::map<std::string, std::string> metadata{
-        {"format", "pt"}, {"step", std::to_string(snapshot.state.step)}};
-    Json facts;
-    facts["step"] = snapshot.state.step;
-    facts["config_hash"] = snapshot.state.configHash;
-    const auto bytes =
-        writeCheckpointFolder(folder, snapshot.state.step, facts, [&](const fs::path& into) {
-          writeTensors(into / "model.safetensors", snapshot.model, metadata);
-          if (!snapshot.ema.empty()) writeTensors(into / "ema.safetensors", snapshot.ema, metadata);
-          writeTensors(into / "optimizer.safetensors", snapshot.optimizer, metadata);
-          std::ofstream state(into / "state.json", std::ios::binary);
-          state << toJson(snapshot.state).dump(1) << '\n';
-          state.close();
-          if (!state) throw FileError((into / "state.json").string() + " cannot be written");
-          if (beforeNaming) beforeNaming();
-        });
-    result.record.bytes = static_cast<std::int64_t>(bytes);
-    result.record.removed = applyRetention(snapshot);
+    result.record.bytes = static_cast<std::int64_t>(writeFolder(snapshot));
+    if (snapshot.isBest) retention.bestStep = snapshot.state.step;
+    try {
+      result.record.removed = applyRetention(snapshot.state.step);
+    } catch (const std::exception& error) {
+      log::warning(std::string("older checkpoints are not removed this time: ") + error.what());
+    }
   } catch (const std::exception& error) {
     // Training goes on: the trainer says so in an event, and the checkpoints before this one are
     // untouched.
@@ -208,37 +261,24 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   result.record.seconds = took.count();
-  const std::lock_guard lock(mutex);
+  const std::lock_guard guard(mutex);
   results.push_back(std::move(result));
 }
 
-std::vector<std::string> CheckpointWriter::State::applyRetention(
-    const CheckpointSnapshot& snapshot) {
-  const std::int64_t now = snapshot.state.step;
-  std::vector<CheckpointFolder> all = listCheckpoints(folder);
-  if (!isResumePointFree) {
-    const auto written = folder / checkpointName(now);
-    isResumePointFree = verifyCheckpointFolder(written).empty();
-  }
-  std::vector<std::string> removed;
-  std::int64_t kept = 0;
-  for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    const bool isBest = retention.keepBest && it->step == snapshot.state.bestStep;
-    const bool isResumePoint =
-        !isResumePointFree && !retention.resumedFrom.empty() &&
-        fs::weakly_canonical(it->folder) == fs::weakly_canonical(retention.resumedFrom);
-    // Later steps belong to a branch that this run left when it was resumed from an earlier one.
-    const bool isSuperseded = it->step > now;
-    if (!isSuperseded && kept < retention.keep) {
-      ++kept;
-      continue;
+std::vector<std::string> CheckpointWriter::State::applyRetention(std::int64_t now) {
+  CheckpointRetention rule{retention.keep, retention.keepEvery, {}};
+  if (retention.needed) rule.needed = retention.needed();
+  // A best that could not be saved is no reason to let go of the one before it.
+  if (retention.keepBest && retention.bestStep >= 0) rule.needed.insert(retention.bestStep);
+  if (resumedFrom >= 0) {
+    if (verifyCheckpointFolder(folder / checkpointName(now)).empty()) {
+      resumedFrom = -1;
+    } else {
+      rule.needed.insert(resumedFrom);
     }
-    if ((isBest && !isSuperseded) || isResumePoint) continue;
-    // The manifest goes first: a removal that is cut off leaves no folder that counts.
-    fs::remove(it->folder / "manifest.json");
-    fs::remove_all(it->folder);
-    removed.push_back(prefix + "/" + it->folder.filename().string());
   }
+  std::vector<std::string> removed = pruneCheckpoints(folder, now, rule);
+  for (std::string& name : removed) name.insert(0, prefix + "/");
   return removed;
 }
 

@@ -3,18 +3,20 @@
 //     step-000000500/
 //       model.safetensors      parameters and buffers; the task's head under "task."
 //       ema.safetensors        the same with averaged weights, when there is an average
-//       optimizer.safetensors  "<parameter>/exp_avg", "<parameter>/exp_avg_sq" or
+//       optimizer.safetensors  "<parameter>/exp_avg", "<parameter>/exp_avg_sq",
 //       "<parameter>/momentum" state.json             CheckpointState manifest.json          size
 //       and SHA-256 of each (core/files/checkpoint_folder.h)
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +39,10 @@ struct CheckpointState {
   std::int64_t probedStep = -1;     ///< of the last due probes
   std::int64_t skippedProbes = 0;
   std::int64_t bestStep = -1;
-  double bestScore = 0;   ///< of TaskSession::bestBy(), at bestStep
-  std::string generator;  ///< state of the trainer's generator, bytes
+  double bestScore = 0;        ///< of the score that decides, at bestStep
+  std::int64_t rollbacks = 0;  ///< on the way here (core/train/divergence.h)
+  Json divergence;             ///< DivergenceWatch::state()
+  std::string generator;       ///< state of the trainer's generator, bytes
   std::vector<std::pair<std::string, double>>
       scheduled;  ///< Scheduled::scheduledValues() of the last step
   ComputeEnvironment environment;
@@ -56,6 +60,7 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 struct CheckpointSnapshot {
   CheckpointState state;
   NamedTensors model, ema, optimizer;  ///< `ema` is empty when there is no average
+  std::set<std::string> trained;       ///< parameters that must be finite
   bool isBest = false;
 };
 
@@ -79,10 +84,15 @@ struct SaveResult {
 struct RetentionOptions {
   std::int64_t keep = 2;  ///< newest ones
   bool keepBest = true;
-  std::filesystem::path resumedFrom;  ///< stays until a newer one verifies; may be empty
+  std::filesystem::path resumedFrom{};  ///< stays until a newer one verifies; may be empty
+  std::int64_t keepEvery = 0;           ///< steps divisible by it stay; 0: none for that reason
+  std::int64_t bestStep = -1;           ///< of the best one that is on the disk already
+  /// Steps that somebody else goes on from. Called on the writing thread; when it throws, nothing
+  /// is removed this time.
+  std::function<std::set<std::int64_t>()> needed{};
 };
 
-/// Writes on a thread of its own, one at a time: the next save waits for the one before.
+/// Writes on a thread of its own, one at a time. Nobody else writes into the folder meanwhile.
 class VITRINE_ENGINE_EXPORT CheckpointWriter {
  public:
   /// \param folder  the run's; made when missing
@@ -90,14 +100,18 @@ class VITRINE_ENGINE_EXPORT CheckpointWriter {
   /// \param beforeNaming  called on the writing thread when all files are there and before the
   /// folder gets its name, which is when a resume can find it: what was recorded up to its step
   /// must be durable by then, since those steps are never done again
+  /// \throws RefusedError  another trainer writes into the folder
   CheckpointWriter(std::filesystem::path folder, std::string prefix, RetentionOptions retention,
                    std::function<void()> beforeNaming = {});
   ~CheckpointWriter();  ///< waits
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
+  /// Waits for the save before this one.
   void save(CheckpointSnapshot snapshot);
   void wait();
+  /// \returns  whether no save is under way any more
+  [[nodiscard]] bool waitFor(std::chrono::nanoseconds limit);
   /// Saves that ended since the last call, oldest first.
   [[nodiscard]] std::vector<SaveResult> results();
 

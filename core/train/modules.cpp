@@ -101,4 +101,12 @@ std::vector<std::pair<std::string, at::Tensor>> runTensors(Model& model, TaskSes
   return named;
 }
 
+std::vector<at::Tensor> runBuffers(Model& model, TaskSession& session) {
+  std::vector<at::Tensor> buffers = model.module().buffers();
+  if (torch::nn::Module* head = session.head()) {
+    for (const at::Tensor& buffer : head->buffers()) buffers.push_back(buffer);
+  }
+  return buffers;
+}
+
 }  // namespace vitrine

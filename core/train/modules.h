@@ -34,4 +34,8 @@ VITRINE_ENGINE_EXPORT void freezeParameters(Model& model, TaskSession& session,
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, at::Tensor>> runTensors(
     Model& model, TaskSession& session);
 
+/// Buffers of the model and the head: what a forward pass in training mode may change.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<at::Tensor> runBuffers(Model& model,
+                                                                       TaskSession& session);
+
 }  // namespace vitrine

@@ -6,12 +6,15 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/logical_or.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Event.h>
 
 #include <deque>
+#include <limits>
 
 #include "core/base/error.h"
+#include "core/train/modules.h"
 
 namespace vitrine {
 
@@ -21,13 +24,54 @@ TrainStep::TrainStep(Model& model, TaskSession& session, const StepOptions& opti
       session_(session),
       options_(options),
       optimizer_(options.optimizer, std::move(groups)),
-      skip_(at::zeros({}, optimizer_.updates().options())) {
+      skip_(at::zeros({}, optimizer_.updates().options())),
+      spikes_(at::zeros({}, skip_.options())),
+      spikeLimits_(at::zeros({2}, skip_.options())) {
+  if (options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(model, session);
   if (options_.emaDecay) ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay);
 }
 
 TrainStep::~TrainStep() = default;
 
-at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate) {
+void TrainStep::setSpikesInRow(std::int64_t count) {
+  spikes_.fill_(static_cast<double>(count));
+  areSpikesCounted_ = count > 0;
+}
+
+void TrainStep::keepBuffers() {
+  const at::NoGradGuard noGrad;
+  kept_.clear();
+  for (const at::Tensor& buffer : buffers_) kept_.push_back(buffer.clone());
+}
+
+void TrainStep::restoreBuffers() {
+  if (buffers_.empty() || (skip_.is_cpu() && *skip_.const_data_ptr<float>() == 0)) return;
+  const at::Tensor isBad = skip_.to(at::kBool);
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    buffers_[i].copy_(at::where(isBad, kept_[i], buffers_[i]));
+}
+
+at::Tensor TrainStep::badFlag(const at::Tensor& loss, const at::Tensor& norm,
+                              const SpikeLimits& limits) {
+  const at::Tensor isBad = loss.add(norm).isfinite().logical_not_();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (limits.loss < kInfinity || limits.gradientNorm < kInfinity) {
+    spikeLimits_[0].fill_(limits.loss);
+    spikeLimits_[1].fill_(limits.gradientNorm);
+    const at::Tensor isSpike = loss.gt(spikeLimits_[0]).logical_or_(norm.gt(spikeLimits_[1]));
+    spikes_.add_(1).mul_(isSpike);
+    isBad.logical_or_(spikes_.ge(static_cast<double>(options_.spikeSteps)));
+    areSpikesCounted_ = true;
+  } else if (areSpikesCounted_) {
+    setSpikesInRow(0);
+    areSpikesCounted_ = false;
+  }
+  return isBad;
+}
+
+at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate,
+                          const SpikeLimits& limits) {
+  if (!buffers_.empty()) keepBuffers();
   const auto device = skip_.device();
   const double share = 1.0 / static_cast<double>(batches.size());
   std::vector<at::Tensor> readings;
@@ -65,8 +109,13 @@ at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate) {
 
   const at::NoGradGuard noGrad;
   const at::Tensor norm = optimizer_.gradientNorm();
-  const at::Tensor isBad = readings[0].add(norm).isfinite().logical_not_();
-  skip_.logical_or_(isBad);
+  const at::Tensor isBad = badFlag(readings[0], norm, limits);
+  if (options_.onBadStep == OnBadStep::Latch) {
+    skip_.logical_or_(isBad);
+  } else {
+    skip_.copy_(isBad);
+    restoreBuffers();
+  }
   at::Tensor divisor;
   // torch's rule: gradients * min(1, clip / (norm + 1e-6))
   if (options_.clipNorm) divisor = norm.add(1e-6).div_(*options_.clipNorm).clamp_min_(1);

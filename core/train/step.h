@@ -11,30 +11,38 @@
 
 #include "core/plugin/registry.h"
 #include "core/train/device.h"
+#include "core/train/divergence.h"
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
 
 namespace vitrine {
+
+/// What a step does that is not finite, or a spike.
+enum class OnBadStep {
+  Latch,  ///< it and every later one changes nothing
+  Skip,   ///< it changes nothing, the running statistics of norms included
+};
 
 struct StepOptions {
   Precision precision = Precision::Float32;
   std::optional<double> clipNorm;  ///< largest global gradient norm
   std::optional<double> emaDecay;
   OptimizerOptions optimizer;
+  OnBadStep onBadStep = OnBadStep::Latch;
+  std::int64_t spikeSteps = 1;  ///< in a row, until a spike is bad
 };
 
 /// What the device said about one step, read back late.
 struct StepReadings {
-  double loss = 0;          ///< mean over the accumulated batches
-  double gradientNorm = 0;  ///< before clipping
-  bool isBad =
-      false;  ///< this step or one before it was not finite: nothing has been updated since
+  double loss = 0;            ///< mean over the accumulated batches
+  double gradientNorm = 0;    ///< before clipping
+  bool isBad = false;         ///< nothing was updated in this step
   std::int64_t updates = 0;   ///< updates applied so far: the number of steps that were good
   std::vector<double> parts;  ///< named by TrainStep::partNames()
 };
 
-/// Holds optimizer, average and the flag that stops them at the first loss or gradient norm that is
-/// not finite.
+/// Holds optimizer, average and the flag that stops them at a loss or gradient norm that is not
+/// finite or a spike.
 class VITRINE_ENGINE_EXPORT TrainStep {
  public:
   /// \param groups  what is trained, on its device; a step's gradients are those of these
@@ -44,22 +52,36 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   ~TrainStep();
 
   /// \param batches  on the parameters' device; their gradients are averaged
+  /// \param limits  infinite ones cost nothing
   /// \returns [4 + parts] float32 on the device: loss, gradient norm, flag, updates, parts of the
   /// loss
-  at::Tensor run(std::span<const Batch> batches, double learningRate);
+  at::Tensor run(std::span<const Batch> batches, double learningRate,
+                 const SpikeLimits& limits = {});
   [[nodiscard]] static StepReadings readingsOf(const at::Tensor& onCpu);
 
+  /// Of the steps before the first one here.
+  void setSpikesInRow(std::int64_t count);
   [[nodiscard]] Optimizer& optimizer() noexcept { return optimizer_; }
   [[nodiscard]] Ema* ema() noexcept { return ema_.get(); }
   [[nodiscard]] const std::vector<std::string>& partNames() const noexcept { return partNames_; }
 
  private:
+  void keepBuffers();
+  void restoreBuffers();
+  [[nodiscard]] at::Tensor badFlag(const at::Tensor& loss, const at::Tensor& norm,
+                                   const SpikeLimits& limits);
+
   Model& model_;
   TaskSession& session_;
   StepOptions options_;
   Optimizer optimizer_;
   std::unique_ptr<Ema> ema_;
-  at::Tensor skip_;  ///< 0-d float32: 1 from the first bad step on
+  at::Tensor skip_;    ///< 0-d float32: 1 in a bad step, or from the first one on
+  at::Tensor spikes_;  ///< 0-d float32: spikes in a row
+  bool areSpikesCounted_ = false;
+  at::Tensor spikeLimits_;  ///< [2] float32: loss, gradient norm
+  std::vector<at::Tensor> buffers_,
+      kept_;  ///< where bad steps are skipped: what a forward pass changes
   std::vector<std::string> partNames_;
 };
 

@@ -14,7 +14,7 @@ namespace vitrine {
 
 namespace {
 
-constexpr std::size_t kKeptIds = 16;  ///< steps whose sample ids a failure can name
+constexpr std::size_t kKeptIds = 16;  ///< steps whose sample ids a divergence can name
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
 std::uint64_t streamSeed(std::uint64_t seed, std::string_view name) {
@@ -22,9 +22,15 @@ std::uint64_t streamSeed(std::uint64_t seed, std::string_view name) {
   return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
 }
 
-StepOptions stepOptions(const Config& train, Precision precision) {
-  return {precision, train.maybeReal("clip_norm"), train.maybeReal("ema.decay"),
-          optimizerFrom(train)};
+StepOptions stepOptions(const Config& train, Precision precision,
+                        const DivergenceOptions& divergence) {
+  const bool isSkipping = divergence.policy == DivergenceOptions::Policy::Skip;
+  return {precision,
+          train.maybeReal("clip_norm"),
+          train.maybeReal("ema.decay"),
+          optimizerFrom(train),
+          isSkipping ? OnBadStep::Skip : OnBadStep::Latch,
+          divergence.spikeSteps};
 }
 
 bool isTerminal(Request request) { return request >= Request::Pause; }
@@ -56,14 +62,25 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
       threads(useThreads(setup.train.maybeInteger("threads"))),
       accumulate(setup.train.integer("accumulate")),
       recordEvery(setup.train.integer("record_every")),
-      scheduled(capabilityOf<Scheduled>(model)) {
+      scheduled(capabilityOf<Scheduled>(model)),
+      divergence(divergenceFrom(setup.train)),
+      watch(divergence) {
   CheckpointState from;
   if (!setup.resumeFrom.empty()) {
     from = readCheckpointState(setup.resumeFrom);
     requireSameConfiguration(from);
   }
+  batchesConsumed = from.batchesConsumed;
+  rollbacks = from.rollbacks;
+  if (const auto rollback = readRollback(setup.checkpointFolder);
+      rollback && rollback->number > rollbacks) {
+    // An older checkpoint than the one gone back to meets the batches again, and the run may go
+    // back again.
+    if (rollback->toStep == from.step) batchesConsumed = rollback->batchesConsumed;
+    rollbacks = rollback->number;
+  }
 
-  stream = session.trainingStream(from.batchesConsumed);
+  stream = session.trainingStream(batchesConsumed);
   batchesPerEpoch = stream->batchesPerEpoch();
   samplesPerEpoch = stream->samplesPerEpoch();
   if (batchesPerEpoch < 1 || samplesPerEpoch < 1) {
@@ -86,8 +103,9 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
   generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
   probeGenerator = makeGenerator(device, streamSeed(setup.seed, "probe"));
   model.setGenerator(generator);
-  trainStep = std::make_unique<TrainStep>(model, session, stepOptions(setup.train, precision),
-                                          trainedGroups(model, session));
+  trainStep =
+      std::make_unique<TrainStep>(model, session, stepOptions(setup.train, precision, divergence),
+                                  trainedGroups(model, session));
   prepareObservation();
   prepareCheckpoints();
   if (!setup.resumeFrom.empty()) resume();
@@ -143,18 +161,19 @@ void Trainer::State::oneStep() {
   if (recentIds.size() > kKeptIds) recentIds.pop_front();
 
   const double rate = learningRate(schedule, step, totalSteps);
-  const at::Tensor readings = trainStep->run(batches, rate);
+  const SpikeLimits limits = watch.limits(step + 1);
+  const at::Tensor readings = trainStep->run(batches, rate, limits);
   ++step;
-  if (step % stepsPerEpoch == 0) {
-    // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
-    // fresh order.
-    const std::int64_t rest = batchesPerEpoch - stepsPerEpoch * accumulate;
+  // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
+  // fresh order. Counted in batches: after a rollback steps and epochs are out of step.
+  const std::int64_t used = stepsPerEpoch * accumulate, rest = batchesPerEpoch - used;
+  if (rest > 0 && batchesConsumed % batchesPerEpoch == used) {
     for (std::int64_t i = 0; i < rest; ++i) static_cast<void>(nextBatch());
   }
   trainSeconds += std::chrono::duration<double>(Clock::now() - start).count();
   reader.push(readings);
   sent.push_back({step, epoch(), seconds(), rate, images, trainSeconds, trainStep->partNames(),
-                  scheduledValues});
+                  scheduledValues, batchesConsumed, limits});
 }
 
 void Trainer::State::readBack(LateReader::Take which) {
@@ -163,11 +182,11 @@ void Trainer::State::readBack(LateReader::Take which) {
     if (!value.defined()) return;
     const Sent at = std::move(sent.front());
     sent.pop_front();
-    if (failure) continue;  // nothing was updated any more
+    if (failure) continue;
     const StepReadings readings = TrainStep::readingsOf(value);
-    if (readings.isBad) failure = Failure{at.step, readings.loss, readings.gradientNorm};
+    heard(at, readings);
     lastLoss = readings.loss;
-    if (failure || at.step % recordEvery == 0 || at.step == totalSteps) record(at, readings);
+    if (readings.isBad || at.step % recordEvery == 0 || at.step == totalSteps) record(at, readings);
   }
 }
 
@@ -218,7 +237,7 @@ void Trainer::State::boundary() {
     if (failure) return;
     probe();
   }
-  if (isCheckpointDue()) {
+  if (isCheckpointDue() && makeRoomForSave()) {
     readBack(LateReader::Take::All);
     if (failure) return;
     save(Wait::No);
@@ -229,7 +248,7 @@ std::optional<TrainerResult> Trainer::State::serveRequest() {
   const Request request = control.request();
   if (request == Request::None) return std::nullopt;
   readBack(LateReader::Take::All);
-  if (failure) return fail();
+  if (failure) return diverged();
   if (!isTerminal(request)) {
     if (savedStep != step) save(Wait::No);
     control.served();
@@ -257,37 +276,9 @@ TrainerResult Trainer::State::endWith(Outcome outcome, std::string reason) {
   return {outcome, std::move(reason), step, seconds(), lastScores};
 }
 
-TrainerResult Trainer::State::fail() {
-  if (writer) writer->wait();
-  if (probeThread) probeThread->wait();
-  deliverSaves();
-  deliverFindings();
-  std::vector<std::int64_t> samples;
-  for (const StepIds& ids : recentIds) {
-    if (ids.step == failure->step) samples = ids.samples;
-  }
-  std::string list;
-  for (std::size_t i = 0; i < samples.size() && i < 8; ++i) {
-    list += (i == 0 ? "" : ", ") + std::to_string(samples[i]);
-  }
-  if (samples.size() > 8) list += ", and " + std::to_string(samples.size() - 8) + " more";
-  const bool isLoss = !std::isfinite(failure->loss);
-  const std::string reason = std::string(isLoss ? "the loss" : "the gradient norm") + " of step " +
-                             std::to_string(failure->step) + " is " +
-                             formatReal(isLoss ? failure->loss : failure->gradientNorm) +
-                             "; the weights are those after step " +
-                             std::to_string(failure->step - 1) + "; samples of its batch: " + list;
-  sink.event({failure->step, "non_finite", reason,
-              Json{{"step", failure->step},
-                   {"loss", formatReal(failure->loss)},
-                   {"gradient_norm", formatReal(failure->gradientNorm)},
-                   {"sample_ids", samples}}});
-  sink.flush();
-  return {Outcome::Failed, reason, failure->step - 1, seconds(), lastScores};
-}
-
 TrainerResult Trainer::State::run() {
   begin = Clock::now();
+  for (const std::string& sentence : setup.damaged) event("checkpoint_damaged", sentence);
   if (startStep == 0 && setup.resumeFrom.empty()) {
     event("started", "training begins on " + device.str(),
           Json{{"total_steps", totalSteps},
@@ -309,13 +300,13 @@ TrainerResult Trainer::State::run() {
     oneStep();
     readBack(LateReader::Take::Late);
     if (!failure && step < totalSteps && !isTerminal(control.request())) boundary();
-    if (failure) return fail();
+    if (failure) return diverged();
     deliverSaves();
     deliverFindings();
     if (step < totalSteps) progress();  // the last one comes after the last evaluation
   }
   readBack(LateReader::Take::All);
-  if (failure) return fail();
+  if (failure) return diverged();
   if (scheduled != nullptr) scheduled->finish();
   evaluate();
   if (areProbesDue()) probe();

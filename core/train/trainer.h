@@ -2,9 +2,12 @@
 // disk.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,18 +36,35 @@ struct TrainerSetup {
   std::string checkpointPrefix;      ///< what CheckpointRecord::folder begins with: "run-<uuid>"
   std::filesystem::path resumeFrom;  ///< a verified checkpoint folder, or empty
   std::uint64_t seed = 0;
+  /// Checkpoints that were found damaged on the way to `resumeFrom`: one sentence each.
+  std::vector<std::string> damaged;
+  /// Checkpoint steps that other runs start from; see RetentionOptions::needed.
+  std::function<std::set<std::int64_t>()> neededSteps;
+  /// How long the run may wait for its own saves, apart from a twentieth of its running time; a
+  /// save that would wait longer is made later.
+  std::chrono::duration<double> saveWait = std::chrono::seconds(5);
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };
 
-enum class Outcome { Done, Failed, Interrupted, Paused, Stopped };
+enum class Outcome {
+  Done,
+  Failed,
+  Interrupted,
+  Paused,
+  Stopped,
+  RolledBack,  ///< it diverged, and goes on from `resumeFrom` in a new segment: a new Trainer does
+               ///< it
+};
 
 struct TrainerResult {
   Outcome outcome = Outcome::Done;
-  std::string reason;     ///< one sentence for everything but Done
-  std::int64_t step = 0;  ///< optimizer steps completed
-  double seconds = 0;     ///< of running time over all segments
-  Scores scores;          ///< of the last evaluation: {"test/top1", 0.87}
+  std::string reason;                  ///< one sentence for everything but Done
+  std::int64_t step = 0;               ///< optimizer steps completed
+  double seconds = 0;                  ///< of running time over all segments
+  Scores scores;                       ///< of the last evaluation: {"test/top1", 0.87}
+  std::filesystem::path resumeFrom{};  ///< of RolledBack: a verified checkpoint folder; empty: the
+                                       ///< run begins again, with other batches
 };
 
 class VITRINE_ENGINE_EXPORT Trainer {
@@ -54,7 +74,7 @@ class VITRINE_ENGINE_EXPORT Trainer {
   /// differs
   Trainer(TrainerSetup setup, EventSink& sink, RunControl& control);
   ~Trainer();
-  /// Trains to the end, or to a request, or to a non-finite loss. Throws only for programmer's
+  /// Trains to the end, or to a request, or to where it diverges. Throws only for programmer's
   /// mistakes and lost data.
   [[nodiscard]] TrainerResult run();
 

@@ -2,6 +2,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -11,6 +12,9 @@
 namespace vitrine {
 
 namespace {
+
+/// Of the running time, which a run may wait for its own saves.
+constexpr double kSaveWaitShare = 0.05;
 
 at::Tensor cpuCopy(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach();
@@ -102,11 +106,16 @@ void Trainer::State::requireSameConfiguration(const CheckpointState& from) const
 
 void Trainer::State::prepareCheckpoints() {
   if (setup.checkpointFolder.empty()) return;
-  writer = std::make_unique<CheckpointWriter>(
-      setup.checkpointFolder, setup.checkpointPrefix,
-      RetentionOptions{setup.train.integer("checkpoint.keep"), setup.train.flag("checkpoint.best"),
-                       setup.resumeFrom},
-      [this] { sink.flush(); });
+  RetentionOptions retention;
+  retention.keep = setup.train.integer("checkpoint.keep");
+  retention.keepBest = setup.train.flag("checkpoint.best");
+  retention.resumedFrom = setup.resumeFrom;
+  retention.keepEvery = setup.train.maybeInteger("checkpoint.keep_every").value_or(0);
+  retention.needed = setup.neededSteps;
+  if (!setup.resumeFrom.empty())
+    retention.bestStep = readCheckpointState(setup.resumeFrom).bestStep;
+  writer = std::make_unique<CheckpointWriter>(setup.checkpointFolder, setup.checkpointPrefix,
+                                              std::move(retention), [this] { sink.flush(); });
 }
 
 void Trainer::State::resume() {
@@ -129,8 +138,10 @@ void Trainer::State::resume() {
   }
 
   step = from.step;
-  batchesConsumed = from.batchesConsumed;
   samplesSeen = from.samplesSeen;
+  skippedSteps = from.step - from.updates;
+  watch.restore(from.divergence);
+  trainStep->setSpikesInRow(watch.spikesInRow());
   secondsBefore = from.seconds;
   evaluatedStep = from.evaluatedStep;
   probedStep = from.probedStep;
@@ -148,7 +159,31 @@ void Trainer::State::resume() {
 bool Trainer::State::isCheckpointDue() const {
   if (!writer || savedStep == step) return false;
   const bool isNewBest = bestStep == step && setup.train.flag("checkpoint.best");
-  return isNewBest || isDue(setup.train, "checkpoint", step, stepsPerEpoch);
+  const auto keepEvery = setup.train.maybeInteger("checkpoint.keep_every");
+  return isNewBest || (keepEvery && step % *keepEvery == 0) ||
+         isDue(setup.train, "checkpoint", step, stepsPerEpoch) ||
+         (isSaveOverdue && writer->waitFor(std::chrono::nanoseconds(0)));
+}
+
+bool Trainer::State::makeRoomForSave() {
+  const auto start = Clock::now();
+  if (bestStep == step) {
+    writer->wait();  // the best one cannot be made later
+  } else {
+    const double budget = setup.saveWait.count() + kSaveWaitShare * (seconds() - secondsBefore);
+    const std::chrono::duration<double> left(std::max(0.0, budget - waitedForSaves));
+    if (!writer->waitFor(std::chrono::duration_cast<std::chrono::nanoseconds>(left))) {
+      waitedForSaves += std::chrono::duration<double>(Clock::now() - start).count();
+      if (!isSaveOverdue) {
+        event("checkpoint_late", "the checkpoint of step " + std::to_string(step) +
+                                     " is made later: the one before it is still being written");
+      }
+      isSaveOverdue = true;
+      return false;
+    }
+  }
+  waitedForSaves += std::chrono::duration<double>(Clock::now() - start).count();
+  return true;
 }
 
 CheckpointSnapshot Trainer::State::snapshot() {
@@ -160,12 +195,14 @@ CheckpointSnapshot Trainer::State::snapshot() {
   state.batchesConsumed = batchesConsumed;
   state.samplesSeen = samplesSeen;
   state.seconds = seconds();
-  state.updates = step;
+  state.updates = step - skippedSteps;
   state.evaluatedStep = evaluatedStep;
   state.probedStep = probedStep;
   state.skippedProbes = skippedProbes;
   state.bestStep = bestStep;
   state.bestScore = bestScore;
+  state.rollbacks = rollbacks;
+  state.divergence = watch.state();
   const at::Tensor bytes = generator.get_state();
   state.generator.assign(static_cast<const char*>(bytes.const_data_ptr()),
                          static_cast<std::size_t>(bytes.numel()));
@@ -176,6 +213,8 @@ CheckpointSnapshot Trainer::State::snapshot() {
   state.config = setup.config;
   state.isFinished = isFinished;
   snapshot.isBest = bestStep == step;
+  const auto& names = trainStep->optimizer().names();
+  snapshot.trained.insert(names.begin(), names.end());
 
   const at::NoGradGuard noGrad;
   const NamedTensors tensors = runTensors(model, session);
@@ -190,6 +229,7 @@ void Trainer::State::save(Wait wait) {
   if (savedStep != step || isFinished) {
     writer->wait();  // before the copy: two snapshots would be alive otherwise
     savedStep = step;
+    isSaveOverdue = false;
     writer->save(snapshot());
   }
   if (wait == Wait::Yes) writer->wait();

@@ -2,6 +2,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -102,16 +103,39 @@ void Trainer::State::evaluate() {
   std::string text = "evaluation";
   for (const auto& [name, score] : scores.items()) {
     lastScores.emplace_back(name, score.get<double>());
-    if (name == session.bestBy()) text = name + " " + formatReal(score.get<double>(), 4);
+    if (name == bestBy()) text = name + " " + formatReal(score.get<double>(), 4);
   }
-  const auto best = std::find_if(lastScores.begin(), lastScores.end(), [&](const auto& score) {
-    return score.first == session.bestBy();
-  });
-  if (best != lastScores.end() && (bestStep < 0 || best->second > bestScore)) {
-    bestStep = step;
-    bestScore = best->second;
-  }
+  findBest();
   event("evaluation", text, Json{{"scores", scores}});
+}
+
+std::string Trainer::State::bestBy() const {
+  const std::string name =
+      setup.train.has("checkpoint.best_by") ? setup.train.text("checkpoint.best_by") : "";
+  return name.empty() ? session.bestBy() : name;
+}
+
+void Trainer::State::findBest() {
+  const std::string by = bestBy();
+  const auto found = std::find_if(lastScores.begin(), lastScores.end(),
+                                  [&](const auto& score) { return score.first == by; });
+  if (found == lastScores.end()) {
+    if (isBestUnknown || by == session.bestBy()) return;
+    isBestUnknown = true;
+    std::string names;
+    for (const auto& score : lastScores) names += (names.empty() ? "" : ", ") + score.first;
+    event("best_unknown", "checkpoint.best_by is " + by +
+                              ", which the evaluation does not give; it gives " + names);
+    return;
+  }
+  const bool isLowest =
+      setup.train.has("checkpoint.best_is") && setup.train.text("checkpoint.best_is") == "lowest";
+  const double score = found->second;
+  const bool isBetter = isLowest ? score < bestScore : score > bestScore;
+  if (std::isfinite(score) && (bestStep < 0 || isBetter)) {
+    bestStep = step;
+    bestScore = score;
+  }
 }
 
 void Trainer::State::evaluateWeights(const std::string& weights, MetricRecord& record,

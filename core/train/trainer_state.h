@@ -8,6 +8,7 @@
 
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
+#include "core/train/divergence.h"
 #include "core/train/modules.h"
 #include "core/train/observe.h"
 #include "core/train/schedule.h"
@@ -44,8 +45,13 @@ struct Trainer::State {
   std::int64_t batchesConsumed = 0, samplesSeen = 0;
   std::int64_t evaluatedStep = -1, probedStep = -1, skippedProbes = 0;
   std::int64_t bestStep = -1, savedStep = -1;
+  std::int64_t skippedSteps = 0;  ///< of `step`: those that changed nothing
+  std::int64_t rollbacks = 0;
   double bestScore = 0;
   bool isFinished = false;
+  bool isSaveOverdue = false;  ///< one was due while another was under way
+  double waitedForSaves = 0;   ///< seconds, in this process
+  bool isBestUnknown = false;  ///< no evaluation gives the score that checkpoint.best_by names
   std::vector<std::pair<std::string, double>> scheduledValues;  ///< of the last step
   Scores lastScores;
 
@@ -57,11 +63,18 @@ struct Trainer::State {
     double trainSeconds = 0;  ///< spent in steps since the start of this segment
     std::vector<std::string> partNames;
     std::vector<std::pair<std::string, double>> scheduled;
+    std::int64_t batchesConsumed = 0;
+    SpikeLimits limits;
   };
   struct Failure {
-    std::int64_t step = 0;  ///< the step that was not finite, counted as if it had completed
+    std::int64_t step = 0;  ///< the step that diverged, counted as if it had completed
     double loss = 0, gradientNorm = 0;
+    std::int64_t batchesConsumed = 0;
+    SpikeLimits limits;
+    std::int64_t skippedInRow = 0;  ///< more than zero: too many, this one included
   };
+  DivergenceOptions divergence;
+  DivergenceWatch watch;
   LateReader reader;
   std::deque<Sent> sent;
   std::optional<Failure> failure;
@@ -101,7 +114,12 @@ struct Trainer::State {
   void progress();
   [[nodiscard]] std::optional<TrainerResult> serveRequest();
   [[nodiscard]] TrainerResult endWith(Outcome outcome, std::string reason);
-  [[nodiscard]] TrainerResult fail();
+
+  // trainer_divergence.cpp
+  void heard(const Sent& at, const StepReadings& readings);
+  [[nodiscard]] std::vector<std::int64_t> samplesOf(std::int64_t ofStep) const;
+  [[nodiscard]] TrainerResult diverged();
+  [[nodiscard]] TrainerResult rollBack(const std::string& cause, const Json& facts);
 
   // trainer_observe.cpp
   void prepareObservation();
@@ -110,6 +128,9 @@ struct Trainer::State {
   [[nodiscard]] bool isProbeDue(const Observed& observed) const;
   [[nodiscard]] bool areProbesDue() const;
   void evaluate();
+  /// Name of the score that decides which checkpoint is the best.
+  [[nodiscard]] std::string bestBy() const;
+  void findBest();
   void evaluateWeights(const std::string& weights, MetricRecord& record, Json& scores);
   void probe();
   void deliverFindings();
@@ -120,6 +141,8 @@ struct Trainer::State {
   void prepareCheckpoints();
   void resume();
   [[nodiscard]] bool isCheckpointDue() const;
+  /// \returns  whether a save may begin: one is under way at a time
+  [[nodiscard]] bool makeRoomForSave();
   [[nodiscard]] CheckpointSnapshot snapshot();
   enum class Wait { No, Yes };
   void save(Wait wait);

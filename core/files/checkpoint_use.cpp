@@ -1,0 +1,101 @@
+#include "core/files/checkpoint_use.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/files/posix_file.h"
+
+namespace vitrine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+int lockRetrying(int descriptor, int operation) {
+  int result = 0;
+  do {
+    result = ::flock(descriptor, operation);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+/// Takes the lock alone. A file system without locks (NFS has none for folders) never says that
+/// somebody else has it.
+bool isTaken(int descriptor) {
+  return lockRetrying(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/// The folder at `path` is the one that is open.
+bool isSame(int descriptor, const fs::path& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+CheckpointHold::CheckpointHold(const fs::path& folder) {
+  for (;;) {
+    files::Descriptor fd(::open(folder.c_str(), kOpenFolder));
+    if (fd.get() < 0) files::throwSystemError(folder, "cannot be opened");
+    lockRetrying(fd.get(), LOCK_SH);
+    // Who had the lock may have removed the folder, or put another in its place.
+    if (!isSame(fd.get(), folder)) continue;
+    descriptor_ = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) files::throwSystemError(folder, "cannot be held");
+    return;
+  }
+}
+
+CheckpointHold::~CheckpointHold() { ::close(descriptor_); }
+
+CheckpointWriterLock::CheckpointWriterLock(const fs::path& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  files::Descriptor fd(::open(parent.c_str(), kOpenFolder));
+  if (fd.get() < 0) files::throwSystemError(parent, "cannot be opened");
+  if (isTaken(fd.get())) {
+    throw RefusedError("another process writes checkpoints into " + parent.string() +
+                       "; a run is trained by one at a time");
+  }
+  descriptor_ = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor_ < 0) files::throwSystemError(parent, "cannot be locked");
+}
+
+CheckpointWriterLock::~CheckpointWriterLock() { ::close(descriptor_); }
+
+bool removeCheckpoint(const fs::path& folder) {
+  const files::Descriptor fd(::open(folder.c_str(), kOpenFolder));
+  if (fd.get() < 0 || isTaken(fd.get())) return false;
+  // The manifest goes first: a removal that is cut off leaves no folder that counts.
+  fs::remove(folder / "manifest.json");
+  fs::remove_all(folder);
+  return true;
+}
+
+std::vector<std::string> pruneCheckpoints(const fs::path& parent, std::int64_t now,
+                                          const CheckpointRetention& retention) {
+  const std::vector<CheckpointFolder> all = listCheckpoints(parent);
+  std::vector<std::string> removed;
+  std::int64_t kept = 0;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (it->step <= now) {
+      const bool isEvery = retention.everySteps > 0 && it->step % retention.everySteps == 0;
+      if (kept++ < retention.newest || isEvery || retention.needed.count(it->step) != 0) continue;
+    }
+    if (removeCheckpoint(it->folder)) removed.push_back(it->folder.filename().string());
+  }
+  return removed;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,61 @@
+// Which checkpoints stay: those in use, those a rule keeps, and those somebody still needs. Knows
+// no torch.
+//
+// Who reads a checkpoint holds it: a shared lock on the folder itself, which ends with the process.
+// Who removes one takes the lock alone, and leaves the folder for the next time where that fails.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/foundation_export.h"
+
+namespace vitrine {
+
+/// While it lives nobody removes the checkpoint. Hold first, then verify.
+class VITRINE_FOUNDATION_EXPORT CheckpointHold {
+ public:
+  /// Waits while the folder is being removed. \throws FileError  it is not there
+  explicit CheckpointHold(const std::filesystem::path& folder);
+  ~CheckpointHold();
+  CheckpointHold(const CheckpointHold&) = delete;
+  CheckpointHold& operator=(const CheckpointHold&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// One process at a time writes and removes the checkpoints of a run.
+class VITRINE_FOUNDATION_EXPORT CheckpointWriterLock {
+ public:
+  /// \param parent  the run's folder; made when missing
+  /// \throws RefusedError  another one writes there  \throws FileError  the folder cannot be made
+  explicit CheckpointWriterLock(const std::filesystem::path& parent);
+  ~CheckpointWriterLock();
+  CheckpointWriterLock(const CheckpointWriterLock&) = delete;
+  CheckpointWriterLock& operator=(const CheckpointWriterLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+struct CheckpointRetention {
+  std::int64_t newest = 2;        ///< how many of the newest stay, `now` included
+  std::int64_t everySteps = 0;    ///< steps divisible by it stay; 0: none for that reason
+  std::set<std::int64_t> needed;  ///< steps that stay for any other reason: the best, where a run
+                                  ///< goes on from, where another run starts
+};
+
+/// Removes what the rule does not keep. Checkpoints after `now` belong to a branch that was left,
+/// and go; whatever somebody holds stays. \param now  step of the newest checkpoint of this branch
+/// \returns    names of the folders that are gone, newest first
+VITRINE_FOUNDATION_EXPORT std::vector<std::string> pruneCheckpoints(
+    const std::filesystem::path& parent, std::int64_t now, const CheckpointRetention& retention);
+
+/// \returns  false where somebody holds it, or it is not there
+VITRINE_FOUNDATION_EXPORT bool removeCheckpoint(const std::filesystem::path& folder);
+
+}  // namespace vitrine
