@@ -99,8 +99,10 @@ QWidget* ArtifactsPage::makeViewer() {
   exports->setToolTip(QStringLiteral("Write the figure or its numbers to a file"));
   exports->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(exports);
+  figureActions_ << menu->addAction(QStringLiteral("Copy &image"), this, &ArtifactsPage::copyImage);
   const auto kind = [&](const QString& text, const QString& ending, const QString& filter) {
-    menu->addAction(text, this, [this, ending, filter] { askAndExport(ending, filter); });
+    figureActions_ << menu->addAction(text, this,
+                                      [this, ending, filter] { askAndExport(ending, filter); });
   };
   kind(QStringLiteral("Figure as &PNG\u2026"), QStringLiteral(".png"),
        QStringLiteral("PNG images (*.png)"));

@@ -213,6 +213,8 @@ void ArtifactsPage::showFigures() {
     for (std::size_t i = 0; i < shown.size(); ++i) {
       auto* view = new FigureView(this);
       connect(view, &FigureView::clicked, this, &ArtifactsPage::onClicked);
+      view->addActions(figureActions_);
+      view->setContextMenuPolicy(Qt::ActionsContextMenu);
       grid_->addWidget(view, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
       view->show();
       views_.push_back(view);

@@ -2,6 +2,8 @@
 // side.
 #pragma once
 
+#include <QAction>
+#include <QList>
 #include <QTimer>
 #include <cstdint>
 #include <map>
@@ -96,6 +98,7 @@ class ArtifactsPage final : public Page {
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
   QToolButton* follow_ = nullptr;
+  QList<QAction*> figureActions_;  ///< copy and export: of the button and of every figure
   QCheckBox* sameScale_ = nullptr;
   QCheckBox* wholeMatrix_ = nullptr;
 

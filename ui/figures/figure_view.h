@@ -1,4 +1,4 @@
-// A widget that shows one figure: tool tips, clicks on maps, and a menu to export it.
+// A widget that shows one figure: tool tips and clicks on maps.
 #pragma once
 
 #include <QImage>

@@ -201,6 +201,16 @@ TEST_F(Artifacts, PutsTheNoteUnderAttention) {
   EXPECT_EQ(shown->name().toStdString(), "image 0");
 }
 
+TEST_F(Artifacts, OffersCopyAndExportAtEveryFigure) {
+  const auto shown = page({runWith("first", {samples::confusion()})});
+  const FigureView* view = shown->findChild<FigureView*>();
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->contextMenuPolicy(), Qt::ActionsContextMenu);
+  ASSERT_EQ(view->actions().size(), 4);
+  view->actions().first()->trigger();
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("clipboard")));
+}
+
 TEST_F(Artifacts, ExportsWhatIsShown) {
   const auto shown =
       page({runWith("first", {samples::confusion()}), runWith("second", {samples::confusion()})});
