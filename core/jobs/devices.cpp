@@ -72,6 +72,13 @@ bool fits(const std::string& wanted, const Device& device) {
   return wanted == device.name || (device.isGpu() && wanted == device.uuid);
 }
 
+bool agree(const std::string& configured, const std::string& device) {
+  if (device.empty() || configured.empty() || configured == "auto" || configured == device)
+    return true;
+  if ((configured == "cpu") != (device == "cpu")) return false;
+  return configured == "cuda" || configured == "cuda:0";
+}
+
 std::string visibleDevices(const std::vector<Device>& all, const Device& device,
                            const std::string& configured) {
   if (!device.isGpu()) return {};

@@ -40,6 +40,11 @@ class VITRINE_STORE_EXPORT SystemDevices final : public DeviceSource {
 /// `device`.
 [[nodiscard]] VITRINE_STORE_EXPORT bool fits(const std::string& wanted, const Device& device);
 
+/// Whether a run whose configuration says `configured` ("auto", "cpu", "cuda:1" ...) can be put on
+/// `device` ("", "cpu", "cuda", "cuda:1", a UUID).
+[[nodiscard]] VITRINE_STORE_EXPORT bool agree(const std::string& configured,
+                                              const std::string& device);
+
 /// The value of CUDA_VISIBLE_DEVICES for a run on `device` whose configuration says
 /// `configured` ("auto", "cuda:1" ...): the UUID of the GPU alone, unless the configuration counts
 /// GPUs; "" on the CPU.

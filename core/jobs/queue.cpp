@@ -227,6 +227,42 @@ void JobQueue::place(std::int64_t run, std::int64_t other, bool isBefore) {
 void JobQueue::moveBefore(std::int64_t run, std::int64_t other) { place(run, other, true); }
 void JobQueue::moveAfter(std::int64_t run, std::int64_t other) { place(run, other, false); }
 
+void JobQueue::requireAtRest(std::int64_t run) {
+  requireEntry(run);
+  const RunState state = stateOf(*store_.database_, run);
+  if (isAlive(state)) {
+    throw RefusedError(nameOf(run) + " is " + toString(state) +
+                       "; pause it first, what it was started with holds until it ends");
+  }
+}
+
+void JobQueue::setTimeLimit(std::int64_t run, double seconds) {
+  Database& database = *store_.database_;
+  database.write([&] {
+    requireAtRest(run);
+    database.prepare("UPDATE queue_entry SET time_limit_seconds = ? WHERE run_id = ?")
+        .with(seconds, run)
+        .run();
+    touch(database, run);
+  });
+}
+
+void JobQueue::setDevice(std::int64_t run, const std::string& device) {
+  Database& database = *store_.database_;
+  database.write([&] {
+    requireAtRest(run);
+    const std::string configured = find(run)->configured;
+    if (!agree(configured, device)) {
+      throw RefusedError(nameOf(run) + " has train.device = " + configured +
+                         " and cannot be put on " + device);
+    }
+    database.prepare("UPDATE queue_entry SET device = ?, held = '' WHERE run_id = ?")
+        .with(device, run)
+        .run();
+    touch(database, run);
+  });
+}
+
 QueueMode JobQueue::mode() {
   Statement row = store_.database_->prepare("SELECT mode FROM queue_state");
   const std::string text = row.step() ? row.text(0) : "";

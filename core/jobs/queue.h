@@ -82,6 +82,9 @@ class VITRINE_STORE_EXPORT JobQueue {
   void moveToFront(std::int64_t run);
   void moveBefore(std::int64_t run, std::int64_t other);
   void moveAfter(std::int64_t run, std::int64_t other);
+  // \throws RefusedError  the run is in progress, or its configuration asks for another device
+  void setTimeLimit(std::int64_t run, double seconds);
+  void setDevice(std::int64_t run, const std::string& device);
 
   [[nodiscard]] QueueMode mode();
   /// AfterCurrent becomes Paused at once when nothing of the queue is in progress.
@@ -116,6 +119,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   [[nodiscard]] bool mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const noexcept;
   [[nodiscard]] std::vector<QueueEntry> readEntries();
   void requireEntry(std::int64_t run);
+  void requireAtRest(std::int64_t run);
   void place(std::int64_t run, std::int64_t other, bool isBefore);
 
   RunStore& store_;

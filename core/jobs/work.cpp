@@ -67,6 +67,7 @@ class QueueWorker {
       const std::int64_t version = store_.dataVersion();
       if (noteEnded() || isReapDue || version != seen) {
         if (isReapDue) store_.reapLostRuns();
+        if (isReapDue) attend();
         if (isReapDue) looked = Clock::now();
         seen = version;
         queue_.tidy();
@@ -83,6 +84,7 @@ class QueueWorker {
   }
 
  private:
+  void attend();
   [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
   void startWhatCan();
@@ -94,8 +96,16 @@ class QueueWorker {
   JobQueue queue_;
   std::vector<Device> devices_;
   std::map<std::int64_t, std::string> started_;  ///< not yet ended, with their label
+  std::optional<KernelLock> attendance_;
   WorkReport report_;
 };
+
+void QueueWorker::attend() {
+  // Who works with some devices only, or for one run, leaves others to somebody else.
+  const bool isForAll = options_.devices.empty() && options_.until != WorkUntil::OneEnded;
+  if (isForAll && !attendance_)
+    attendance_ = KernelLock::tryLock(workLockFile(fs::absolute(store_.file())));
+}
 
 bool QueueWorker::noteEnded() {
   const int before = report_.ended;
@@ -129,16 +139,7 @@ bool QueueWorker::isOver() {
   if (options_.until != WorkUntil::Drained) return false;
   if (!started_.empty() || !queue_.inProgress().empty()) return false;
   if (queue_.mode() != QueueMode::Running) return true;
-  const std::vector<QueueEntry> entries = queue_.list();
-  // What is about to be retried counts as startable; what starts from a run that has ended does
-  // not.
-  return std::none_of(entries.begin(), entries.end(), [&](const QueueEntry& entry) {
-    const std::string& wanted =
-        entry.options.device.empty() ? entry.configured : entry.options.device;
-    const bool hasDevice = std::any_of(devices_.begin(), devices_.end(),
-                                       [&](const Device& device) { return fits(wanted, device); });
-    return hasDevice && (entry.isReady || entry.state == RunState::Interrupted);
-  });
+  return !hasStartable(queue_, devices_);
 }
 
 void QueueWorker::startWhatCan() {
@@ -192,6 +193,30 @@ bool QueueWorker::startOn(const Device& device) {
 WorkReport workQueue(RunStore& store, DeviceSource& devices, const WorkOptions& options) {
   if (const std::string why = whyNotHere(store); !why.empty()) throw RefusedError(why);
   return QueueWorker(store, devices, options).work();
+}
+
+bool hasStartable(JobQueue& queue, const std::vector<Device>& devices) {
+  const std::vector<QueueEntry> entries = queue.list();
+  return std::any_of(entries.begin(), entries.end(), [&](const QueueEntry& entry) {
+    const std::string& wanted =
+        entry.options.device.empty() ? entry.configured : entry.options.device;
+    const bool hasDevice = std::any_of(devices.begin(), devices.end(),
+                                       [&](const Device& device) { return fits(wanted, device); });
+    return hasDevice && (entry.isReady || entry.state == RunState::Interrupted);
+  });
+}
+
+fs::path workLockFile(const fs::path& database) { return filesFolder(database) / "queue.lock"; }
+fs::path workLogFile(const fs::path& database) { return filesFolder(database) / "queue.log"; }
+
+std::int64_t attendQueue(const fs::path& database, const fs::path& program) {
+  const fs::path file = fs::absolute(database);
+  if (!KernelLock::tryLock(workLockFile(file))) return 0;
+  // What earlier ones said matters no more.
+  std::error_code error;
+  fs::remove(workLogFile(file), error);
+  return spawnDetached({program.string(), "work", "--drain", "--db", file.string()},
+                       workLogFile(file));
 }
 
 std::string hostOfMount(const std::string& mounts, const fs::path& folder) {

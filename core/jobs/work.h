@@ -39,6 +39,25 @@ struct WorkReport {
 VITRINE_STORE_EXPORT WorkReport workQueue(RunStore& store, DeviceSource& devices,
                                           const WorkOptions& options);
 
+/// Whether something in the queue can be started on one of `devices`, now or in a moment: what is
+/// about to be retried counts, what starts from a run that has ended does not.
+[[nodiscard]] VITRINE_STORE_EXPORT bool hasStartable(JobQueue& queue,
+                                                     const std::vector<Device>& devices);
+
+/// Held by a workQueue() for all devices that goes on until it is asked or nothing is left, so that
+/// the window knows that the queue is attended: `<files>/queue.lock`.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLockFile(
+    const std::filesystem::path& database);
+
+/// Starts `vitrine work --drain`, detached, when nobody works on the queue; its output goes to
+/// `<files>/queue.log`. Two that call this at once may start two: they share the queue.
+/// \returns  its pid, 0 when somebody is at work already
+/// \throws Error  it could not be started
+VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& database,
+                                              const std::filesystem::path& program);
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLogFile(
+    const std::filesystem::path& database);
+
 /// Why this machine must not work on the file, with the way out; "" when it may.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(RunStore& store);
 /// The host that serves the network file system below `folder`: of a source like "nas:/export",

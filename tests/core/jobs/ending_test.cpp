@@ -185,7 +185,8 @@ TEST_F(Parts, ARunThatNeedsMoreThanIsThereIsHeldWithTheNumbers) {
   const Device cpu{"cpu", "", "", 8'000'000'000, 2'000'000'000};
   EXPECT_EQ(whyNoRoom(needs, cpu, file()), "");
   needs.neededMemoryBytes = 3'000'000'000;
-  EXPECT_EQ(whyNoRoom(needs, cpu, file()), "needs about 3.0 GB of memory, and 2.0 GB are free on cpu");
+  EXPECT_EQ(whyNoRoom(needs, cpu, file()),
+            "needs about 3.0 GB of memory, and 2.0 GB are free on cpu");
   needs.neededMemoryBytes = 0;
   needs.neededDiskBytes = std::int64_t{1} << 60;
   EXPECT_THAT(whyNoRoom(needs, cpu, file()), HasSubstr("for checkpoints, and "));

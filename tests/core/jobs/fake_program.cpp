@@ -1,6 +1,6 @@
 // Stands in for the headless program. `run` says what it was given, who it is and waits for
-// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS; `work --keep` is the keeper as it
-// is.
+// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS; `work --keep` and `work --drain`
+// are keeper and worker as they are.
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/jobs/keeper.h"
+#include "core/jobs/work.h"
 
 namespace {
 volatile sig_atomic_t isAsked = 0;
@@ -24,6 +25,15 @@ int main(int count, char** words) {
       return 1;
     }
     std::puts(R"({"items": []})");
+    return 0;
+  }
+  if (verb == "work" && std::string(words[2]) == "--drain") {  // work --drain --db FILE
+    vitrine::RunStore store(words[4]);
+    vitrine::SystemDevices devices;
+    vitrine::WorkOptions options;
+    options.until = vitrine::WorkUntil::Drained;
+    options.program = words[0];
+    vitrine::workQueue(store, devices, options);
     return 0;
   }
   if (verb == "work")  // work --keep N --db FILE ...

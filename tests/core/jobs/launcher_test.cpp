@@ -62,7 +62,8 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   const std::string text = waitFor(log, "this is stderr");
   // The session is the keeper's, the process group the run's own.
   EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
-  EXPECT_THAT(text, ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));
+  EXPECT_THAT(text,
+              ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));
   EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, run); }),
             "run 1 is starting and cannot be started");
   row = store.run(run);

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {
@@ -91,6 +93,53 @@ TEST_F(Queue, MovesRuns) {
   EXPECT_EQ(messageOf<NotFoundError>([&] { queue.moveToFront(three); }),
             "run 3 is not in the queue; `vitrine queue` lists what is");
   EXPECT_EQ(store.run(three).state, RunState::Queued);
+}
+
+TEST_F(Queue, ChangesLimitAndDeviceOfARunThatWaits) {
+  const std::int64_t run = enqueued();
+  queue.setTimeLimit(run, 7200);
+  queue.setDevice(run, "cuda:1");
+  EXPECT_EQ(queue.find(run)->options.timeLimitSeconds, 7200);
+  EXPECT_EQ(next(kCpu), 0) << "it is put on a GPU now";
+  EXPECT_EQ(next(kGpu), run);
+  EXPECT_THAT(messageOf<RefusedError>([&] { queue.setTimeLimit(run, 60); }),
+              HasSubstr("is starting; pause it first"));
+}
+
+TEST_F(Queue, PutsNoRunOnADeviceThatItsConfigurationRulesOut) {
+  const std::int64_t run = add("cpu");
+  queue.enqueue(std::vector{run}, {});
+  EXPECT_THAT(messageOf<RefusedError>([&] { queue.setDevice(run, "cuda:1"); }),
+              HasSubstr("train.device = cpu"));
+  queue.setDevice(run, "");
+  EXPECT_EQ(next(kCpu), run);
+}
+
+TEST_F(Queue, CountsAsWorkOnlyWhatADeviceHereCanStart) {
+  EXPECT_FALSE(hasStartable(queue, {kCpu}));
+  const std::int64_t run = add("cuda");
+  queue.enqueue(std::vector{run}, {});
+  EXPECT_FALSE(hasStartable(queue, {kCpu}));
+  EXPECT_TRUE(hasStartable(queue, {kCpu, kGpu}));
+  EXPECT_EQ(next(kGpu), run);
+  EXPECT_FALSE(hasStartable(queue, {kCpu, kGpu})) << "it is in progress";
+}
+
+TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
+  QueueOptions brief;
+  brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end
+  const std::int64_t run = enqueued(brief);
+  ASSERT_GT(attendQueue(file(), FAKE_PROGRAM), 0);
+  const auto isAttended = [&] { return !KernelLock::tryLock(workLockFile(file())); };
+  const auto wait = [&](const auto& condition) {
+    for (int i = 0; i < 2000 && !condition(); ++i) ::usleep(10'000);
+    return condition();
+  };
+  ASSERT_TRUE(wait([&] { return store.run(run).state != RunState::Queued && isAttended(); }));
+  EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "somebody is at work";
+  EXPECT_TRUE(wait([&] { return !isAttended(); }));
+  EXPECT_FALSE(isAlive(store.run(run).state));
+  EXPECT_THAT(order(), IsEmpty());
 }
 
 TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
