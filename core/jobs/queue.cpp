@@ -269,7 +269,7 @@ QueueMode JobQueue::mode() {
   for (const auto& [value, name] : kModes) {
     if (text == name) return value;
   }
-  throw StoreError("the queue is '" + text + "'; the database is damaged: restore a backup");
+  throw StoreError("the queue is '" + shown(text) + "'; the database is damaged: restore a backup");
 }
 
 void JobQueue::setMode(QueueMode mode) {

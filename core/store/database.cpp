@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/store/check_mark.h"
 #include "core/store/file_system.h"
+#include "core/store/rows.h"
 
 namespace vitrine {
 
@@ -390,7 +391,8 @@ void Database::limitLog() {
 void Database::fail(int code, const std::string& doing) {
   const std::string file = quoted(file_.string());
   // Texts of SQLite may quote a damaged file: bytes, not necessarily UTF-8.
-  const std::string message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  const std::string message =
+      shown(handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

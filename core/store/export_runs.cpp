@@ -99,7 +99,7 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
     if (!isPlainPath(folder, runFolder) ||
         folder.find('/', runFolder.size() + 1) != std::string::npos) {
       throw StoreError("run " + std::to_string(run.id) + " names the checkpoint folder '" +
-                       toUtf8(folder) + "', which is not its own; run `vitrine db check`");
+                       shown(folder) + "', which is not its own; run `vitrine db check`");
     }
     storeCheckpoint(to, id, files / folder, runFolder);
     ++task.report.checkpoints;

@@ -26,15 +26,6 @@ namespace {
 
 std::string quotedSource(const ImportTask& task) { return "'" + task.source.string() + "'"; }
 
-/// Text of a file in one line of a message.
-std::string shown(const std::string& text) {
-  std::string line = shorten(toUtf8(text), 160);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return line;
-}
-
 bool isSqliteFile(const fs::path& file) {
   std::array<char, 16> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());

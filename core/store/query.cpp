@@ -111,7 +111,7 @@ RunStore::Table RunStore::query(const std::string& sql) {
     throw RefusedError("this statement does more than read (" + toUtf8(sqlite3_errmsg(handle)) +
                        "); `query` takes SELECT, EXPLAIN and informative PRAGMAs");
   }
-  if (prepared != SQLITE_OK) throw StoreError("SQL error: " + toUtf8(sqlite3_errmsg(handle)));
+  if (prepared != SQLITE_OK) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
   if (raw == nullptr)
     throw StoreError("there is no SQL statement; give one, for example SELECT * FROM runs");
   if (!isOnlySpace(rest)) {
@@ -142,7 +142,7 @@ RunStore::Table RunStore::query(const std::string& sql) {
       throw StoreError("the query was stopped after " + std::to_string(kDeadline.count()) +
                        " s; narrow it with WHERE run_id = ... or LIMIT");
     }
-    if (code != SQLITE_ROW) throw StoreError("SQL error: " + toUtf8(sqlite3_errmsg(handle)));
+    if (code != SQLITE_ROW) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
     std::vector<Json> row;
     row.reserve(static_cast<std::size_t>(columns));
     for (int i = 0; i < columns; ++i) row.push_back(cell(raw, i));

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace vitrine {
 
@@ -41,7 +42,7 @@ void checkUuid(const RunRow& run) {
   const bool isUuid =
       run.uuid.size() == 36 && run.uuid.find_first_not_of("0123456789abcdef-") == std::string::npos;
   if (!isUuid) {
-    throw StoreError("run " + std::to_string(run.id) + " has '" + toUtf8(run.uuid) +
+    throw StoreError("run " + std::to_string(run.id) + " has '" + shown(run.uuid) +
                      "' for a UUID; the database is damaged: restore a backup");
   }
 }
@@ -128,6 +129,14 @@ Json parseJson(const std::string& text, const std::string& what) {
 std::string toUtf8(std::string_view text) {
   // A JSON string replaces what is not UTF-8; reading it back gives the text.
   return Json::parse(dumpJson(Json(std::string(text)))).get<std::string>();
+}
+
+std::string shown(std::string_view text) {
+  std::string line = shorten(toUtf8(text), 160);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return line;
 }
 
 std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {

@@ -26,6 +26,10 @@ namespace vitrine {
 /// `text` with every byte that is not UTF-8 replaced by U+FFFD.
 [[nodiscard]] std::string toUtf8(std::string_view text);
 
+/// `text` of a file from outside, or of SQLite about one, as a part of a message: one line, nothing
+/// that a terminal obeys, at most 160 bytes.
+[[nodiscard]] std::string shown(std::string_view text);
+
 /// The last line that says something in a log below `folder`; "" when it cannot be read or lies
 /// elsewhere.
 [[nodiscard]] std::string lastLogLine(const std::filesystem::path& folder,

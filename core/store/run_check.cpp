@@ -122,7 +122,7 @@ class RunCheck {
         "n.name FROM metric_chunk c JOIN metric_name n ON n.id = c.metric_id WHERE c.run_id = ?");
     row.with(run_);
     while (row.step()) {
-      const std::string what = "has a chunk of '" + toUtf8(row.text(7)) + "' ";
+      const std::string what = "has a chunk of '" + shown(row.text(7)) + "' ";
       const auto clock = clocks_.find(row.integer(0));
       if (clock == clocks_.end()) {
         say(what + "whose clock belongs to another run");
@@ -183,7 +183,7 @@ class RunCheck {
     Statement tail =
         database_.prepare("SELECT count(*) FROM metric_tail WHERE run_id = ? AND metric_id = ?");
     if (tail.with(run_, row.metric).step() && tail.integer(0) != row.tail) {
-      say("has " + std::to_string(tail.integer(0)) + " points of '" + toUtf8(row.name) +
+      say("has " + std::to_string(tail.integer(0)) + " points of '" + shown(row.name) +
           "' that are not packed, where its summary says " + std::to_string(row.tail));
     }
     const std::vector<MetricPoint> points = readPoints(database_, run_, row.name, 0);
@@ -202,7 +202,7 @@ class RunCheck {
                 isSame(points.back().value, row.lastValue) && isSame(lowest, row.minimum) &&
                 isSame(highest, row.maximum) && (std::isnan(lowest) || (hasLowest && hasHighest));
     }
-    if (!isRight) say("has a summary of '" + toUtf8(row.name) + "' that is not that of its points");
+    if (!isRight) say("has a summary of '" + shown(row.name) + "' that is not that of its points");
   }
 
   struct Clock {
@@ -233,7 +233,7 @@ std::vector<std::string> fileProblems(Database& database, std::int64_t id,
     const std::string what =
         nameOf(id) + ": the checkpoint of step " + std::to_string(row.integer(1));
     if (!isPlainPath(path, folder)) {
-      problems.push_back(what + " names the folder '" + toUtf8(path) + "', which is not the run's");
+      problems.push_back(what + " names the folder '" + shown(path) + "', which is not the run's");
       continue;
     }
     std::error_code error;

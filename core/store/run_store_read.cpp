@@ -1,4 +1,6 @@
 // The reading half of RunStore.
+#include <sstream>
+
 #include "core/base/error.h"
 #include "core/store/check_mark.h"
 #include "core/store/metrics.h"
@@ -260,13 +262,17 @@ std::vector<std::string> problemsOf(Database& database) {
   {
     Statement row = database.prepare("PRAGMA integrity_check");
     while (row.step()) {
-      if (row.text(0) != "ok") problems.push_back(toUtf8(row.text(0)));
+      // One row may hold several lines, the first of which names the database.
+      std::istringstream lines(row.text(0));
+      for (std::string line; std::getline(lines, line);) {
+        if (line != "ok" && !line.starts_with("*** in database")) problems.push_back(shown(line));
+      }
     }
   }
   Statement row = database.prepare("PRAGMA foreign_key_check");
   while (row.step()) {
-    problems.push_back("a row of '" + toUtf8(row.text(0)) + "' refers to a missing row of '" +
-                       toUtf8(row.text(2)) + "'");
+    problems.push_back("a row of '" + shown(row.text(0)) + "' refers to a missing row of '" +
+                       shown(row.text(2)) + "'");
   }
   return problems;
 }

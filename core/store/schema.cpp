@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/new_file.h"
+#include "core/store/rows.h"
 #include "core/store/types.h"
 
 namespace vitrine {
@@ -36,7 +37,7 @@ Objects objectsOf(sqlite3* handle) {
                          "SELECT type, name, coalesce(sql, '') FROM sqlite_schema "
                          "WHERE name NOT GLOB 'sqlite_stat*'",
                          -1, &statement, nullptr) != SQLITE_OK) {
-    const std::string message = sqlite3_errmsg(handle);
+    const std::string message = shown(sqlite3_errmsg(handle));
     throw StoreError("its schema cannot be read (" + message + ")");
   }
   const auto text = [&](int column) {
@@ -94,8 +95,8 @@ void compareObjects(Database& database, const Objects& expected) {
     if (found == expected.end()) {
       found = exportObjects().find(key);
       if (found != exportObjects().end() && found->second == sql) continue;
-      throw StoreError(file + " holds the " + key.first + " '" + key.second +
-                       "', which Vitrine did not make; remove it (DROP " + key.first +
+      throw StoreError(file + " holds the " + shown(key.first) + " '" + shown(key.second) +
+                       "', which Vitrine did not make; remove it (DROP " + shown(key.first) +
                        ") if you trust the file, or restore a backup");
     }
     if (found->second != sql) {

@@ -38,7 +38,7 @@ std::string uuidOf(Database& database) {
   const std::string uuid = row.step() ? row.text(0) : "";
   // It becomes the name of a file.
   if (uuid.size() != 36 || uuid.find_first_not_of("0123456789abcdef-") != std::string::npos) {
-    throw StoreError("'" + database.file().string() + "' has '" + toUtf8(uuid) +
+    throw StoreError("'" + database.file().string() + "' has '" + shown(uuid) +
                      "' for a UUID; the database is damaged: restore a backup");
   }
   return uuid;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/store/rows.h"
 
 namespace vitrine {
 
@@ -98,7 +99,7 @@ RunState runStateFromString(const std::string& text) {
   for (const auto& [value, name] : kStateNames) {
     if (text == name) return value;
   }
-  throw StoreError("there is no run state '" + text + "'");
+  throw StoreError("there is no run state '" + shown(text) + "'");
 }
 
 bool canChange(RunState from, RunState to) noexcept {
