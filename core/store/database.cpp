@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cmath>
 #include <utility>
 
@@ -42,12 +43,36 @@ std::string uriOf(const std::filesystem::path& file, const char* parameters) {
   return uri + "?" + parameters;
 }
 
+constexpr const char* kFull =
+    " cannot grow because the disk is full, or your share of it; free some space";
+
+/// SQLite calls a full disk SQLITE_FULL, but not a quota, a limit on the size of files, or a full
+/// disk met while it makes its `-shm`. A sync that failed is never one of these: nobody knows what
+/// of it is on the disk.
+bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
+  if (handle == nullptr || (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE)) {
+    return false;
+  }
+  const auto isIt = [](int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; };
+  sqlite3_file* log = nullptr;
+  int ofFile = 0, ofLog = 0;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log != nullptr && log->pMethods != nullptr) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &ofLog);
+  }
+  return isIt(sqlite3_system_errno(handle)) || isIt(ofFile) || isIt(ofLog);
+}
+
 std::uint64_t sizeOf(const std::string& file) noexcept {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 }  // namespace
+
+UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
+UnwritableError::~UnwritableError() = default;
 
 // --- statements ----------------------------------------------------------------------------------
 
@@ -109,6 +134,12 @@ void Statement::run() {
   }
 }
 
+/// A value that is not NULL and yet cannot be had: SQLite had no memory for it.
+void Statement::checkMemory(int column) const {
+  if (isNull(column) || sqlite3_errcode(database_->handle()) != SQLITE_NOMEM) return;
+  database_->fail(SQLITE_NOMEM, "reading a value");
+}
+
 bool Statement::isNull(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
@@ -123,12 +154,16 @@ double Statement::real(int column) const {
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  if (bytes == nullptr) return {};
+  if (bytes == nullptr) {
+    checkMemory(column);
+    return {};
+  }
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
 std::span<const std::byte> Statement::blob(int column) const {
   const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
+  if (bytes == nullptr) checkMemory(column);
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
@@ -297,8 +332,8 @@ void Database::lock() {
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
   }
   if (gate_ && !gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
-    throw StoreError("'" + file_.string() +
-                     "' is busy: another process has been writing for 5 s; try again");
+    throw UnwritableError("'" + file_.string() +
+                          "' is busy: another process has been writing for 5 s; try again");
   }
   try {
     checkPlace();
@@ -396,10 +431,10 @@ void Database::fail(int code, const std::string& doing) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw StoreError(file +
-                       " is busy: another program has held it for 5 s; close that or try again");
+      throw UnwritableError(
+          file + " is busy: another program has held it for 5 s; close that or try again");
     case SQLITE_FULL:
-      throw StoreError(file + " cannot grow because the disk is full; free some space");
+      throw UnwritableError(file + kFull);
     case SQLITE_NOTADB:
       throw StoreError(file +
                        " is not a Vitrine database: it is not an SQLite file; choose another file");
@@ -407,7 +442,10 @@ void Database::fail(int code, const std::string& doing) {
       throw StoreError(file + " cannot be opened (" + message +
                        "); check the folder and its permissions");
     case SQLITE_READONLY:
-      throw StoreError(file + " cannot be written (" + message + "); check its permissions");
+      throw UnwritableError(file + " cannot be written (" + message + "); check its permissions");
+    case SQLITE_NOMEM:
+      throw StoreError(file + ": " + doing +
+                       " failed for want of memory; close other programs and try again");
     case SQLITE_CORRUPT:
       poison_ = message;
       throw StoreError(file + " is damaged (" + message +
@@ -416,6 +454,10 @@ void Database::fail(int code, const std::string& doing) {
       throw StoreError(file + " holds a value that is larger than the limit of " +
                        formatBytes(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1)));
     case SQLITE_IOERR:
+      if (code == SQLITE_IOERR_NOMEM) fail(SQLITE_NOMEM, doing);
+      if (isForWantOfSpace(handle_, code)) {
+        throw UnwritableError(file + kFull);
+      }
       poison_ = message;
       markForCheck(file_, message);
       throw StoreError("reading or writing " + file + " failed (" + message +

@@ -13,12 +13,21 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/error.h"
 #include "core/store/gate.h"
 #include "core/store_export.h"
 
 namespace vitrine {
 
 class Database;
+
+/// It cannot be written at present, through no fault of what was to be written: the disk is full,
+/// somebody else holds it, or permission was taken away. Trying again later can help.
+class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
+ public:
+  explicit UnwritableError(const std::string& message);
+  ~UnwritableError() override;
+};
 
 /// A prepared statement on loan from its connection's cache; reset when it goes.
 class VITRINE_STORE_EXPORT Statement {
@@ -64,6 +73,7 @@ class VITRINE_STORE_EXPORT Statement {
   Statement(Database& database, sqlite3_stmt* statement)
       : database_(&database), statement_(statement) {}
   void check(int code, const char* doing) const;
+  void checkMemory(int column) const;
 
   Database* database_;
   sqlite3_stmt* statement_;

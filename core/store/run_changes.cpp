@@ -34,13 +34,14 @@ RunState stateOf(Database& database, std::int64_t run) {
   return runStateFromString(row.text(0));
 }
 
-void addEvent(Database& database, std::int64_t run, std::int64_t segment,
-              const EventRecord& event) {
+void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
+              const std::string& at) {
   database
       .prepare(
           "INSERT INTO event(run_id, segment, step, at, kind, text, data) VALUES (?, ?, ?, ?, ?, "
           "?, ?)")
-      .with(run, segment, event.step, utcNow(), event.kind, event.text, dumpJson(event.data))
+      .with(run, segment, event.step, at.empty() ? utcNow() : at, event.kind, event.text,
+            dumpJson(event.data))
       .run();
 }
 

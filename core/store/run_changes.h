@@ -22,7 +22,9 @@ void touch(Database& database, std::int64_t run);
 /// \throws NotFoundError
 [[nodiscard]] RunState stateOf(Database& database, std::int64_t run);
 
-void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event);
+/// \param at  when it happened; "" is now
+void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
+              const std::string& at = "");
 /// Number of the newest segment, 0 where there is none.
 [[nodiscard]] std::int64_t lastSegment(Database& database, std::int64_t run);
 

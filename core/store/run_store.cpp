@@ -13,6 +13,7 @@
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
 #include "core/store/schema.h"
+#include "core/store/spool.h"
 
 namespace vitrine {
 
@@ -63,11 +64,11 @@ void addParameters(Database& database, std::int64_t run, const Json& config) {
 }
 
 std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t segment,
-                           const Artifact& artifact) {
+                           const Artifact& artifact, const std::string& at) {
   Statement row = database.prepare(
       "INSERT INTO artifact(run_id, segment, step, created_at, analysis, name, kind, meta, data) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  row.with(run, segment, artifact.step, utcNow(), artifact.analysis, artifact.name, artifact.kind,
+  row.with(run, segment, artifact.step, at, artifact.analysis, artifact.name, artifact.kind,
            dumpJson(artifact.meta));
   row.bindBlob(9, artifact.data);
   row.run();
@@ -75,20 +76,20 @@ std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t se
 }
 
 void storeCheckpoint(Database& database, std::int64_t run, std::int64_t segment,
-                     const CheckpointRecord& checkpoint) {
+                     const CheckpointRecord& checkpoint, const std::string& at) {
   database
       .prepare(
           "INSERT OR REPLACE INTO checkpoint(run_id, step, segment, folder, bytes, seconds, "
           "created_at, is_best) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       .with(run, checkpoint.step, segment, checkpoint.folder, checkpoint.bytes, checkpoint.seconds,
-            utcNow(), checkpoint.isBest ? 1 : 0)
+            at, checkpoint.isBest ? 1 : 0)
       .run();
   for (const std::string& folder : checkpoint.removed) {
     database
         .prepare(
             "UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND folder = ? AND step <> ?")
-        .with(utcNow(), run, folder, checkpoint.step)
+        .with(at, run, folder, checkpoint.step)
         .run();
   }
   if (checkpoint.isBest) {
@@ -121,9 +122,14 @@ RunStore::RunStore(const std::filesystem::path& file, OpenMode mode) {
   database_ = std::make_unique<Database>(file, access);
   openSchema(*database_);
   const std::string why = whyCheckIsNeeded(file);
-  if (why.empty()) return;
+  if (!why.empty()) checkAfterError(mode, why);
+  if (mode != OpenMode::ReadOnly) Spool::storeAll(*this);
+}
+
+/// \throws StoreError  it is damaged and was to be written
+void RunStore::checkAfterError(OpenMode mode, const std::string& why) {
   const std::vector<std::string> problems = problemsOf(*database_);
-  const std::string after = "'" + file.string() + "' met an I/O error (" + why + ")";
+  const std::string after = "'" + file().string() + "' met an I/O error (" + why + ")";
   if (problems.empty()) {
     log::warning(after +
                  " and was checked just now: it is whole; `vitrine db check` clears the mark");
@@ -254,15 +260,20 @@ void RunStore::setTags(std::int64_t run, const std::vector<std::string>& tags) {
 }
 
 void RunStore::append(std::int64_t run, std::int64_t segment, const Batch& batch) {
+  appendAt(run, segment, batch, utcNow());
+}
+
+void RunStore::appendAt(std::int64_t run, std::int64_t segment, const Batch& batch,
+                        const std::string& at) {
   Database& database = *database_;
   database.write([&] {
     static_cast<void>(shownSteps(database, run, segment));
     appendMetrics(database, run, segment, batch.metrics);
-    for (const EventRecord& event : batch.events) addEvent(database, run, segment, event);
+    for (const EventRecord& event : batch.events) addEvent(database, run, segment, event, at);
     for (const Artifact& artifact : batch.artifacts)
-      storeArtifact(database, run, segment, artifact);
+      storeArtifact(database, run, segment, artifact, at);
     for (const CheckpointRecord& checkpoint : batch.checkpoints) {
-      storeCheckpoint(database, run, segment, checkpoint);
+      storeCheckpoint(database, run, segment, checkpoint, at);
     }
     if (batch.progress) storeProgress(database, run, *batch.progress);
     database.prepare("UPDATE run SET heartbeat_at = ?, change_sequence = ? WHERE id = ?")
@@ -274,7 +285,7 @@ void RunStore::append(std::int64_t run, std::int64_t segment, const Batch& batch
 std::int64_t RunStore::addArtifact(std::int64_t run, const Artifact& artifact) {
   return database_->write([&] {
     static_cast<void>(stateOf(*database_, run));
-    const std::int64_t id = storeArtifact(*database_, run, 0, artifact);
+    const std::int64_t id = storeArtifact(*database_, run, 0, artifact, utcNow());
     touch(*database_, run);
     return id;
   });

@@ -18,6 +18,7 @@ namespace vitrine {
 
 class Database;
 class JobQueue;
+class Spool;
 class StoreSink;
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
@@ -142,7 +143,13 @@ class VITRINE_STORE_EXPORT RunStore {
 
  private:
   friend class JobQueue;
+  friend class Spool;
   friend class StoreSink;
+  void checkAfterError(OpenMode mode, const std::string& why);
+  /// `append` of what happened at `at`.
+  void appendAt(std::int64_t run, std::int64_t segment, const Batch& batch, const std::string& at);
+  /// The state in which the process of `segment` left the run and could not store.
+  void settleEnding(std::int64_t run, std::int64_t segment, RunState to, const std::string& reason);
   std::unique_ptr<Database> database_;
 };
 

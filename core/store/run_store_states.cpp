@@ -3,11 +3,13 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
 #include "core/store/run_store.h"
+#include "core/store/spool.h"
 
 namespace vitrine {
 
@@ -73,7 +75,26 @@ bool hasSegment(Database& database, const RunRow& run) {
 }  // namespace
 
 void RunStore::setState(std::int64_t run, RunState to, const std::string& reason) {
-  database_->write([&] { changeState(*database_, run, to, reason); });
+  try {
+    database_->write([&] { changeState(*database_, run, to, reason); });
+  } catch (const UnwritableError& error) {
+    const bool ends = !isAlive(to) && to != RunState::Queued;
+    if (!ends || !Spool::takeEnding(*this, run, to, reason)) throw;
+    log::warning(std::string(error.what()) + "; that " + nameOf(run) + " is " + toString(to) +
+                 " waits in a side file, like its last results");
+  }
+}
+
+void RunStore::settleEnding(std::int64_t run, std::int64_t segment, RunState to,
+                            const std::string& reason) {
+  RunState state = stateOf(*database_, run);
+  if (lastSegment(*database_, run) != segment) return;  // it went on meanwhile
+  if (state == RunState::Interrupted) {
+    // Somebody noticed that its process is gone; what the process said is more.
+    changeState(*database_, run, RunState::Running, "");
+    state = RunState::Running;
+  }
+  if (canChange(state, to)) changeState(*database_, run, to, reason);
 }
 
 void RunStore::claim(std::int64_t run) {
@@ -156,7 +177,7 @@ void RunStore::setRequest(std::int64_t run, const std::string& request) {
   if (kRequests.count(request) == 0) {
     throw StoreError("'" + request + "' cannot be asked of a run; use checkpoint, pause or stop");
   }
-  database_->write([&] {
+  const auto write = [&] {
     const RunState state = stateOf(*database_, run);
     if (!request.empty() && !isAlive(state)) {
       throw RefusedError(nameOf(run) + " is " + toString(state) +
@@ -164,7 +185,13 @@ void RunStore::setRequest(std::int64_t run, const std::string& request) {
     }
     database_->prepare("UPDATE run SET request = ? WHERE id = ?").with(request, run).run();
     touch(*database_, run);
-  });
+  };
+  try {
+    database_->write(write);
+  } catch (const UnwritableError&) {
+    // A request is forgotten with the end of its run anyway, and that can wait in a side file.
+    if (!request.empty()) throw;
+  }
 }
 
 std::string RunStore::request(std::int64_t run) { return requestOf(*database_, run); }
@@ -189,6 +216,7 @@ void RunStore::setLogFile(std::int64_t run, const std::string& relativePath) {
 }
 
 std::vector<std::int64_t> RunStore::reapLostRuns() {
+  Spool::storeAll(*this);  // may say how a run ended whose process is gone
   const Worker here = thisWorker();
   const auto isLost = [&](const RunRow& row) {
     // A process of another machine cannot be looked for; its owner will say.

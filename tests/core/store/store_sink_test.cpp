@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
+#include "core/store/spool.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {
@@ -114,8 +116,26 @@ TEST_F(StoreSinkTest, KeepsRecordsWhileTheDatabaseIsOutOfOrderAndStoresThemLater
   EXPECT_THAT(values, ::testing::ElementsAre(1.0, 2.0, 3.0));
 }
 
+TEST_F(StoreSinkTest, LeavesInASideFileWhatTheDatabaseWouldNotTake) {
+  RawDatabase raw(file());
+  ::testing::internal::CaptureStderr();
+  {
+    StoreSink sink(file(), run_, 1, control_);
+    raw.run("ALTER TABLE metric_tail RENAME TO elsewhere");
+    EXPECT_NO_THROW(sink.metrics(record(1, {{"train/loss", 1.0}})));
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("they are stored when the database is opened next"));
+  const auto sideFiles = spoolsOf(file());
+  ASSERT_EQ(sideFiles.size(), 1u);
+  EXPECT_EQ(SpoolFile::look(sideFiles[0])->count(), 1u);
+}
+
 TEST_F(StoreSinkTest, NeverThrowsIntoTheTrainingThreadAndSaysWhatIsLostAtTheEnd) {
   RawDatabase raw(file());
+  // No side file can be made either.
+  std::filesystem::create_directories(filesFolder(file()));
+  std::ofstream(filesFolder(file()) / "spool") << "in the way";
   ::testing::internal::CaptureStderr();
   {
     StoreSink sink(file(), run_, 1, control_);
