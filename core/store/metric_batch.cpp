@@ -4,6 +4,12 @@
 
 namespace vitrine {
 
+namespace {
+
+constexpr std::size_t kKeptValues = 1u << 18;  // room that stays after a flood: 4 MiB
+
+}  // namespace
+
 MetricBatch::MetricBatch(std::span<const MetricRecord> records) {
   for (const MetricRecord& record : records) add(record);
 }
@@ -30,6 +36,9 @@ void MetricBatch::add(const MetricRecord& record) {
 void MetricBatch::clear() noexcept {
   moments_.clear();
   values_.clear();
+  if (values_.capacity() <= kKeptValues) return;
+  std::vector<Moment>().swap(moments_);
+  std::vector<Value>().swap(values_);
 }
 
 void MetricBatch::swap(MetricBatch& other) noexcept {
@@ -41,14 +50,20 @@ void MetricBatch::swap(MetricBatch& other) noexcept {
 }
 
 void MetricBatch::appendTo(std::vector<MetricRecord>& records) const {
-  std::size_t at = 0;
-  for (const Moment& moment : moments_) {
-    MetricRecord& record =
-        records.emplace_back(MetricRecord{moment.step, moment.epoch, moment.time, {}});
-    record.values.reserve(moment.end - at);
-    for (; at < moment.end; ++at) {
-      record.values.emplace_back(names_[values_[at].name], values_[at].value);
+  const std::size_t before = records.size();
+  try {
+    std::size_t at = 0;
+    for (const Moment& moment : moments_) {
+      MetricRecord& record =
+          records.emplace_back(MetricRecord{moment.step, moment.epoch, moment.time, {}});
+      record.values.reserve(moment.end - at);
+      for (; at < moment.end; ++at) {
+        record.values.emplace_back(names_[values_[at].name], values_[at].value);
+      }
     }
+  } catch (...) {
+    records.resize(before);
+    throw;
   }
 }
 

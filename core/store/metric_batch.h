@@ -31,7 +31,7 @@ class VITRINE_STORE_EXPORT MetricBatch {
   explicit MetricBatch(std::span<const MetricRecord> records);
 
   void add(const MetricRecord& record);
-  /// Forgets the records, not their names: the next ones are most likely alike.
+  /// Forgets the records, not their names: the next ones are most likely alike. Keeps some room.
   void clear() noexcept;
   void swap(MetricBatch& other) noexcept;
 
@@ -39,7 +39,7 @@ class VITRINE_STORE_EXPORT MetricBatch {
   [[nodiscard]] const std::vector<Moment>& moments() const noexcept { return moments_; }
   [[nodiscard]] const std::vector<Value>& values() const noexcept { return values_; }
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
-  /// The records as they were, behind those of `records`.
+  /// The records as they were, behind those of `records`; all of them or, without memory, none.
   void appendTo(std::vector<MetricRecord>& records) const;
 
  private:
