@@ -167,7 +167,7 @@ bool Trainer::State::isCheckpointDue() const {
 
 bool Trainer::State::makeRoomForSave() {
   const auto start = Clock::now();
-  if (bestStep == step) {
+  if (bestStep == step && setup.train.flag("checkpoint.best")) {
     writer->wait();  // the best one cannot be made later
   } else {
     const double budget = setup.saveWait.count() + kSaveWaitShare * (seconds() - secondsBefore);
