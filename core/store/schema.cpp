@@ -40,34 +40,48 @@ Objects objectsOf(sqlite3* handle) {
     const std::string message = shown(sqlite3_errmsg(handle));
     throw StoreError("its schema cannot be read (" + message + ")");
   }
+  bool isWhole = true;
   const auto text = [&](int column) {
-    return std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, column)),
-                       static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+    const bool isNull = sqlite3_column_type(statement, column) == SQLITE_NULL;
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+    isWhole = isWhole && (isNull || bytes != nullptr);  // or there was no memory for it
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+    return bytes == nullptr ? std::string() : std::string(bytes, size);
   };
-  while (sqlite3_step(statement) == SQLITE_ROW) {
+  int code = SQLITE_OK;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     objects[{text(0), text(1)}] = text(2);
   }
+  const std::string message = isWhole ? shown(sqlite3_errmsg(handle)) : "out of memory";
   sqlite3_finalize(statement);
+  if (code != SQLITE_DONE || !isWhole) {
+    throw StoreError("its schema cannot be read (" + message + ")");
+  }
   return objects;
 }
 
 /// What `steps` make, found by running them in memory.
 Objects expectedObjects(std::span<const Migration> steps) {
   sqlite3* handle = nullptr;
-  sqlite3_open(":memory:", &handle);
+  const int opened = sqlite3_open(":memory:", &handle);
+  struct Close {
+    sqlite3* handle;
+    ~Close() { sqlite3_close(handle); }
+  } const close{handle};
+  if (opened != SQLITE_OK) {
+    throw StoreError("the schema cannot be made in memory (" + std::string(sqlite3_errstr(opened)) +
+                     ")");
+  }
   for (const Migration& step : steps) {
     char* error = nullptr;
     if (sqlite3_exec(handle, std::string(step.sql).c_str(), nullptr, nullptr, &error) !=
         SQLITE_OK) {
       const std::string message = error != nullptr ? error : "";
       sqlite3_free(error);
-      sqlite3_close(handle);
       throw StoreError("migration " + std::to_string(step.version) + " is wrong: " + message);
     }
   }
-  Objects objects = objectsOf(handle);
-  sqlite3_close(handle);
-  return objects;
+  return objectsOf(handle);
 }
 
 /// What an exported file may hold beside.
@@ -88,6 +102,10 @@ void compareObjects(Database& database, const Objects& expected) {
   try {
     actual = objectsOf(database.handle());
   } catch (const StoreError& error) {
+    const int code = sqlite3_extended_errcode(database.handle());
+    if ((code & 0xff) == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR) {
+      database.fail(code, "reading the schema");
+    }
     throw StoreError(file + " is damaged: " + error.what() + "; restore a backup");
   }
   for (const auto& [key, sql] : actual) {

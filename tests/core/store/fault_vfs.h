@@ -34,6 +34,9 @@ class FaultVfs {
       const int code = ask_(FileCall::Access, 0);
       return code != SQLITE_OK ? code : real_->xAccess(real_, name, flags, result);
     };
+    vfs_.xSleep = [](sqlite3_vfs*, int microseconds) {
+      return microseconds;
+    };  // nobody to wait for
     sqlite3_vfs_register(&vfs_, /*makeDflt=*/1);
   }
   ~FaultVfs() {
