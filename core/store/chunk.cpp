@@ -1,6 +1,7 @@
 #include "core/store/chunk.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -16,9 +17,6 @@ namespace {
 /// Differences wrap; a lane that would need them is refused by its range.
 std::int64_t wrappingAdd(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-std::int64_t wrappingMultiply(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 /// The lane of one column of `moments`; nothing when the rest needs more than 4 bytes.
@@ -53,20 +51,30 @@ std::optional<Lane> packLane(std::span<const Moment> moments, std::int64_t Momen
   return lane;
 }
 
+/// A loop of its own for every width, which the compiler knows then.
+template <std::size_t width>
+void unpackRest(const Lane& lane, std::vector<Moment>& moments, std::int64_t Moment::*column) {
+  const std::byte* bytes = lane.rest.data();
+  std::int64_t even = lane.base;
+  for (Moment& moment : moments) {
+    std::int64_t rest = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      rest = (rest << 8) | std::to_integer<std::int64_t>(*bytes++);
+    }
+    moment.*column = wrappingAdd(even, rest);
+    even = wrappingAdd(even, lane.stride);
+  }
+}
+
 void unpackLane(const Lane& lane, std::vector<Moment>& moments, std::int64_t Moment::*column) {
   const std::size_t width = lane.rest.size() / moments.size();
   if (width > 4 || width * moments.size() != lane.rest.size()) {
     throw StoreError("a clock of " + std::to_string(moments.size()) + " moments has a lane of " +
                      std::to_string(lane.rest.size()) + " bytes; the database is damaged");
   }
-  for (std::size_t i = 0; i < moments.size(); ++i) {
-    std::int64_t rest = 0;
-    for (std::size_t byte = 0; byte < width; ++byte) {
-      rest = (rest << 8) | std::to_integer<std::int64_t>(lane.rest[i * width + byte]);
-    }
-    moments[i].*column = wrappingAdd(
-        wrappingAdd(lane.base, wrappingMultiply(static_cast<std::int64_t>(i), lane.stride)), rest);
-  }
+  static constexpr std::array kUnpack{unpackRest<0>, unpackRest<1>, unpackRest<2>, unpackRest<3>,
+                                      unpackRest<4>};
+  kUnpack.at(width)(lane, moments, column);
 }
 
 /// `bits` as they lie in the database, and back.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/store/chunk.h"
@@ -93,17 +91,6 @@ void saveSummary(Database& database, std::int64_t run, std::int64_t metric,
   row.run();
 }
 
-double storedValue(const Statement& row, int valueColumn, int kindColumn) {
-  switch (row.integer(kindColumn)) {
-    case kNan:
-      return std::numeric_limits<double>::quiet_NaN();
-    case kMinusZero:
-      return -0.0;
-    default:
-      return row.real(valueColumn);
-  }
-}
-
 /// Points of one metric and segment, oldest first: those in the tail, and new ones that are not in
 /// the database yet.
 struct Column {
@@ -131,7 +118,7 @@ void loadTail(Database& database, std::int64_t run, Column& column) {
   while (row.step()) {
     column.tail.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3)});
     sequences.push_back(row.integer(0));
-    values.push_back(storedValue(row, 4, 5));
+    values.push_back(tailValue(row, 4, 5));
   }
   column.sequences.insert(column.sequences.begin(), sequences.begin(), sequences.end());
   column.values.insert(column.values.begin(), values.begin(), values.end());
@@ -289,36 +276,18 @@ std::vector<Column> columnsOf(Database& database, std::int64_t segment, const Me
   return columns;
 }
 
-chunk::Lane readLane(const Statement& row, int baseColumn, int restColumn) {
-  const auto rest = row.blob(restColumn);
-  return {row.integer(baseColumn), row.integer(baseColumn + 1), {rest.begin(), rest.end()}};
-}
-
-std::optional<std::int64_t> knownMetric(Database& database, const std::string& name) {
-  Statement row = database.prepare("SELECT id FROM metric_name WHERE name = ?");
-  if (!row.with(name).step()) return std::nullopt;
-  return row.integer(0);
-}
-
-std::map<std::int64_t, ShownSteps> allShownSteps(Database& database, std::int64_t run) {
-  std::map<std::int64_t, ShownSteps> shown;
-  Statement row =
-      database.prepare("SELECT number, shown_above, shown_to FROM segment WHERE run_id = ?");
-  row.with(run);
-  while (row.step()) shown[row.integer(0)] = {row.integer(1), row.integer(2)};
-  return shown;
-}
-
-void addPoint(std::vector<MetricPoint>& points, const std::map<std::int64_t, ShownSteps>& shown,
-              std::int64_t segment, const chunk::Moment& moment, double value, std::int64_t after) {
-  if (moment.sequence <= after) return;
-  const auto steps = shown.find(segment);
-  if (steps == shown.end() || !steps->second.holds(moment.step)) return;
-  points.push_back({moment.sequence, segment, moment.step, chunk::epochsOf(moment.epoch),
-                    chunk::secondsOf(moment.time), value});
-}
-
 }  // namespace
+
+double tailValue(const Statement& row, int valueColumn, int kindColumn) {
+  switch (row.integer(kindColumn)) {
+    case kNan:
+      return std::numeric_limits<double>::quiet_NaN();
+    case kMinusZero:
+      return -0.0;
+    default:
+      return row.real(valueColumn);
+  }
+}
 
 ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment) {
   Statement row =
@@ -413,75 +382,6 @@ void rebuildSummaries(Database& database, std::int64_t run) {
     }
     saveSummary(database, run, metric, summary);
   }
-}
-
-std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const std::string& name,
-                                    std::int64_t after) {
-  return database.read([&] {
-    std::vector<MetricPoint> points;
-    const auto metric = knownMetric(database, name);
-    if (!metric) return points;
-    const auto shown = allShownSteps(database, run);
-    {
-      Statement row = database.prepare(
-          "SELECT c.segment, c.count, c.data, k.count, k.sequence_base, k.sequence_stride, "
-          "k.sequence_rest, "
-          "k.step_base, k.step_stride, k.step_rest, k.time_base, k.time_stride, k.time_rest, "
-          "k.epoch_base, k.epoch_stride, k.epoch_rest "
-          "FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id "
-          "WHERE c.run_id = ? AND c.metric_id = ? AND c.last_sequence > ? ORDER BY "
-          "c.last_sequence");
-      row.with(run, *metric, after);
-      while (row.step()) {
-        chunk::Clock clock;
-        clock.count = static_cast<std::size_t>(row.integer(3));
-        clock.sequence = readLane(row, 4, 6);
-        clock.step = readLane(row, 7, 9);
-        clock.time = readLane(row, 10, 12);
-        clock.epoch = readLane(row, 13, 15);
-        const auto moments = chunk::unpackClock(clock);
-        const auto values = chunk::unpackValues(row.blob(2));
-        if (values.size() != moments.size()) {
-          throw StoreError("a chunk of '" + name + "' of run " + std::to_string(run) + " has " +
-                           std::to_string(values.size()) + " values at " +
-                           std::to_string(moments.size()) + " moments; the database is damaged");
-        }
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          addPoint(points, shown, row.integer(0), moments[i], values[i], after);
-        }
-      }
-    }
-    Statement row = database.prepare(
-        "SELECT segment, sequence, step, time, epoch, value, kind FROM metric_tail "
-        "WHERE run_id = ? AND metric_id = ? AND sequence > ? ORDER BY sequence");
-    row.with(run, *metric, after);
-    while (row.step()) {
-      addPoint(points, shown, row.integer(0),
-               {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
-               storedValue(row, 5, 6), after);
-    }
-    const auto byStep = [](const MetricPoint& a, const MetricPoint& b) {
-      return a.step != b.step ? a.step < b.step : a.sequence < b.sequence;
-    };
-    if (!std::is_sorted(points.begin(), points.end(), byStep)) {
-      std::sort(points.begin(), points.end(), byStep);
-    }
-    return points;
-  });
-}
-
-std::vector<MetricSummary> readSummaries(Database& database, std::int64_t run) {
-  Statement row = database.prepare(
-      "SELECT name, count, first_step, last_step, minimum_step, maximum_step, last, minimum, "
-      "maximum "
-      "FROM metric_summaries WHERE run_id = ? ORDER BY name");
-  row.with(run);
-  std::vector<MetricSummary> summaries;
-  while (row.step()) {
-    summaries.push_back({row.text(0), row.integer(1), row.integer(2), row.integer(3),
-                         row.integer(4), row.integer(5), row.real(6), row.real(7), row.real(8)});
-  }
-  return summaries;
 }
 
 }  // namespace vitrine

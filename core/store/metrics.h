@@ -24,6 +24,9 @@ struct ShownSteps {
 /// \throws StoreError  the run has no such segment
 [[nodiscard]] ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment);
 
+/// The value of a row of metric_tail: it has more than SQLite stores.
+[[nodiscard]] double tailValue(const Statement& row, int valueColumn, int kindColumn);
+
 /// Within a transaction: stores `batch`, packs what is full, keeps the summaries. What fills a
 /// chunk goes straight into it, only the rest waits in the tail.
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
