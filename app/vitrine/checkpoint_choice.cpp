@@ -31,32 +31,6 @@ std::int64_t stepFrom(const RunRow& run, const std::string& which) {
 
 }  // namespace
 
-namespace {
-
-/// Holds the newest that verifies. \throws NotFoundError
-CheckpointChoice holdNewest(const RunRow& run, const fs::path& parent) {
-  CheckpointChoice choice;
-  for (;;) {
-    const auto newest = newestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
-    if (!newest) {
-      throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
-                          "; train it first");
-    }
-    choice.step = newest->step;
-    choice.folder = newest->folder;
-    try {
-      choice.hold = std::make_shared<CheckpointHold>(choice.folder);
-    } catch (const FileError&) {
-      // Its trainer removed it meanwhile, since there is a newer one.
-      if (fs::exists(choice.folder)) throw;
-      continue;
-    }
-    if (fs::exists(choice.folder / "manifest.json")) return choice;
-  }
-}
-
-}  // namespace
-
 fs::path runFolder(const RunStore& store, const RunRow& run) {
   return filesFolder(store.file()) / runFolderName(run);
 }
@@ -68,7 +42,15 @@ CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
   const fs::path parent = runFolder(store, run);
   CheckpointChoice choice;
   if (which == "latest") {
-    choice = holdNewest(run, parent);
+    const auto newest =
+        holdNewestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
+    if (!newest) {
+      throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
+                          "; train it first");
+    }
+    choice.step = newest->checkpoint.step;
+    choice.folder = newest->checkpoint.folder;
+    choice.hold = newest->hold;
   } else {
     choice.step = stepFrom(run, which);
     choice.folder = parent / checkpointName(choice.step);

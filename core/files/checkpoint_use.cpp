@@ -59,6 +59,27 @@ CheckpointHold::CheckpointHold(const fs::path& folder) {
 
 CheckpointHold::~CheckpointHold() { ::close(descriptor_); }
 
+std::optional<HeldCheckpoint> holdNewestCheckpoint(
+    const fs::path& parent, const std::function<void(const std::string&)>& report) {
+  for (;;) {
+    const auto newest = newestCheckpoint(parent, report);
+    if (!newest) {
+      // One that was there when it was listed and is gone is no reason to say that there is none.
+      if (listCheckpoints(parent).empty()) return std::nullopt;
+      const auto again = newestCheckpoint(parent);
+      if (!again) return std::nullopt;
+      continue;
+    }
+    try {
+      HeldCheckpoint held{*newest, std::make_shared<CheckpointHold>(newest->folder)};
+      // Whoever removes one begins with its manifest.
+      if (fs::exists(newest->folder / "manifest.json")) return held;
+    } catch (const FileError&) {
+      if (fs::exists(newest->folder)) throw;
+    }
+  }
+}
+
 CheckpointWriterLock::CheckpointWriterLock(const fs::path& parent) {
   std::error_code error;
   fs::create_directories(parent, error);

@@ -7,10 +7,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/files/checkpoint_folder.h"
 #include "core/foundation_export.h"
 
 namespace vitrine {
@@ -27,6 +31,16 @@ class VITRINE_FOUNDATION_EXPORT CheckpointHold {
  private:
   int descriptor_ = -1;
 };
+
+struct HeldCheckpoint {
+  CheckpointFolder checkpoint;
+  std::shared_ptr<const CheckpointHold> hold;
+};
+/// The newest that verifies, held, while its run may be writing and removing others.
+/// \param report  as for newestCheckpoint
+VITRINE_FOUNDATION_EXPORT std::optional<HeldCheckpoint> holdNewestCheckpoint(
+    const std::filesystem::path& parent,
+    const std::function<void(const std::string&)>& report = {});
 
 /// One process at a time writes and removes the checkpoints of a run.
 class VITRINE_FOUNDATION_EXPORT CheckpointWriterLock {
