@@ -60,6 +60,7 @@ bool waitUntil(Clock::time_point end, Call&& isThere) {
 }  // namespace
 
 bool Gate::lock(std::chrono::milliseconds wait) {
+  if (descriptor_ < 0) open();  // it was gone the last time
   const auto end = Clock::now() + wait;
   // One that was stopped while it had its turn must not keep the others out: after half of the
   // time they go without.

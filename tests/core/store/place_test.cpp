@@ -122,6 +122,16 @@ TEST_F(Place, WhoseGateWasRemovedStillLetsOneWriterThroughAtATime) {
   EXPECT_FALSE(late.lock(std::chrono::milliseconds(1)));
 }
 
+TEST_F(Place, IsLockedAgainAfterItsFolderWasAway) {
+  Gate gate(file());
+  const fs::path folder = file().parent_path(), away = folder.string() + "-away";
+  fs::rename(folder, away);
+  EXPECT_THROW((void)gate.lock(std::chrono::milliseconds(10)), StoreError);
+  EXPECT_THROW((void)gate.lock(std::chrono::milliseconds(10)), StoreError);
+  fs::rename(away, folder);
+  EXPECT_TRUE(gate.lock(std::chrono::milliseconds(10)));
+}
+
 TEST_F(Place, WithoutItsLogOpensAsItWasBefore) {
   {
     RunStore store(file());
