@@ -295,7 +295,10 @@ void Keeper::finish() {
       return;
     } catch (const std::exception& error) {
       if (attempt == 0) say(std::string("warning: ") + error.what());
-      if (attempt > 600) throw;
+      std::error_code unknown;
+      const bool isGone = !std::filesystem::exists(options_.database, unknown) && !unknown;
+      // Whoever waited for a deleted file would keep the device from the runs of other databases.
+      if (isGone || attempt > 600) throw;
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }
   }

@@ -5,6 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+
+#include "core/jobs/keeper.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
@@ -340,6 +344,38 @@ TEST_F(Queue, LetsNoKeeperStartARunThatIsWantedNoMore) {
   ASSERT_EQ(next(), run);
   store.setState(run, RunState::Stopped);
   EXPECT_FALSE(queue.adopt(run));
+}
+
+TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
+  const std::int64_t run = enqueued();
+  ASSERT_EQ(next(), run);
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    ::alarm(60);  // a keeper that waits for the file ends by this
+    KeepOptions options;
+    options.database = file();
+    options.run = run;
+    options.command = {"/bin/sh", "-c",
+                       "echo started; while [ -e '" + file().string() + "' ]; do sleep 0.02; done"};
+    try {
+      keepRun(options);
+    } catch (const std::exception&) {
+      ::_exit(9);
+    }
+    ::_exit(0);
+  }
+  const std::filesystem::path log =
+      filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log";
+  const auto hasStarted = [&] {
+    std::ifstream stream(log);
+    return std::string(std::istreambuf_iterator<char>(stream), {}).find("started") !=
+           std::string::npos;
+  };
+  for (int i = 0; i < 6000 && !hasStarted(); ++i) ::usleep(10000);
+  for (const char* suffix : {"-wal", "-shm", ""}) std::filesystem::remove(file().string() + suffix);
+  int status = 0;
+  ASSERT_EQ(::waitpid(keeper, &status, 0), keeper);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << status;
 }
 
 }  // namespace
