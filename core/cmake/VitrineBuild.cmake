@@ -41,6 +41,14 @@ if(VITRINE_SANITIZE)
   target_link_options(vitrine_flags INTERFACE -fsanitize=${VITRINE_SANITIZE})
 endif()
 
+# vitrine_unite(TARGETS...) compiles files of a target together, which reads the large headers once for all of them.
+# VITRINE_UNITE=OFF compiles each alone: quicker to change, and shows a file that forgot to include what it uses.
+function(vitrine_unite)
+  if(VITRINE_UNITE)
+    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
+endfunction()
+
 # vitrine_add_library(NAME) makes a shared library Vitrine::NAME from the sources its rooms add,
 # with a generated export header core/NAME_export.h.
 function(vitrine_add_library name)

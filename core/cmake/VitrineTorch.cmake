@@ -39,4 +39,7 @@ if(NOT TARGET vitrine_torch)
     "${VITRINE_TORCH_PREFIX}/lib/libtorch_cpu.so" "${VITRINE_TORCH_PREFIX}/lib/libc10.so")
   # libtorch_cpu finds its own neighbours; programs of the build tree need not repeat them.
   target_link_options(vitrine_torch INTERFACE -Wl,--allow-shlib-undefined)
+  # at::parallel_for is a template: where it is compiled without OpenMP, it runs on one thread.
+  target_compile_options(vitrine_torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+  target_link_options(vitrine_torch INTERFACE $<$<LINK_LANGUAGE:CXX>:-fopenmp>)
 endif()

@@ -26,7 +26,7 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kChunkRows = 136;
 /// Gradients of parameters are summed in at most this many fixed shares, so the result does not
 /// depend on the number of threads.
-constexpr std::int64_t kShares = 8;
+constexpr std::int64_t kBlockShares = 8;
 
 const float* read(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
@@ -147,7 +147,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
     const GradientLayout layout(p);
-    const std::int64_t chunks = p.chunks(), count = std::min(kShares, chunks);
+    const std::int64_t chunks = p.chunks(), count = std::min(kBlockShares, chunks);
     const at::Tensor shares = at::empty({count, layout.total}, x.options());
     const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Backward);
     forEach(count, [&](std::int64_t index) {

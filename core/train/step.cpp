@@ -136,16 +136,11 @@ StepReadings TrainStep::readingsOf(const at::Tensor& onCpu) {
   return readings;
 }
 
-namespace {
-
-struct Pending {
-  at::Tensor value;  ///< on the CPU
-  std::unique_ptr<c10::Event> copied;
-};
-
-}  // namespace
-
 struct LateReader::State {
+  struct Pending {
+    at::Tensor value;  ///< on the CPU
+    std::unique_ptr<c10::Event> copied;
+  };
   std::size_t lag;
   std::deque<Pending> pending;
 };
@@ -158,8 +153,8 @@ void LateReader::push(const at::Tensor& value) {
     state_->pending.push_back({value, nullptr});
     return;
   }
-  Pending pending{at::empty_like(value, value.options().device(at::kCPU).pinned_memory(true)),
-                  nullptr};
+  State::Pending pending{
+      at::empty_like(value, value.options().device(at::kCPU).pinned_memory(true)), nullptr};
   pending.value.copy_(value, /*non_blocking=*/true);
   const c10::impl::VirtualGuardImpl guard(value.device().type());
   pending.copied = std::make_unique<c10::Event>(value.device().type());
@@ -170,7 +165,7 @@ void LateReader::push(const at::Tensor& value) {
 at::Tensor LateReader::take(Take which) {
   auto& pending = state_->pending;
   if (pending.empty() || (which == Take::Late && pending.size() <= state_->lag)) return {};
-  Pending oldest = std::move(pending.front());
+  State::Pending oldest = std::move(pending.front());
   pending.pop_front();
   if (oldest.copied) oldest.copied->synchronize();
   return oldest.value;

@@ -10,7 +10,7 @@
 namespace vitrine::ui {
 namespace {
 
-QString say(const char* text) { return QCoreApplication::translate("MetricCard", text); }
+QString sayOfCard(const char* text) { return QCoreApplication::translate("MetricCard", text); }
 
 struct Quantity {
   const char* key;
@@ -55,13 +55,13 @@ MetricCard metricCard(const std::string& name, RunStore* store) {
   if (full.startsWith(rank) && parts.size() >= 4) {
     const QString quantity = parts[2];
     card.title = quantity == QLatin1String("rank80")
-                     ? say("rank at 80 %")
+                     ? sayOfCard("rank at 80 %")
                      : QString(quantity).replace(QLatin1Char('_'), QLatin1Char(' '));
     card.title += QStringLiteral(" / ") +
                   QString(parts[3]).replace(QLatin1String("layer"), QLatin1String("layer "));
     card.subtitle = parts.size() > 4
                         ? QString(parts[4]).replace(QLatin1String("head"), QLatin1String("head "))
-                        : say("singular values, mean over heads");
+                        : sayOfCard("singular values, mean over heads");
     card.decimals = 2;
   } else {
     const QString quantity = parts.value(1, parts.value(0));
@@ -69,8 +69,8 @@ MetricCard metricCard(const std::string& name, RunStore* store) {
     card.subtitle = parts.value(0);
     for (const Quantity& known : kQuantities) {
       if (quantity != QLatin1String(known.key)) continue;
-      card.title = say(known.title);
-      card.subtitle = say(known.subtitle);
+      card.title = sayOfCard(known.title);
+      card.subtitle = sayOfCard(known.subtitle);
       card.decimals = known.decimals;
     }
     const QString split = parts.value(0);
@@ -79,12 +79,12 @@ MetricCard metricCard(const std::string& name, RunStore* store) {
     if (isSplit && parts.size() > 1) card.title += QStringLiteral(" / ") + split;
     if (parts.size() > 2) {
       card.title += QStringLiteral(" / ") + parts.mid(2).join(QLatin1Char('/'));
-      card.subtitle = say("part");
+      card.subtitle = sayOfCard("part");
     }
   }
   card.isNoisy = parts.value(1) != QLatin1String("learning_rate") &&
                  parts.value(1) != QLatin1String("mask_alpha");
-  if (isAveraged) card.subtitle += say(", averaged weights");
+  if (isAveraged) card.subtitle += sayOfCard(", averaged weights");
   if (store != nullptr) {
     try {
       card.definition = definitionOf(name, *store);

@@ -12,7 +12,7 @@
 namespace vitrine::ui {
 namespace {
 
-QString say(const char* text) { return QCoreApplication::translate("MachineFacts", text); }
+QString sayOfMachine(const char* text) { return QCoreApplication::translate("MachineFacts", text); }
 
 std::string contentOf(const char* path) {
   QFile file(QString::fromLatin1(path));
@@ -23,7 +23,7 @@ std::string contentOf(const char* path) {
 QString gpuSentence() {
   const QDir cards(QStringLiteral("/proc/driver/nvidia/gpus"));
   const QStringList names = cards.entryList(QDir::Dirs | QDir::NoDotAndDotDot);
-  if (names.isEmpty()) return say("no GPU (driver not found)");
+  if (names.isEmpty()) return sayOfMachine("no GPU (driver not found)");
   QString model = QStringLiteral("GPU");
   QFile file(cards.filePath(names.first()) + QStringLiteral("/information"));
   if (file.open(QIODevice::ReadOnly)) {
@@ -73,13 +73,13 @@ QString MachineFacts::sentence() {
   const std::int64_t total = now.total - last_.total;
   if (last_.total > 0 && total > 0) {
     const double share = static_cast<double>(now.busy - last_.busy) / static_cast<double>(total);
-    parts << say("CPU %1").arg(
+    parts << sayOfMachine("CPU %1").arg(
         percent(share * std::max(1U, std::thread::hardware_concurrency()), 0));
   }
   last_ = now;
   const MemoryFacts memory = parseMemory(contentOf("/proc/meminfo"));
   if (memory.total > 0) {
-    parts << say("memory %1 / %2\u2009GB")
+    parts << sayOfMachine("memory %1 / %2\u2009GB")
                  .arg(number(static_cast<double>(memory.used) / 1e9, 1),
                       number(static_cast<double>(memory.total) / 1e9, 0));
   }

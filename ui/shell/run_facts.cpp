@@ -15,7 +15,7 @@
 namespace vitrine::ui {
 namespace {
 
-QString say(const char* text) { return QCoreApplication::translate("RunFacts", text); }
+QString sayOfRun(const char* text) { return QCoreApplication::translate("RunFacts", text); }
 
 const double kMissing = std::nan("");
 
@@ -58,13 +58,13 @@ QString duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return QStringLiteral("\u2013");
   const auto total = static_cast<std::int64_t>(std::llround(seconds));
   const QString gap = QStringLiteral("\u2009");
-  if (total < 60) return QString::number(total) + gap + say("s");
+  if (total < 60) return QString::number(total) + gap + sayOfRun("s");
   if (total < 3600) {
-    return QString::number(total / 60) + gap + say("min") + QLatin1Char(' ') +
-           QString::number(total % 60) + gap + say("s");
+    return QString::number(total / 60) + gap + sayOfRun("min") + QLatin1Char(' ') +
+           QString::number(total % 60) + gap + sayOfRun("s");
   }
-  return count(total / 3600) + gap + say("h") + QLatin1Char(' ') +
-         QString::number(total / 60 % 60) + gap + say("min");
+  return count(total / 3600) + gap + sayOfRun("h") + QLatin1Char(' ') +
+         QString::number(total / 60 % 60) + gap + sayOfRun("min");
 }
 
 std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& summaries,
@@ -79,41 +79,45 @@ std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& 
   } else if (row.step > 0) {
     progress = count(row.step);
   }
-  facts.push_back({say("Progress"), progress, say("optimizer steps completed, of those planned")});
-  facts.push_back({say("Remaining"),
+  facts.push_back(
+      {sayOfRun("Progress"), progress, sayOfRun("optimizer steps completed, of those planned")});
+  facts.push_back({sayOfRun("Remaining"),
                    isAlive(row.state) && row.step > 0 ? duration(row.remainingSeconds) : none,
-                   say("at the present speed, evaluations included")});
-  facts.push_back({say("Speed"),
-                   row.imagesPerSecond > 0
-                       ? number(row.imagesPerSecond, 0) + QStringLiteral("\u2009") + say("images/s")
-                       : none,
-                   say("training images per second of running time")});
+                   sayOfRun("at the present speed, evaluations included")});
+  facts.push_back({sayOfRun("Speed"),
+                   row.imagesPerSecond > 0 ? number(row.imagesPerSecond, 0) +
+                                                 QStringLiteral("\u2009") + sayOfRun("images/s")
+                                           : none,
+                   sayOfRun("training images per second of running time")});
   double loss = last(summaries, "train/loss");
   if (std::isnan(loss) && row.step > 0) loss = row.loss;
+  facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
+                   sayOfRun("training objective of the last recorded step")});
+  facts.push_back({sayOfRun("Accuracy (test)"), percent(last(summaries, "test/top1"), 1),
+                   sayOfRun("top-1 on the test split, at the last evaluation")});
   facts.push_back(
-      {say("Loss (train)"), number(loss, 4), say("training objective of the last recorded step")});
-  facts.push_back({say("Accuracy (test)"), percent(last(summaries, "test/top1"), 1),
-                   say("top-1 on the test split, at the last evaluation")});
-  facts.push_back({say("ECE (15 bins)"), percent(last(summaries, "test/ece"), 1),
-                   say("expected calibration error on the test split, at the last evaluation")});
-  facts.push_back({say("Rank at 80\u2009%, layer 1"),
-                   number(meanRank(summaries, "analysis/attention_rank/rank80/layer1"), 1),
-                   say("fewest singular values of the attention matrix that hold 80 % of their "
-                       "sum; mean over heads; "
-                       "layers count from 0")});
+      {sayOfRun("ECE (15 bins)"), percent(last(summaries, "test/ece"), 1),
+       sayOfRun("expected calibration error on the test split, at the last evaluation")});
+  facts.push_back(
+      {sayOfRun("Rank at 80\u2009%, layer 1"),
+       number(meanRank(summaries, "analysis/attention_rank/rank80/layer1"), 1),
+       sayOfRun("fewest singular values of the attention matrix that hold 80 % of their "
+                "sum; mean over heads; "
+                "layers count from 0")});
   QString device = row.device.empty() ? none : QString::fromStdString(row.device);
-  if (device == QLatin1String("cpu")) device = say("CPU");
+  if (device == QLatin1String("cpu")) device = sayOfRun("CPU");
   const int threads = environment.is_object() ? environment.value("threads", 0) : 0;
-  if (threads > 0) device += QStringLiteral(", ") + counted(threads, say("thread"), say("threads"));
-  facts.push_back({say("Device"), device, say("what the run computed on")});
+  if (threads > 0)
+    device += QStringLiteral(", ") + counted(threads, sayOfRun("thread"), sayOfRun("threads"));
+  facts.push_back({sayOfRun("Device"), device, sayOfRun("what the run computed on")});
   if (row.memoryBytes > 0) {
-    facts.push_back({say("Memory"),
+    facts.push_back({sayOfRun("Memory"),
                      QString::fromStdString(formatBytes(static_cast<double>(row.memoryBytes))),
-                     say("peak resident size on a CPU, peak allocated on a GPU")});
+                     sayOfRun("peak resident size on a CPU, peak allocated on a GPU")});
   }
   if (row.latestCheckpoint >= 0) {
-    facts.push_back({say("Checkpoint"), say("step %1").arg(count(row.latestCheckpoint)),
-                     say("newest complete checkpoint: a resume goes on from there")});
+    facts.push_back({sayOfRun("Checkpoint"), sayOfRun("step %1").arg(count(row.latestCheckpoint)),
+                     sayOfRun("newest complete checkpoint: a resume goes on from there")});
   }
   return facts;
 }
@@ -125,9 +129,9 @@ std::vector<Fact> environmentFacts(const Json& environment) {
     if (key == "plugins") {
       for (const Json& plugin : value) {
         if (!plugin.is_object()) continue;
-        facts.push_back({say("plugin %1").arg(plain(plugin.value("id", Json()))),
+        facts.push_back({sayOfRun("plugin %1").arg(plain(plugin.value("id", Json()))),
                          plain(plugin.value("version", Json())),
-                         say("SHA-256 %1").arg(plain(plugin.value("sha256", Json())))});
+                         sayOfRun("SHA-256 %1").arg(plain(plugin.value("sha256", Json())))});
       }
       continue;
     }
@@ -149,12 +153,12 @@ std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Js
     if (origins.is_object() && origins.contains(key) && origins[key].is_object()) {
       layer = plain(origins[key].value("layer", Json("")));
     }
-    QString tip = layer.isEmpty() ? QString() : say("from: %1").arg(layer);
+    QString tip = layer.isEmpty() ? QString() : sayOfRun("from: %1").arg(layer);
     if (filter == ConfigFilter::Baseline) {
       const auto other = base.find(key);
       if (other != base.end() && other->second == value) continue;
-      tip = (other == base.end() ? say("the baseline has no such key")
-                                 : say("baseline: %1").arg(plain(other->second))) +
+      tip = (other == base.end() ? sayOfRun("the baseline has no such key")
+                                 : sayOfRun("baseline: %1").arg(plain(other->second))) +
             (tip.isEmpty() ? QString() : QLatin1Char('\n') + tip);
     }
     if (filter == ConfigFilter::Default && (layer.isEmpty() || layer == QLatin1String("default")))
