@@ -90,6 +90,27 @@ class CurveReader {
   std::int64_t lastStep_ = std::numeric_limits<std::int64_t>::min(), lastSequence_ = lastStep_;
 };
 
+struct TailPoint {
+  std::int64_t segment = 0;
+  chunk::Moment moment;
+  double value = 0;
+};
+
+std::vector<TailPoint> readTail(Database& database, std::int64_t run, std::int64_t metric,
+                                std::int64_t after) {
+  Statement row = database.prepare(
+      "SELECT segment, sequence, step, time, epoch, value, kind FROM metric_tail "
+      "WHERE run_id = ? AND metric_id = ? AND sequence > ? ORDER BY sequence");
+  row.with(run, metric, after);
+  std::vector<TailPoint> points;
+  while (row.step()) {
+    points.push_back({row.integer(0),
+                      {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
+                      tailValue(row, 5, 6)});
+  }
+  return points;
+}
+
 /// How many chunks readPoints will read: from the index alone.
 std::size_t chunkCount(Database& database, std::int64_t run, std::int64_t metric,
                        std::int64_t after) {
@@ -108,8 +129,9 @@ std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const 
     if (!metric) return std::vector<MetricPoint>();
     const auto shown = allShownSteps(database, run);
     CurveReader curve(shown, after);
-    const std::size_t chunks = chunkCount(database, run, *metric, after);
-    if (chunks > 0) curve.reserve((chunks + 1) * chunk::kRows);
+    // Counted first: room that is taken once is not copied again as it grows.
+    const std::vector<TailPoint> tail = readTail(database, run, *metric, after);
+    curve.reserve(chunkCount(database, run, *metric, after) * chunk::kRows + tail.size());
     {
       Statement row = database.prepare(
           "SELECT c.segment, c.count, c.data, k.count, k.sequence_base, k.sequence_stride, "
@@ -138,14 +160,9 @@ std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const 
         for (std::size_t i = 0; i < values.size(); ++i) curve.add(moments[i], values[i]);
       }
     }
-    Statement row = database.prepare(
-        "SELECT segment, sequence, step, time, epoch, value, kind FROM metric_tail "
-        "WHERE run_id = ? AND metric_id = ? AND sequence > ? ORDER BY sequence");
-    row.with(run, *metric, after);
-    while (row.step()) {
-      curve.enter(row.integer(0));
-      curve.add({row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
-                tailValue(row, 5, 6));
+    for (const TailPoint& point : tail) {
+      curve.enter(point.segment);
+      curve.add(point.moment, point.value);
     }
     return curve.take();
   });

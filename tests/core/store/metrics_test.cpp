@@ -337,5 +337,51 @@ TEST_F(Metrics, TakeAtMostNineBytesAPointWithEightOnAClock) {
   EXPECT_LE(perPoint, 9.0) << before << " bytes, then " << after;
 }
 
+TEST_F(Metrics, ThatFillChunksAtOnceTakeNoRoomInTheTail) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  RunStore::Batch batch;
+  for (std::int64_t step = 1; step <= 10'000; ++step) {
+    batch.metrics.push_back(record(step, {{"train/loss", 1.0}, {"train/top1", 0.5}}));
+  }
+  store.append(run, 1, batch);
+  RawDatabase raw(file());
+  EXPECT_EQ(raw.integer("SELECT count(*) FROM clock_chunk"), 10);
+  EXPECT_EQ(raw.integer("SELECT count(*) FROM metric_chunk"), 20);
+  EXPECT_EQ(raw.integer("SELECT count(*) FROM metric_tail"), 0);
+  // Pages that the tail had taken would be free now.
+  EXPECT_EQ(raw.integer("PRAGMA freelist_count"), 0);
+}
+
+TEST_F(Metrics, OfTheTailComeBeforeNewOnesInAChunk) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  RawDatabase raw(file());
+  std::int64_t step = 0;
+  for (const std::int64_t count : {999, 1, 998, 3, 2500, 7}) {
+    appendSteps(store, run, 1, step, step + count - 1);
+    step += count;
+    EXPECT_EQ(raw.integer("SELECT count(*) FROM metric_tail"), step % 1000);
+    EXPECT_EQ(raw.integer("SELECT coalesce(sum(count), 0) FROM metric_chunk"), step / 1000 * 1000);
+    EXPECT_EQ(raw.integer("SELECT tail_rows FROM metric_summary"), step % 1000);
+    EXPECT_EQ(stepsOf(store.points(run, "train/loss")), range(0, step - 1));
+  }
+  expectViewEqualsPoints(store, run);
+}
+
+TEST_F(Metrics, NamedTwiceInARecordCountOnceWithTheLastValue) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  RunStore::Batch batch;
+  for (std::int64_t step = 0; step < 1001; ++step) {
+    batch.metrics.push_back(record(step, {{"train/loss", 9.0}, {"train/loss", 1.0}}));
+  }
+  store.append(run, 1, batch);
+  for (const MetricPoint& point : store.points(run, "train/loss")) EXPECT_EQ(point.value, 1.0);
+  EXPECT_EQ(store.points(run, "train/loss").size(), 1001u);
+  EXPECT_EQ(store.summaries(run).at(0).count, 1001);
+  EXPECT_EQ(store.summaries(run).at(0).maximum, 1.0);
+}
+
 }  // namespace
 }  // namespace vitrine
