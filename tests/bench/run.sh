@@ -14,4 +14,15 @@ if [ ! -f "$peers/.complete" ]; then
   "$peers/bin/python" -m pip install -q timm==1.0.31 torchvision==0.26.0
   touch "$peers/.complete"
 fi
-exec "$peers/bin/python" "$root/tests/bench/run.py" --programs "$root/build/release/bench" "$@"
+trackers="$cache/bench-trackers"
+if [ ! -f "$trackers/.complete" ]; then
+  echo "Installing TensorBoard, MLflow and Trackio into $trackers (about 400 MB, torch itself is shared)" >&2
+  "$cache/torch-2.11.0/bin/python" -m venv --clear "$trackers"
+  echo "$(cd "$torch/../../../.." && pwd)" >"$(echo "$trackers"/lib/python3.*/site-packages)/torch.pth"
+  # MLflow's small package has its SQLite store, but not what that needs.
+  "$trackers/bin/python" -m pip install -q tensorboard==2.21.0 mlflow-skinny==3.17.2 sqlalchemy==2.1.9 alembic==1.20.1 \
+    trackio==0.43.0
+  touch "$trackers/.complete"
+fi
+exec "$peers/bin/python" "$root/tests/bench/run.py" --programs "$root/build/release/bench" \
+  --trackers "$trackers/bin/python" "$@"
