@@ -6,6 +6,14 @@ namespace vitrine {
 
 Dataset::~Dataset() = default;
 
+double Dataset::memoryBytes() const {
+  const auto perImage = static_cast<double>(info().channels * info().height * info().width + 1);
+  double images = 0;
+  for (const Split split : {Split::Train, Split::Validation, Split::Test})
+    images += static_cast<double>(size(split));
+  return images * perImage;
+}
+
 void Dataset::requireImage(Split split, std::int64_t id,
                            std::span<const std::uint8_t> image) const {
   const std::int64_t bytes = info().channels * info().height * info().width;

@@ -42,6 +42,9 @@ class VITRINE_ENGINE_EXPORT Dataset {
   [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
   /// Copies one image, [channels, height, width] uint8, and returns its label.
   virtual std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const = 0;
+  /// Bytes of memory that a run takes for this once every image was read; for the estimate before it.
+  /// Here: every image and its label of every split.
+  [[nodiscard]] virtual double memoryBytes() const;
 
  protected:
   /// For read(). \throws ShapeError  the split has no image `id`, or `image` is not as long as one

@@ -63,12 +63,7 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
   input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
   input.train = config.table("train");
   if (dataset == nullptr) return input;
-  const DatasetInfo& info = dataset->info();
-  double samples = 0;
-  for (const Split split : {Split::Train, Split::Validation, Split::Test})
-    samples += static_cast<double>(dataset->size(split));
-  input.datasetBytes =
-      samples * (static_cast<double>(info.channels * info.height * info.width) + 1);
+  input.datasetBytes = dataset->memoryBytes();
   const auto images =
       static_cast<double>(input.train.integer("batch_size") * input.train.integer("accumulate"));
   input.stepsPerEpoch = std::ceil(static_cast<double>(dataset->size(Split::Train)) / images);
@@ -118,7 +113,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   add("temporaries", "gradients on their way through the widest block", temporaries);
   add("evaluation", "what an evaluation batch takes beyond a training step", evaluation - step);
   add("batches", "prepared ahead of the step", kBatchesAlive * batch * imageBytes);
-  add("dataset", "images and labels of every split", input.datasetBytes);
+  add("dataset", "what the data set keeps in memory", input.datasetBytes);
   add("checkpoint", "a copy of weights, average and moments on its way to the disk",
       isBeside ? copy : copy - trained - std::max(step, evaluation));
   add("library", "LibTorch's code, tables and threads", kLibrary);

@@ -44,6 +44,21 @@ std::int64_t ImageFolder::size(Split split) const {
   return static_cast<std::int64_t>(listing_.images[static_cast<std::size_t>(split)].size());
 }
 
+double ImageFolder::memoryBytes() const {
+  const auto perImage = static_cast<double>(info_.channels * info_.height * info_.width + 1);
+  double bytes = 0;
+  for (std::size_t split = 0; split < memory_.size(); ++split) {
+    const auto& images = listing_.images[split];
+    for (const ListedImage& image : images) {
+      const std::size_t onHeap =
+          image.path.capacity() > std::string().capacity() ? image.path.capacity() + 1 : 0;
+      bytes += static_cast<double>(sizeof(image) + onHeap);
+    }
+    if (memory_[split].states) bytes += perImage * static_cast<double>(images.size());
+  }
+  return bytes;
+}
+
 void ImageFolder::decode(const ListedImage& image, std::span<std::uint8_t> out) const {
   const std::filesystem::path file = folder_ / image.path;
   try {

@@ -31,6 +31,8 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] std::int64_t size(Split split) const override;
   /// \throws FileError  the file changed or went since the folder was opened: names it
   std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  /// The list of files, and the decoded images of the splits that are kept.
+  [[nodiscard]] double memoryBytes() const override;
   [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
 
  private:

@@ -118,6 +118,21 @@ TEST_F(Images, WhatIsKeptInMemoryIsWhatWasDecoded) {
   EXPECT_EQ(sweep(), 0);
 }
 
+TEST_F(Images, OnlyTheSplitsThatAreKeptCountAsMemory) {
+  for (int i = 0; i < 30; ++i)
+    putImage(folder_ / ("train/a/" + std::to_string(100 + i) + ".png"), pngOf(1, 2, 3));
+  putImage(folder_ / "test/a/1.png", pngOf(1, 2, 3));
+  constexpr double kPerImage = 3 * 64 * 64 + 1;
+  FolderOptions kept = options(64, 64);
+  const double listed = ImageFolder(folder_.path(), kept, {}).memoryBytes();
+  EXPECT_GT(listed, 0);
+  EXPECT_LT(listed, kPerImage) << "nothing but names";
+  kept.cacheBytes = 10 * 3 * 64 * 64;  // the one test image fits, the training images do not
+  EXPECT_EQ(ImageFolder(folder_.path(), kept, {}).memoryBytes(), listed + kPerImage);
+  kept.cacheBytes = 1 << 20;
+  EXPECT_EQ(ImageFolder(folder_.path(), kept, {}).memoryBytes(), listed + 31 * kPerImage);
+}
+
 TEST_F(Images, AFileThatGoesDuringARunIsAnErrorThatNamesIt) {
   putImage(folder_ / "a/1.png", pngOf(1, 2, 3));
   putImage(folder_ / "a/2.png", pngOf(1, 2, 3));
