@@ -67,6 +67,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& i
   const int failed = ::posix_spawn(&pid_, VITRINE_PROGRAM, &actions, nullptr,
                                    pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
+  fs::remove(in);  // the program has it open
   EXPECT_EQ(failed, 0) << VITRINE_PROGRAM;
   if (failed != 0) pid_ = -1;
 }
@@ -120,6 +121,17 @@ Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directori
 Scratch::~Scratch() {
   std::error_code error;
   fs::remove_all(folder_, error);
+}
+
+Copy::Copy() {
+  // The programs are gone, so nothing is left in the log beside the file.
+  fs::copy_file(sharedDatabase(), database());
+  fs::copy(sharedFolder() / "runs.files", path("runs.files"), fs::copy_options::recursive);
+}
+
+Ended Copy::run(std::vector<std::string> words) const {
+  words.insert(words.end(), {"--db", database()});
+  return vitrine(words);
 }
 
 namespace {

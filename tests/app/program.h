@@ -59,6 +59,14 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
+/// A copy of the shared database that a test may change.
+class Copy : public Scratch {
+ public:
+  Copy();
+  [[nodiscard]] std::string database() const { return path("runs.sqlite"); }
+  [[nodiscard]] Ended run(std::vector<std::string> words) const;
+};
+
 /// IDX files of `train` and `test` images of 8 x 8 pixels; a bright quarter tells classes 0 to 3
 /// apart.
 void writeImages(const std::filesystem::path& folder, int train, int test);

@@ -19,21 +19,6 @@ Ended onShared(std::vector<std::string> words) {
   return vitrine(words);
 }
 
-/// A copy of the shared database that a test may change.
-class Copy : public Scratch {
- public:
-  Copy() {
-    // The programs are gone, so nothing is left in the log beside the file.
-    fs::copy_file(sharedDatabase(), database());
-    fs::copy(sharedFolder() / "runs.files", path("runs.files"), fs::copy_options::recursive);
-  }
-  [[nodiscard]] std::string database() const { return path("runs.sqlite"); }
-  [[nodiscard]] Ended run(std::vector<std::string> words) const {
-    words.insert(words.end(), {"--db", database()});
-    return vitrine(words);
-  }
-};
-
 TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   const Json result = Json::parse(readText(sharedFolder() / "train.json"));
   ASSERT_EQ(result.size(), 4u);

@@ -1,0 +1,217 @@
+// The verbs export, import, db and search from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Ended onShared(std::vector<std::string> words) {
+  words.insert(words.end(), {"--db", sharedDatabase()});
+  return vitrine(words);
+}
+
+/// Everything that `show` says of a run but where it is.
+Json factsOf(const std::string& database, const std::string& run) {
+  Json facts = vitrine({"show", run, "--json", "--db", database}).json();
+  facts.erase("id");
+  for (Json& artifact : facts.at("artifacts")) artifact.erase("id");
+  return facts;
+}
+
+TEST(Export, ARunComesBackFromItsFileAsItWas) {
+  Scratch scratch;
+  const std::string file = scratch.path("two.vitrine"), other = scratch.path("other.sqlite");
+  const std::string uuid = onShared({"show", "1", "--json"}).json().at("uuid");
+  const Ended exported = onShared({"export", "3", uuid, file, "--checkpoints", "all", "--json"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  const Json report = exported.json();
+  EXPECT_EQ(report.at("runs"), 2);
+  EXPECT_EQ(report.at("checkpoints"),
+            onShared({"show", "1", "--json"}).json().at("checkpoints").size() +
+                onShared({"show", "3", "--json"}).json().at("checkpoints").size());
+  EXPECT_GT(report.at("points"), 48);
+  EXPECT_EQ(report.at("bytes"), fs::file_size(file));
+
+  const Ended imported = vitrine({"import", file, "--db", other, "--json"});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  ASSERT_EQ(imported.json().at("runs").size(), 2u);
+  EXPECT_EQ(imported.json().at("runs").at(0).at("uuid"), uuid);
+  EXPECT_TRUE(factsOf(other, "2") == factsOf(sharedDatabase(), "3"));
+  EXPECT_EQ(vitrine({"db", "check", "--checksums", "--db", other}).code, 0);
+
+  const Ended again = vitrine({"import", file, "--db", other});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("was here already"));
+  EXPECT_THAT(again.err, HasSubstr("--again imports it as a copy"));
+  const Ended copied = vitrine({"import", file, "--again", "--db", other, "--json"});
+  EXPECT_EQ(copied.json().at("runs").at(0).at("imported"), true);
+  EXPECT_NE(copied.json().at("runs").at(0).at("uuid"), uuid);
+  EXPECT_EQ(vitrine({"runs", "--json", "--db", other}).json().size(), 4u);
+}
+
+TEST(Export, WritesPointsAndRunsForOtherProgramsByTheEnding) {
+  Scratch scratch;
+  EXPECT_THAT(onShared({"export", "1", scratch.path("x.csv")}).out,
+              AllOf(HasSubstr("x.csv: 1 run, "), HasSubstr(" points")));
+  EXPECT_THAT(readText(scratch.path("x.csv")), HasSubstr("train/loss"));
+  EXPECT_EQ(onShared({"export", "all", scratch.path("x.jsonl")}).code, 0);
+  EXPECT_TRUE(Json::accept(
+      readText(scratch.path("x.jsonl")).substr(0, readText(scratch.path("x.jsonl")).find('\n'))));
+  EXPECT_EQ(onShared({"export", "1", "2", scratch.path("board")}).code, 0);
+  const Ended back = vitrine({"import", scratch.path("board"), "--experiment", "from a board",
+                              "--db", scratch.path("new.sqlite"), "--json"});
+  EXPECT_EQ(back.code, 0) << back.err;
+  EXPECT_EQ(back.json().at("runs").size(), 2u);
+  EXPECT_THAT(vitrine({"runs", "--db", scratch.path("new.sqlite")}).out, HasSubstr("from a board"));
+}
+
+TEST(Export, SaysWhatIsWrongWithWhatItIsAskedFor) {
+  Scratch scratch;
+  const std::string file = scratch.path("x.vitrine");
+  const auto expect = [&](std::vector<std::string> words, int code, const char* sentence) {
+    const Ended ended = onShared(std::move(words));
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(sentence));
+    EXPECT_EQ(ended.out, "");
+  };
+  expect({"export", file}, 2, "give at least one run and then a file");
+  expect({"export", "1", scratch.path("x.zip")}, 2, ".vitrine");
+  expect({"export", "1", file, "--checkpoints", "some"}, 2, "--checkpoints");
+  expect({"export", "99", file}, 3, "there is no run 99");
+  expect({"export", "third", file}, 3, "there is no run 'third'; give numbers");
+  EXPECT_FALSE(fs::exists(file));
+  writeText(file, "mine");
+  expect({"export", "1", file}, 4, "exists");
+  EXPECT_EQ(readText(file), "mine");
+}
+
+TEST(Import, SaysWhatIsWrongWithTheFileAndChangesNothing) {
+  const Copy copy;
+  const auto expect = [&](const std::string& file, int code, const char* sentence) {
+    const Ended ended = copy.run({"import", file});
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(sentence));
+    EXPECT_EQ(ended.out, "");
+  };
+  expect(copy.path("none.vitrine"), 3, "there is no file");
+  writeText(copy.path("text.vitrine"), "not a database at all");
+  expect(copy.path("text.vitrine"), 1, "is not an SQLite file");
+  ASSERT_EQ(copy.run({"export", "1", copy.path("good.vitrine")}).code, 0);
+  const std::string good = readText(copy.path("good.vitrine"));
+  writeText(copy.path("cut.vitrine"), good.substr(0, good.size() / 2));
+  expect(copy.path("cut.vitrine"), 1, "cut.vitrine' is damaged");
+  expect(copy.database(), 4, "is the database itself");
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
+  EXPECT_EQ(copy.run({"db", "check"}).code, 0);
+}
+
+TEST(Db, BackUpIsCheckedAndNeverReplacesAFile) {
+  Scratch scratch;
+  const std::string file = scratch.path("backup.sqlite");
+  const Ended ended = onShared({"db", "backup", file, "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.json().at("bytes"), fs::file_size(file));
+  EXPECT_TRUE(factsOf(file, "4") == factsOf(sharedDatabase(), "4"));
+  const Ended again = onShared({"db", "backup", file});
+  EXPECT_EQ(again.code, 4);
+  EXPECT_THAT(again.err, HasSubstr("exists"));
+  const Ended nowhere = onShared({"db", "backup"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("which FILE should the copy be?"));
+}
+
+TEST(Db, CheckNamesWhatIsWrongAndEndsWithOne) {
+  const Copy copy;
+  EXPECT_THAT(copy.run({"db", "check"}).out, HasSubstr("runs.sqlite: ok"));
+  EXPECT_EQ(copy.run({"db", "check", "--json"}).json().at("ok"), true);
+  // A byte of a checkpoint: only its checksum tells.
+  fs::path changed;
+  for (const auto& entry : fs::recursive_directory_iterator(copy.path("runs.files"))) {
+    if (entry.path().filename() == "model.safetensors") changed = entry.path();
+  }
+  ASSERT_FALSE(changed.empty());
+  std::string bytes = readText(changed);
+  bytes.back() ^= 1;
+  writeText(changed, bytes);
+  EXPECT_EQ(copy.run({"db", "check"}).code, 0);
+  const Ended found = copy.run({"db", "check", "--checksums", "--json"});
+  EXPECT_EQ(found.code, 1);
+  ASSERT_EQ(found.json().at("problems").size(), 1u) << found.out;
+  EXPECT_THAT(found.json().at("problems").at(0).get<std::string>(),
+              AllOf(HasSubstr("is not whole"), HasSubstr("model.safetensors")));
+  fs::remove_all(changed.parent_path());
+  const Ended missing = copy.run({"db", "check"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.out, HasSubstr("the checkpoint of step"));
+}
+
+TEST(Db, CheckOfADamagedFileSaysSo) {
+  const Copy copy;
+  std::string bytes = readText(copy.database());
+  std::fill(bytes.begin() + 100, bytes.begin() + 4000, '\x55');
+  writeText(copy.database(), bytes);
+  const Ended ended = copy.run({"db", "check"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("is damaged"), HasSubstr("restore a backup")));
+}
+
+TEST(Db, CompactGivesBackTheSpaceOfDeletedRuns) {
+  const Copy copy;
+  ASSERT_EQ(copy.run({"delete", "2"}).code, 0);
+  const Json report = copy.run({"db", "compact", "--json"}).json();
+  EXPECT_LT(report.at("after"), report.at("before"));
+  EXPECT_EQ(report.at("after"), fs::file_size(copy.database()));
+  const Json info = copy.run({"db", "info", "--json"}).json();
+  EXPECT_EQ(info.at("runs"), 3);
+  EXPECT_EQ(info.at("space").at("free"), 0);
+  EXPECT_EQ(info.at("space").at("experiments").at(0).at("title"), "Tiny");
+  EXPECT_THAT(copy.run({"db", "info"}).out,
+              AllOf(HasSubstr("schema_version"), HasSubstr("files: checkpoints")));
+}
+
+TEST(Db, SaysWhatIsWrongWithWhatItIsAskedFor) {
+  Scratch scratch;
+  EXPECT_EQ(onShared({"db"}).code, 2);
+  EXPECT_EQ(onShared({"db", "improve"}).code, 2);
+  const Ended file = onShared({"db", "check", "x.sqlite"});
+  EXPECT_EQ(file.code, 2);
+  EXPECT_THAT(file.err, HasSubstr("takes no file, but got 'x.sqlite'; --db names the database"));
+  for (const char* action : {"check", "compact"}) {
+    const Ended none = vitrine({"db", action, "--db", scratch.path("none.sqlite")});
+    EXPECT_EQ(none.code, 3) << none.err;
+    EXPECT_THAT(none.err, HasSubstr("there is no database"));
+  }
+  writeText(scratch.path("text.sqlite"), "a letter to my aunt");
+  const Ended text = vitrine({"db", "check", "--db", scratch.path("text.sqlite")});
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.err, HasSubstr("is not an SQLite file"));
+}
+
+TEST(Search, FindsRunsByBeginningsOfTheirWords) {
+  const Copy copy;
+  ASSERT_EQ(copy.run({"note", "2", "the ostrich hides"}).code, 0);
+  const Json found = copy.run({"search", "ostr", "--json"}).json();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at(0).at("id"), 2);
+  EXPECT_EQ(found.at(0).at("where"), "note");
+  EXPECT_THAT(found.at(0).at("text").get<std::string>(), HasSubstr("[ostrich]"));
+  EXPECT_EQ(copy.run({"search", "wide", "--json"}).json().size(), 2u);
+  EXPECT_EQ(copy.run({"search", "wide", "--limit", "1", "--json"}).json().size(), 1u);
+  EXPECT_THAT(copy.run({"search", "ostr", "--csv"}).out,
+              HasSubstr("id,experiment,name,state,where,text"));
+  const Ended none = copy.run({"search", "zebra", "\"OR", "*"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_EQ(none.out, "no run holds all of these words\n");
+  EXPECT_EQ(copy.run({"search"}).code, 2);
+  EXPECT_EQ(vitrine({"search", "x", "--db", copy.path("none.sqlite")}).code, 3);
+}
+
+}  // namespace
+}  // namespace vitrine::test
