@@ -1,8 +1,14 @@
 // The TensorBoard form of an import: every folder with event files is a run.
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "core/artifact/artifact.h"
@@ -10,10 +16,13 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"
+#include "core/store/file_system.h"
 #include "core/store/import_forms.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
+#include "core/store/run_copier.h"
+#include "core/store/schema.h"
 
 namespace vitrine {
 
@@ -92,11 +101,60 @@ bool isPng(std::span<const std::byte> bytes) {
                     [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
-/// One run, within one transaction.
+/// A database that nobody else sees, beside the one it is for; gone with this object. Those of
+/// imports that were killed go too.
+class StagingFile {
+ public:
+  explicit StagingFile(const fs::path& database)
+      : file_(database.string() + kStaging + std::to_string(::getpid()) + "-" + newUuid()) {
+    sweep(database);
+    try {
+      database_ = std::make_unique<Database>(file_, Database::Access::Scratch);
+      openSchema(*database_);
+    } catch (...) {
+      remove();
+      throw;
+    }
+  }
+  ~StagingFile() { remove(); }
+  StagingFile(const StagingFile&) = delete;
+  StagingFile& operator=(const StagingFile&) = delete;
+
+  Database& operator*() { return *database_; }
+
+ private:
+  static constexpr const char* kStaging = ".staging-";
+
+  void remove() noexcept {
+    database_.reset();
+    std::error_code error;
+    for (const char* suffix : {"", "-journal"}) fs::remove(file_.string() + suffix, error);
+  }
+
+  static void sweep(const fs::path& database) {
+    const std::string start = database.filename().string() + kStaging;
+    std::error_code error;
+    for (fs::directory_iterator entry(folderOfFile(database), error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!name.starts_with(start)) continue;
+      const long pid = std::strtol(name.c_str() + start.size(), nullptr, 10);
+      std::error_code ignored;
+      if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
+        fs::remove(entry->path(), ignored);
+      }
+    }
+  }
+
+  fs::path file_;
+  std::unique_ptr<Database> database_;
+};
+
+/// One run, into a database of its own.
 class RunImport {
  public:
-  RunImport(const ImportTask& task, const Folder& folder, std::string uuid)
-      : task_(task), database_(task.database), folder_(folder), uuid_(std::move(uuid)) {}
+  RunImport(const ImportTask& task, Database& database, const Folder& folder, std::string uuid)
+      : task_(task), database_(database), folder_(folder), uuid_(std::move(uuid)) {}
 
   std::int64_t all(const std::string& experiment) {
     addRun(experiment);
@@ -284,8 +342,13 @@ void importTensorBoard(const ImportTask& task) {
       Statement known = task.database.prepare("SELECT 1 FROM run WHERE uuid = ?");
       if (known.with(uuid).step()) uuid = newUuid();
     }
-    RunImport run(task, folder, uuid);
-    const std::int64_t id = task.database.write([&] { return run.all(title); });
+    // Reading and packing take their time, and nobody has to wait for that: what others wait for is
+    // the copy of finished rows, in one transaction.
+    StagingFile staging(task.database.file());
+    RunImport run(task, *staging, folder, uuid);
+    const std::int64_t staged = (*staging).write([&] { return run.all(title); });
+    const std::int64_t id = task.database.write(
+        [&] { return RunCopier(*staging, task.database).copy(staged, RunCopier::Changes{}); });
     task.report.runs.push_back({id, uuid, folder.name, true});
     task.report.notes.insert(task.report.notes.end(), run.notes().begin(), run.notes().end());
   }

@@ -10,6 +10,7 @@
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
+#include "core/store/thinning.h"
 
 namespace vitrine {
 
@@ -187,7 +188,9 @@ class RunCheck {
           "' that are not packed, where its summary says " + std::to_string(row.tail));
     }
     const std::vector<MetricPoint> points = readPoints(database_, run_, row.name, 0);
-    bool isRight = static_cast<std::int64_t>(points.size()) == row.count;
+    const auto count =
+        static_cast<std::int64_t>(points.size()) + thinnedOut(database_, run_, row.metric);
+    bool isRight = count == row.count;
     if (isRight && !points.empty()) {
       double lowest = std::nan(""), highest = std::nan("");
       bool hasLowest = false, hasHighest = false;

@@ -10,7 +10,7 @@ namespace vitrine {
 
 namespace {
 
-constexpr std::array<RunTable, 13> kTables{{
+constexpr std::array<RunTable, 15> kTables{{
     {"run_config", "run_id"},
     {"run_parameter", "key"},
     {"segment", "number"},
@@ -18,12 +18,14 @@ constexpr std::array<RunTable, 13> kTables{{
     {"metric_tail", "metric_id, sequence"},
     {"clock_chunk", "id"},
     {"metric_chunk", "id"},
+    {"metric_bucket", "metric_id, first_sequence"},
     {"event", "id"},
     {"artifact", "id"},
     {"checkpoint", "step"},
     {"generated_image", "id"},
     {"note", "run_id"},
     {"tag", "tag"},
+    {"edit", "id"},
 }};
 
 /// Columns that can be written: generated ones cannot.

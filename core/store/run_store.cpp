@@ -236,29 +236,6 @@ void RunStore::deleteRun(std::int64_t run) {
   }
 }
 
-void RunStore::setNote(std::int64_t run, const std::string& text) {
-  database_->write([&] {
-    static_cast<void>(stateOf(*database_, run));
-    database_->prepare("INSERT OR REPLACE INTO note(run_id, text, changed_at) VALUES (?, ?, ?)")
-        .with(run, text, utcNow())
-        .run();
-    touch(*database_, run);
-  });
-}
-
-void RunStore::setTags(std::int64_t run, const std::vector<std::string>& tags) {
-  database_->write([&] {
-    static_cast<void>(stateOf(*database_, run));
-    database_->prepare("DELETE FROM tag WHERE run_id = ?").with(run).run();
-    for (const std::string& tag : tags) {
-      database_->prepare("INSERT OR IGNORE INTO tag(run_id, tag) VALUES (?, ?)")
-          .with(run, tag)
-          .run();
-    }
-    touch(*database_, run);
-  });
-}
-
 void RunStore::append(std::int64_t run, std::int64_t segment, const Batch& batch) {
   appendAt(run, segment, batch, utcNow());
 }

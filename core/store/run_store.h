@@ -76,8 +76,18 @@ class VITRINE_STORE_EXPORT RunStore {
   void setWorker(std::int64_t run, const Worker& worker);
   void setLogFile(std::int64_t run, const std::string& relativePath);
   void deleteRun(std::int64_t run);  ///< rows and files. \throws RefusedError  it is alive
-  void setNote(std::int64_t run, const std::string& text);
-  void setTags(std::int64_t run, const std::vector<std::string>& tags);
+  /// For an edit that is to stand whatever was there before.
+  static constexpr std::int64_t kWhateverStands = -1;
+  /// Name, note and tags have a version, from 0, that every change raises. An editor says which one
+  /// it showed; of two that change the same version, the second hears of it. What was there before,
+  /// and what came too late, is kept (the newest 50 of each). Returns the version that stands now.
+  /// \throws EditConflict  `basedOn` does not stand any more, and what does is another text
+  std::int64_t setName(std::int64_t run, const std::string& name,
+                       std::int64_t basedOn = kWhateverStands);
+  std::int64_t setNote(std::int64_t run, const std::string& text,
+                       std::int64_t basedOn = kWhateverStands);
+  std::int64_t setTags(std::int64_t run, const std::vector<std::string>& tags,
+                       std::int64_t basedOn = kWhateverStands);
 
   /// A batch of a run's results in one transaction.
   struct Batch {
@@ -107,6 +117,10 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] Json environment(std::int64_t run);  ///< of the last segment; null before the first
   [[nodiscard]] std::string note(std::int64_t run);
   [[nodiscard]] std::vector<std::string> tags(std::int64_t run);
+  /// Read it before the text, so that it is not newer.
+  [[nodiscard]] std::int64_t version(std::int64_t run, RunField field);
+  /// By id: texts a field had, and texts that came too late.
+  [[nodiscard]] std::vector<EditRow> edits(std::int64_t run, RunField field);
   [[nodiscard]] std::vector<SegmentRow> segments(std::int64_t run);
   [[nodiscard]] std::vector<MetricSummary> summaries(std::int64_t run);
   /// Last value of `name` for every run that has it: one query for a whole list.
@@ -145,6 +159,8 @@ class VITRINE_STORE_EXPORT RunStore {
   friend class JobQueue;
   friend class Spool;
   friend class StoreSink;
+  std::int64_t edit(std::int64_t run, RunField field, const std::string& text,
+                    std::int64_t basedOn);
   void checkAfterError(OpenMode mode, const std::string& why);
   /// `append` of what happened at `at`.
   void appendAt(std::int64_t run, std::int64_t segment, const Batch& batch, const std::string& at);

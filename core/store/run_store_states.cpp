@@ -10,6 +10,7 @@
 #include "core/store/run_changes.h"
 #include "core/store/run_store.h"
 #include "core/store/spool.h"
+#include "core/store/thinning.h"
 
 namespace vitrine {
 
@@ -150,7 +151,10 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
         .with(run, previous + 1, firstStep, previous, utcNow(), worker.pid, worker.startTime,
               worker.bootId, worker.host, dumpJson(environment))
         .run();
-    if (previous > 0) rebuildSummaries(database, run);
+    if (previous > 0) {
+      rebuildSummaries(database, run);
+      countThinnedOut(database, run);
+    }
     const auto text = [&](const char* key) {
       const auto found = environment.is_object() ? environment.find(key) : environment.end();
       return found != environment.end() && found->is_string() ? found->get<std::string>()

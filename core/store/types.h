@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/store_export.h"
 
@@ -73,6 +74,28 @@ struct RunRow {
   std::string logFile;
   Worker worker;
   std::int64_t changeSequence = 0;  ///< grows with every change of the row
+};
+
+/// What people write about a run. Every change of one makes a version of it.
+enum class RunField { Name, Note, Tags };
+
+/// One of the texts that a field had, or was to get.
+struct EditRow {
+  std::int64_t id = 0;
+  std::int64_t version = 0;  ///< that it made; of one that came too late, the one it was based on
+  bool isTaken = true;       ///< false: somebody else had changed the field meanwhile
+  std::string at;
+  std::string text;  ///< tags: one a line
+};
+
+/// Somebody else has changed a field since it was read. Both texts are kept: theirs stands, the
+/// other one is among RunStore::edits(). \see RunStore::setNote
+class VITRINE_STORE_EXPORT EditConflict : public RefusedError {
+ public:
+  EditConflict(const std::string& message, std::string stands, std::int64_t standsAs);
+  ~EditConflict() override;
+  const std::string theirs;    ///< what stands now; tags: one a line
+  const std::int64_t version;  ///< of it: what the next try must be based on
 };
 
 struct SegmentRow {

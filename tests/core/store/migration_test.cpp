@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/jobs/queue.h"
+#include "core/store/maintenance.h"
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
 
@@ -87,6 +88,37 @@ TEST_F(ReleasedFile, BecomesOneOfThisVersionWithAllThatIsInIt) {
   RawDatabase backup(beside(".bak")[0]);
   EXPECT_EQ(backup.integer("PRAGMA user_version"), 1);
   EXPECT_EQ(backup.integer("SELECT count(*) FROM metric_chunk"), packed);
+}
+
+TEST_F(ReleasedFile, OfEveryVersionKeepsAllThatIsInIt) {
+  for (int from = 1; from < migrations().back().version; ++from) {
+    takeVersion(from);
+    const auto count = [&](const std::string& table) {
+      return RawDatabase(file()).integer("SELECT count(*) FROM " + table);
+    };
+    const std::vector<std::string> tables{
+        "run",   "segment",       "metric_tail", "metric_chunk", "clock_chunk", "metric_summary",
+        "event", "run_parameter", "note",        "tag"};
+    std::vector<std::int64_t> before, after;
+    for (const std::string& table : tables) before.push_back(count(table));
+    { RunStore store(file(), OpenMode::ReadWrite); }
+    for (const std::string& table : tables) after.push_back(count(table));
+    EXPECT_EQ(after, before) << "from version " << from;
+    EXPECT_EQ(version(), migrations().back().version);
+    RunStore store(file(), OpenMode::ReadOnly);
+    EXPECT_THAT(store.check(), IsEmpty());
+    EXPECT_THAT(checkContents(file(), CheckpointFiles::Present), IsEmpty());
+  }
+}
+
+TEST_F(ReleasedFile, OfVersionTwoKeepsANoteAsTheFirstOfItsVersions) {
+  takeVersion(2);
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(store.note(1), "written with version 2");
+  EXPECT_EQ(store.version(1, RunField::Note), 0);
+  EXPECT_EQ(store.setNote(1, "and with this one", 0), 1);
+  EXPECT_EQ(store.edits(1, RunField::Note).at(0).text, "written with version 2");
+  EXPECT_THAT(store.tags(1), ::testing::ElementsAre("old", "paper"));
 }
 
 TEST_F(ReleasedFile, IsReadOnlyAfterItWasOpenedForWritingOnce) {

@@ -1,0 +1,185 @@
+// What people write about runs: the half of RunStore that two windows meet in (reliability DB14).
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/rows.h"
+#include "core/store/run_changes.h"
+#include "core/store/run_store.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr int kKept =
+    50;  // texts of one field, of those that stood and of those that came too late
+
+const char* columnOf(RunField field) {
+  switch (field) {
+    case RunField::Name:
+      return "name";
+    case RunField::Note:
+      return "note";
+    case RunField::Tags:
+      break;
+  }
+  return "tags";
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+/// Tags are kept as a list, texts as they are.
+std::string storedText(RunField field, const std::string& text) {
+  if (field != RunField::Tags) return text;
+  Json list = Json::array();
+  for (const std::string& tag : split(text, '\n')) {
+    if (!tag.empty()) list.push_back(cleanUtf8(tag));
+  }
+  return dumpJson(list);
+}
+
+std::string shownText(RunField field, const std::string& stored) {
+  if (field != RunField::Tags) return stored;
+  std::vector<std::string> tags;
+  const Json list = Json::parse(stored, nullptr, false);
+  for (const Json& tag : list.is_array() ? list : Json::array()) {
+    if (tag.is_string()) tags.push_back(tag.get<std::string>());
+  }
+  return joined(tags);
+}
+
+std::int64_t versionOf(Database& database, std::int64_t run, RunField field) {
+  Statement row = database.prepare(
+      "SELECT coalesce(max(version), 0) FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1");
+  return row.with(run, columnOf(field)).step() ? row.integer(0) : 0;
+}
+
+bool hasEdits(Database& database, std::int64_t run, RunField field) {
+  Statement row = database.prepare(
+      "SELECT 1 FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 LIMIT 1");
+  return row.with(run, columnOf(field)).step();
+}
+
+void write(Database& database, std::int64_t run, RunField field, const std::string& text) {
+  switch (field) {
+    case RunField::Name:
+      database.prepare("UPDATE run SET name = ? WHERE id = ?").with(text, run).run();
+      return;
+    case RunField::Note:
+      database.prepare("INSERT OR REPLACE INTO note(run_id, text, changed_at) VALUES (?, ?, ?)")
+          .with(run, text, utcNow())
+          .run();
+      return;
+    case RunField::Tags:
+      break;
+  }
+  database.prepare("DELETE FROM tag WHERE run_id = ?").with(run).run();
+  for (const std::string& tag : split(text, '\n')) {
+    if (tag.empty()) continue;
+    database.prepare("INSERT OR IGNORE INTO tag(run_id, tag) VALUES (?, ?)").with(run, tag).run();
+  }
+}
+
+enum class Outcome { Taken, TooLate };
+
+void keep(Database& database, std::int64_t run, RunField field, std::int64_t version,
+          Outcome outcome, const std::string& text) {
+  const int isTaken = outcome == Outcome::Taken ? 1 : 0;
+  database
+      .prepare(
+          "INSERT INTO edit(run_id, field, version, is_taken, at, text) VALUES (?, ?, ?, ?, ?, ?)")
+      .with(run, columnOf(field), version, isTaken, utcNow(), storedText(field, text))
+      .run();
+  database
+      .prepare(
+          "DELETE FROM edit WHERE id IN (SELECT id FROM edit WHERE run_id = ? AND field = ? AND "
+          "is_taken = ? ORDER BY id DESC LIMIT -1 OFFSET ?)")
+      .with(run, columnOf(field), isTaken, kKept)
+      .run();
+}
+
+}  // namespace
+
+EditConflict::EditConflict(const std::string& message, std::string stands, std::int64_t standsAs)
+    : RefusedError(message), theirs(std::move(stands)), version(standsAs) {}
+EditConflict::~EditConflict() = default;
+
+std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string& text,
+                            std::int64_t basedOn) {
+  Database& database = *database_;
+  std::string standing;
+  bool isTooLate = false;
+  const std::int64_t version = database.write([&] {
+    static_cast<void>(stateOf(database, run));
+    const std::int64_t now = versionOf(database, run, field);
+    standing = field == RunField::Name   ? this->run(run).name
+               : field == RunField::Note ? note(run)
+                                         : joined(tags(run));
+    if (text == standing) return now;
+    isTooLate = basedOn != kWhateverStands && basedOn != now;
+    if (isTooLate) {
+      keep(database, run, field, basedOn, Outcome::TooLate, text);
+      return now;
+    }
+    // What was there before anybody edited it is a version too.
+    if (!hasEdits(database, run, field)) keep(database, run, field, 0, Outcome::Taken, standing);
+    write(database, run, field, text);
+    keep(database, run, field, now + 1, Outcome::Taken, text);
+    touch(database, run);
+    return now + 1;
+  });
+  if (isTooLate) {
+    const std::string what = columnOf(field);
+    throw EditConflict("the " + what + " of " + nameOf(run) +
+                           (field == RunField::Tags ? " were" : " was") +
+                           " changed by somebody else to '" + shorten(standing, 200) +
+                           "' while you were editing; your text is kept beside it: choose one",
+                       standing, version);
+  }
+  return version;
+}
+
+std::int64_t RunStore::setName(std::int64_t run, const std::string& name, std::int64_t basedOn) {
+  return edit(run, RunField::Name, name, basedOn);
+}
+
+std::int64_t RunStore::setNote(std::int64_t run, const std::string& text, std::int64_t basedOn) {
+  return edit(run, RunField::Note, text, basedOn);
+}
+
+std::int64_t RunStore::setTags(std::int64_t run, const std::vector<std::string>& tags,
+                               std::int64_t basedOn) {
+  std::vector<std::string> sorted;
+  for (const std::string& tag : tags) {
+    for (const std::string& line : split(tag, '\n')) {
+      if (!line.empty()) sorted.push_back(line);
+    }
+  }
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return edit(run, RunField::Tags, joined(sorted), basedOn);
+}
+
+std::int64_t RunStore::version(std::int64_t run, RunField field) {
+  return versionOf(*database_, run, field);
+}
+
+std::vector<EditRow> RunStore::edits(std::int64_t run, RunField field) {
+  Statement row = database_->prepare(
+      "SELECT id, version, is_taken, at, text FROM edit WHERE run_id = ? AND field = ? ORDER BY "
+      "id");
+  row.with(run, columnOf(field));
+  std::vector<EditRow> edits;
+  while (row.step()) {
+    edits.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.text(3),
+                     shownText(field, row.text(4))});
+  }
+  return edits;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,48 @@
+// What a file is that somebody drops on the window or names on the command line: told by its name,
+// and a database by opening it, read-only, in a process that may crash over it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/store_export.h"
+
+namespace vitrine {
+
+enum class FileKind {
+  Database,     ///< .sqlite, .sqlite3, .db
+  Export,       ///< .vitrine
+  TensorBoard,  ///< an event file (*tfevents*)
+  Folder,
+  Experiment,  ///< .toml
+  Weights,     ///< .safetensors, or a list of shards (.safetensors.index.json)
+  Foreign,     ///< weights that are refused: .pt, .pth, .ckpt, .bin, .pkl, .npz, .h5
+  Unknown,
+};
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(FileKind kind);  ///< "database" ...
+/// By its name alone, in any case of letters; nothing is opened.
+[[nodiscard]] VITRINE_STORE_EXPORT FileKind kindByName(const std::filesystem::path& file);
+
+struct ProbedFile {
+  FileKind kind = FileKind::Unknown;
+  bool isUsable = false;  ///< a database or export: it is Vitrine's, and of a version known here
+  std::string refusal;    ///< why it is not, one sentence
+  std::string uuid;       ///< of the database
+  std::int64_t version = 0, runs = 0;
+};
+
+/// What `vitrine db probe` does: opens a database or export read-only, compares its schema with
+/// ours and counts its runs. Whatever is wrong with the file is in `refusal`.
+[[nodiscard]] VITRINE_STORE_EXPORT ProbedFile probeHere(const std::filesystem::path& file);
+[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const ProbedFile& probed);
+
+/// Has `program` (`vitrine`) do it; other kinds than databases and exports are not opened at all. A
+/// crash or a hang of that process is a refusal.
+[[nodiscard]] VITRINE_STORE_EXPORT ProbedFile
+probeFile(const std::filesystem::path& file, const std::filesystem::path& program,
+          std::chrono::milliseconds patience = std::chrono::seconds(10));
+
+}  // namespace vitrine
