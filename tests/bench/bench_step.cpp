@@ -64,6 +64,8 @@ int main(int count, char** words) {
   config.depth = isDemo ? 4 : 12;
   config.heads = isDemo ? 4 : 3;
   config.mlpWidth = 4 * config.width;
+  if (options.count("--layer-scale") != 0) config.layerScale = std::stod(options["--layer-scale"]);
+  if (options.count("--dropout") != 0) config.dropout = std::stod(options["--dropout"]);
   nn::VisionTransformer model(config, 0);
   model.module().train(isTraining);
 

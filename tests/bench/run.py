@@ -27,15 +27,25 @@ def Side(name, command):
     return sides.Side(name, command, {"OMP_NUM_THREADS": str(arguments.threads)})
 
 
+# model, batch, options, modes, floor. The last three take their blocks layer by layer, not as one operation.
+STEPS = [
+    ("demo", 128, [], ("train", "infer"), 1.05),
+    ("ti16", 16, [], ("train", "infer"), 1.0),
+    ("demo", 8, [], ("train", "infer"), 1.0),
+    ("demo", 128, ["--layer-scale", "0.1"], ("train",), 1.0),
+    ("demo", 128, ["--dropout", "0.1"], ("train",), 1.0),
+]
+
+
 def step_pairs():
-    for model, batch, floor in (("demo", 128, 1.05), ("ti16", 16, 1.0)):
-        for mode in ("train", "infer"):
+    for model, batch, options, modes, floor in STEPS:
+        for mode in modes:
             for precision in ("fp32", "bf16"):
-                name = f"{model} {mode} {precision}"
+                name = f"{model} {mode} {precision}" + (" batch 8" if batch == 8 else "") + " ".join(options).replace("--", " ")
                 if arguments.only not in name:
                     continue
                 common = ["--model", model, "--mode", mode, "--precision", precision, "--batch", str(batch),
-                          "--threads", str(arguments.threads)]
+                          "--threads", str(arguments.threads), *options]
                 ours = Side("vitrine", [os.path.join(arguments.programs, "bench_step"), *common])
                 peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *common, "--variant", v])
                          for v in ("fused", "unfused", "compile", "compile_unfused")]
@@ -75,7 +85,7 @@ def report(name, ours, peer, iterations, floor, trial=None):
            "ok": max(ratio, counted) >= floor}
     rows.append(row)
     verdict = "ok" if row["ok"] else "UNDER ITS FLOOR"
-    print(f"{name:<22} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
+    print(f"{name:<34} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
           f"   own spread {low:4.2f}..{high:4.2f}   floor {floor:4.2f}   {verdict}", flush=True)
 
 

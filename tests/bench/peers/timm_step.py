@@ -18,16 +18,19 @@ parser.add_argument("--precision", choices=["fp32", "bf16"], required=True)
 parser.add_argument("--variant", choices=["fused", "unfused", "compile", "compile_unfused"], required=True)
 parser.add_argument("--batch", type=int, required=True)
 parser.add_argument("--threads", type=int, required=True)
+parser.add_argument("--layer-scale", type=float, default=None)
+parser.add_argument("--dropout", type=float, default=0.0, help="after positions, attention projection and both MLP maps")
 arguments = parser.parse_args()
 
 torch.set_num_threads(arguments.threads)
 torch.manual_seed(0)
 set_fused_attn(not arguments.variant.endswith("unfused"))
+options = dict(init_values=arguments.layer_scale, pos_drop_rate=arguments.dropout, proj_drop_rate=arguments.dropout)
 if arguments.model == "demo":
-    model = VisionTransformer(img_size=28, patch_size=7, in_chans=1, embed_dim=64, depth=4, num_heads=4, num_classes=10)
+    model = VisionTransformer(img_size=28, patch_size=7, in_chans=1, embed_dim=64, depth=4, num_heads=4, num_classes=10, **options)
     shape, classes = (1, 28, 28), 10
 else:
-    model = timm.create_model("vit_tiny_patch16_224")
+    model = timm.create_model("vit_tiny_patch16_224", **options)
     shape, classes = (3, 224, 224), 1000
 images = torch.randn(arguments.batch, *shape)
 labels = torch.randint(0, classes, (arguments.batch,))
