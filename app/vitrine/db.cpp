@@ -1,14 +1,19 @@
 // vitrine db: the database itself.
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
+#include <ctime>
+#include <vector>
 
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/store/file_probe.h"
 #include "core/store/maintenance.h"
+#include "core/store/thinning.h"
 
 namespace vitrine::app {
 
@@ -142,29 +147,133 @@ int compact(const CommandLine& line) {
   return 0;
 }
 
+int probe(const CommandLine& line, const std::string& file) {
+  if (file.empty()) throw ConfigError("vitrine db probe: which FILE? See `vitrine db --help`");
+  if (!std::filesystem::exists(file)) throw NotFoundError("there is no file '" + file + "'");
+  const ProbedFile probed = probeHere(file);
+  if (line.wantsJson()) {
+    print(toJson(probed));
+  } else if (!probed.refusal.empty()) {
+    print(probed.refusal + "\n");
+  } else {
+    print(file + ": " + toString(probed.kind) +
+          (probed.isUsable ? ", version " + std::to_string(probed.version) + ", " +
+                                 std::to_string(probed.runs) + " runs"
+                           : "") +
+          "\n");
+  }
+  return 0;
+}
+
+struct ThinChoice {
+  std::vector<std::int64_t> runs;
+  double days = -1;  ///< instead of `runs`: those that ended longer ago; negative where not asked
+  std::int64_t bucket = 100;
+  bool isMeant = false;
+};
+
+std::string utcDaysAgo(double days) {
+  const auto then =
+      static_cast<std::time_t>(static_cast<double>(std::time(nullptr)) - days * 86400);
+  std::tm time{};
+  ::gmtime_r(&then, &time);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &time)};
+}
+
+int thin(const CommandLine& line, ThinChoice choice) {
+  openStore(line, Missing::Refuse).reapLostRuns();
+  if (choice.days >= 0) choice.runs = runsEndedBefore(databaseOf(line), utcDaysAgo(choice.days));
+  const std::vector<ThinnedRun> report =
+      choice.isMeant ? thinRuns(databaseOf(line), choice.runs, choice.bucket)
+                     : planThinning(databaseOf(line), choice.runs, choice.bucket);
+  std::int64_t before = 0, after = 0;
+  Table table{{"run", "name", "points", choice.isMeant ? "points now" : "points left", ""}, {}};
+  Json rows = Json::array();
+  for (const ThinnedRun& run : report) {
+    before += run.before;
+    after += run.after;
+    table.rows.push_back({run.run, run.name, formatCount(run.before), formatCount(run.after),
+                          run.refusal.empty() ? "" : "left alone: " + run.refusal});
+    rows.push_back(
+        {{"run", run.run}, {"before", run.before}, {"after", run.after}, {"refusal", run.refusal}});
+  }
+  if (line.wantsJson()) {
+    print(Json::object({{"bucket", choice.bucket}, {"done", choice.isMeant}, {"runs", rows}}));
+  } else {
+    print(table, Format::Text);
+  }
+  if (before == after) {
+    log::info("nothing to take out");
+  } else if (choice.isMeant) {
+    log::info(formatCount(before - after) +
+              " points were taken out; `vitrine db compact` gives their space back");
+  } else {
+    throw RefusedError(formatCount(before - after) + " of " + formatCount(before) +
+                       " points would be taken out for good, of every " +
+                       formatCount(choice.bucket) +
+                       " all but the lowest and the highest; say --yes to do it");
+  }
+  return 0;
+}
+
 }  // namespace
 
 int runDb(const Arguments& arguments) {
-  CommandLine line("db", {"vitrine db info", "vitrine db backup ~/backup/experiments.sqlite"});
-  std::string action, file;
+  CommandLine line("db", {"vitrine db backup ~/backup/experiments.sqlite",
+                          "vitrine db thin --older-than 90 --bucket 100"});
+  std::string action;
+  std::vector<std::string> rest;
+  ThinChoice choice;
   bool verifiesFiles = false;
   line.app()
       .add_option("action", action,
                   "info: where it is, what is in it and what takes the space; check: is it whole; "
                   "backup: copy it to FILE, also while jobs write; compact: give back the space of "
-                  "deleted runs")
+                  "deleted runs; probe: what FILE is, without trusting it; thin: take points out "
+                  "of the runs ID ...")
       ->required()
-      ->check(CLI::IsMember({"info", "check", "backup", "compact"}));
+      ->check(CLI::IsMember({"info", "check", "backup", "compact", "probe", "thin"}));
   line.app()
-      .add_option("file", file, "of backup: where the copy goes; must not exist")
-      ->type_name("FILE");
+      .add_option(
+          "what", rest,
+          "of backup: where the copy goes, must not exist; of probe: the file; of thin: the runs")
+      ->type_name("FILE|ID");
+  line.app()
+      .add_option("--older-than", choice.days,
+                  "thin: all runs that ended longer ago than so many days")
+      ->type_name("DAYS")
+      ->check(CLI::NonNegativeNumber);
+  line.app()
+      .add_option("--bucket", choice.bucket,
+                  "thin: of every so many points of a metric the lowest and the highest stay")
+      ->type_name("N")
+      ->capture_default_str();
+  line.app().add_flag("--yes", choice.isMeant, "thin: do it; without, say what would be taken out");
   line.app().add_flag("--checksums", verifiesFiles,
                       "check: also compare every checkpoint file with its checksum");
   line.parse(arguments);
-  if (action != "backup" && !file.empty()) {
-    throw ConfigError("vitrine db " + action + " takes no file, but got '" + file +
+  if (action == "thin") {
+    for (const std::string& word : rest) {
+      std::int64_t id = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+      if (error != std::errc() || end != word.data() + word.size()) {
+        throw ConfigError("vitrine db thin: '" + word + "' is not the number of a run");
+      }
+      choice.runs.push_back(id);
+    }
+    if (choice.runs.empty() == (choice.days < 0)) {
+      throw ConfigError(
+          "vitrine db thin: which runs? Give their numbers, or --older-than DAYS, not both");
+    }
+    return thin(line, std::move(choice));
+  }
+  if (rest.size() > (action == "backup" || action == "probe" ? 1u : 0u)) {
+    throw ConfigError("vitrine db " + action + " takes no file, but got '" + rest.back() +
                       "'; --db names the database");
   }
+  const std::string file = rest.empty() ? "" : rest.front();
+  if (action == "probe") return probe(line, file);
   if (action == "check") return check(line, verifiesFiles);
   if (action == "backup") return backup(line, file);
   if (action == "compact") return compact(line);
