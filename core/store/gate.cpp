@@ -45,12 +45,12 @@ bool setTurn(int descriptor, short type) noexcept {
   return ::fcntl(descriptor, F_OFD_SETLK, &turn) == 0;
 }
 
-/// Calls `isThere` until it says so or `end` has come, ever less often. \returns  the last answer
-template <typename Call>
-bool waitUntil(Clock::time_point end, Call&& isThere) {
+/// Calls `isThere` until it says so or `isOver` does, ever less often. \returns  the last answer
+template <typename Call, typename Over>
+bool waitUntil(Call&& isThere, Over&& isOver) {
   auto pause = std::chrono::microseconds(200);
   while (!isThere()) {
-    if (Clock::now() >= end) return false;
+    if (isOver()) return false;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(2000));
   }
@@ -61,29 +61,56 @@ bool waitUntil(Clock::time_point end, Call&& isThere) {
 
 bool Gate::lock(std::chrono::milliseconds wait) {
   if (descriptor_ < 0) open();  // it was gone the last time
-  const auto end = Clock::now() + wait;
+  const auto last = Clock::now() + 12 * wait;
+  std::uint64_t seen = entries();
+  auto since = Clock::now();
+  const auto isOver = [&](std::chrono::milliseconds limit) {
+    const auto now = Clock::now();
+    if (const std::uint64_t count = entries(); count != seen) {
+      seen = count;
+      since = now;
+    }
+    return now - since >= limit || now >= last;
+  };
   // One that was stopped while it had its turn must not keep the others out: after half of the
   // time they go without.
-  const bool hasTurn = waitUntil(end - wait / 2, [this] { return setTurn(descriptor_, F_WRLCK); });
+  const bool hasTurn =
+      waitUntil([this] { return setTurn(descriptor_, F_WRLCK); }, [&] { return isOver(wait / 2); });
   struct Turn {
     int descriptor;
     ~Turn() { setTurn(descriptor, F_UNLCK); }
   };
   {
     const Turn turn{hasTurn ? descriptor_ : -1};
-    const bool isLocked = waitUntil(end, [this] {
+    const auto isLocked = [this] {
       if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
       if (errno == EWOULDBLOCK || errno == EINTR) return false;
       throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
-    });
-    if (!isLocked) return false;
+    };
+    if (!waitUntil(isLocked, [&] { return isOver(wait); })) return false;
   }
-  if (isInPlace()) return true;
+  if (isInPlace()) {
+    countEntry();
+    return true;
+  }
   // Somebody removed the file: those who open it now lock another one.
   ::close(std::exchange(descriptor_, -1));
   open();
-  return lock(std::max(std::chrono::milliseconds(0),
-                       std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now())));
+  return lock(std::max(
+      std::chrono::milliseconds(0),
+      std::min(wait, std::chrono::duration_cast<std::chrono::milliseconds>(last - Clock::now()))));
+}
+
+/// How often the gate was passed: those who wait see that it moves. Lost with the machine, or where
+/// the disk is full; then they wait as for one that hangs.
+std::uint64_t Gate::entries() const noexcept {
+  std::uint64_t count = 0;
+  return ::pread(descriptor_, &count, sizeof count, 0) == sizeof count ? count : 0;
+}
+
+void Gate::countEntry() noexcept {
+  const std::uint64_t count = entries() + 1;
+  [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_, &count, sizeof count, 0);
 }
 
 bool Gate::isInPlace() const noexcept {

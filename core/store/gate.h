@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 
 #include "core/store_export.h"
@@ -19,13 +20,17 @@ class VITRINE_STORE_EXPORT Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// Waits at most `wait`; false when others held it all that time.
+  /// Waits for those who are before it, for each at most `wait` and for all of them at most twelve
+  /// times that; false when it did not get in. Many who write briefly one after the other are not
+  /// the same as one that hangs.
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
   void unlock() noexcept;
 
  private:
   void open();
   [[nodiscard]] bool isInPlace() const noexcept;
+  [[nodiscard]] std::uint64_t entries() const noexcept;
+  void countEntry() noexcept;
 
   std::filesystem::path file_;
   int descriptor_ = -1;
