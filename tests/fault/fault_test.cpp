@@ -45,17 +45,25 @@ std::int64_t FaultTest::add(RunStore& store, int steps, int stepMs, const Json& 
 }
 
 pid_t FaultTest::start(const std::string& verb, const std::vector<std::string>& more) {
-  std::vector<std::string> words{FAULT_WORKER, verb, "--db", file().string()};
+  std::vector<std::string> words{verb, "--db", file().string()};
   words.insert(words.end(), more.begin(), more.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  return startProgram(FAULT_WORKER, words);
+}
+
+pid_t FaultTest::startProgram(const std::string& program,
+                              const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     ::setpgid(0, 0);
-    ::execv(FAULT_WORKER, arguments.data());
+    ::execv(program.c_str(), pointers.data());
     ::_exit(127);
   }
+  ::setpgid(child, child);
   children_.push_back(child);
   return child;
 }

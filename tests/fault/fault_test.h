@@ -25,6 +25,8 @@ class FaultTest : public StoreTest {
                    const QueueOptions& options = {});
   /// `fault_worker VERB --db FILE MORE...`
   pid_t start(const std::string& verb, const std::vector<std::string>& more = {});
+  /// Another program, in a process group of its own too.
+  pid_t startProgram(const std::string& program, const std::vector<std::string>& arguments);
   /// Exit code, 128 + signal; kills it after four minutes.
   int wait(pid_t child);
   void kill(pid_t child);

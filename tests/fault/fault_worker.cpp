@@ -7,6 +7,11 @@
 //   fault_worker work --keep N --db FILE ...          one run's keeper
 //   fault_worker work --db FILE [--drain] [--retries N] [--hang-limit S] ...   the queue, on "cpu"
 //   fault_worker watch --db FILE                      looks at the runs, as a window does
+//   fault_worker write --db FILE --number N [--period MS] [--points N]
+//     A trainer that commits every MS until SIGTERM, from when FILE.go is there. Then FILE.writer-N
+//     holds a line per commit: milliseconds it took, milliseconds since the one before returned;
+//     and one that begins with "error" for each commit that failed.
+// $VITRINE_FAULT_ACKNOWLEDGED: where acknowledgements go, else FILE.acknowledged.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -102,7 +107,8 @@ std::int64_t advance(std::int64_t state, std::int64_t step) {
 /// Written after the points up to `step` are durable: what must never be lost.
 void acknowledge(const fs::path& database, std::int64_t run, std::int64_t segment,
                  std::int64_t step) {
-  const std::string file = database.string() + ".acknowledged";
+  const char* elsewhere = std::getenv("VITRINE_FAULT_ACKNOWLEDGED");
+  const std::string file = elsewhere != nullptr ? elsewhere : database.string() + ".acknowledged";
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   const std::string line =
       std::to_string(run) + " " + std::to_string(segment) + " " + std::to_string(step) + "\n";
@@ -232,6 +238,64 @@ int work(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
+/// As a window that somebody works in: reads what it draws, and edits.
+[[noreturn]] void watch(const fs::path& database) {
+  RunStore store(database, OpenMode::ReadWrite);
+  for (std::int64_t look = 0;; ++look) {
+    static_cast<void>(store.reapLostRuns());
+    for (const RunRow& run : store.runs()) {
+      static_cast<void>(store.points(run.id, "train/loss"));
+      static_cast<void>(store.events(run.id));
+      if (look % 3 == 0) store.setNote(run.id, "look " + std::to_string(look));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+}
+
+int write(const fs::path& database, int number, int periodMs, int points) {
+  using Clock = std::chrono::steady_clock;
+  const auto milliseconds = [](Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  };
+  ::signal(SIGTERM, [](int) { isAsked.store(true); });
+  RunStore store(database, OpenMode::ReadWrite);
+  NewRun add;
+  add.name = "writer " + std::to_string(number);
+  add.config = Json::object();
+  const std::int64_t run = store.addRuns(store.experiment("writers", ""), {add}).front();
+  const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+  std::ofstream(database.string() + ".ready-" + std::to_string(number));
+  const fs::path go = database.string() + ".go";
+  while (!fs::exists(go) && !isAsked) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::ofstream report(database.string() + ".writer-" + std::to_string(number));
+  // Spread over the period, as trainers that were started one by one are.
+  auto next = Clock::now() + std::chrono::microseconds(number * 7919 % periodMs * 1000);
+  auto last = Clock::now();
+  for (std::int64_t step = 0; !isAsked; next += std::chrono::milliseconds(periodMs)) {
+    std::this_thread::sleep_until(next);
+    RunStore::Batch batch;
+    for (int i = 0; i < points; ++i) {
+      ++step;
+      batch.metrics.push_back({step,
+                               0.01 * static_cast<double>(step),
+                               0.1 * static_cast<double>(step),
+                               {{"train/loss", static_cast<double>(step % 997)}}});
+    }
+    const auto start = Clock::now();
+    try {
+      store.append(run, segment, batch);
+      const auto end = Clock::now();
+      report << milliseconds(end - start) << ' ' << milliseconds(end - last) << '\n';
+      last = end;
+    } catch (const vitrine::Error& error) {
+      report << "error " << error.what() << '\n';
+      step -= points;
+    }
+  }
+  store.setState(run, RunState::Done);
+  return report.flush() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -245,14 +309,13 @@ int main(int count, char** words) {
     const std::string verb = count > 1 ? words[1] : "";
     if (verb == "run") return train(options.at("--db"), std::stoll(options.at("--id")));
     if (verb == "work") return work(options);
-    if (verb == "watch") {
-      RunStore store(options.at("--db"), OpenMode::ReadWrite);
-      for (;;) {
-        static_cast<void>(store.reapLostRuns());
-        for (const RunRow& run : store.runs())
-          static_cast<void>(store.points(run.id, "train/loss"));
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      }
+    if (verb == "watch") watch(options.at("--db"));
+    if (verb == "write") {
+      const auto number = [&](const char* name, int standard) {
+        return options.count(name) != 0 ? std::stoi(options.at(name)) : standard;
+      };
+      return write(options.at("--db"), number("--number", 0), number("--period", 500),
+                   number("--points", 10));
     }
     return 2;
   } catch (const vitrine::Error& error) {
