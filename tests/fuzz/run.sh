@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Searches for inputs that break the readers of files from outside: libFuzzer under AddressSanitizer and
-# UndefinedBehaviorSanitizer, without LibTorch and without Qt.
+# UndefinedBehaviorSanitizer, without LibTorch; and for databases that break the store.
 #
 #   tests/fuzz/run.sh [--short | --long] [TARGET ...]
 #
-# --short (as without): 100,000 inputs for each target. --long: 1,000,000, and 10,000,000 for safetensors. Then the safetensors
-# reader is compared with the reference one. Prints a table; exit 1 when something was found, and the input stays in
+# --short (as without): 100,000 inputs for each target, 10,000 for `database`. --long: 1,000,000, and 10,000,000 for safetensors.
+# Then the safetensors reader is compared with the reference one. Prints a table; exit 1 when something was found, and the input stays in
 # build/fuzz/found/. On Debian 12, clang is installed when it is missing.
 set -u
 
@@ -23,7 +23,7 @@ for argument in "$@"; do
       [ -n "${VITRINE_LONG_TESTS:-}" ] || { echo "skipped: this search takes hours; ./vitrine test --long makes it"; exit 77; }
       tier=long
       ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "run.sh: there is no option $argument; use --short or --long" >&2; exit 2 ;;
     *) wanted+=("$argument") ;;
   esac
@@ -61,6 +61,7 @@ cmake -G Ninja -S "$root/tests/fuzz/libfuzzer" -B "$build/tree" -DCMAKE_CXX_COMP
 }
 
 mapfile -t all < <(sed -n 's/.*Target{"\([a-z_]*\)".*/\1/p' "$root/tests/fuzz/targets.cpp")
+all+=(database)
 [ "${#wanted[@]}" -gt 0 ] || wanted=("${all[@]}")
 for target in "${wanted[@]}"; do
   printf '%s\n' "${all[@]}" | grep -qx "$target" || fail "there is no target $target; there are: ${all[*]}"
@@ -71,6 +72,7 @@ export ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=0:external_symboli
 status=0
 printf '%-20s %12s %9s %9s %8s %10s %9s\n' target inputs findings seconds per_s coverage peak_MB
 for target in "${wanted[@]}"; do
+  [ "$target" = database ] && continue
   runs=100000
   if [ "$tier" = long ]; then
     runs=1000000
@@ -106,6 +108,32 @@ for target in "${wanted[@]}"; do
     status=1
   fi
 done
+
+case " ${wanted[*]} " in
+  *" database "*)
+    runs=10000
+    [ "$tier" = long ] && runs=1000000
+    if [ -x "$build/tree/bin/database_search" ]; then
+      log="$build/database.log"
+      rm -f "$build"/database-report.*
+      started=$(date +%s.%N)
+      ASAN_OPTIONS="$ASAN_OPTIONS:hard_rss_limit_mb=2048:log_path=$build/database-report" \
+        UBSAN_OPTIONS="$UBSAN_OPTIONS:log_path=$build/database-report" \
+        "$build/tree/bin/database_search" "$runs" 0 "$build/found" >"$log" 2>&1
+      code=$?
+      seconds=$(awk -v a="$started" -v b="$(date +%s.%N)" 'BEGIN {printf "%.1f", b - a}')
+      awk -v s="$seconds" '/^inputs/ {printf "%-20s %12s %9s %9s %8.0f %10s %9s\n", "database", $2, $8, s, $2 / s, "-", $10}' "$log"
+      if [ "$code" -ne 0 ]; then
+        status=1
+        grep -m 5 '^finding' "$log" | cut -c1-300 | sed 's/^/    /'
+        grep -h -m 3 -E 'ERROR: |SUMMARY: |runtime error' "$build"/database-report.* 2>/dev/null | sed 's/^/    /'
+        echo "    the whole report: $log"
+      fi
+    else
+      echo "database: left out, Qt 6 Core and SQLite are not there to build it with"
+    fi
+    ;;
+esac
 
 case " ${wanted[*]} " in
   *" safetensors "*)
