@@ -273,6 +273,7 @@ int runStudio(int argc, char** argv) {
   if (!options.page.isEmpty()) window.showPage(options.page);
   window.show();
   if (!options.runs.empty()) select(workbench, options.runs);
+  workbench.queue().attend();
   return QApplication::exec();
 }
 

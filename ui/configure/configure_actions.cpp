@@ -65,37 +65,41 @@ void ConfigurePage::startFrom(std::int64_t run) {
   }
 }
 
-void ConfigurePage::start() {
+void ConfigurePage::start(QueueEnd end) {
   planNow();
   if (!start_->isEnabled()) {
     workbench_.say(QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
   }
   try {
-    const Launched launched = launchExperiment(text_, plan_.title, workbench_.store().file());
-    workbench_.say(QStringLiteral("Started %1 of \"%2\"; %3 when the window is closed.")
-                       .arg(plural(plan_.runs.size(), QStringLiteral("run")),
-                            QString::fromStdString(plan_.title),
-                            plan_.runs.size() == 1 ? QStringLiteral("it goes on")
-                                                   : QStringLiteral("they go on")));
-    watch(launched);
-    workbench_.showPage(QStringLiteral("monitor"));
+    enqueue_.start(text_, plan_.title, workbench_.store().file(), end);
+    workbench_.say(QStringLiteral("Trying one step of \"%1\" before %2 put into the queue \u2026")
+                       .arg(QString::fromStdString(plan_.title),
+                            plan_.runs.size() == 1 ? QStringLiteral("its run is")
+                                                   : QStringLiteral("its runs are")));
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
+  showCost();
 }
 
-void ConfigurePage::watch(const Launched& launched) {
-  // A process that ends within seconds did not train: its log says why.
-  for (const int after : {1500, 5000}) {
-    QTimer::singleShot(after, this, [this, launched, isFirst = after == 1500] {
-      if (isAlive(launched)) return;
-      const QString line = lastLogLine(launched);
-      if (!isFirst || line.isEmpty()) return;
-      workbench_.say(QStringLiteral("The training process has ended: %1 (log: %2)")
-                         .arg(line, QString::fromStdString(launched.log.string())));
-    });
-  }
+void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
+  showCost();
+  workbench_.watcher().poll();
+  workbench_.queue().refresh();
+  if (runs.empty()) return;
+  const QueueMode mode = workbench_.queue().view().mode;
+  workbench_.say(
+      QStringLiteral("%1 in the queue; %2.")
+          .arg(runs.size() == 1
+                   ? QStringLiteral("Run #%1 is").arg(runs.front())
+                   : QStringLiteral("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
+               mode != QueueMode::Running
+                   ? QStringLiteral("it is paused: Resume queue lets it go on")
+               : runs.size() == 1 ? QStringLiteral("it goes on when the window is closed")
+                                  : QStringLiteral("they go on when the window is closed")));
+  workbench_.selection().setRuns(runs, runs.front());
+  workbench_.showPage(QStringLiteral("monitor"));
 }
 
 void ConfigurePage::save() {

@@ -99,14 +99,24 @@ QWidget* ConfigurePage::makeFooter() {
   line->setSpacing(8);
   start_ = new QPushButton(QStringLiteral("Start"), card);
   start_->setProperty("primary", true);
-  start_->setToolTip(QStringLiteral("Start these runs (Ctrl+Return)"));
+  start_->setToolTip(
+      QStringLiteral("Put these runs into the queue, which starts them when their device is free "
+                     "(Ctrl+Return)"));
+  front_ = new QPushButton(QStringLiteral("Start in front"), card);
+  front_->setToolTip(QStringLiteral("Before all others in the queue (Ctrl+Shift+Return)"));
   auto* saveButton = new QPushButton(QStringLiteral("Save as TOML\u2026"), card);
   auto* copy = new QPushButton(QStringLiteral("Copy as command"), card);
   copy->setToolTip(QStringLiteral("The command that starts the same runs in a terminal"));
-  for (QPushButton* one : {start_, saveButton, copy}) line->addWidget(one);
+  for (QPushButton* one : {start_, front_, saveButton, copy}) line->addWidget(one);
   line->addStretch();
   column->addLayout(line);
-  connect(start_, &QPushButton::clicked, this, &ConfigurePage::start);
+  connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });
+  connect(front_, &QPushButton::clicked, this, [this] { start(QueueEnd::Front); });
+  connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
+  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    showCost();
+    workbench_.say(sentence);
+  });
   connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::save);
   connect(copy, &QPushButton::clicked, this, &ConfigurePage::copyAsCommand);
   return holder;

@@ -88,9 +88,13 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &ConfigurePage::onRunSelected);
   for (const auto key : {Qt::Key_Return, Qt::Key_Enter}) {
-    auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, &ConfigurePage::start);
+    for (const QueueEnd end : {QueueEnd::Back, QueueEnd::Front}) {
+      const QKeySequence keys =
+          end == QueueEnd::Front ? Qt::CTRL | Qt::SHIFT | key : QKeySequence(Qt::CTRL | key);
+      auto* shortcut = new QShortcut(keys, this);
+      shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+      connect(shortcut, &QShortcut::activated, this, [this, end] { start(end); });
+    }
   }
   onRunSelected();
   if (!workbench_.catalog().items.empty()) onCatalog();

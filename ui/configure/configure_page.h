@@ -46,7 +46,7 @@ class ConfigurePage final : public Page {
  public Q_SLOTS:
   /// Fills the form with a run's resolved configuration; as soon as the schemas are there.
   void startFrom(std::int64_t run);
-  void start();
+  void start(QueueEnd end = QueueEnd::Back);
   void save();
   void open();
   void openFile(const QString& file);
@@ -70,7 +70,7 @@ class ConfigurePage final : public Page {
   void showChanges();
   void showCost();
   void onRunSelected();
-  void watch(const Launched& launched);
+  void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
 
   Workbench& workbench_;
@@ -84,7 +84,7 @@ class ConfigurePage final : public Page {
   QLabel* headline_ = nullptr;
   QLabel* details_ = nullptr;
   QLabel* warning_ = nullptr;
-  QPushButton* start_ = nullptr;
+  QPushButton *start_ = nullptr, *front_ = nullptr;
 
   std::string text_;
   QString origin_;
@@ -95,6 +95,7 @@ class ConfigurePage final : public Page {
   std::optional<Json> report_;  ///< of `vitrine check`, for the text as it is
   QString costProblem_;
   CheckProcess check_;
+  EnqueueProcess enqueue_;
   QTimer planTimer_, checkTimer_, textTimer_;
   bool isSideWanted_ = true;
   bool isSideChosen_ = false;  ///< the user showed or hid it

@@ -60,7 +60,7 @@ void ConfigurePage::showChanges() {
 
 void ConfigurePage::showCost() {
   const bool isSound = !syntax_ && plan_.problems.empty() && !plan_.runs.empty();
-  start_->setEnabled(isSound);
+  for (QPushButton* button : {start_, front_}) button->setEnabled(isSound && !enqueue_.isRunning());
   QStringList details;
   QStringList warnings;
   if (!isSound) {
@@ -87,8 +87,9 @@ void ConfigurePage::showCost() {
     warning_->hide();
     return;
   }
-  headline_->setText(
-      QStringLiteral("This will start %1").arg(plural(plan_.runs.size(), QStringLiteral("run"))));
+  headline_->setText((enqueue_.isRunning() ? QStringLiteral("Trying one step of %1")
+                                           : QStringLiteral("This will start %1"))
+                         .arg(plural(plan_.runs.size(), QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
   if (report_ && report_->contains("totals") && (*report_)["totals"].is_object()) {

@@ -1,11 +1,9 @@
-// QProcess around `vitrine check` and `vitrine train`.
+// QProcess around `vitrine check` and `vitrine enqueue`.
 #include "ui/configure/headless.h"
 
 #include <QDateTime>
 #include <QFile>
 #include <QRegularExpression>
-#include <cerrno>
-#include <csignal>
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
@@ -89,9 +87,16 @@ void CheckProcess::ask(const std::string& experimentText) {
   process->closeWriteChannel();
 }
 
-Launched launchExperiment(const std::string& text, const std::string& title,
-                          const std::filesystem::path& database) {
-  Launched launched;
+EnqueueProcess::~EnqueueProcess() {
+  if (process_ == nullptr) return;
+  // It has what it needs: ending it half way would leave nothing in the queue.
+  process_->disconnect(this);
+  process_->setParent(nullptr);
+}
+
+void EnqueueProcess::start(const std::string& text, const std::string& title,
+                           const std::filesystem::path& database, QueueEnd end) {
+  if (process_ != nullptr) return;
   const std::filesystem::path folder = filesFolder(database) / "experiments";
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -101,42 +106,57 @@ Launched launchExperiment(const std::string& text, const std::string& title,
   }
   const QString stamp =
       QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz"));
-  const std::string name = (stamp + QLatin1Char('-') + slug(title)).toStdString();
-  launched.file = folder / (name + ".toml");
-  launched.log = folder / (name + ".log");
-  QFile file(QString::fromStdString(launched.file.string()));
+  const QString base = QString::fromStdString(folder.string()) + QLatin1Char('/') + stamp +
+                       QLatin1Char('-') + slug(title);
+  out_ = base + QStringLiteral(".json");
+  log_ = base + QStringLiteral(".log");
+  QFile file(base + QStringLiteral(".toml"));
   const QByteArray bytes = QByteArray::fromStdString(text);
   if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly) || file.write(bytes) != bytes.size() ||
       !file.flush()) {
-    throw Error("cannot write " + launched.file.string() + ": " + file.errorString().toStdString());
+    throw Error("cannot write " + file.fileName().toStdString() + ": " +
+                file.errorString().toStdString());
   }
   file.close();
-  QProcess process;
-  process.setProgram(QString::fromStdString(headlessProgram().string()));
-  process.setArguments({QStringLiteral("train"), file.fileName(), QStringLiteral("--db"),
-                        QString::fromStdString(std::filesystem::absolute(database).string())});
-  process.setWorkingDirectory(QString::fromStdString(folder.string()));
-  process.setStandardInputFile(QProcess::nullDevice());
-  process.setStandardOutputFile(QString::fromStdString(launched.log.string()), QIODevice::Append);
-  process.setStandardErrorFile(QString::fromStdString(launched.log.string()), QIODevice::Append);
-  qint64 pid = 0;
-  if (!process.startDetached(&pid)) {
-    throw Error("the training program " + process.program().toStdString() +
-                " did not start: " + process.errorString().toStdString());
+  auto* process = new QProcess(this);
+  process->setProgram(QString::fromStdString(headlessProgram().string()));
+  QStringList arguments{QStringLiteral("enqueue"), file.fileName(), QStringLiteral("--json"),
+                        QStringLiteral("--db"),
+                        QString::fromStdString(std::filesystem::absolute(database).string())};
+  if (end == QueueEnd::Front) arguments << QStringLiteral("--front");
+  process->setArguments(arguments);
+  process->setWorkingDirectory(QString::fromStdString(folder.string()));
+  process->setStandardInputFile(QProcess::nullDevice());
+  process->setStandardOutputFile(out_);
+  process->setStandardErrorFile(log_);
+  process->start();
+  if (!process->waitForStarted(5000)) {
+    const QString reason = process->errorString();
+    delete process;
+    throw Error("the program that fills the queue did not start: " + reason.toStdString());
   }
-  launched.pid = pid;
-  return launched;
+  process_ = process;
+  connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+    answer(status == QProcess::NormalExit ? code : -1);
+  });
 }
 
-bool isAlive(const Launched& launched) {
-  return launched.pid > 0 && (::kill(static_cast<pid_t>(launched.pid), 0) == 0 || errno == EPERM);
-}
-
-QString lastLogLine(const Launched& launched) {
-  QFile file(QString::fromStdString(launched.log.string()));
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  if (file.size() > 16384) file.seek(file.size() - 16384);
-  return lastLine(file.readAll());
+void EnqueueProcess::answer(int exitCode) {
+  process_->deleteLater();
+  process_ = nullptr;
+  QFile out(out_), log(log_);
+  const QByteArray said = log.open(QIODevice::ReadOnly) ? log.readAll() : QByteArray();
+  const QByteArray text = out.open(QIODevice::ReadOnly) ? out.readAll() : QByteArray();
+  const Json report = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (exitCode == 0 && report.is_object() && report.contains("ids")) {
+    out.remove();
+    log.remove();
+    Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
+    return;
+  }
+  const QString reason = lastLine(said);
+  Q_EMIT failed(QStringLiteral("Nothing was put into the queue: %1")
+                    .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
 }
 
 }  // namespace vitrine::ui

@@ -1,15 +1,17 @@
-// The headless program as the form uses it: asked for costs in the background, started for good.
+// The headless program as the form uses it: asked for costs, and to put runs into the queue.
 #pragma once
 
 #include <QObject>
 #include <QPointer>
 #include <QProcess>
 #include <QString>
+#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/json.h"
+#include "core/jobs/queue.h"
 
 namespace vitrine::ui {
 
@@ -33,22 +35,29 @@ class CheckProcess : public QObject {
   QPointer<QProcess> process_;
 };
 
-/// An experiment that was handed over.
-struct Launched {
-  std::filesystem::path file;  ///< `<db>.files/experiments/<time>-<title>.toml`
-  std::filesystem::path log;   ///< beside it
-  std::int64_t pid = 0;
+/// `vitrine enqueue FILE --json`: tries one step of each kind of run, then puts all of them into
+/// the queue. Goes on when the window is closed meanwhile.
+class EnqueueProcess : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  ~EnqueueProcess() override;
+
+  /// Saves the text as `<db>.files/experiments/<time>-<title>.toml` and starts; finished() or
+  /// failed() answers. \throws Error  the file cannot be written, the program does not start
+  void start(const std::string& text, const std::string& title,
+             const std::filesystem::path& database, QueueEnd end);
+  [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
+
+ Q_SIGNALS:
+  void finished(const std::vector<std::int64_t>& runs);
+  void failed(const QString& sentence);
+
+ private:
+  void answer(int exitCode);
+
+  QPointer<QProcess> process_;
+  QString out_, log_;  ///< files: a pipe would end with the window, and the process with it
 };
-
-/// Saves the text beside the database and starts one detached `vitrine train FILE --db DB`, which
-/// runs all runs of the experiment in order and outlives the window. \throws Error  the file cannot
-/// be written, the program does not start
-[[nodiscard]] Launched launchExperiment(const std::string& text, const std::string& title,
-                                        const std::filesystem::path& database);
-
-/// Whether that process is still there.
-[[nodiscard]] bool isAlive(const Launched& launched);
-/// The last line of its log that says something; "" where there is none.
-[[nodiscard]] QString lastLogLine(const Launched& launched);
 
 }  // namespace vitrine::ui

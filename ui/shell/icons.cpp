@@ -101,6 +101,23 @@ Drawing drawingOf(Icon name) {
     case Icon::Remove:
       segment(d.lines, 3, 8, 13, 8);
       break;
+    case Icon::Pause:
+      d.filled.addRect(QRectF(4, 3.5, 2.8, 9));
+      d.filled.addRect(QRectF(9.2, 3.5, 2.8, 9));
+      break;
+    case Icon::Front:
+      segment(d.lines, 3, 2.5, 13, 2.5);
+      segment(d.lines, 8, 5.5, 8, 13.5);
+      d.lines.moveTo(4.5, 9);
+      d.lines.lineTo(8, 5.5);
+      d.lines.lineTo(11.5, 9);
+      break;
+    case Icon::Clock:
+      d.lines.addEllipse(QPointF(8, 8), 5.5, 5.5);
+      d.lines.moveTo(8, 4.8);
+      d.lines.lineTo(8, 8);
+      d.lines.lineTo(10.4, 9.4);
+      break;
   }
   return d;
 }

@@ -21,6 +21,9 @@ enum class Icon {
   Refresh,
   Moon,
   Remove,
+  Pause,
+  Front,
+  Clock,
 };
 
 /// Which colour of the theme the lines take.

@@ -45,10 +45,8 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
-  connect(&workbench_, &StudioWorkbench::runsChanged, this, [this] {
-    updateActions();
-    updateQueue();
-  });
+  connect(&workbench_, &StudioWorkbench::runsChanged, this, &MainWindow::updateActions);
+  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &MainWindow::updateQueue);
   connect(&workbench_, &StudioWorkbench::runsRemoved, this,
           [this](const std::vector<std::int64_t>& ids) {
             const Selection& selection = workbench_.selection();
@@ -60,7 +58,6 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
                 std::find(ids.begin(), ids.end(), selection.current()) != ids.end();
             workbench_.selection().setRuns(
                 left, isCurrentGone ? (left.empty() ? 0 : left.front()) : selection.current());
-            updateQueue();
           });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &MainWindow::updateActions);
 
@@ -143,6 +140,7 @@ Page* MainWindow::currentPage() {
 }
 
 void MainWindow::settle() {
+  workbench_.queue().settle();
   updateQueue();
   inspector_->refresh();
   if (Page* page = currentPage()) page->settle();
@@ -274,18 +272,17 @@ void MainWindow::updateActions() {
 }
 
 void MainWindow::updateQueue() {
-  std::int64_t running = 0, waiting = 0;
+  const QueueView& queue = workbench_.queue().view();
   double remaining = 0;
-  for (const auto& [id, row] : workbench_.runs()) {
-    if (isAlive(row.state)) {
-      ++running;
-      if (row.remainingSeconds > 0) remaining = std::max(remaining, row.remainingSeconds);
-    }
-    if (row.state == RunState::Queued) ++waiting;
-  }
+  for (const std::int64_t run : queue.running)
+    remaining = std::max(remaining, queue.rows.at(run).remainingSeconds);
+  const auto running = static_cast<std::int64_t>(queue.running.size());
+  const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   QString text = running + waiting == 0 ? tr("nothing running, nothing waiting")
                                         : tr("%1 running").arg(count(running));
   if (waiting > 0) text += tr(" \u00b7 %1 waiting").arg(count(waiting));
+  if (queue.mode == QueueMode::Paused) text += tr(" \u00b7 paused");
+  if (queue.mode == QueueMode::AfterCurrent) text += tr(" \u00b7 pauses after this run");
   if (remaining > 0) text += tr(" \u00b7 about %1 left").arg(duration(remaining));
   bottom_->setQueue(text);
 }

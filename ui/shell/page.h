@@ -13,6 +13,7 @@
 #include "core/config/catalog.h"
 #include "core/store/run_store.h"
 #include "core/store/run_watcher.h"
+#include "ui/shell/queue_desk.h"
 #include "ui/shell/selection.h"
 
 namespace vitrine::ui {
@@ -25,6 +26,7 @@ class Workbench : public QObject {
   [[nodiscard]] virtual RunStore& store() = 0;
   [[nodiscard]] virtual RunWatcher& watcher() = 0;
   [[nodiscard]] virtual Selection& selection() = 0;
+  [[nodiscard]] virtual QueueDesk& queue() = 0;
   /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
   /// catalogReady.
   [[nodiscard]] virtual const Catalog& catalog() = 0;

@@ -1,7 +1,6 @@
 #include "ui/shell/studio_workbench.h"
 
 #include <QMetaObject>
-#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -11,10 +10,15 @@
 namespace vitrine::ui {
 
 StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject* parent)
-    : Workbench(parent), store_(database, OpenMode::ReadWriteCreate), watcher_(store_) {
+    : Workbench(parent),
+      store_(database, OpenMode::ReadWriteCreate),
+      watcher_(store_),
+      queue_(store_.file()) {
   connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
+  connect(&watcher_, &RunWatcher::dataChanged, &queue_, &QueueDesk::refresh);
+  connect(&queue_, &QueueDesk::said, this, &StudioWorkbench::say);
 }
 
 StudioWorkbench::~StudioWorkbench() {
@@ -23,17 +27,21 @@ StudioWorkbench::~StudioWorkbench() {
 }
 
 void StudioWorkbench::start() {
-  const auto reap = [this] {
-    try {
-      store_.reapLostRuns();
-    } catch (const Error& error) {
-      say(QString::fromUtf8(error.what()));
-    }
-  };
-  reap();
-  watcher_.start();
   // A process that was killed leaves a row that says `running`.
-  connect(&reaper_, &QTimer::timeout, this, reap);
+  try {
+    store_.reapLostRuns();
+  } catch (const Error& error) {
+    say(QString::fromUtf8(error.what()));
+  }
+  watcher_.start();
+  queue_.refresh();
+  connect(&reaper_, &QTimer::timeout, this, [this] {
+    queue_.change([](RunStore& store, JobQueue& queue) {
+      store.reapLostRuns();
+      queue.tidy();
+      return QString();
+    });
+  });
   reaper_.start(10'000);
 }
 
@@ -102,11 +110,15 @@ void StudioWorkbench::take(const std::vector<RunRow>& rows) {
               .arg(row.id)
               .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
                    QString::fromStdString(row.reason)));
+    } else if (known != rows_.end() && !wasAlive && isAlive(row.state) && row.step > 0) {
+      // So that what was said last is not that it ended.
+      say(tr("Run %1, %2, goes on from step %3.")
+              .arg(row.id)
+              .arg(QString::fromStdString(row.name), count(row.step)));
     }
     rows_[row.id] = row;
   }
   Q_EMIT runsChanged(rows);
-  startNext();
 }
 
 void StudioWorkbench::drop(const std::vector<std::int64_t>& ids) {
@@ -136,75 +148,58 @@ bool StudioWorkbench::canStop(const RunRow& row) {
 
 bool StudioWorkbench::canDelete(const RunRow& row) { return !isAlive(row.state); }
 
-void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids) {
-  int added = 0;
+void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) {
+  std::vector<std::int64_t> wanted;
   for (const std::int64_t id : ids) {
     const RunRow* row = run(id);
-    if (row == nullptr || !canStart(*row)) continue;
-    if (std::find(waiting_.begin(), waiting_.end(), id) != waiting_.end()) continue;
-    waiting_.push_back(id);
-    ++added;
+    if (row != nullptr && canStart(*row)) wanted.push_back(id);
   }
-  if (added == 0) {
+  if (wanted.empty()) {
     say(
         tr("None of the selected runs can be started: select one that is queued, paused, stopped, "
            "interrupted or failed."));
     return;
   }
-  startNext();
-}
-
-void StudioWorkbench::startNext() {
-  if (launched_ != 0) {
-    const RunRow* row = run(launched_);
-    // A launched run stays `queued` until its process has claimed it.
-    const bool isOver = row == nullptr || (!isAlive(row->state) && row->state != RunState::Queued &&
-                                           row->changeSequence > launchedAt_);
-    if (!isOver) return;
-    launched_ = 0;
-  }
-  while (!waiting_.empty() && launched_ == 0) {
-    const std::int64_t id = waiting_.front();
-    waiting_.pop_front();
-    const RunRow* row = run(id);
-    if (row == nullptr || !canStart(*row)) continue;
-    try {
-      const QString name = QString::fromStdString(row->name);
-      launchRun(store_, id);
-      launched_ = id;
-      refresh(id);
-      const RunRow* now = run(id);
-      launchedAt_ = now == nullptr ? 0 : now->changeSequence;
-      const auto more = static_cast<std::int64_t>(waiting_.size());
-      const QString started = tr("Started run %1, %2").arg(id).arg(name);
-      say(more == 0
-              ? started + tr("; it goes on when this window is closed.")
-              : started +
-                    tr("; %1 more start one after another while this window is open.").arg(more));
-    } catch (const Error& error) {
-      say(QString::fromUtf8(error.what()));
+  queue_.change([wanted, end](RunStore& store, JobQueue& queue) {
+    std::vector<std::int64_t> added;
+    for (const std::int64_t id : wanted) {
+      const auto entry = queue.find(id);
+      // One that waits keeps its place, unless it is to go to the front.
+      if (entry && entry->state == RunState::Queued && end == QueueEnd::Back) continue;
+      added.push_back(id);
     }
-  }
+    if (added.empty()) return tr("These runs are in the queue already.");
+    queue.enqueue(added, {}, end);
+    const auto number = static_cast<std::int64_t>(added.size());
+    const QString who = number == 1
+                            ? tr("Run %1, %2,")
+                                  .arg(added.front())
+                                  .arg(QString::fromStdString(store.run(added.front()).name))
+                            : counted(number, tr("run"), tr("runs"));
+    if (queue.mode() != QueueMode::Running)
+      return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
+          .arg(who + (number == 1 ? tr(" is") : tr(" are")));
+    const QString where = end == QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
+    return number == 1 ? tr("%1 is %2; it goes on when this window is closed.").arg(who, where)
+                       : tr("%1 are %2; they go on when this window is closed.").arg(who, where);
+  });
 }
 
 void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
-  int asked = 0;
+  std::vector<std::int64_t> wanted;
   for (const std::int64_t id : ids) {
     const RunRow* row = run(id);
-    if (row == nullptr || !canStop(*row)) continue;
-    try {
-      stopRun(store_, id);
-      refresh(id);
-      ++asked;
-    } catch (const Error& error) {
-      say(QString::fromUtf8(error.what()));
-      return;
-    }
+    if (row != nullptr && canStop(*row)) wanted.push_back(id);
   }
-  say(asked == 0
-          ? tr("None of the selected runs is running.")
-          : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
-                .arg(counted(asked, tr("run"), tr("runs"))));
+  if (wanted.empty()) {
+    say(tr("None of the selected runs is running."));
+    return;
+  }
+  queue_.change([wanted](RunStore& store, JobQueue&) {
+    for (const std::int64_t id : wanted) stopRun(store, id);
+    return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
+        .arg(counted(static_cast<std::int64_t>(wanted.size()), tr("run"), tr("runs")));
+  });
 }
 
 void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QTimer>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -25,6 +24,7 @@ class StudioWorkbench final : public Workbench {
   RunStore& store() override { return store_; }
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
+  QueueDesk& queue() override { return queue_; }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
   const RunRow* run(std::int64_t id) override;
@@ -37,9 +37,8 @@ class StudioWorkbench final : public Workbench {
   void start();
   void setRunListVisible(bool isVisible);
 
-  /// Starts or resumes: the first at once, the others one after another as each ends, while the
-  /// window is open.
-  void startRuns(const std::vector<std::int64_t>& ids);
+  /// Puts runs into the queue, which starts or resumes them when their turn comes.
+  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back);
   void stopRuns(const std::vector<std::int64_t>& ids);
   void deleteRuns(const std::vector<std::int64_t>& ids);
   /// Opens the form filled with the configuration of a run.
@@ -62,7 +61,6 @@ class StudioWorkbench final : public Workbench {
  private:
   void take(const std::vector<RunRow>& rows);
   void drop(const std::vector<std::int64_t>& ids);
-  void startNext();
   void describe();
 
   RunStore store_;
@@ -70,10 +68,8 @@ class StudioWorkbench final : public Workbench {
   Selection selection_;
   Catalog catalog_;
   std::map<std::int64_t, RunRow> rows_;
+  QueueDesk queue_;
   QTimer reaper_;
-  std::deque<std::int64_t> waiting_;
-  std::int64_t launched_ = 0;    ///< the run this window started last, 0 when it has ended
-  std::int64_t launchedAt_ = 0;  ///< its changeSequence then
   std::thread describing_;
   bool isCatalogAsked_ = false;
   bool isDescribing_ = false;

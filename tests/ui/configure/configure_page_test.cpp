@@ -28,7 +28,7 @@ namespace {
 class Configure : public ::testing::Test {
  protected:
   Configure() : workbench_(testCatalog()) {
-    // A stand-in for the program: answers `check`, and writes down what `train` was told.
+    // A stand-in for the program: answers `check`, and writes down what `enqueue` was told.
     program_ = workbench_.path(QStringLiteral("vitrine"));
     QFile file(program_);
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -37,7 +37,7 @@ class Configure : public ::testing::Test {
         "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
         "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
         "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
-        "else echo \"$@\" > \"$0.trained\"; echo done; fi\n");
+        "else echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
     file.close();
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     qputenv("VITRINE_PROGRAM", program_.toUtf8());
@@ -195,22 +195,39 @@ TEST_F(Configure, SaysWhyCostsAreUnknown) {
   EXPECT_TRUE(startButton(*shown)->isEnabled());
 }
 
-TEST_F(Configure, StartsOneProcessThatTrainsTheSavedFile) {
+TEST_F(Configure, PutsTheRunsOfTheSavedFileIntoTheQueue) {
   const auto shown = page();
+  const std::int64_t run = workbench_.addRun("made by the program", Json::object());
   shown->planNow();
   shown->start();
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] { return !fileText(program_ + QStringLiteral(".trained")).isEmpty(); }, 5000))
+  EXPECT_FALSE(startButton(*shown)->isEnabled()) << "one at a time";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000))
       << (workbench_.said.empty() ? "" : workbench_.said.back().toStdString());
   const QStringList words =
-      fileText(program_ + QStringLiteral(".trained")).trimmed().split(QLatin1Char(' '));
-  ASSERT_EQ(words.size(), 4);
-  EXPECT_EQ(words[0].toStdString(), "train");
+      fileText(program_ + QStringLiteral(".enqueued")).trimmed().split(QLatin1Char(' '));
+  ASSERT_EQ(words.size(), 5);
+  EXPECT_EQ(words[0].toStdString(), "enqueue");
   EXPECT_EQ(fileText(words[1]).toStdString(), shown->text());
   EXPECT_TRUE(words[1].contains(QStringLiteral(".files/experiments/")));
-  EXPECT_EQ(words[2].toStdString(), "--db");
-  EXPECT_EQ(words[3].toStdString(), workbench_.store().file().string());
+  EXPECT_EQ(words[2].toStdString(), "--json");
+  EXPECT_EQ(words[4].toStdString(), workbench_.store().file().string());
   EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
+  EXPECT_EQ(workbench_.selection().runs(), std::vector<std::int64_t>{run});
+  EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
+  const auto shown = page();
+  shown->planNow();
+  QFile program(program_);
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  program.write("#!/bin/sh\necho 'run 1 needs 90 GB' >&2\nexit 4\n");
+  program.close();
+  shown->start(QueueEnd::Front);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("needs 90 GB")))
+      << workbench_.said.back().toStdString();
+  EXPECT_TRUE(workbench_.pages.empty());
 }
 
 TEST_F(Configure, StartsNothingWhileThereIsAProblem) {

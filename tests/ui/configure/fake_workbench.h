@@ -17,11 +17,13 @@ class FakeWorkbench : public Workbench {
   explicit FakeWorkbench(Catalog catalog = {})
       : store_(folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
         watcher_(store_),
+        queue_(store_.file()),
         catalog_(std::move(catalog)) {}
 
   RunStore& store() override { return store_; }
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
+  QueueDesk& queue() override { return queue_; }
   const Catalog& catalog() override { return catalog_; }
   void askCatalogAgain() override { ++asked; }
   const RunRow* run(std::int64_t id) override {
@@ -53,6 +55,7 @@ class FakeWorkbench : public Workbench {
   RunStore store_;
   RunWatcher watcher_;
   Selection selection_;
+  QueueDesk queue_;
   Catalog catalog_;
   std::map<std::int64_t, RunRow> rows_;
 };

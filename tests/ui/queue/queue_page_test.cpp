@@ -1,0 +1,255 @@
+// The Queue page through its actions: order, limits, pauses, offers, and what it says.
+#include "ui/queue/queue_page.h"
+
+#include <QDropEvent>
+#include <QLabel>
+#include <QMimeData>
+#include <QTest>
+#include <cmath>
+
+#include "core/config/catalog.h"
+#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/queue/nvml.h"
+#include "ui/shell/run_facts.h"
+
+namespace vitrine::ui {
+namespace {
+
+using Section = QueueModel::Section;
+using Ids = std::vector<std::int64_t>;
+
+class QueuePages : public ::testing::Test {
+ protected:
+  QueuePages() : queue_(workbench_.store()) {}
+
+  std::int64_t enqueued(const std::string& name, const QueueOptions& options = {}) {
+    const std::int64_t run = workbench_.addRun(name, Json{{"train", {{"device", "cpu"}}}});
+    queue_.enqueue(std::vector{run}, options);
+    return run;
+  }
+  std::int64_t interrupted(const std::string& name) {
+    const std::int64_t run = workbench_.addRun(name, Json::object());
+    workbench_.store().claim(run);
+    workbench_.store().setState(run, RunState::Interrupted, "its process is gone");
+    return run;
+  }
+  void open() {
+    page_ = std::make_unique<QueuePage>(workbench_);
+    page_->resize(900, 640);
+    page_->show();
+    settle();
+  }
+  void settle() { page_->settle(); }
+  void select(const Ids& runs) { workbench_.selection().setRuns(runs, runs.front()); }
+  QAction& action(const QString& text) {
+    for (QAction* one : page_->findChildren<QAction*>()) {
+      if (one->text().remove(QLatin1Char('&')) == text) return *one;
+    }
+    throw std::runtime_error("no action " + text.toStdString());
+  }
+  void trigger(const QString& text) {
+    ASSERT_TRUE(action(text).isEnabled()) << text.toStdString();
+    action(text).trigger();
+    settle();
+  }
+  Ids order() {
+    Ids runs;
+    for (const QueueEntry& entry : queue_.list()) runs.push_back(entry.run);
+    return runs;
+  }
+  QString cell(std::int64_t run, int column, int role = Qt::DisplayRole) {
+    return page_->model().indexOf(run).siblingAtColumn(column).data(role).toString();
+  }
+
+  FakeWorkbench workbench_;
+  JobQueue queue_;
+  std::unique_ptr<QueuePage> page_;
+};
+
+TEST_F(QueuePages, SaysWhatToDoWhileThereIsNothing) {
+  open();
+  QString text;
+  for (const QLabel* label : page_->findChildren<QLabel*>()) {
+    if (label->isVisible()) text += label->text();
+  }
+  EXPECT_TRUE(text.contains(QStringLiteral("vitrine enqueue"))) << text.toStdString();
+  EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("Nothing in progress")));
+}
+
+TEST_F(QueuePages, ShowsTheOrderAndWhyARunWaits) {
+  const std::int64_t one = enqueued("one"), two = enqueued("two");
+  open();
+  EXPECT_EQ(page_->model().runsOf(Section::Waiting), (Ids{one, two}));
+  EXPECT_EQ(cell(one, QueueModel::StateColumn, QueueModel::DetailRole).toStdString(), "next");
+  EXPECT_EQ(cell(one, QueueModel::DeviceColumn).toStdString(), "cpu");
+  EXPECT_EQ(cell(one, QueueModel::LimitColumn).toStdString(), "\u2013");
+  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("2 waiting")));
+}
+
+TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
+  const std::int64_t one = enqueued("one"), two = enqueued("two"), three = enqueued("three");
+  open();
+  select({three});
+  trigger(QStringLiteral("Up"));
+  EXPECT_EQ(order(), (Ids{one, three, two}));
+  trigger(QStringLiteral("To the front"));
+  EXPECT_EQ(order(), (Ids{three, one, two}));
+  trigger(QStringLiteral("Down"));
+  EXPECT_EQ(order(), (Ids{one, three, two}));
+  trigger(QStringLiteral("Down"));
+  EXPECT_EQ(order(), (Ids{one, two, three}));
+  EXPECT_EQ(workbench_.selection().runs(), Ids{three}) << "it stays selected while it moves";
+
+  QueueModel& model = page_->model();
+  const QModelIndex waiting = model.index(0, 0, {});
+  const std::unique_ptr<QMimeData> dragged(
+      model.mimeData({model.indexOf(three), model.indexOf(two)}));
+  ASSERT_NE(dragged, nullptr);
+  EXPECT_FALSE(model.dropMimeData(dragged.get(), Qt::MoveAction, 0, 0, waiting))
+      << "rows move when the queue says so";
+  settle();
+  EXPECT_EQ(order(), (Ids{two, three, one}));
+  const std::unique_ptr<QMimeData> again(model.mimeData({model.indexOf(two)}));
+  model.dropMimeData(again.get(), Qt::MoveAction, -1, 0, waiting);  // on the header: to the end
+  settle();
+  EXPECT_EQ(order(), (Ids{three, one, two}));
+}
+
+TEST_F(QueuePages, DragsOnlyWhatWaits) {
+  const std::int64_t lost = interrupted("lost");
+  enqueued("one");
+  open();
+  QueueModel& model = page_->model();
+  EXPECT_FALSE(model.flags(model.indexOf(lost)).testFlag(Qt::ItemIsDragEnabled));
+  EXPECT_EQ(model.mimeData({model.indexOf(lost)}), nullptr);
+}
+
+TEST_F(QueuePages, PausesTheQueueAndLetsItGoOn) {
+  enqueued("one");
+  open();
+  trigger(QStringLiteral("Now: runs in progress pause at a checkpoint"));
+  EXPECT_EQ(queue_.mode(), QueueMode::Paused);
+  EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("The queue is paused")));
+  EXPECT_FALSE(action(QStringLiteral("Pause queue")).isVisible());
+  trigger(QStringLiteral("Resume queue"));
+  EXPECT_EQ(queue_.mode(), QueueMode::Running);
+}
+
+TEST_F(QueuePages, PausesAfterTheCurrentRun) {
+  const std::int64_t run = enqueued("one");
+  ASSERT_TRUE(queue_.next(Device{"cpu", "", "", 0, 0}, {}));
+  open();
+  EXPECT_EQ(page_->model().runsOf(Section::Running), Ids{run});
+  trigger(QStringLiteral("After the current run"));
+  EXPECT_EQ(queue_.mode(), QueueMode::AfterCurrent);
+}
+
+TEST_F(QueuePages, PausesARunInProgressAndFreesItsPlace) {
+  const std::int64_t run = enqueued("one");
+  ASSERT_TRUE(queue_.next(Device{"cpu", "", "", 0, 0}, {}));
+  open();
+  select({run});
+  trigger(QStringLiteral("Pause run"));
+  EXPECT_EQ(workbench_.store().request(run), "pause");
+  EXPECT_TRUE(order().empty());
+}
+
+TEST_F(QueuePages, SetsLimitAndDeviceOfWhatWaitsAndRemovesIt) {
+  const std::int64_t one = enqueued("one"), two = enqueued("two");
+  open();
+  select({one, two});
+  trigger(duration(4 * 3600));
+  EXPECT_EQ(queue_.find(two)->options.timeLimitSeconds, 4 * 3600);
+  EXPECT_EQ(cell(one, QueueModel::LimitColumn), duration(4 * 3600));
+  QMenu* devices = action(QStringLiteral("Device")).menu();
+  ASSERT_NE(devices, nullptr);
+  Q_EMIT devices->aboutToShow();
+  trigger(QStringLiteral("CPU"));
+  EXPECT_EQ(queue_.find(one)->options.device, "cpu");
+  trigger(QStringLiteral("Remove"));
+  EXPECT_TRUE(order().empty());
+  EXPECT_EQ(workbench_.store().run(one).state, RunState::Queued) << "it can be started again";
+}
+
+TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
+  const std::int64_t lost = interrupted("lost"), other = interrupted("other");
+  open();
+  const auto button = [&](const QString& text) -> QPushButton* {
+    for (QPushButton* one : page_->findChildren<QPushButton*>()) {
+      if (one->text() == text) return one;
+    }
+    return nullptr;
+  };
+  ASSERT_TRUE(button(QStringLiteral("Resume"))->isVisible());
+  QTest::mouseClick(button(QStringLiteral("Not now")), Qt::LeftButton);
+  EXPECT_FALSE(button(QStringLiteral("Resume"))->isVisible());
+  select({other});
+  trigger(QStringLiteral("Resume or retry"));
+  EXPECT_EQ(order(), Ids{other});
+  const std::int64_t later = interrupted("later");
+  workbench_.queue().refresh();
+  settle();
+  ASSERT_TRUE(button(QStringLiteral("Resume"))->isVisible()) << "another one was interrupted";
+  QTest::mouseClick(button(QStringLiteral("Resume")), Qt::LeftButton);
+  settle();
+  EXPECT_EQ(order(), (Ids{lost, later, other}));
+  EXPECT_FALSE(button(QStringLiteral("Resume"))->isVisible());
+}
+
+TEST_F(QueuePages, OffersInTheMenuOnlyWhatMakesSense) {
+  const std::int64_t one = enqueued("one"), lost = interrupted("lost");
+  open();
+  const auto texts = [&] {
+    QMenu menu;
+    page_->fillMenu(menu);
+    QStringList all;
+    for (const QAction* each : menu.actions()) all << each->text();
+    return all;
+  };
+  select({one});
+  EXPECT_TRUE(texts().contains(QStringLiteral("Remove")));
+  EXPECT_FALSE(texts().contains(QStringLiteral("Resume or retry")));
+  select({lost});
+  EXPECT_FALSE(texts().contains(QStringLiteral("Remove")));
+  EXPECT_TRUE(texts().contains(QStringLiteral("Resume or retry")));
+}
+
+TEST_F(QueuePages, ShowsTheProcessorAndWhatItComputes) {
+  open();
+  const auto tiles = page_->findChildren<DeviceTile*>();
+  ASSERT_GE(tiles.size(), 1);
+  const QString said = tiles.first()->accessibleName();
+  EXPECT_TRUE(said.startsWith(QStringLiteral("cpu, "))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("memory "))) << said.toStdString();
+  EXPECT_FALSE(said.contains(QStringLiteral("busy \u2013"))) << "two readings were made";
+}
+
+TEST(Nvml, ReadsTheCardsOfTheDriversLibrary) {
+  Nvml nvml(QStringLiteral(FAKE_NVML));
+  ASSERT_TRUE(nvml.isThere());
+  const auto cards = nvml.read();
+  ASSERT_EQ(cards.size(), 2U);
+  EXPECT_EQ(cards[0].title, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(cards[1].uuid, "GPU-1");
+  EXPECT_DOUBLE_EQ(cards[0].utilisation, 0.97);
+  EXPECT_EQ(cards[0].usedBytes, 20'000'000'000);
+  EXPECT_DOUBLE_EQ(cards[0].temperature, 54);
+  EXPECT_TRUE(std::isnan(cards[1].temperature));
+}
+
+TEST(Nvml, HasNoCardsWithoutADriver) {
+  Nvml nvml(QStringLiteral("/no/such/libnvidia-ml.so.1"));
+  EXPECT_FALSE(nvml.isThere());
+  EXPECT_TRUE(nvml.read().empty());
+}
+
+TEST(CpuModel, IsReadFromTheKernelsTable) {
+  EXPECT_EQ(
+      parseCpuModel("processor\t: 0\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu\n").toStdString(),
+      "AMD EPYC 7763");
+  EXPECT_TRUE(parseCpuModel("").isEmpty());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,100 @@
+#include "ui/queue/queue_delegate.h"
+
+#include <QPainter>
+
+#include "ui/queue/queue_model.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kRunHeight = 44;
+constexpr int kSectionHeight = 28;
+
+int writeLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
+              Qt::Alignment side, const QString& text) {
+  painter->setFont(font);
+  painter->setPen(color);
+  const QFontMetrics metrics(font);
+  painter->drawText(rect, static_cast<int>(side | Qt::AlignVCenter),
+                    metrics.elidedText(text, Qt::ElideRight, rect.width()));
+  return metrics.horizontalAdvance(text) + 1;
+}
+
+void drawSection(QPainter* painter, const QRect& row, const QModelIndex& index) {
+  const Tokens& t = tokens();
+  painter->fillRect(row, t.raised);
+  painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
+  QFont bold = smallFont();
+  bold.setWeight(QFont::DemiBold);
+  const QRect inside = row.adjusted(px(12), 0, -px(12), 0);
+  const int width =
+      writeLine(painter, bold, t.text, inside, Qt::AlignLeft, index.data().toString());
+  writeLine(painter, smallFont(), t.muted, inside.adjusted(width + px(8), 0, 0, 0), Qt::AlignLeft,
+            count(index.data(QueueModel::CountRole).toInt()));
+}
+
+}  // namespace
+
+QSize QueueDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
+  const bool isSection = index.siblingAtColumn(0).data(QueueModel::IdRole).toLongLong() == 0;
+  return {px(60), px(isSection ? kSectionHeight : kRunHeight)};
+}
+
+void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                          const QModelIndex& index) const {
+  const Tokens& t = tokens();
+  const QRect row = option.rect;
+  painter->save();
+  const std::int64_t id = index.data(QueueModel::IdRole).toLongLong();
+  if (id == 0) {
+    drawSection(painter, row, index);
+    painter->restore();
+    return;
+  }
+  const bool isSelected = option.state.testFlag(QStyle::State_Selected);
+  const bool isUnderMouse = option.state.testFlag(QStyle::State_MouseOver);
+  painter->fillRect(row, isSelected ? t.selection : isUnderMouse ? t.raised : t.panel);
+  painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.grid);
+
+  const bool isRun = index.column() == QueueModel::RunColumn;
+  const int left = row.left() + px(isRun ? 26 : 8);
+  const QRect first(left, row.top() + px(4), row.right() + 1 - px(12) - left, px(18));
+  const QRect second(left, row.top() + px(22), first.width(), px(16));
+  const Qt::Alignment side(index.data(Qt::TextAlignmentRole).toInt() & Qt::AlignHorizontal_Mask);
+  QFont font = bodyFont();
+  QColor color = t.text;
+  if (isRun) {
+    font.setWeight(QFont::Medium);
+    painter->setRenderHint(QPainter::Antialiasing);
+    const bool isSolid = seriesDash(id) == Qt::SolidLine;
+    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(id), 2));
+    painter->setBrush(isSolid ? QBrush(seriesColor(id)) : QBrush(Qt::NoBrush));
+    painter->drawRoundedRect(
+        QRectF(row.left() + px(12), first.center().y() - px(4) + 1, px(8), px(8)), 2, 2);
+    painter->setRenderHint(QPainter::Antialiasing, false);
+  } else if (index.column() == QueueModel::StateColumn) {
+    color = stateColor(index.data().toString());
+  } else if (index.data().toString() == QStringLiteral("\u2013")) {
+    color = t.muted;
+  }
+  writeLine(painter, font, color, first, side, index.data().toString());
+  const QString detail = index.data(QueueModel::DetailRole).toString();
+  if (!detail.isEmpty()) writeLine(painter, smallFont(), t.muted, second, side, detail);
+
+  const double progress = index.data(QueueModel::ProgressRole).toDouble();
+  if (progress >= 0 && index.column() == QueueModel::StateColumn) {
+    const QRect track(left, row.bottom() - px(4), first.width(), px(2));
+    painter->fillRect(track, t.line);
+    painter->fillRect(
+        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())), t.accent);
+  }
+  if (option.state.testFlag(QStyle::State_HasFocus)) {
+    painter->setPen(QPen(t.accent, 1));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(row.adjusted(0, 0, -1, -1));
+  }
+  painter->restore();
+}
+
+}  // namespace vitrine::ui

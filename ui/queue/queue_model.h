@@ -1,0 +1,72 @@
+// The queue as a tree: what is in progress, what waits, what can be resumed, what has ended.
+#pragma once
+
+#include <QAbstractItemModel>
+#include <cstdint>
+#include <vector>
+
+#include "ui/shell/queue_desk.h"
+
+namespace vitrine::ui {
+
+class QueueModel : public QAbstractItemModel {
+  Q_OBJECT
+ public:
+  enum class Section { Running, Waiting, Resumable, Ended };
+  enum Column { RunColumn, StateColumn, DeviceColumn, LimitColumn, TimeColumn, ColumnCount };
+  enum Role {
+    IdRole = Qt::UserRole,  ///< run id; 0 for a section
+    SectionRole,            ///< as int
+    DetailRole,             ///< second line of a cell
+    ProgressRole,           ///< 0 to 1 while in progress, -1 otherwise
+    CountRole,              ///< of a section: number of runs
+  };
+
+  using QAbstractItemModel::QAbstractItemModel;
+
+  /// Sections without runs are left out. Selection and scroll position stay when no run came, went
+  /// or moved; otherwise the model is reset.
+  void show(const QueueView& view);
+  [[nodiscard]] QModelIndex indexOf(std::int64_t run) const;
+  [[nodiscard]] std::vector<std::int64_t> runsOf(Section section) const;
+
+  QModelIndex index(int row, int column, const QModelIndex& parent) const override;
+  QModelIndex parent(const QModelIndex& index) const override;
+  int rowCount(const QModelIndex& parent) const override;
+  int columnCount(const QModelIndex& parent) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+  // Runs that wait are dragged to another place in their section.
+  Qt::DropActions supportedDropActions() const override { return Qt::MoveAction; }
+  QStringList mimeTypes() const override;
+  QMimeData* mimeData(const QModelIndexList& indexes) const override;
+  bool canDropMimeData(const QMimeData* data, Qt::DropAction action, int row, int column,
+                       const QModelIndex& parent) const override;
+  bool dropMimeData(const QMimeData* data, Qt::DropAction action, int row, int column,
+                    const QModelIndex& parent) override;
+
+ Q_SIGNALS:
+  /// These are to stand before `before`, or behind all others when that is 0.
+  void moveAsked(const std::vector<std::int64_t>& runs, std::int64_t before);
+
+ private:
+  struct Line {
+    std::int64_t run = 0;
+    QString name, detail, state, note, device, limit, time, timeTip;
+    double progress = -1;
+  };
+  struct Group {
+    Section section;
+    std::vector<Line> lines;
+  };
+  [[nodiscard]] static Line lineOf(const QueueView& view, std::int64_t run, Section section,
+                                   bool isFirst);
+  [[nodiscard]] const Line* line(const QModelIndex& index) const;
+
+  // Index::internalId is 0 for a section, else its place + 1.
+  std::vector<Group> groups_;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,348 @@
+#include "ui/queue/queue_page.h"
+
+#include <QHeaderView>
+#include <QScrollBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/queue/queue_delegate.h"
+#include "ui/shell/run_facts.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kDeviceMs = 2000;
+
+/// When a run was interrupted for which the offer was declined last.
+const QString kDeclined = QStringLiteral("queue/declined");
+
+}  // namespace
+
+PageFactory queuePage() {
+  return {QStringLiteral("queue"), QueuePage::tr("Queue"),
+          [](Workbench& workbench, QWidget* parent) { return new QueuePage(workbench, parent); }};
+}
+
+QueuePage::QueuePage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+  setProperty("role", "canvas");
+  setAttribute(Qt::WA_StyledBackground);
+  makeActions();
+
+  view_ = new QTreeView;
+  view_->setObjectName(QStringLiteral("queue"));
+  view_->setAccessibleName(tr("Runs in progress, waiting and ended"));
+  view_->setProperty("role", "list");
+  view_->setModel(&model_);
+  view_->setItemDelegate(new QueueDelegate(view_));
+  view_->setIndentation(0);
+  view_->setRootIsDecorated(false);
+  view_->setItemsExpandable(false);
+  view_->setExpandsOnDoubleClick(false);
+  view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->setMouseTracking(true);
+  view_->setFrameShape(QFrame::NoFrame);
+  view_->setDragDropMode(QAbstractItemView::InternalMove);
+  view_->setDropIndicatorShown(true);
+  view_->setDragDropOverwriteMode(false);
+  view_->header()->setStretchLastSection(false);
+  view_->header()->setSectionsMovable(false);
+  view_->header()->setHighlightSections(false);
+  view_->header()->setMinimumSectionSize(px(60));
+
+  headline_ = new QLabel;
+  headline_->setProperty("role", "title");
+  headline_->setAccessibleName(tr("The queue"));
+  trouble_ = new QLabel;
+  trouble_->setProperty("role", "warn");
+  trouble_->setWordWrap(true);
+  trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  trouble_->setAccessibleName(tr("What keeps the queue from going on"));
+  trouble_->hide();
+
+  auto* card = new QFrame;
+  card->setProperty("role", "card");
+  auto* inCard = new QVBoxLayout(card);
+  inCard->setContentsMargins(1, 1, 1, 1);
+  inCard->setSpacing(0);
+  auto* head = new QWidget;
+  auto* headLayout = new QVBoxLayout(head);
+  headLayout->setContentsMargins(px(12), px(8), px(12), px(8));
+  headLayout->setSpacing(px(4));
+  headLayout->addWidget(headline_);
+  headLayout->addWidget(trouble_);
+  inCard->addWidget(head);
+  stack_ = new QStackedWidget;
+  stack_->addWidget(view_);
+  stack_->addWidget(makeEmpty());
+  inCard->addWidget(stack_, 1);
+
+  panel_ = new DevicePanel;
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(px(12), px(12), px(12), px(12));
+  layout->setSpacing(px(12));
+  layout->addWidget(makeOffer());
+  layout->addWidget(card, 1);
+  layout->addWidget(panel_);
+
+  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible()) showQueue();
+  });
+  connect(&devices_, &DeviceMonitor::changed, this, &QueuePage::showDevices);
+  connect(&model_, &QueueModel::moveAsked, this, &QueuePage::move);
+  connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    if (!isApplying_) readSelection();
+  });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
+    if (!isApplying_) showSelection();
+    updateActions();
+  });
+  connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& place) {
+    if (view_->indexAt(place).data(QueueModel::IdRole).toLongLong() == 0) return;
+    QMenu menu(this);
+    fillMenu(menu);
+    if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
+  });
+  connect(view_, &QTreeView::activated, this, [this](const QModelIndex& index) {
+    if (index.data(QueueModel::IdRole).toLongLong() != 0)
+      workbench_.showPage(QStringLiteral("monitor"));
+  });
+  showQueue();
+}
+
+QWidget* QueuePage::makeOffer() {
+  offer_ = new QFrame;
+  offer_->setProperty("role", "card");
+  offerText_ = new QLabel;
+  offerText_->setWordWrap(true);
+  offerText_->setAccessibleName(tr("Interrupted runs"));
+  auto* resume = new QPushButton(tr("Resume"));
+  resume->setProperty("primary", true);
+  resume->setToolTip(tr("Put them into the queue: they go on from their newest checkpoint"));
+  auto* decline = new QPushButton(tr("Not now"));
+  decline->setToolTip(tr("They stay in the list below"));
+  auto* line = new QHBoxLayout(offer_);
+  line->setContentsMargins(px(12), px(8), px(12), px(8));
+  line->setSpacing(px(8));
+  line->addWidget(offerText_, 1);
+  line->addWidget(decline);
+  line->addWidget(resume);
+  const auto interrupted = [this] {
+    std::vector<std::int64_t> runs;
+    const QueueView& queue = workbench_.queue().view();
+    for (const std::int64_t run : queue.resumable) {
+      if (queue.rows.at(run).state == RunState::Interrupted) runs.push_back(run);
+    }
+    std::sort(runs.begin(), runs.end());  // in the order in which they were stored
+    return runs;
+  };
+  connect(resume, &QPushButton::clicked, this,
+          [this, interrupted] { resumeRuns(interrupted(), QueueEnd::Front); });
+  connect(decline, &QPushButton::clicked, this, [this] {
+    std::string last;
+    for (const auto& [id, row] : workbench_.queue().view().rows) {
+      if (row.state == RunState::Interrupted) last = std::max(last, row.finishedAt);
+    }
+    storeSetting(kDeclined, QString::fromStdString(last));
+    offer_->setProperty("declined", QString::fromStdString(last));
+    showOffer();
+  });
+  offer_->hide();
+  return offer_;
+}
+
+QWidget* QueuePage::makeEmpty() {
+  auto* empty = new QWidget;
+  auto* text = new QLabel(
+      tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
+         "its device, runs in a process of its own,\nand goes on when this window is closed."));
+  text->setProperty("role", "muted");
+  text->setAlignment(Qt::AlignCenter);
+  auto* create = new QPushButton(tr("New experiment"));
+  connect(create, &QPushButton::clicked, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  auto* layout = new QVBoxLayout(empty);
+  layout->setSpacing(px(12));
+  layout->addStretch(1);
+  layout->addWidget(text);
+  layout->addWidget(create, 0, Qt::AlignHCenter);
+  layout->addStretch(2);
+  return empty;
+}
+
+void QueuePage::showQueue() {
+  isStale_ = false;
+  const QueueView& queue = workbench_.queue().view();
+  const int scroll = view_->verticalScrollBar()->value();
+  isApplying_ = true;
+  model_.show(queue);
+  view_->expandAll();
+  for (int row = 0; row < model_.rowCount({}); ++row) view_->setFirstColumnSpanned(row, {}, true);
+  isApplying_ = false;
+  showSelection();
+  view_->verticalScrollBar()->setValue(scroll);
+  stack_->setCurrentIndex(model_.rowCount({}) == 0 ? 1 : 0);
+
+  double remaining = 0;
+  for (const std::int64_t run : queue.running)
+    remaining = std::max(remaining, queue.rows.at(run).remainingSeconds);
+  const auto running = static_cast<std::int64_t>(queue.running.size());
+  const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
+  QStringList parts;
+  if (queue.mode == QueueMode::Paused) parts << tr("The queue is paused");
+  if (queue.mode == QueueMode::AfterCurrent)
+    parts << tr("The queue pauses after what is in progress");
+  parts << (running == 0 ? tr("nothing in progress") : tr("%1 in progress").arg(count(running)));
+  parts << (waiting == 0 ? tr("nothing waiting") : tr("%1 waiting").arg(count(waiting)));
+  if (remaining > 0) parts << tr("about %1 left of what is in progress").arg(duration(remaining));
+  QString text = parts.join(QStringLiteral(" \u00b7 "));
+  text[0] = text[0].toUpper();
+  headline_->setText(text);
+  trouble_->setText(queue.trouble);
+  trouble_->setVisible(!queue.trouble.isEmpty());
+  showOffer();
+  showDevices();
+  updateActions();
+}
+
+void QueuePage::showOffer() {
+  const QueueView& queue = workbench_.queue().view();
+  // What this window declined holds even where settings are not stored.
+  const QString declined =
+      std::max(setting(kDeclined, QString()).toString(), offer_->property("declined").toString());
+  std::vector<std::int64_t> runs;
+  bool isNews = false;
+  for (const std::int64_t run : queue.resumable) {
+    const RunRow& row = queue.rows.at(run);
+    if (row.state != RunState::Interrupted) continue;
+    runs.push_back(run);
+    isNews = isNews || QString::fromStdString(row.finishedAt) > declined;
+  }
+  offer_->setVisible(isNews);
+  if (!isNews) return;
+  const RunRow& row = queue.rows.at(runs.front());
+  QString text;
+  if (runs.size() == 1) {
+    text = tr("Run %1, %2, was interrupted").arg(row.id).arg(QString::fromStdString(row.name));
+    if (!row.reason.empty()) text += QStringLiteral(": ") + QString::fromStdString(row.reason);
+    text += QStringLiteral(". ");
+    text += row.latestCheckpoint >= 0
+                ? tr("It can go on from step %1.").arg(count(row.latestCheckpoint))
+                : tr("It has no checkpoint and would begin anew.");
+  } else {
+    text = tr("%1 runs were interrupted. They can go on from their newest checkpoints.")
+               .arg(count(static_cast<std::int64_t>(runs.size())));
+  }
+  offerText_->setText(text);
+}
+
+void QueuePage::showDevices() {
+  const QueueView& queue = workbench_.queue().view();
+  std::vector<QStringList> runs;
+  for (const DeviceLoad& load : devices_.loads()) {
+    QStringList names;
+    for (const std::int64_t id : queue.running) {
+      const RunRow& row = queue.rows.at(id);
+      const QString device = QString::fromStdString(row.device);
+      const bool isHere = device == load.name ||
+                          (device == QLatin1String("cuda") && load.name == QLatin1String("cuda:0"));
+      if (isHere) names << QString::fromStdString(row.name);
+    }
+    runs.push_back(names);
+  }
+  panel_->show(devices_.loads(), runs);
+  panel_->setVisible(!devices_.loads().empty());
+}
+
+std::vector<std::int64_t> QueuePage::selected() const {
+  std::vector<std::int64_t> runs;
+  for (int group = 0; group < model_.rowCount({}); ++group) {
+    const QModelIndex parent = model_.index(group, 0, {});
+    for (int row = 0; row < model_.rowCount(parent); ++row) {
+      const QModelIndex at = model_.index(row, 0, parent);
+      if (view_->selectionModel()->isSelected(at))
+        runs.push_back(at.data(QueueModel::IdRole).toLongLong());
+    }
+  }
+  return runs;
+}
+
+std::vector<std::int64_t> QueuePage::selected(QueueModel::Section section) const {
+  std::vector<std::int64_t> runs = selected();
+  std::erase_if(runs, [&](std::int64_t run) {
+    return model_.indexOf(run).data(QueueModel::SectionRole).toInt() != static_cast<int>(section);
+  });
+  return runs;
+}
+
+void QueuePage::readSelection() {
+  const std::vector<std::int64_t> runs = selected();
+  if (runs.empty()) return;  // a section was clicked: the other pages keep what they show
+  std::int64_t current =
+      view_->currentIndex().siblingAtColumn(0).data(QueueModel::IdRole).toLongLong();
+  if (std::find(runs.begin(), runs.end(), current) == runs.end()) current = runs.front();
+  isApplying_ = true;
+  workbench_.selection().setRuns(runs, current);
+  isApplying_ = false;
+  updateActions();
+}
+
+void QueuePage::showSelection() {
+  QItemSelection wanted;
+  for (const std::int64_t run : workbench_.selection().runs()) {
+    const QModelIndex at = model_.indexOf(run);
+    if (at.isValid()) wanted.select(at, at.siblingAtColumn(QueueModel::ColumnCount - 1));
+  }
+  isApplying_ = true;
+  view_->selectionModel()->select(wanted, QItemSelectionModel::ClearAndSelect);
+  const QModelIndex current = model_.indexOf(workbench_.selection().current());
+  if (current.isValid() && view_->currentIndex().siblingAtColumn(0) != current)
+    view_->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+  isApplying_ = false;
+}
+
+void QueuePage::setColumns() {
+  QHeaderView* header = view_->header();
+  const int device = px(90), limit = px(90), time = px(110);
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  const int left = std::max(px(200), view_->viewport()->width() - device - limit - time);
+  header->resizeSection(QueueModel::RunColumn, left / 2);
+  header->resizeSection(QueueModel::StateColumn, left - left / 2);
+  header->resizeSection(QueueModel::DeviceColumn, device);
+  header->resizeSection(QueueModel::LimitColumn, limit);
+  header->resizeSection(QueueModel::TimeColumn, time);
+}
+
+void QueuePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) showQueue();
+  devices_.start(kDeviceMs);
+  setColumns();
+}
+
+void QueuePage::hideEvent(QHideEvent* event) {
+  Page::hideEvent(event);
+  devices_.stop();
+}
+
+void QueuePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  layout()->activate();
+  setColumns();
+}
+
+void QueuePage::settle() {
+  workbench_.queue().settle();
+  devices_.settle();
+  showQueue();
+  layout()->activate();
+  setColumns();
+}
+
+}  // namespace vitrine::ui

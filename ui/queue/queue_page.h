@@ -1,0 +1,88 @@
+// The Queue page: what is computed, what waits and in which order, what can be resumed, and the
+// devices of this machine.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTreeView>
+#include <cstdint>
+#include <vector>
+
+#include "ui/queue/device_monitor.h"
+#include "ui/queue/device_panel.h"
+#include "ui/queue/queue_model.h"
+#include "ui/shell/page.h"
+
+namespace vitrine::ui {
+
+/// The line of ui/shell/pages.cpp.
+[[nodiscard]] PageFactory queuePage();
+
+class QueuePage : public Page {
+  Q_OBJECT
+ public:
+  explicit QueuePage(Workbench& workbench, QWidget* parent = nullptr);
+
+  void settle() override;
+  QList<QAction*> tools() override;
+
+  [[nodiscard]] QueueModel& model() { return model_; }
+  [[nodiscard]] QTreeView& view() { return *view_; }
+  [[nodiscard]] const QLabel& headline() const { return *headline_; }
+  /// Everything that can be done with the selected runs.
+  void fillMenu(QMenu& menu);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void makeActions();
+  void makeLimitMenu();
+  QWidget* makeOffer();
+  QWidget* makeEmpty();
+  void showQueue();
+  void showDevices();
+  void showOffer();
+  void updateActions();
+  void readSelection();
+  void showSelection();
+  void setColumns();
+  [[nodiscard]] std::vector<std::int64_t> selected() const;
+  /// Those of the selected runs that are in that section.
+  [[nodiscard]] std::vector<std::int64_t> selected(QueueModel::Section section) const;
+
+  void pauseQueue(QueueMode mode);
+  void resumeQueue();
+  void pauseRuns();
+  void resumeRuns(const std::vector<std::int64_t>& runs, QueueEnd end);
+  void removeRuns();
+  void move(const std::vector<std::int64_t>& runs, std::int64_t before);
+  void moveBy(int places);
+  void setLimit(double seconds);
+  void askLimit();
+  void setDevice(const std::string& device);
+  void fillDeviceMenu();
+
+  Workbench& workbench_;
+  QueueModel model_;
+  DeviceMonitor devices_;
+  bool isApplying_ = false;  ///< the selection is being set by this page
+  bool isStale_ = true;
+
+  QStackedWidget* stack_;
+  QLabel *headline_, *trouble_;
+  QFrame* offer_;
+  QLabel* offerText_;
+  QTreeView* view_;
+  DevicePanel* panel_;
+  QAction *pauseQueue_, *resumeQueue_, *front_, *up_, *down_, *pauseRun_, *resumeRun_, *remove_,
+      *limit_, *device_;
+  QMenu *limitMenu_, *deviceMenu_;
+};
+
+}  // namespace vitrine::ui

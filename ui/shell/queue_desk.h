@@ -1,0 +1,65 @@
+// The queue as the window uses it: read and changed on a thread of its own, so that the window
+// never waits for a disk or for another process.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/jobs/queue.h"
+
+namespace vitrine::ui {
+
+/// The queue at one moment.
+struct QueueView {
+  QueueMode mode = QueueMode::Running;
+  std::vector<QueueEntry> entries;      ///< in the order of their start, also those in progress
+  std::map<std::int64_t, RunRow> rows;  ///< of all runs named here
+  std::vector<std::int64_t> running;    ///< in progress, of the queue and of terminals
+  std::vector<std::int64_t>
+      resumable;                    ///< paused or interrupted and not in the queue, newest first
+  std::vector<std::int64_t> ended;  ///< the last of them, newest first
+  QString trouble;                  ///< why nobody works on the queue; "" when all is well
+
+  [[nodiscard]] const QueueEntry* entry(std::int64_t run) const;
+  /// Entries that are not in progress.
+  [[nodiscard]] std::vector<std::int64_t> waiting() const;
+};
+
+class QueueDesk : public QObject {
+  Q_OBJECT
+ public:
+  /// Nothing is opened before the first refresh() or change().
+  explicit QueueDesk(const std::filesystem::path& database, QObject* parent = nullptr);
+  ~QueueDesk() override;
+
+  [[nodiscard]] const QueueView& view() const { return view_; }
+  /// Reads again, soon; many calls are one reading.
+  void refresh();
+  /// \param act  is called on the thread of the desk; what it returns, or the error it throws, is
+  /// said
+  void change(std::function<QString(RunStore&, JobQueue&)> act);
+  /// From now on somebody works on the queue while the window is open: a process of its own is
+  /// started whenever there is something to start and nobody does. It outlives the window.
+  void attend();
+  /// All that was asked before is done and shown when this returns: for pictures and tests.
+  void settle();
+
+ Q_SIGNALS:
+  void viewChanged();
+  void said(const QString& sentence);
+
+ private:
+  class Thread;
+  std::unique_ptr<Thread> thread_;
+  QueueView view_;
+  bool isReading_ = false;
+};
+
+}  // namespace vitrine::ui
