@@ -1,12 +1,19 @@
 // CSV, JSON Lines and TensorBoard: what leaves the database for other programs, and comes from
 // them.
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <sstream>
+#include <thread>
 
 #include "core/base/text.h"
 #include "core/files/event_file.h"
 #include "core/store/exchange.h"
+#include "core/store/gate.h"
 #include "core/store/maintenance.h"
 #include "tests/core/store/full_database.h"
 
@@ -186,6 +193,54 @@ TEST_F(Forms, ReadsAFolderOfFilesThatOthersWrote) {
   EXPECT_FALSE(again.runs.at(0).isNew);
   EXPECT_FALSE(again.runs.at(1).isNew);
   EXPECT_EQ(store.runs().size(), 2u);
+}
+
+TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
+  fill();
+  exportRuns(file(), std::array<std::int64_t, 1>{1}, folder_ / "events", ExportFormat::TensorBoard,
+             ExportedCheckpoints::None);
+  const fs::path database = folder_ / "there.sqlite";
+  { RunStore store(database); }
+  const auto empty = fs::file_size(database);
+  const auto stagingFiles = [&] {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().filename().string().find(".staging-") != std::string::npos)
+        files.push_back(entry.path());
+    }
+    return files;
+  };
+  {
+    // Somebody else writes all the time: reading does not wait for them, nor they for it.
+    Gate gate(database);
+    ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      try {
+        importRuns(database, folder_ / "events", Duplicates::Skip, "");
+      } catch (const std::exception&) {
+        ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    bool isRead = false;
+    for (int i = 0; i < 3000 && !isRead; ++i) {
+      const auto files = stagingFiles();
+      // The points are in it, committed: what is not yet is in memory.
+      isRead = !files.empty() && fs::file_size(files[0]) > empty + 16'384;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(isRead) << "it waits at the gate before it has read anything";
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    gate.unlock();
+  }
+  EXPECT_EQ(RunStore(database).runs().size(), 0u);
+  EXPECT_EQ(stagingFiles().size(), 1u);
+  importRuns(database, folder_ / "events", Duplicates::Skip, "");
+  EXPECT_EQ(RunStore(database).runs().size(), 1u);
+  EXPECT_EQ(stagingFiles().size(), 0u) << "the next import cleans up";
+  EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
 }
 
 TEST_F(Forms, SaysWhereAnEventFileIsCutOrDamaged) {
