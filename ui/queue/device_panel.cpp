@@ -11,7 +11,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr int kTileWidth = 300;
+constexpr int kTileWidth = 340;
 constexpr int kTileHeight = 96;
 
 QString gigabytes(std::int64_t bytes) {
@@ -130,10 +130,11 @@ void DevicePanel::arrange() {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const int place = static_cast<int>(i);
     grid_->addWidget(tiles_[i], place / columns, place % columns);
-    tiles_[i]->setMaximumWidth(px(kTileWidth) * 2);
+    tiles_[i]->setMaximumWidth(px(kTileWidth));
     tiles_[i]->setVisible(true);
   }
-  for (int column = 0; column < columns; ++column) grid_->setColumnStretch(column, 1);
+  // What is left over stays free behind the last one.
+  grid_->setColumnStretch(columns, 1);
 }
 
 void DevicePanel::resizeEvent(QResizeEvent* event) {

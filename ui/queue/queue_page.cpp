@@ -4,6 +4,7 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "ui/queue/queue_delegate.h"
 #include "ui/shell/run_facts.h"
@@ -54,6 +55,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent) : Page(parent), work
   view_->header()->setSectionsMovable(false);
   view_->header()->setHighlightSections(false);
   view_->header()->setMinimumSectionSize(px(60));
+  setColumns();
 
   headline_ = new QLabel;
   headline_->setProperty("role", "title");
@@ -309,21 +311,22 @@ void QueuePage::showSelection() {
 
 void QueuePage::setColumns() {
   QHeaderView* header = view_->header();
-  const int device = px(90), limit = px(90), time = px(110);
-  header->setSectionResizeMode(QHeaderView::Fixed);
-  const int left = std::max(px(200), view_->viewport()->width() - device - limit - time);
-  header->resizeSection(QueueModel::RunColumn, left / 2);
-  header->resizeSection(QueueModel::StateColumn, left - left / 2);
-  header->resizeSection(QueueModel::DeviceColumn, device);
-  header->resizeSection(QueueModel::LimitColumn, limit);
-  header->resizeSection(QueueModel::TimeColumn, time);
+  const std::pair<int, int> widths[] = {{QueueModel::DeviceColumn, px(90)},
+                                        {QueueModel::LimitColumn, px(90)},
+                                        {QueueModel::TimeColumn, px(110)}};
+  for (const auto& [column, width] : widths) {
+    header->setSectionResizeMode(column, QHeaderView::Fixed);
+    header->resizeSection(column, width);
+  }
+  // These share the rest.
+  for (const int column : {QueueModel::RunColumn, QueueModel::StateColumn})
+    header->setSectionResizeMode(column, QHeaderView::Stretch);
 }
 
 void QueuePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (isStale_) showQueue();
   devices_.start(kDeviceMs);
-  setColumns();
 }
 
 void QueuePage::hideEvent(QHideEvent* event) {
@@ -331,18 +334,11 @@ void QueuePage::hideEvent(QHideEvent* event) {
   devices_.stop();
 }
 
-void QueuePage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  layout()->activate();
-  setColumns();
-}
-
 void QueuePage::settle() {
   workbench_.queue().settle();
   devices_.settle();
   showQueue();
   layout()->activate();
-  setColumns();
 }
 
 }  // namespace vitrine::ui

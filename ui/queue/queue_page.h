@@ -38,7 +38,6 @@ class QueuePage : public Page {
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void makeActions();

@@ -99,6 +99,8 @@ class Attendant {
     }
     const std::filesystem::path file = std::filesystem::absolute(store.file());
     if (!KernelLock::tryLock(workLockFile(file))) return {};  // somebody is at it
+    // It may not have said so yet, or be of another version.
+    if (isWorkerAlive(worker_)) return {};
     if (started_.isValid()) {
       if (started_.elapsed() < (failures_ < kPatience ? kStartUpMs : kLongPauseMs)) return trouble_;
       failures_ = started_.elapsed() < kQuickMs || failures_ >= kPatience ? failures_ + 1 : 0;
@@ -113,7 +115,7 @@ class Attendant {
     }
     started_.start();
     try {
-      attendQueue(file, headlessProgram());
+      worker_ = workerOf(attendQueue(file, headlessProgram()));
     } catch (const Error& error) {
       failures_ = std::max(failures_, kPatience);
       trouble_ = QString::fromUtf8(error.what());
@@ -135,6 +137,7 @@ class Attendant {
 
   std::vector<Device> devices_;
   QElapsedTimer asked_, started_;
+  Worker worker_;  ///< the process that was started last
   int failures_ = 0;
   QString trouble_;
 };

@@ -92,7 +92,7 @@ TEST(QueueDesk, SaysWhatAChangeSaysAndWhatItThrows) {
 
 TEST(QueueDesk, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
   OpenDesk open;
-  open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls; sleep 60");
+  open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls; sleep 10");
   open.desk.attend();
   open.desk.settle();
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());

@@ -1,7 +1,7 @@
 // The Queue page through its actions: order, limits, pauses, offers, and what it says.
 #include "ui/queue/queue_page.h"
 
-#include <QDropEvent>
+#include <QHeaderView>
 #include <QLabel>
 #include <QMimeData>
 #include <QTest>
@@ -85,6 +85,15 @@ TEST_F(QueuePages, ShowsTheOrderAndWhyARunWaits) {
   EXPECT_EQ(cell(one, QueueModel::DeviceColumn).toStdString(), "cpu");
   EXPECT_EQ(cell(one, QueueModel::LimitColumn).toStdString(), "\u2013");
   EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("2 waiting")));
+}
+
+TEST_F(QueuePages, FillsItsWidthAlsoWhenTheFirstRunComesLater) {
+  open();
+  enqueued("one");
+  workbench_.queue().refresh();
+  settle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(page_->view().header()->length(), page_->view().viewport()->width());
 }
 
 TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
