@@ -40,6 +40,9 @@ std::string toString(QueueMode mode) {
   return "?";
 }
 
+/// Places beyond that are damage; there is always one before and one behind.
+static constexpr std::int64_t kMostPlaces = std::int64_t{1} << 62;
+
 JobQueue::JobQueue(RunStore& store) : JobQueue(store, Policy()) {}
 JobQueue::JobQueue(RunStore& store, Policy policy) : store_(store), policy_(std::move(policy)) {}
 
@@ -48,9 +51,11 @@ void JobQueue::enqueue(std::span<const std::int64_t> runs, const QueueOptions& o
   Database& database = *store_.database_;
   database.write([&] {
     const std::int64_t first =
-        database.integer("SELECT coalesce(min(position), 1) FROM queue_entry");
+        std::max(-kMostPlaces, database.integer("SELECT coalesce(min(position), 1) FROM "
+                                                "queue_entry"));
     const std::int64_t last =
-        database.integer("SELECT coalesce(max(position), 0) FROM queue_entry");
+        std::min(kMostPlaces, database.integer("SELECT coalesce(max(position), 0) FROM "
+                                               "queue_entry"));
     std::int64_t position =
         end == QueueEnd::Back ? last + 1 : first - static_cast<std::int64_t>(runs.size());
     std::int64_t priority = options.priority;

@@ -313,6 +313,10 @@ void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
     Statement row = database.prepare("SELECT last_sequence FROM run WHERE id = ?");
     if (row.with(run).step()) sequence = row.integer(0);
   }
+  if (sequence < 0 || sequence > std::int64_t{1} << 62) {
+    throw StoreError("run " + std::to_string(run) + " counts its points up to " +
+                     std::to_string(sequence) + "; the database is damaged: restore a backup");
+  }
   std::vector<Column> columns = columnsOf(database, segment, batch, sequence + 1);
   NewMoments fresh;
   for (const MetricBatch::Moment& moment : batch.moments()) {
