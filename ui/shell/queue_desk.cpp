@@ -26,9 +26,19 @@ constexpr int kPatience = 3;             // failures after which people are told
 constexpr qint64 kLongPauseMs = 60'000;  // between later ones
 constexpr std::size_t kMostResumable = 50, kMostEnded = 20;
 
+QString lastLineOf(const std::filesystem::path& log) {
+  QFile file(QString::fromStdString(log.string()));
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  if (file.size() > 4096) file.seek(file.size() - 4096);
+  const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
+  return QString::fromUtf8(lines.last());
+}
+
+}  // namespace
+
 /// Reads the queue; of the runs only what has changed since the last time. Lives on the thread of
 /// the desk.
-class Reader {
+class QueueReader {
  public:
   QueueView read(RunStore& store, JobQueue& queue) {
     // Rows written between these reads are newer than `change` and come again next time.
@@ -80,16 +90,8 @@ class Reader {
   std::int64_t change_ = 0;
 };
 
-QString lastLineOf(const std::filesystem::path& log) {
-  QFile file(QString::fromStdString(log.string()));
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  if (file.size() > 4096) file.seek(file.size() - 4096);
-  const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
-  return QString::fromUtf8(lines.last());
-}
-
 /// Sees to it that a process works on the queue. Lives on the thread of the desk.
-class Attendant {
+class QueueAttendant {
  public:
   /// \returns  why nobody works on it, or ""
   QString look(RunStore& store, JobQueue& queue) {
@@ -142,8 +144,6 @@ class Attendant {
   QString trouble_;
 };
 
-}  // namespace
-
 const QueueEntry* QueueView::entry(std::int64_t run) const {
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [run](const QueueEntry& entry) { return entry.run == run; });
@@ -195,8 +195,8 @@ class QueueDesk::Thread : public QThread {
   // Only touched on the thread.
   std::unique_ptr<RunStore> store;
   std::unique_ptr<JobQueue> queue;
-  Reader reader;
-  std::optional<Attendant> attendant;
+  QueueReader reader;
+  std::optional<QueueAttendant> attendant;
   std::unique_ptr<QTimer> timer;
 };
 
