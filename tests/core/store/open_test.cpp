@@ -88,11 +88,11 @@ TEST_F(Opening, SaysThatADatabaseBelongsToAnotherProgram) {
 
 TEST_F(Opening, SaysThatADatabaseIsNewerAndLeavesItAlone) {
   { RunStore store(file()); }
-  RawDatabase(file()).run("PRAGMA user_version = 7");
+  RawDatabase(file()).run("PRAGMA user_version = 700");
   EXPECT_EQ(refusal(),
-            "'" + file().string() +
-                "' has schema version 7, this program knows up to 2; open it with a newer Vitrine");
-  EXPECT_EQ(RawDatabase(file()).integer("PRAGMA user_version"), 7);
+            "'" + file().string() + "' has schema version 700, this program knows up to " +
+                std::to_string(migrations().back().version) + "; open it with a newer Vitrine");
+  EXPECT_EQ(RawDatabase(file()).integer("PRAGMA user_version"), 700);
 }
 
 TEST_F(Opening, RefusesWhatItDidNotMakeAndNamesIt) {
@@ -155,7 +155,8 @@ class Migrating : public Opening {
   Migrating() {
     steps_.assign(migrations().begin(), migrations().end());
     steps_.push_back(
-        {now_ + 1, "ALTER TABLE note ADD COLUMN author TEXT; CREATE TABLE added(x INTEGER) STRICT"});
+        {now_ + 1,
+         "ALTER TABLE note ADD COLUMN author TEXT; CREATE TABLE added(x INTEGER) STRICT"});
   }
   std::vector<std::filesystem::path> backups() const {
     std::vector<std::filesystem::path> found;
@@ -182,7 +183,8 @@ TEST_F(Migrating, BringsAnOlderFileUpToDateAndKeepsABackup) {
   ASSERT_EQ(backups().size(), 1u);
   RunStore old(backups()[0], OpenMode::ReadOnly);
   EXPECT_EQ(old.runs().at(0).name, "an old run");
-  EXPECT_THAT(refusal(), HasSubstr("has schema version 3, this program knows up to 2"));
+  EXPECT_THAT(refusal(), HasSubstr("has schema version " + std::to_string(now_ + 1) +
+                                   ", this program knows up to " + std::to_string(now_)));
 }
 
 TEST_F(Migrating, WaitsForRunsInProgressAndNamesOne) {
