@@ -135,6 +135,26 @@ TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
   EXPECT_EQ(best, lowest->first);
 }
 
+TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
+  struct Session final : SmallSession {
+    Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
+                    std::vector<Artifact>& artifacts) override {
+      Scores scores = SmallSession::evaluate(model, split, listeners, artifacts);
+      if (evaluations++ == 0) scores[0].second = std::nan("");
+      return scores;
+    }
+    int evaluations = 0;
+  };
+  const OwnFolder folder;
+  SmallRun run(saving({{"checkpoint.best", true}, {"evaluate.every_steps", 6}}),
+               std::make_unique<Session>());
+  run.setup.checkpointFolder = folder.path;
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  const CheckpointState last = readCheckpointState(folder.path / checkpointName(24));
+  EXPECT_GT(last.bestStep, 6);
+  EXPECT_TRUE(std::isfinite(last.bestScore));
+}
+
 TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
   const OwnFolder folder;
   SmallRun run(saving({{"checkpoint.best", true}, {"checkpoint.best_by", "test/top5"}}));
