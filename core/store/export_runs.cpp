@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/files/checkpoint_use.h"
 #include "core/store/export_forms.h"
 #include "core/store/new_file.h"
 #include "core/store/rows.h"
@@ -43,6 +45,8 @@ void storeFile(Database& to, std::int64_t run, const fs::path& file, const std::
 /// Every file of the checkpoint at `folder`, which must be whole.
 void storeCheckpoint(Database& to, std::int64_t run, const fs::path& folder,
                      const std::string& runFolder) {
+  std::optional<CheckpointHold> hold;  // its run may be removing older ones meanwhile
+  if (fs::is_directory(folder)) hold.emplace(folder);
   const std::string problem = verifyCheckpointFolder(folder);
   if (!problem.empty()) {
     throw FileError("the checkpoint '" + folder.string() + "' cannot be exported: " + problem +
