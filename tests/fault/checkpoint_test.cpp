@@ -15,25 +15,16 @@
 #include "core/files/checkpoint_use.h"
 #include "core/files/safetensors.h"
 #include "tests/fault/traced.h"
+#include "tests/support/long_tier.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool isLong() {
-  const char* value = std::getenv("VITRINE_LONG_TESTS");
-  return value != nullptr && std::string(value) == "1";
-}
-
 class CheckpointFaults : public ::testing::Test {
  protected:
-  CheckpointFaults() {
-    std::string name = (fs::temp_directory_path() / "vitrine-checkpoints-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~CheckpointFaults() override { fs::remove_all(folder_); }
-
   [[nodiscard]] Tracing saving(const char* worker, std::int64_t step) const {
     Tracing tracing;
     tracing.command = {worker, folder_.string(), std::to_string(step), "--stop"};
@@ -64,7 +55,8 @@ class CheckpointFaults : public ::testing::Test {
     return found;
   }
 
-  fs::path folder_;
+  const TemporaryFolder own_;
+  const fs::path folder_ = own_.path();
 };
 
 TEST_F(CheckpointFaults, AWriterKilledAtAnySystemCallLeavesAWholeCheckpoint) {

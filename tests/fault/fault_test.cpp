@@ -13,12 +13,7 @@
 
 namespace vitrine::testing {
 
-bool isLong() {
-  const char* value = std::getenv("VITRINE_LONG_TESTS");
-  return value != nullptr && std::string(value) == "1";
-}
-
-FaultTest::FaultTest() {
+FaultTest::FaultTest(const std::filesystem::path& parent) : StoreTest(parent) {
   // Locks of its own: other tests use the device "cpu" at the same time.
   ::setenv("XDG_RUNTIME_DIR", (folder_ / "runtime").c_str(), 1);
 }

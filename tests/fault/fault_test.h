@@ -9,15 +9,13 @@
 
 #include "core/jobs/queue.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine::testing {
 
-/// `./vitrine test --long` asks for more rounds.
-[[nodiscard]] bool isLong();
-
 class FaultTest : public StoreTest {
  protected:
-  FaultTest();
+  explicit FaultTest(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   ~FaultTest() override;
 
   /// Stores a run and puts it into the queue. \param fault  {"kind": ..., "at": ...} or null

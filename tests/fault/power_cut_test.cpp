@@ -134,7 +134,7 @@ TEST_F(PowerCut, LosesNothingThatWasAcknowledgedAndLeavesWholeCheckpoints) {
   const std::string reason = setUpRig();
   if (!reason.empty()) GTEST_SKIP() << "no power cut here: " << reason;
   ::setenv("VITRINE_FAULT_ACKNOWLEDGED", acknowledgements().c_str(), 1);
-  const int cuts = testing::isLong() ? 200 : 8, cutsPerDatabase = 8;
+  const int cuts = isLong() ? 200 : 8, cutsPerDatabase = 8;
   std::mt19937 random(3);
   std::int64_t points = 0, checkpoints = 0;
   for (int i = 0; i < cuts; ++i) {

@@ -30,10 +30,10 @@ class KilledQueue : public testing::FaultTest {
 
 TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
   constexpr int kRuns = 20, kSteps = 40;
-  const int kills = testing::isLong() ? 100 : 15;
+  const int kills = isLong() ? 100 : 15;
   RunStore store(file());
   // Long enough that the last kill still finds something to kill.
-  for (int i = 0; i < kRuns; ++i) add(store, kSteps, testing::isLong() ? 40 : 8);
+  for (int i = 0; i < kRuns; ++i) add(store, kSteps, isLong() ? 40 : 8);
   std::mt19937 random(7);
   pid_t work = 0, window = 0;
   int killed = 0, ofRuns = 0, ofKeepers = 0, ofWork = 0;

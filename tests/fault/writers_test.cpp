@@ -25,14 +25,7 @@ class Writers : public testing::FaultTest {
  protected:
   /// The short tier counts in memory where it can: a disk that other programs keep busy for seconds
   /// makes everybody wait.
-  Writers() : onDisk_(folder_) {
-    std::string pattern = "/dev/shm/vitrine-writers-XXXXXX";
-    if (!testing::isLong() && ::mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
-  }
-  ~Writers() override {
-    std::error_code error;
-    std::filesystem::remove_all(onDisk_, error);
-  }
+  Writers() : FaultTest(isLong() ? std::filesystem::temp_directory_path() : folderInMemory()) {}
 
   struct Report {
     std::vector<double> took, gaps;  ///< milliseconds
@@ -98,8 +91,8 @@ class Writers : public testing::FaultTest {
 };
 
 TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
-  const int count = testing::isLong() ? 72 : 24;
-  const auto length = std::chrono::seconds(testing::isLong() ? 60 : 4);
+  const int count = isLong() ? 72 : 24;
+  const auto length = std::chrono::seconds(isLong() ? 60 : 4);
   RunStore reader(file());
   ASSERT_NO_FATAL_FAILURE(startWriters(count, 500));
   std::vector<double> reads;
@@ -126,14 +119,14 @@ TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
       "p99 %.1f ms\n",
       count, took.size(), least, most, quantile(took, 0.5), quantile(took, 0.99), quantile(took, 1),
       quantile(reads, 0.99));
-  if (!testing::isLong()) return;
+  if (!isLong()) return;
   EXPECT_LT(quantile(took, 0.99), 100);
   EXPECT_LT(quantile(reads, 0.99), 50);
   EXPECT_GE(static_cast<double>(least), 0.9 * static_cast<double>(most));
 }
 
 TEST_F(Writers, GoOnWhileWindowsAreKilledBesideThem) {
-  const int cycles = testing::isLong() ? 200 : 15;
+  const int cycles = isLong() ? 200 : 15;
   { RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));
   std::mt19937 random(11);
@@ -150,7 +143,7 @@ TEST_F(Writers, GoOnWhileWindowsAreKilledBesideThem) {
     EXPECT_GT(report.took.size(), static_cast<std::size_t>(cycles) / 2);
   }
   std::printf("%d windows killed: longest gap between two commits %.1f ms\n", cycles, longest);
-  if (testing::isLong()) {
+  if (isLong()) {
     EXPECT_LT(longest, 1000);
   }
   RunStore store(file());
@@ -183,7 +176,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
 
 #ifdef VITRINE_STUDIO
 TEST_F(Writers, GoOnWhileTheRealWindowIsKilledBesideThem) {
-  const int cycles = testing::isLong() ? 200 : 3;
+  const int cycles = isLong() ? 200 : 3;
   { RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));
   ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
@@ -206,7 +199,7 @@ TEST_F(Writers, GoOnWhileTheRealWindowIsKilledBesideThem) {
   for (const Report& report : reports) longest = std::max(longest, quantile(report.gaps, 1));
   std::printf("%d times the real window killed: longest gap between two commits %.1f ms\n", cycles,
               longest);
-  if (testing::isLong()) {
+  if (isLong()) {
     EXPECT_LT(longest, 1000);
   }
 }

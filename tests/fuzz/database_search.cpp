@@ -27,6 +27,7 @@
 #include "core/store/search.h"
 #include "tests/fuzz/database_mutate.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/temporary_folder.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define VITRINE_ADDRESS_SANITIZER 1
@@ -361,12 +362,8 @@ void keepInput(const fs::path& keep, std::int64_t input, const DatabaseFiles& fi
 }  // namespace
 
 DatabaseReport searchDatabases(const DatabaseSearch& search) {
-  // In memory where there is such a folder: every input is several files that are synced.
-  const fs::path where = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path();
-  std::string pattern = (where / "vitrine-fuzz-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw FileError("no folder in " + where.string());
-  const fs::path folder = pattern;
-  const std::vector<DatabaseSeed> seeds = databaseSeeds(folder);
+  const TemporaryFolder folder(folderInMemory());  // every input is several files that are synced
+  const std::vector<DatabaseSeed> seeds = databaseSeeds(folder.path());
 
   void* memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -419,8 +416,6 @@ DatabaseReport searchDatabases(const DatabaseSearch& search) {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
   report.peakMegabytes = usage.ru_maxrss / 1024;
-  std::error_code error;
-  fs::remove_all(folder, error);
   ::munmap(memory, sizeof(Shared));
   return report;
 }

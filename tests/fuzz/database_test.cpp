@@ -5,13 +5,14 @@
 #include <thread>
 
 #include "tests/fuzz/database_search.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine::fuzz {
 namespace {
 
 TEST(ChangedDatabases, AreShownImportedOrRefusedButNeverCrashAnything) {
   DatabaseSearch search;
-  search.count = std::getenv("VITRINE_LONG_TESTS") != nullptr ? 100'000 : 2500;
+  search.count = isLong() ? 100'000 : 2500;
   search.processes = static_cast<int>(std::thread::hardware_concurrency());
   search.keep = std::string(VITRINE_BINARY_DIR) + "/fuzz/found";
   const DatabaseReport report = searchDatabases(search);

@@ -15,6 +15,7 @@
 #include "core/store/maintenance.h"
 #include "core/store/run_store.h"
 #include "core/store/search.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine {
 namespace {
@@ -40,8 +41,6 @@ int addCanary(sqlite3* handle, char**, const struct sqlite3_api_routines*) {
 class HostileSchema : public ::testing::Test {
  protected:
   HostileSchema() {
-    std::string pattern = (fs::temp_directory_path() / "vitrine-hostile-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(addCanary));
     RunStore store(good());
     NewRun run;
@@ -52,11 +51,7 @@ class HostileSchema : public ::testing::Test {
     store.setNote(id, "a note");
     store.setTags(id, {"tag"});
   }
-  ~HostileSchema() override {
-    sqlite3_reset_auto_extension();
-    std::error_code error;
-    fs::remove_all(folder_, error);
-  }
+  ~HostileSchema() override { sqlite3_reset_auto_extension(); }
   [[nodiscard]] fs::path good() const { return folder_ / "good.sqlite"; }
   [[nodiscard]] fs::path evil() const { return folder_ / "evil.sqlite"; }
 
@@ -75,7 +70,8 @@ class HostileSchema : public ::testing::Test {
     sqlite3_close(handle);
   }
 
-  fs::path folder_;
+  const TemporaryFolder own_;
+  const fs::path folder_ = own_.path();
 };
 
 /// Makes object `evil` out of `%`, an expression.

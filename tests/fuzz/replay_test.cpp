@@ -13,6 +13,7 @@
 
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine::fuzz {
 
@@ -23,7 +24,7 @@ void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 namespace {
 
 /// Per target.
-int changes() { return std::getenv("VITRINE_LONG_TESTS") != nullptr ? 100'000 : 2000; }
+int changes() { return isLong() ? 100'000 : 2000; }
 
 struct Input {
   std::string name, bytes;

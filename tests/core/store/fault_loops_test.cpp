@@ -11,6 +11,7 @@
 
 #include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine {
 namespace {
@@ -100,13 +101,8 @@ class FaultLoop : public testing::StoreTest {
     ASSERT_EQ(sqlite3_initialize(), SQLITE_OK);
   }
 
-  FaultLoop() : files_(failingCall) {
-    // In memory where there is such a place: no call here is about power.
-    std::string pattern = "/dev/shm/vitrine-store-XXXXXX";
-    if (::mkdtemp(pattern.data()) != nullptr) {
-      fs::remove_all(folder_);
-      folder_ = pattern;
-    }
+  // No call here is about power.
+  FaultLoop() : StoreTest(folderInMemory()), files_(failingCall) {
     {
       RunStore store(template_());
       addRunning(store);
@@ -198,11 +194,6 @@ class FaultLoop : public testing::StoreTest {
                                                   : static_cast<double>(points[i].step));
       }
     }
-  }
-
-  static bool isLong() {
-    const char* variable = std::getenv("VITRINE_LONG_TESTS");
-    return variable != nullptr && std::string(variable) == "1";
   }
 
   /// \param stride  the most values of n that the short tier passes over

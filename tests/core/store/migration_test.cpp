@@ -13,6 +13,7 @@
 #include "core/store/maintenance.h"
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine {
 namespace {
@@ -163,8 +164,7 @@ TEST_F(ReleasedFile, IsBroughtUpToDateOnceByManyAtTheSameTime) {
 }
 
 TEST_F(ReleasedFile, IsOldOrNewButNeverBetweenWhenItsMigrationIsKilled) {
-  const char* variable = std::getenv("VITRINE_LONG_TESTS");
-  const int cycles = variable != nullptr && std::string(variable) == "1" ? 100 : 30;
+  const int cycles = isLong() ? 100 : 30;
   // How long it takes when nobody interferes, at its slowest.
   takeVersion(1);
   const auto begin = std::chrono::steady_clock::now();

@@ -17,6 +17,7 @@
 
 #include "core/store/gate.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine {
 namespace {
@@ -101,8 +102,7 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
   { RunStore store(file()); }
   std::mt19937 random(1);
   std::int64_t promised = 0;
-  const char* variable = std::getenv("VITRINE_LONG_TESTS");
-  const int cycles = variable != nullptr && std::string(variable) == "1" ? 1000 : 200;
+  const int cycles = isLong() ? 1000 : 200;
   for (int cycle = 0; cycle < cycles; ++cycle) {
     const std::string name = "cycle " + std::to_string(cycle);
     const pid_t worker = startWorker(name, 1'000'000);

@@ -298,12 +298,13 @@ TEST_F(SpoolTest, StoresEveryPointOnceThoughStoringIsKilled) {
 }
 
 TEST_F(SpoolTest, GoesOnOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
-  std::string elsewhere = "/dev/shm/vitrine-spool-XXXXXX";
+  const TemporaryFolder other(folderInMemory());
+  const fs::path elsewhere = other.path();
   struct stat here {
   }, there{};
   ASSERT_EQ(::stat(folder_.c_str(), &here), 0);
-  if (::mkdtemp(elsewhere.data()) == nullptr || ::stat(elsewhere.c_str(), &there) != 0 ||
-      here.st_dev == there.st_dev) {
+  ASSERT_EQ(::stat(elsewhere.c_str(), &there), 0);
+  if (here.st_dev == there.st_dev) {
     GTEST_SKIP() << "there is no second file system to write to";
   }
   const auto run = [&](bool isKilled) {
@@ -350,7 +351,6 @@ TEST_F(SpoolTest, GoesOnOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
   EXPECT_EQ(steps, upTo(static_cast<std::int64_t>(steps.size())));
   EXPECT_EQ(filesThere(), 0);
   EXPECT_FALSE(fs::exists(file().string() + ".needs-check")) << "nothing is wrong with the disk";
-  fs::remove_all(elsewhere);
 }
 
 TEST_F(SpoolTest, LosesNothingOnADiskThatIsReallyFull) {

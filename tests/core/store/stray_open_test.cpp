@@ -17,6 +17,7 @@
 #include "core/store/exchange.h"
 #include "core/store/maintenance.h"
 #include "core/store/run_store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -98,21 +99,17 @@ namespace fs = std::filesystem;
 class StrayOpen : public ::testing::Test {
  protected:
   StrayOpen() {
-    std::string pattern = (fs::temp_directory_path() / "vitrine-stray-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     const std::lock_guard lock(mutex);
     watched = (folder_ / "lab.sqlite").string();
     bySqlite = 0;
     byOthers.clear();
   }
   ~StrayOpen() override {
-    {
-      const std::lock_guard lock(mutex);
-      watched.clear();
-    }
-    fs::remove_all(folder_);
+    const std::lock_guard lock(mutex);
+    watched.clear();
   }
-  fs::path folder_;
+  const TemporaryFolder own_;
+  const fs::path folder_ = own_.path();
 };
 
 TEST_F(StrayOpen, IsNoticedHere) {

@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/store/run_store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::testing {
 
@@ -55,15 +54,8 @@ class RawDatabase {
 
 class StoreTest : public ::testing::Test {
  protected:
-  StoreTest() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "vitrine-store-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~StoreTest() override {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
+  StoreTest() = default;
+  explicit StoreTest(const std::filesystem::path& parent) : own_(parent) {}
 
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "experiments.sqlite"; }
 
@@ -89,7 +81,11 @@ class StoreTest : public ::testing::Test {
             std::move(values)};
   }
 
-  std::filesystem::path folder_;
+ private:
+  TemporaryFolder own_;
+
+ protected:
+  const std::filesystem::path folder_ = own_.path();
 };
 
 /// The message of the error of type E that `body` must throw.

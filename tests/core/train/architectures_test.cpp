@@ -10,6 +10,7 @@
 #include "plugins/illama/illama.h"
 #include "plugins/vit/vit.h"
 #include "tests/core/train/diverging.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine::test {
 namespace {
@@ -50,37 +51,36 @@ class ExactResume : public testing::TestWithParam<int> {
   }
 
   /// Trains to the end, or to `stop`, and appends the losses.
-  static void segment(std::shared_ptr<Model> model, const OwnFolder& folder,
+  static void segment(std::shared_ptr<Model> model, const TemporaryFolder& folder,
                       std::int64_t resumeFrom, std::int64_t stop, Recorded& recorded) {
     SmallRun run(config());
     run.setup.model = std::move(model);
-    run.setup.checkpointFolder = folder.path;
-    if (resumeFrom > 0) run.setup.resumeFrom = folder.path / checkpointName(resumeFrom);
+    run.setup.checkpointFolder = folder.path();
+    if (resumeFrom > 0) run.setup.resumeFrom = folder.path() / checkpointName(resumeFrom);
     run.session->onLoss = [&run, left = stop - resumeFrom](const Batch&) mutable {
       if (--left == 0) run.control.ask(Request::Interrupt);
     };
     const TrainerResult result = run.go();
     EXPECT_EQ(result.step, stop) << result.reason;
     for (const auto& point : run.sink.curve("train/loss")) recorded.loss.push_back(point);
-    recorded.last = readCheckpoint(folder.path / checkpointName(stop));
+    recorded.last = readCheckpoint(folder.path() / checkpointName(stop));
   }
 
   static void expectBitIdentical(const Build& build) {
     Recorded whole;
     {
-      const OwnFolder folder;
+      const TemporaryFolder folder;
       segment(build(1), folder, 0, kSteps, whole);
     }
-    const char* isLong = std::getenv("VITRINE_LONG_TESTS");
     const std::size_t few = GetParam() == 1 ? 5 : 2;  // two threads wait for busy cores
-    const std::size_t stops = isLong != nullptr && std::string(isLong) == "1" ? 20 : few;
+    const std::size_t stops = isLong() ? 20 : few;
     // A permutation of the steps before the last; another one for each number of threads.
     const auto order =
         permutation(RandomStream(static_cast<std::uint64_t>(GetParam()), "stops"), 0, kSteps - 1);
     std::size_t equal = 0;
     for (std::size_t i = 0; i < stops; ++i) {
       const std::int64_t stop = order[i] + 1;
-      const OwnFolder folder;
+      const TemporaryFolder folder;
       Recorded parts;
       segment(build(1), folder, 0, stop, parts);
       segment(build(2), folder, stop, kSteps, parts);  // its own initial values must not matter

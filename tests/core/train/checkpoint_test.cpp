@@ -51,12 +51,12 @@ struct Reference {
 };
 
 Reference uninterrupted(const Config& config) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(config);
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   return {run.sink.curve("train/loss"), run.sink.curve("test/loss@ema"), run.weights(),
-          readTensors(folder.path / checkpointName(40) / "ema.safetensors")};
+          readTensors(folder.path() / checkpointName(40) / "ema.safetensors")};
 }
 
 /// Asks at the given call of the loss.
@@ -69,11 +69,11 @@ void askAt(SmallRun& run, int step, Request request) {
 TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
   const Reference whole = uninterrupted(everything());
   for (const int stop : {1, 7, 12, 29}) {
-    const OwnFolder folder;
+    const TemporaryFolder folder;
     std::vector<std::pair<std::int64_t, double>> loss, evaluated;
     {
       SmallRun run(everything());
-      run.setup.checkpointFolder = folder.path;
+      run.setup.checkpointFolder = folder.path();
       askAt(run, stop, Request::Interrupt);
       const TrainerResult result = run.go();
       EXPECT_EQ(result.outcome, Outcome::Interrupted);
@@ -84,8 +84,8 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
     SmallRun run(everything());
     run.setup.model = run.model =
         std::make_shared<SmallModel>(999);  // what it starts from must not matter
-    run.setup.checkpointFolder = folder.path;
-    run.setup.resumeFrom = folder.path / checkpointName(stop);
+    run.setup.checkpointFolder = folder.path();
+    run.setup.resumeFrom = folder.path() / checkpointName(stop);
     const TrainerResult result = run.go();
     EXPECT_EQ(result.outcome, Outcome::Done);
     EXPECT_EQ(result.step, 40);
@@ -95,7 +95,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
     EXPECT_EQ(evaluated, whole.evaluated) << "stopped after step " << stop;
     EXPECT_TRUE(at::equal(run.weights(), whole.weights)) << "stopped after step " << stop;
     for (const auto& [name, tensor] :
-         readTensors(folder.path / checkpointName(40) / "ema.safetensors")) {
+         readTensors(folder.path() / checkpointName(40) / "ema.safetensors")) {
       EXPECT_TRUE(at::equal(tensor, whole.ema.at(name))) << name;
     }
     ASSERT_EQ(run.sink.eventsOf("resumed").size(), 1U);
@@ -104,14 +104,14 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
 }
 
 TEST(Resume, FromACheckpointOnTheWayEqualsTheRunThatWroteIt) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun first(withEvery(everything(), "checkpoint", "every_steps", 17));
-  first.setup.checkpointFolder = folder.path;
+  first.setup.checkpointFolder = folder.path();
   static_cast<void>(first.go());
-  EXPECT_EQ(stepsIn(folder.path), (Steps{17, 34, 40}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{17, 34, 40}));
   SmallRun second(everything());
-  second.setup.checkpointFolder = folder.path;
-  second.setup.resumeFrom = folder.path / checkpointName(17);
+  second.setup.checkpointFolder = folder.path();
+  second.setup.resumeFrom = folder.path() / checkpointName(17);
   static_cast<void>(second.go());
   EXPECT_TRUE(at::equal(first.weights(), second.weights()));
 }
@@ -119,54 +119,54 @@ TEST(Resume, FromACheckpointOnTheWayEqualsTheRunThatWroteIt) {
 TEST(Resume, OfSgdIsBitIdenticalToo) {
   const Config config = withEvery(everything(), "optimizer", "name", "sgd");
   const Reference whole = uninterrupted(config);
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun stopped(config);
-  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.checkpointFolder = folder.path();
   askAt(stopped, 15, Request::Pause);
   EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
   SmallRun run(config);
-  run.setup.checkpointFolder = folder.path;
-  run.setup.resumeFrom = folder.path / checkpointName(15);
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(15);
   static_cast<void>(run.go());
   EXPECT_TRUE(at::equal(run.weights(), whole.weights));
 }
 
 TEST(Resume, WithAnotherNumberOfThreadsSaysThatItIsNotBitExact) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.checkpointFolder = folder.path();
   askAt(stopped, 3, Request::Stop);
   EXPECT_EQ(stopped.go().outcome, Outcome::Stopped);
   Json config = everything().json();
   config["threads"] = 2;
   SmallRun run{Config(config)};
-  run.setup.checkpointFolder = folder.path;
-  run.setup.resumeFrom = folder.path / checkpointName(3);
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(3);
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   EXPECT_EQ(run.sink.eventsOf("resumed").at(0).text, "not bit-exact: threads 2 instead of 1");
 }
 
 TEST(Resume, CountsRunningTimeOverAllSegments) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.checkpointFolder = folder.path();
   stopped.session->onLoss = [&stopped, count = 0](const Batch&) mutable {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (++count == 10) stopped.control.ask(Request::Pause);
   };
   const double before = stopped.go().seconds;
   SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path;
-  run.setup.resumeFrom = folder.path / checkpointName(10);
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(10);
   EXPECT_GE(run.go().seconds, 0.2);
   EXPECT_GE(run.sink.times.front(), 0.19);
   EXPECT_GE(before, 0.2);
 }
 
 TEST(Resume, OfAnotherModelIsRefusedByName) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.checkpointFolder = folder.path();
   askAt(stopped, 2, Request::Pause);
   static_cast<void>(stopped.go());
   struct Other final : SmallModel {
@@ -174,7 +174,7 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
   };
   SmallRun run(everything());
   run.setup.model = std::make_shared<Other>();
-  run.setup.resumeFrom = folder.path / checkpointName(2);
+  run.setup.resumeFrom = folder.path() / checkpointName(2);
   try {
     static_cast<void>(run.go());
     FAIL() << "another model was accepted";
@@ -184,9 +184,9 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
 }
 
 TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path;
+  stopped.setup.checkpointFolder = folder.path();
   stopped.setup.config = Json::parse(R"({"model": {"width": 32, "mlp": "gelu"}})");
   stopped.setup.configHash = "a";
   askAt(stopped, 2, Request::Pause);
@@ -195,7 +195,7 @@ TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
     SmallRun run(everything());
     run.setup.config = config;
     run.setup.configHash = hash;
-    run.setup.resumeFrom = folder.path / checkpointName(2);
+    run.setup.resumeFrom = folder.path() / checkpointName(2);
     return run.go().outcome;
   };
   const Json other = Json::parse(R"({"model": {"width": 64, "mlp": "gelu"}})");
@@ -213,11 +213,11 @@ TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
 }
 
 TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   static_cast<void>(run.go());
-  const fs::path last = folder.path / checkpointName(40);
+  const fs::path last = folder.path() / checkpointName(40);
   EXPECT_EQ(verifyCheckpointFolder(last), "");
   const LoadedCheckpoint loaded = readCheckpoint(last);
   EXPECT_TRUE(at::equal(loaded.model.at("fc2"), run.model->named_parameters()["fc2"].detach()));
@@ -247,13 +247,13 @@ TEST(Checkpoint, StateReadsBackAsItWasWritten) {
 }
 
 TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   Json config = everything().json();
   config["checkpoint"] = {
       {"every_steps", 5}, {"every_epochs", nullptr}, {"keep", 2}, {"best", true}};
   config["evaluate"]["every_steps"] = 10;
   SmallRun run{Config(config)};
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   static_cast<void>(run.go());
   std::int64_t best = -1;
   std::set<std::string> removed;
@@ -263,7 +263,7 @@ TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
     if (record.isBest) best = record.step;
     removed.insert(record.removed.begin(), record.removed.end());
   }
-  const Steps left = stepsIn(folder.path);
+  const Steps left = stepsIn(folder.path());
   EXPECT_EQ(left.back(), 40);
   EXPECT_NE(std::find(left.begin(), left.end(), best), left.end()) << "the best one is gone";
   EXPECT_LE(left.size(), 3U);
@@ -273,43 +273,44 @@ TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
 }
 
 TEST(Checkpoint, OneThatARunWasResumedFromStaysUntilANewerOneVerifies) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   CheckpointSnapshot snapshot;
   snapshot.model = {{"w", at::ones({3})}};
   snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
   snapshot.state.step = 1;
   {
-    CheckpointWriter writer(folder.path, "run-test", {1, false, {}});
+    CheckpointWriter writer(folder.path(), "run-test", {1, false, {}});
     writer.save(snapshot);
   }
-  CheckpointWriter writer(folder.path, "run-test", {1, false, folder.path / checkpointName(1)});
-  EXPECT_EQ(stepsIn(folder.path), (Steps{1}));
+  CheckpointWriter writer(folder.path(), "run-test", {1, false, folder.path() / checkpointName(1)});
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{1}));
   snapshot.state.step = 2;
   writer.save(snapshot);
   writer.wait();
-  EXPECT_EQ(stepsIn(folder.path), (Steps{2})) << "the newer one verifies, so the older one may go";
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{2}))
+      << "the newer one verifies, so the older one may go";
   const auto results = writer.results();
   ASSERT_EQ(results.size(), 1U);
   EXPECT_EQ(results[0].record.removed, std::vector<std::string>{"run-test/step-000000001"});
 }
 
 TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunGoesOn) {
-  const OwnFolder folder;
-  std::ofstream(folder.path / "file") << "in the way";
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "in the way";
   SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 20));
-  run.setup.checkpointFolder = folder.path / "file" / "run-test";
+  run.setup.checkpointFolder = folder.path() / "file" / "run-test";
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   EXPECT_EQ(run.sink.eventsOf("checkpoint_failed").size(), 2U);
   EXPECT_TRUE(run.sink.checkpoints.empty());
 }
 
 TEST(Request, ForACheckpointWritesOneAndGoesOn) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   askAt(run, 9, Request::Checkpoint);
   EXPECT_EQ(run.go().outcome, Outcome::Done);
-  EXPECT_EQ(stepsIn(folder.path), (Steps{9, 40}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{9, 40}));
 }
 
 TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
@@ -322,12 +323,12 @@ TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
 }
 
 TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   int calls = 0;
   bool wasNamed = false;
-  CheckpointWriter writer(folder.path, "run-test", {1, false, {}}, [&] {
+  CheckpointWriter writer(folder.path(), "run-test", {1, false, {}}, [&] {
     ++calls;
-    wasNamed = fs::exists(folder.path / checkpointName(5));
+    wasNamed = fs::exists(folder.path() / checkpointName(5));
   });
   CheckpointSnapshot snapshot;
   snapshot.model = {{"w", at::ones({3})}};
@@ -337,13 +338,13 @@ TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
   writer.wait();
   EXPECT_EQ(calls, 1);
   EXPECT_FALSE(wasNamed) << "a resume could already find it";
-  EXPECT_EQ(stepsIn(folder.path), Steps{5});
+  EXPECT_EQ(stepsIn(folder.path()), Steps{5});
 }
 
 TEST(Checkpoint, OfATrainerWaitsForTheStoreEachTime) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 4));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   ASSERT_EQ(run.go().outcome, Outcome::Done);
   ASSERT_EQ(run.sink.checkpoints.size(), 10U);
   EXPECT_GE(run.sink.flushes, 10);

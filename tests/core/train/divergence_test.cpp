@@ -57,7 +57,7 @@ TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   const auto run = runOf(policy("rollback"), Kind::LossNan, {14});
   run->segment();
   EXPECT_EQ(run->result.outcome, Outcome::RolledBack);
-  EXPECT_EQ(run->result.resumeFrom, run->folder.path / checkpointName(10));
+  EXPECT_EQ(run->result.resumeFrom, run->folder.path() / checkpointName(10));
   const auto before = hashes(run->result.resumeFrom);
   ASSERT_EQ(run->eventsOf("rollback").size(), 1U);
   const EventRecord event = run->eventsOf("rollback")[0];
@@ -75,7 +75,7 @@ TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   EXPECT_EQ(run->taken[1].front(), 15) << "the batches up to the bad one come again";
   EXPECT_EQ(run->taken[1].size(), 30U);
   EXPECT_EQ(run->loss.size(), static_cast<std::size_t>(kSteps));
-  EXPECT_EQ(hashes(run->folder.path / checkpointName(10)), before);
+  EXPECT_EQ(hashes(run->folder.path() / checkpointName(10)), before);
   EXPECT_EQ(run->at(kSteps).state.rollbacks, 1);
 }
 
@@ -117,7 +117,7 @@ TEST(Rollback, IsBoundedAndThenTheRunFails) {
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);
   EXPECT_EQ(run->eventsOf("non_finite").size(), 1U);
   EXPECT_THAT(run->result.reason, HasSubstr("was rolled back 3 times before"));
-  EXPECT_EQ(newestCheckpoint(run->folder.path)->step, 10);
+  EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 10);
   // Asked to go on, it fails again at once instead of going back again and again.
   run->segment();
   EXPECT_EQ(run->result.outcome, Outcome::Failed);
@@ -215,7 +215,7 @@ TEST(Spike, OfTheLossIsServedByEveryPolicy) {
       EXPECT_THAT(run->result.reason, HasSubstr("the loss of step 26 is"));
       EXPECT_THAT(run->result.reason, HasSubstr("above the limit of"));
       EXPECT_EQ(run->eventsOf("spike").size(), 1U);
-      EXPECT_EQ(newestCheckpoint(run->folder.path)->step, 20);
+      EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 20);
       continue;
     }
     EXPECT_EQ(run->result.outcome, Outcome::Done) << run->result.reason;
@@ -294,21 +294,21 @@ TEST(DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
   old["device"] = "cpu";
   old["threads"] = 1;
   old["steps"] = 3;
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run{Config(old)};
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   EXPECT_EQ(divergenceFrom(Config(old)).policy, DivergenceOptions::Policy::Stop);
 }
 
 TEST(RollbackFile, ThatIsDamagedIsNamed) {
-  const OwnFolder folder;
-  EXPECT_FALSE(readRollback(folder.path).has_value());
-  writeRollback(folder.path, {2, 15, 10, 15});
-  EXPECT_EQ(readRollback(folder.path)->batchesConsumed, 15);
+  const TemporaryFolder folder;
+  EXPECT_FALSE(readRollback(folder.path()).has_value());
+  writeRollback(folder.path(), {2, 15, 10, 15});
+  EXPECT_EQ(readRollback(folder.path())->batchesConsumed, 15);
   for (const char* text : {"", "{", "{\"number\": 0, \"from_step\": 1}", "[]"}) {
-    std::ofstream(folder.path / "rollback.json") << text;
-    EXPECT_THROW(static_cast<void>(readRollback(folder.path)), FileError) << text;
+    std::ofstream(folder.path() / "rollback.json") << text;
+    EXPECT_THROW(static_cast<void>(readRollback(folder.path())), FileError) << text;
   }
 }
 

@@ -93,7 +93,7 @@ struct WholeRun {
   std::function<std::unique_ptr<BadBatches>()> session;
   std::function<std::shared_ptr<Model>()> model = [] { return std::make_shared<SmallModel>(3); };
   Config train;
-  OwnFolder folder;
+  TemporaryFolder folder;
 
   std::map<std::int64_t, double> loss;  ///< shown: a new segment hides what came after its start
   std::vector<EventRecord> events;
@@ -106,8 +106,8 @@ struct WholeRun {
   void segment(std::int64_t stop = -1, std::int64_t dies = -1) {
     SmallRun run(train, session());
     run.setup.model = model();
-    run.setup.checkpointFolder = folder.path;
-    const auto newest = newestCheckpoint(folder.path);
+    run.setup.checkpointFolder = folder.path();
+    const auto newest = newestCheckpoint(folder.path());
     if (newest) run.setup.resumeFrom = newest->folder;
     starts.push_back(newest ? newest->step : 0);
     auto* bad = static_cast<BadBatches*>(run.session);
@@ -145,7 +145,7 @@ struct WholeRun {
     return found;
   }
   LoadedCheckpoint at(std::int64_t step) const {
-    return readCheckpoint(folder.path / checkpointName(step));
+    return readCheckpoint(folder.path() / checkpointName(step));
   }
 };
 

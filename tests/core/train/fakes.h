@@ -24,6 +24,7 @@
 #include "core/config/experiment.h"
 #include "core/model/model.h"
 #include "core/train/trainer.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::test {
 
@@ -336,19 +337,6 @@ inline Config observeConfig(const std::vector<std::pair<std::string, Json>>& val
   for (const auto& [key, value] : values) config[key] = value;
   return Config(config);
 }
-
-/// A folder of the test's own, removed at the end.
-class OwnFolder {
- public:
-  OwnFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "vitrine-train-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~OwnFolder() { std::filesystem::remove_all(path); }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-  std::filesystem::path path;
-};
 
 /// One run of the small model, with everything a test may want to look at afterwards.
 struct SmallRun {

@@ -143,10 +143,10 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
 }
 
 TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
-  const OwnFolder folder;
-  writeWeights(folder.path / "w.safetensors", 42, 1);
+  const TemporaryFolder folder;
+  writeWeights(folder.path() / "w.safetensors", 42, 1);
   InitChoice init;
-  init.weights = folder.path / "w.safetensors";
+  init.weights = folder.path() / "w.safetensors";
   init.freeze = {"fc1"};
   LoadReport report;
   const TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
@@ -161,20 +161,20 @@ TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
 }
 
 TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
-  const OwnFolder folder;
-  writeWeights(folder.path / "model.safetensors", 1, 1);
-  writeWeights(folder.path / "ema.safetensors", 2, 2);
+  const TemporaryFolder folder;
+  writeWeights(folder.path() / "model.safetensors", 1, 1);
+  writeWeights(folder.path() / "ema.safetensors", 2, 2);
   InitChoice init;
-  init.weights = folder.path;
+  init.weights = folder.path();
   EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 4);
   init.use = "ema";
   EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 8);
 }
 
 TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   InitChoice init;
-  init.weights = folder.path / "w.safetensors";
+  init.weights = folder.path() / "w.safetensors";
   {
     SmallModel other(42);
     auto tensors = namedTensors(other);

@@ -58,61 +58,61 @@ Config saving(const std::vector<std::pair<std::string, Json>>& more) {
 }
 
 TEST(Retention, KeepsTheNewestTheBestEveryNthAndWhatOthersNeed) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   RetentionOptions options{2, true};
   options.keepEvery = 5;
   options.needed = [] { return std::set<std::int64_t>{4}; };
-  CheckpointWriter writer(folder.path, "run-test", options);
+  CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 12, 3);
-  EXPECT_EQ(stepsIn(folder.path), (Steps{3, 4, 5, 10, 11, 12}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{3, 4, 5, 10, 11, 12}));
 }
 
 TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   RetentionOptions options{1, false};
   bool isKnown = false;
   options.needed = [&]() -> std::set<std::int64_t> {
     if (!isKnown) throw StoreError("the database is busy");
     return {};
   };
-  CheckpointWriter writer(folder.path, "run-test", options);
+  CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 3);
-  EXPECT_EQ(stepsIn(folder.path), (Steps{1, 2, 3}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 2, 3}));
   for (const SaveResult& result : writer.results()) EXPECT_EQ(result.problem, "");
   isKnown = true;
   saveSteps(writer, 4, 4);
-  EXPECT_EQ(stepsIn(folder.path), Steps{4});
+  EXPECT_EQ(stepsIn(folder.path()), Steps{4});
 }
 
 TEST(Retention, LeavesACheckpointThatSomebodyReadsUntilTheyAreDone) {
-  const OwnFolder folder;
-  CheckpointWriter writer(folder.path, "run-test", {1, false});
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path(), "run-test", {1, false});
   saveSteps(writer, 1, 1);
   {
-    const CheckpointHold hold(folder.path / checkpointName(1));
+    const CheckpointHold hold(folder.path() / checkpointName(1));
     saveSteps(writer, 2, 3);
-    EXPECT_EQ(stepsIn(folder.path), (Steps{1, 3}));
-    EXPECT_EQ(verifyCheckpointFolder(folder.path / checkpointName(1)), "");
+    EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 3}));
+    EXPECT_EQ(verifyCheckpointFolder(folder.path() / checkpointName(1)), "");
   }
   saveSteps(writer, 4, 4);
-  EXPECT_EQ(stepsIn(folder.path), Steps{4});
-  EXPECT_THROW(CheckpointHold(folder.path / checkpointName(1)), FileError);
+  EXPECT_EQ(stepsIn(folder.path()), Steps{4});
+  EXPECT_THROW(CheckpointHold(folder.path() / checkpointName(1)), FileError);
 }
 
 TEST(Retention, KeepsTheBestThatIsOnTheDiskWhenANewOneCannotBeSaved) {
-  const OwnFolder folder;
-  CheckpointWriter writer(folder.path, "run-test", {1, true});
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path(), "run-test", {1, true});
   saveSteps(writer, 1, 1, 1);
   CheckpointSnapshot broken = snapshotOf(2);
   broken.isBest = true;
   broken.model[0].second.fill_(std::nan(""));
   writer.save(std::move(broken));
   saveSteps(writer, 3, 4);
-  EXPECT_EQ(stepsIn(folder.path), (Steps{1, 4}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 4}));
 }
 
 TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.keep", 1},
                        {"checkpoint.best", true},
                        {"checkpoint.best_by", "test/loss"},
@@ -120,14 +120,14 @@ TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
                        {"optimizer.learning_rate", 0.2},
                        {"evaluate.every_steps", 3},
                        {"evaluate.every_epochs", nullptr}}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   const auto curve = run.sink.curve("test/loss");
   const auto lowest = std::min_element(
       curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const Steps left = stepsIn(folder.path);
+  const Steps left = stepsIn(folder.path());
   EXPECT_NE(std::find(left.begin(), left.end(), lowest->first), left.end());
-  EXPECT_EQ(readCheckpointState(folder.path / checkpointName(24)).bestStep, lowest->first);
+  EXPECT_EQ(readCheckpointState(folder.path() / checkpointName(24)).bestStep, lowest->first);
   std::int64_t best = -1;
   for (const CheckpointRecord& record : run.sink.checkpoints) {
     if (record.isBest) best = record.step;
@@ -145,20 +145,20 @@ TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
     }
     int evaluations = 0;
   };
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.best", true}, {"evaluate.every_steps", 6}}),
                std::make_unique<Session>());
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
-  const CheckpointState last = readCheckpointState(folder.path / checkpointName(24));
+  const CheckpointState last = readCheckpointState(folder.path() / checkpointName(24));
   EXPECT_GT(last.bestStep, 6);
   EXPECT_TRUE(std::isfinite(last.bestScore));
 }
 
 TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.best", true}, {"checkpoint.best_by", "test/top5"}}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("best_unknown").size(), 1U);
   EXPECT_EQ(run.sink.eventsOf("best_unknown")[0].text,
@@ -167,36 +167,36 @@ TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
 }
 
 TEST(Retention, OfARunWritesAndKeepsEveryNth) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.keep", 1}, {"checkpoint.keep_every", 10}}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
-  EXPECT_EQ(stepsIn(folder.path), (Steps{10, 20, 24}));
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{10, 20, 24}));
 }
 
 TEST(Retention, TwoTrainersNeverWriteIntoOneFolder) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   {
-    const CheckpointWriter writer(folder.path, "run-test", {1, false});
-    EXPECT_THROW(CheckpointWriter(folder.path, "run-test", {1, false}), RefusedError);
+    const CheckpointWriter writer(folder.path(), "run-test", {1, false});
+    EXPECT_THROW(CheckpointWriter(folder.path(), "run-test", {1, false}), RefusedError);
   }
-  CheckpointWriter(folder.path, "run-test", {1, false}).wait();
+  CheckpointWriter(folder.path(), "run-test", {1, false}).wait();
 }
 
 TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
-  const OwnFolder folder;
-  CheckpointWriter writer(folder.path, "run-test", {1, true});
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path(), "run-test", {1, true});
   saveSteps(writer, 1, 1);
   CheckpointSnapshot broken = snapshotOf(2);
   broken.model.emplace_back("mask", at::full({2}, -INFINITY));  // no parameter: it may
   writer.save(broken);
   writer.wait();
-  EXPECT_EQ(stepsIn(folder.path), Steps{2});
+  EXPECT_EQ(stepsIn(folder.path()), Steps{2});
   broken.state.step = 3;
   broken.model[0].second[1] = INFINITY;
   writer.save(broken);
   writer.wait();
-  EXPECT_EQ(stepsIn(folder.path), Steps{2});
+  EXPECT_EQ(stepsIn(folder.path()), Steps{2});
   const auto results = writer.results();
   EXPECT_THAT(results.back().problem, HasSubstr("parameter 'w' is not finite"));
 }
@@ -245,9 +245,9 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
     SlowDisk disk;
     std::thread::id trainer = std::this_thread::get_id();
   } sink;
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.every_steps", 2}, {"checkpoint.keep", 100}}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   run.setup.saveWait = std::chrono::seconds(0);
   run.session->onLoss = [&, step = 0](const Batch&) mutable {
     // The disk takes up the first save, and is done with it when 18 more steps have been made.
@@ -258,7 +258,7 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
   EXPECT_EQ(trainer.run().outcome, Outcome::Done);
   EXPECT_EQ(sink.disk.most(), 1) << "two saves were under way";
   EXPECT_EQ(sink.next.eventsOf("checkpoint_late").size(), 1U);
-  const Steps left = stepsIn(folder.path);
+  const Steps left = stepsIn(folder.path());
   ASSERT_GE(left.size(), 2U);
   EXPECT_EQ(left.front(), 2);
   EXPECT_GE(left[1], 20) << "a step waited for the disk";
@@ -266,9 +266,9 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
 }
 
 TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(saving({{"steps", 120}, {"checkpoint.every_steps", 20}, {"checkpoint.keep", 100}}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit before {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -293,30 +293,30 @@ TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
   ASSERT_FALSE(failed.empty());
   EXPECT_THAT(failed[0].text, HasSubstr("cannot be written: File too large"));
   for (const EventRecord& event : failed) std::erase(expected, event.step);
-  EXPECT_EQ(stepsIn(folder.path), expected);
+  EXPECT_EQ(stepsIn(folder.path()), expected);
   EXPECT_EQ(expected.front(), 20);
   EXPECT_EQ(expected.back(), 120);
   for (const std::int64_t step : expected)
-    EXPECT_EQ(verifyCheckpointFolder(folder.path / checkpointName(step)), "");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), {}),
+    EXPECT_EQ(verifyCheckpointFolder(folder.path() / checkpointName(step)), "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}),
             static_cast<std::ptrdiff_t>(expected.size()))
       << "a temporary folder is still there";
 }
 
 TEST(Damage, IsAnEventOfTheRunThatGoesOnFromAnOlderCheckpoint) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   {
     SmallRun run(saving({{"checkpoint.every_steps", 8}}));
-    run.setup.checkpointFolder = folder.path;
+    run.setup.checkpointFolder = folder.path();
     static_cast<void>(run.go());
   }
-  const fs::path newest = folder.path / checkpointName(24);
+  const fs::path newest = folder.path() / checkpointName(24);
   fs::resize_file(newest / "optimizer.safetensors",
                   fs::file_size(newest / "optimizer.safetensors") - 1);
   SmallRun run(saving({}));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   const auto found = newestCheckpoint(
-      folder.path, [&](const std::string& why) { run.setup.damaged.push_back(why); });
+      folder.path(), [&](const std::string& why) { run.setup.damaged.push_back(why); });
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->step, 16);
   run.setup.resumeFrom = found->folder;
@@ -328,10 +328,10 @@ TEST(Damage, IsAnEventOfTheRunThatGoesOnFromAnOlderCheckpoint) {
 }
 
 TEST(Damage, OfEveryByteOfASmallCheckpointIsFound) {
-  const OwnFolder folder;
-  CheckpointWriter writer(folder.path, "run-test", {2, false});
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path(), "run-test", {2, false});
   saveSteps(writer, 1, 2);
-  const fs::path newest = folder.path / checkpointName(2);
+  const fs::path newest = folder.path() / checkpointName(2);
   std::int64_t found = 0, damages = 0;
   for (const auto& entry : fs::directory_iterator(newest)) {
     std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
@@ -341,7 +341,7 @@ TEST(Damage, OfEveryByteOfASmallCheckpointIsFound) {
       file.seekg(at).get(byte);
       file.seekp(at).put(static_cast<char>(byte ^ (1 << (at % 8)))).flush();
       ++damages;
-      const auto left = newestCheckpoint(folder.path);
+      const auto left = newestCheckpoint(folder.path());
       // White space of the manifest itself may change without harm: it still says the same.
       const bool isManifest = entry.path().filename() == "manifest.json";
       if (left && left->step == 1) ++found;
@@ -352,14 +352,14 @@ TEST(Damage, OfEveryByteOfASmallCheckpointIsFound) {
   }
   EXPECT_EQ(found, damages);
   EXPECT_GT(damages, 100);
-  EXPECT_EQ(newestCheckpoint(folder.path)->step, 2);
+  EXPECT_EQ(newestCheckpoint(folder.path())->step, 2);
 }
 
 TEST(Damage, OfSwappedFilesIsFound) {
-  const OwnFolder folder;
-  CheckpointWriter writer(folder.path, "run-test", {2, false});
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path(), "run-test", {2, false});
   saveSteps(writer, 1, 2);
-  const fs::path one = folder.path / checkpointName(1), two = folder.path / checkpointName(2);
+  const fs::path one = folder.path() / checkpointName(1), two = folder.path() / checkpointName(2);
   for (const char* name : {"model.safetensors", "state.json", "manifest.json"}) {
     fs::rename(one / name, one / "aside");
     fs::rename(two / name, one / name);
@@ -374,22 +374,22 @@ TEST(Damage, OfSwappedFilesIsFound) {
 }
 
 TEST(ChangedConditions, AreNamedOneByOneAndTheRunGoesOn) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   double undisturbed = 0;
   {
     SmallRun run(saving({{"checkpoint.every_steps", 8}}));
-    run.setup.checkpointFolder = folder.path;
+    run.setup.checkpointFolder = folder.path();
     static_cast<void>(run.go());
     undisturbed = run.sink.curve("train/loss").back().second;
   }
-  const fs::path from = folder.path / checkpointName(16);
+  const fs::path from = folder.path() / checkpointName(16);
   const std::string whole = readTextFile(from / "state.json");
   const auto resumed = [&](const std::string& key, const Json& value) {
     Json state = Json::parse(whole);
     state[key] = value;
     std::ofstream(from / "state.json") << state.dump();
     SmallRun run(saving({}));
-    run.setup.checkpointFolder = folder.path;
+    run.setup.checkpointFolder = folder.path();
     run.setup.resumeFrom = from;
     EXPECT_EQ(run.go().outcome, Outcome::Done);
     EXPECT_NEAR(run.sink.curve("train/loss").back().second, undisturbed, 0.5) << key;

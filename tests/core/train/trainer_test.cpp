@@ -221,9 +221,9 @@ TEST(NonFinite, IsFoundInTheGradientToo) {
 }
 
 TEST(NonFinite, IsNeverSaved) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   SmallRun run(trainConfig({{"steps", 20}, {"checkpoint.every_steps", 5}}));
-  run.setup.checkpointFolder = folder.path / "run-test";
+  run.setup.checkpointFolder = folder.path() / "run-test";
   run.session->poisonedLoss = 9;  // the step that the second checkpoint would hold
   const TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
@@ -355,18 +355,18 @@ class OddSession final : public SmallSession {
 };
 
 TEST(OddTask, TrainsItsHeadAndNeverItsHelperAndSavesTheHeadUnderItsPrefix) {
-  const OwnFolder folder;
+  const TemporaryFolder folder;
   auto session = std::make_unique<OddSession>();
   const auto head = session->head_, helper = session->helper_;
   SmallRun run(trainConfig({{"steps", 10}, {"ema.decay", 0.9}}), std::move(session));
-  run.setup.checkpointFolder = folder.path;
+  run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   EXPECT_FALSE(at::equal(head->weight.detach(), at::full({4, 4}, 0.3F)));
   EXPECT_TRUE(at::equal(helper->weight.detach(), at::full({4, 4}, 0.5F)));
   EXPECT_FALSE(run.sink.curve("train/loss/distilled").empty());
-  const auto saved = readTensors(folder.path / "step-000000010" / "model.safetensors");
+  const auto saved = readTensors(folder.path() / "step-000000010" / "model.safetensors");
   EXPECT_TRUE(at::equal(saved.at("task.weight"), head->weight.detach()));
-  EXPECT_EQ(readTensors(folder.path / "step-000000010" / "ema.safetensors").count("task.weight"),
+  EXPECT_EQ(readTensors(folder.path() / "step-000000010" / "ema.safetensors").count("task.weight"),
             1U);
 }
 

@@ -11,6 +11,7 @@
 #include "core/data/loader.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/plugins/image_folder/made_images.h"
+#include "tests/support/long_tier.h"
 
 namespace vitrine::image_folder {
 namespace {
@@ -195,7 +196,7 @@ TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
   fuzz::Dice dice(1);
   // The decoders' own messages would fill a screen.
   ::testing::internal::CaptureStderr();
-  const int changes = std::getenv("VITRINE_LONG_TESTS") != nullptr ? 200'000 : 2000;
+  const int changes = isLong() ? 200'000 : 2000;
   int taken = 0, refused = 0;
   for (int i = 0; i < changes; ++i) {
     const std::string bytes = fuzz::mutate(seeds[dice.below(seeds.size())], dice, 4096);
