@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/store/rows.h"
 #include "core/store/run_store.h"
 #include "core/store/schema.h"
@@ -13,7 +14,12 @@ namespace vitrine {
 
 namespace {
 
-constexpr auto kDeadline = std::chrono::seconds(30);
+/// When a statement has to end.
+struct QueryWatch {
+  std::chrono::steady_clock::time_point deadline;
+  const std::atomic<bool>* isStopped;
+  [[nodiscard]] bool wasStopped() const { return isStopped != nullptr && isStopped->load(); }
+};
 
 /// Pragmas that only tell something; those with an argument name a table or an index.
 bool isHarmlessPragma(std::string_view name, bool hasArgument) {
@@ -89,7 +95,7 @@ struct Finalizer {
 
 }  // namespace
 
-RunStore::Table RunStore::query(const std::string& sql) {
+RunStore::Table RunStore::query(const std::string& sql, const QueryLimits& limits) {
   // A connection of its own: opened for reading, and with an authorizer that knows nothing but
   // reading.
   Database database(file(), Database::Access::Read);
@@ -123,14 +129,14 @@ RunStore::Table RunStore::query(const std::string& sql) {
         "PRAGMAs");
   }
 
-  auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  QueryWatch watch{std::chrono::steady_clock::now() + limits.time, limits.isStopped};
   sqlite3_progress_handler(
       handle, 20'000,
-      [](void* until) {
-        const auto end = *static_cast<const std::chrono::steady_clock::time_point*>(until);
-        return std::chrono::steady_clock::now() >= end ? 1 : 0;
+      [](void* opaque) {
+        const auto& until = *static_cast<const QueryWatch*>(opaque);
+        return until.wasStopped() || std::chrono::steady_clock::now() >= until.deadline ? 1 : 0;
       },
-      &deadline);
+      &watch);
 
   Table table;
   const int columns = sqlite3_column_count(raw);
@@ -139,10 +145,16 @@ RunStore::Table RunStore::query(const std::string& sql) {
     const int code = sqlite3_step(raw);
     if (code == SQLITE_DONE) break;
     if ((code & 0xff) == SQLITE_INTERRUPT) {
-      throw StoreError("the query was stopped after " + std::to_string(kDeadline.count()) +
+      if (watch.wasStopped()) throw StoreError("the query was stopped");
+      throw StoreError("the query was stopped after " +
+                       formatReal(std::chrono::duration<double>(limits.time).count()) +
                        " s; narrow it with WHERE run_id = ... or LIMIT");
     }
     if (code != SQLITE_ROW) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
+    if (table.rows.size() == limits.rows) {
+      table.isCut = true;
+      break;
+    }
     std::vector<Json> row;
     row.reserve(static_cast<std::size_t>(columns));
     for (int i = 0; i < columns; ++i) row.push_back(cell(raw, i));

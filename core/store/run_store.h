@@ -3,8 +3,11 @@
 // D1).
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -138,12 +141,20 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] std::vector<CheckpointRow> checkpoints(std::int64_t run);
   [[nodiscard]] std::string experimentSource(std::int64_t experimentId);
 
-  /// Any one read-only statement. \throws RefusedError  it would write; StoreError  SQL error
   struct Table {
     std::vector<std::string> columns;
     std::vector<std::vector<Json>> rows;  ///< numbers, text, null; blobs as {"bytes": n}
+    bool isCut = false;                   ///< there were more rows than asked for
   };
-  [[nodiscard]] Table query(const std::string& sql);
+  struct QueryLimits {
+    std::chrono::milliseconds time{30'000};
+    std::size_t rows = std::numeric_limits<std::size_t>::max();
+    const std::atomic<bool>* isStopped = nullptr;  ///< looked at while the statement runs
+  };
+  /// Any one read-only statement. \throws RefusedError  it would write
+  /// \throws StoreError  SQL error; stopped, or out of time
+  [[nodiscard]] Table query(const std::string& sql, const QueryLimits& limits);
+  [[nodiscard]] Table query(const std::string& sql) { return query(sql, QueryLimits()); }
 
   /// Marks running rows whose process is gone as interrupted, with the reason; returns their ids.
   std::vector<std::int64_t> reapLostRuns();

@@ -104,5 +104,32 @@ TEST_F(Query, WorksOnAStoreThatIsOpenForReading) {
   EXPECT_EQ(store.query("SELECT count(*) FROM runs").rows.at(0).at(0), 0);
 }
 
+TEST_F(Query, SaysThatThereAreMoreRowsThanAskedFor) {
+  RunStore store(file());
+  const std::string five =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) ";
+  RunStore::QueryLimits limits;
+  limits.rows = 5;
+  EXPECT_EQ(store.query(five + "SELECT i FROM n", limits).rows.size(), 5u);
+  EXPECT_FALSE(store.query(five + "SELECT i FROM n", limits).isCut);
+  limits.rows = 4;
+  EXPECT_EQ(store.query(five + "SELECT i FROM n", limits).rows.size(), 4u);
+  EXPECT_TRUE(store.query(five + "SELECT i FROM n", limits).isCut);
+}
+
+TEST_F(Query, StopsWhenItIsTold) {
+  RunStore store(file());
+  const std::atomic<bool> isStopped = true;
+  RunStore::QueryLimits limits;
+  limits.isStopped = &isStopped;
+  EXPECT_EQ(messageOf<StoreError>([&] {
+              static_cast<void>(
+                  store.query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                              "SELECT max(i) FROM n",
+                              limits));
+            }),
+            "the query was stopped");
+}
+
 }  // namespace
 }  // namespace vitrine
