@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "ui/configure/configure_page.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
@@ -45,6 +46,12 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
+  connect(&workbench_, &StudioWorkbench::configureRequested, this,
+          [this](const std::string& text, const QString& origin) {
+            showPage(QStringLiteral("configure"));
+            if (auto* form = qobject_cast<ConfigurePage*>(currentPage()))
+              form->setText(text, origin);
+          });
   connect(&workbench_, &StudioWorkbench::runsChanged, this, &MainWindow::updateActions);
   connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &MainWindow::updateQueue);
   connect(&workbench_, &StudioWorkbench::runsRemoved, this,

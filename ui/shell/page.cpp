@@ -1,9 +1,14 @@
 #include "ui/shell/page.h"
 
+#include "ui/figures/figure.h"
 #include "ui/shell/custom_plot.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
+
+void Page::setViewState(const Json& /*state*/) {}
+
+std::unique_ptr<Figure> Page::figure() { return nullptr; }
 
 QImage Page::snapshot(QSize size, double scale) {
   // A page that was never shown has no layout yet: show it without a window on the screen.

@@ -9,7 +9,10 @@
 #include <QWidget>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 
+#include "core/base/json.h"
 #include "core/config/catalog.h"
 #include "core/store/run_store.h"
 #include "core/store/run_watcher.h"
@@ -17,6 +20,8 @@
 #include "ui/shell/selection.h"
 
 namespace vitrine::ui {
+
+class Figure;
 
 /// What every page may use. Owned by the main window, which outlives the pages.
 class Workbench : public QObject {
@@ -35,9 +40,13 @@ class Workbench : public QObject {
   virtual void askCatalogAgain() = 0;
   /// The row of a run as the list shows it; nullptr when unknown.
   [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
+  /// All runs, by id, as the list shows them.
+  [[nodiscard]] virtual const std::map<std::int64_t, RunRow>& runs() const = 0;
   /// One sentence in the status bar; errors can be copied from there.
   virtual void say(const QString& sentence) = 0;
   virtual void showPage(const QString& id) = 0;
+  /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
+  virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Whether the list of runs is on the screen: curves need a legend where it is not.
   [[nodiscard]] virtual bool isRunListVisible() const { return false; }
 
@@ -57,8 +66,22 @@ class Page : public QWidget {
   /// What the page adds to the tool bar, the menu and the palette while it is in front. The page
   /// owns them.
   [[nodiscard]] virtual QList<QAction*> tools() { return {}; }
+  /// What of the page is a choice of view, never data: columns, axes, sorting, zoom. An object that
+  /// setViewState() takes; null where the page has no choices. Undo, named layouts and the recipes
+  /// of figures are made of it.
+  [[nodiscard]] virtual Json viewState() const { return {}; }
+  /// Shows such a state. Unknown keys and what is not there any more are left out; never throws.
+  virtual void setViewState(const Json& state);
+  /// The picture that Export takes from the page as it is now; nullptr where there is none.
+  [[nodiscard]] virtual std::unique_ptr<Figure> figure();
+  /// "How to read this": a few sentences of plain text; empty where the page explains itself.
+  [[nodiscard]] virtual QString howToRead() const { return {}; }
   /// Draws the page off screen at a size (logical pixels) and scale.
   [[nodiscard]] virtual QImage snapshot(QSize size, double scale);
+
+ Q_SIGNALS:
+  /// The user chose another view: viewState() has changed, and can be taken back.
+  void viewChanged();
 };
 
 struct PageFactory {

@@ -93,6 +93,10 @@ void StudioWorkbench::say(const QString& sentence) { Q_EMIT said(sentence); }
 
 void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
 
+void StudioWorkbench::configure(const std::string& experimentText, const QString& origin) {
+  Q_EMIT configureRequested(experimentText, origin);
+}
+
 void StudioWorkbench::setRunListVisible(bool isVisible) {
   if (isVisible == isRunListVisible_) return;
   isRunListVisible_ = isVisible;

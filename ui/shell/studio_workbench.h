@@ -30,9 +30,10 @@ class StudioWorkbench final : public Workbench {
   const RunRow* run(std::int64_t id) override;
   void say(const QString& sentence) override;
   void showPage(const QString& id) override;
+  void configure(const std::string& experimentText, const QString& origin) override;
   bool isRunListVisible() const override { return isRunListVisible_; }
+  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
 
-  [[nodiscard]] const std::map<std::int64_t, RunRow>& runs() const { return rows_; }
   /// Reads what is there and keeps looking, 4 times a second.
   void start();
   void setRunListVisible(bool isVisible);
@@ -55,6 +56,7 @@ class StudioWorkbench final : public Workbench {
   void said(const QString& sentence);
   void pageRequested(const QString& id);
   void newFromRunRequested(std::int64_t run);
+  void configureRequested(const std::string& experimentText, const QString& origin);
   void runsChanged(const std::vector<vitrine::RunRow>& rows);
   void runsRemoved(const std::vector<std::int64_t>& ids);
 

@@ -30,6 +30,10 @@ class FakeWorkbench : public Workbench {
     rows_[id] = store_.run(id);
     return &rows_[id];
   }
+  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
+  void configure(const std::string& experimentText, const QString& /*origin*/) override {
+    configured.push_back(experimentText);
+  }
   void say(const QString& sentence) override { said.push_back(sentence); }
   void showPage(const QString& id) override { pages.push_back(id); }
 
@@ -48,6 +52,7 @@ class FakeWorkbench : public Workbench {
   }
 
   std::vector<QString> said, pages;
+  std::vector<std::string> configured;  ///< texts that the form was opened with
   int asked = 0;  ///< how often the schemas were asked for once more
 
  private:
