@@ -1,4 +1,7 @@
 // The search in changed databases as a program: database_search COUNT [FIRST] [FOLDER FOR FINDINGS]
+// [PROCESSES]
+#include <sqlite3.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,7 +14,11 @@ int main(int count, char** words) {
   search.count = count > 1 ? std::atoll(words[1]) : 10'000;
   search.first = count > 2 ? std::atoll(words[2]) : 0;
   search.keep = count > 3 ? words[3] : "";
-  search.processes = static_cast<int>(std::thread::hardware_concurrency());
+  search.processes =
+      count > 4 ? std::atoi(words[4]) : static_cast<int>(std::thread::hardware_concurrency());
+  // A worker has one thread: SQLite's mutexes and statistics would be a tenth of its time.
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   try {
     const vitrine::fuzz::DatabaseReport report = vitrine::fuzz::searchDatabases(search);
     for (const auto& finding : report.findings)
