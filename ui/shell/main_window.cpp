@@ -12,22 +12,30 @@
 #include "ui/configure/configure_page.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/pages.h"
+#include "ui/shell/plot_accessible.h"
+#include "ui/shell/recent_databases.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {
 
-constexpr int kLayoutVersion =
-    1;  // of saveState: another arrangement of docks is not restored into this one
+bool takesBackItself(const Page& page) {
+  const auto actions = page.findChildren<QAction*>();
+  return std::any_of(actions.begin(), actions.end(), [](const QAction* action) {
+    return action->shortcuts().contains(QKeySequence(QKeySequence::Undo));
+  });
+}
 
 }  // namespace
 
 MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
-    : QMainWindow(parent), workbench_(workbench) {
+    : QMainWindow(parent), workbench_(workbench), files_(workbench) {
+  useAccessiblePlots();
   setObjectName(QStringLiteral("studio"));
   setWindowTitle(tr("Vitrine Studio"));
   setDockNestingEnabled(true);
+  setAcceptDrops(true);
   setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
   palette_ = new CommandPalette(this);
@@ -43,9 +51,12 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   statusBar()->setContentsMargins(0, 0, 0, 0);
   statusBar()->addWidget(bottom_, 1);
 
+  connect(&files_, &FileDesk::importing, this, &MainWindow::showImport);
+  connect(&files_, &FileDesk::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
+  connect(&workbench_, &StudioWorkbench::fileRequested, &files_, &FileDesk::open);
   connect(&workbench_, &StudioWorkbench::configureRequested, this,
           [this](const std::string& text, const QString& origin) {
             showPage(QStringLiteral("configure"));
@@ -86,8 +97,11 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   restoreLayout();
   const QString wanted =
       setting(QStringLiteral("window/page"), QStringLiteral("monitor")).toString();
-  if (!showPage(wanted)) showPage(QStringLiteral("monitor"));
+  // A database without runs has nothing to show yet but the way to the first one.
+  const bool isEmpty = workbench_.store().lastChange() == 0;
+  if (!showPage(isEmpty ? QStringLiteral("start") : wanted)) showPage(QStringLiteral("monitor"));
   runsPanel_->view().setFocus();  // arrows choose runs at once
+  rememberDatabase(QString::fromStdString(workbench_.store().file().string()));
 }
 
 void MainWindow::makePages() {
@@ -124,6 +138,7 @@ bool MainWindow::showPage(const QString& id) {
     Page* page = found->make(workbench_, place);
     place->layout()->addWidget(page);
     made_[index] = page;
+    takePage(index, page);
     // A page made late stands at the end of the tab order: it belongs behind its tab.
     QList<QWidget*> inside;
     for (QWidget* next = page->nextInFocusChain(); next != page; next = next->nextInFocusChain()) {
@@ -269,13 +284,19 @@ void MainWindow::updateActions() {
   start_->setText(canStart && !isFresh ? tr("Re&sume") : tr("&Start"));
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
+  const Page* page = currentPage();
+  // A page that takes its own edits back has the keys of Undo to itself.
+  const bool hasOwnUndo = page != nullptr && takesBackItself(*page);
+  undo_->setEnabled(history_.canUndo() && !hasOwnUndo);
+  redo_->setEnabled(history_.canRedo() && !hasOwnUndo);
+  howTo_->setEnabled(page != nullptr && !page->howToRead().isEmpty());
   newFrom_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
   // On the form, Ctrl+Return starts what the form describes.
   const auto& all = pages();
   const int front = tabs_->currentIndex();
   const bool isForm =
       front >= 0 && all[static_cast<std::size_t>(front)].id == QLatin1String("configure");
-  start_->setShortcut(isForm ? QKeySequence() : QKeySequence(Qt::CTRL | Qt::Key_Return));
+  start_->setShortcuts(isForm ? QList<QKeySequence>() : keys_.keys(start_));
 }
 
 void MainWindow::updateQueue() {
@@ -375,36 +396,6 @@ void MainWindow::setZoom(double factor) {
   storeSetting(QStringLiteral("window/zoom"), uiZoom());
   setTheme(currentTheme());
   workbench_.say(tr("Zoom %1. Spacing follows at the next start.").arg(percent(uiZoom(), 0)));
-}
-
-void MainWindow::resetLayout() {
-  restoreState(defaultState_, kLayoutVersion);
-  resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
-  wasNarrow_ = !(width() <= px(kFoldWidth));
-  foldInspector();
-}
-
-void MainWindow::restoreLayout() {
-  const QByteArray geometry =
-      setting(QStringLiteral("window/geometry"), QByteArray()).toByteArray();
-  const QByteArray state = setting(QStringLiteral("window/state"), QByteArray()).toByteArray();
-  if (!geometry.isEmpty()) restoreGeometry(geometry);
-  if (!state.isEmpty()) {
-    restoreState(state, kLayoutVersion);
-    // The stored layout decides what a width of this side of the border looks like.
-    wasNarrow_ = width() <= px(kFoldWidth);
-    edge_->setVisible(inspectorDock_->isHidden());
-  } else {
-    foldInspector();
-  }
-}
-
-void MainWindow::storeLayout() {
-  storeSetting(QStringLiteral("window/geometry"), saveGeometry());
-  storeSetting(QStringLiteral("window/state"), saveState(kLayoutVersion));
-  const int front = tabs_->currentIndex();
-  if (front >= 0)
-    storeSetting(QStringLiteral("window/page"), pages()[static_cast<std::size_t>(front)].id);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

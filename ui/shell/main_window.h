@@ -2,8 +2,10 @@
 #pragma once
 
 #include <QDockWidget>
+#include <QElapsedTimer>
 #include <QMainWindow>
 #include <QMenu>
+#include <QPointer>
 #include <QTabWidget>
 #include <QTimer>
 #include <QToolBar>
@@ -11,11 +13,17 @@
 
 #include "ui/runs/runs_panel.h"
 #include "ui/shell/command_palette.h"
+#include "ui/shell/file_desk.h"
 #include "ui/shell/inspector.h"
+#include "ui/shell/key_map.h"
+#include "ui/shell/layouts.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/small_widgets.h"
 #include "ui/shell/studio_workbench.h"
 #include "ui/shell/theme.h"
+#include "ui/shell/view_history.h"
+
+class QProgressDialog;
 
 namespace vitrine::ui {
 
@@ -24,6 +32,8 @@ class MainWindow : public QMainWindow {
  public:
   /// At or below this width the inspector folds to the edge.
   static constexpr int kFoldWidth = 1366;
+  /// Of saveState: another arrangement of docks is not restored into this one.
+  static constexpr int kLayoutVersion = 1;
 
   explicit MainWindow(StudioWorkbench& workbench, QWidget* parent = nullptr);
 
@@ -36,8 +46,14 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QDockWidget& inspectorDock() { return *inspectorDock_; }
   [[nodiscard]] RunsPanel& runsPanel() { return *runsPanel_; }
   [[nodiscard]] BottomBar& bottomBar() { return *bottom_; }
+  [[nodiscard]] KeyMap& keys() { return keys_; }
+  [[nodiscard]] FileDesk& files() { return files_; }
   void openPalette();
+  /// The arrangement that Studio comes with.
   void resetLayout();
+  /// How the window stands now: docks, page, and the views of the pages that were looked at.
+  [[nodiscard]] Layout layoutNow() const;
+  void showLayout(const Layout& layout);
   void setTheme(ThemeKind kind);
   void setZoom(double factor);
 
@@ -45,6 +61,8 @@ class MainWindow : public QMainWindow {
   void resizeEvent(QResizeEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
 
  private:
   void makeActions();
@@ -61,12 +79,30 @@ class MainWindow : public QMainWindow {
   void storeLayout();
   void configureFrom(std::int64_t run);
   void chooseDatabase();
+  void chooseFile();
+  void showImport(const QString& file);
+  void showWeights(const QString& file);
+  void fillRecent();
+  void fillLayouts();
+  void nameLayout();
+  void takePage(int index, Page* page);
+  void viewChosen(int index);
+  void showView(const ViewHistory::View& view);
+  void exportPage();
+  void showHowToRead();
+  void showDocuments();
   void showShortcuts();
   void showAbout();
   [[nodiscard]] std::vector<Command> commands();
   QAction* action(const QString& text, const QKeySequence& key, const std::function<void()>& act);
 
   StudioWorkbench& workbench_;
+  KeyMap keys_;
+  ViewHistory history_;
+  FileDesk files_;
+  QElapsedTimer sinceView_;     ///< since the user chose a view
+  bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user
+  QPointer<QProgressDialog> importing_;
   RunsPanel* runsPanel_ = nullptr;
   Inspector* inspector_ = nullptr;
   DockHeader* runsHeader_ = nullptr;
@@ -89,7 +125,10 @@ class MainWindow : public QMainWindow {
           *newFrom_ = nullptr, *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr,
           *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr,
           *toggleTheme_ = nullptr, *reset_ = nullptr, *paletteAction_ = nullptr,
-          *shortcuts_ = nullptr, *about_ = nullptr;
+          *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr, *undo_ = nullptr,
+          *redo_ = nullptr, *ownReset_ = nullptr, *ownKeep_ = nullptr, *nameLayout_ = nullptr,
+          *export_ = nullptr, *howTo_ = nullptr, *documents_ = nullptr;
+  QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;
   bool wasNarrow_ = false;

@@ -1,18 +1,11 @@
 // Actions and menus of the main window.
 #include <QApplication>
-#include <QDialogButtonBox>
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QHeaderView>
 #include <QMenuBar>
 #include <QMessageBox>
-#include <QProcess>
-#include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include "ui/configure/configure_page.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
@@ -26,6 +19,7 @@ QAction* MainWindow::action(const QString& text, const QKeySequence& key,
   made->setShortcut(key);
   connect(made, &QAction::triggered, this, act);
   addAction(made);
+  keys_.adopt(made, QStringLiteral("window"), tr("Window"));
   return made;
 }
 
@@ -37,6 +31,15 @@ void MainWindow::makeActions() {
                     [this] { workbench_.newFromRun(workbench_.selection().current()); });
   newFrom_->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
+  openFile_ = action(tr("Open or &import file\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
+                     [this] { chooseFile(); });
+  openFile_->setToolTip(
+      tr("A database, an experiment file, an export, TensorBoard events, weights, a figure"));
+  export_ = action(tr("&Export figure\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
+                   [this] { exportPage(); });
+  undo_ = action(tr("&Undo view"), QKeySequence::Undo, [this] { showView(history_.undo()); });
+  redo_ = action(tr("&Redo view"), QKeySequence(), [this] { showView(history_.redo()); });
+  redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
                   [this] { workbench_.startRuns(workbench_.selection().runs()); });
@@ -71,8 +74,19 @@ void MainWindow::makeActions() {
       });
   toggleTheme_->setIcon(icon(Icon::Moon));
   reset_ = action(tr("&Reset layout"), QKeySequence(), [this] { resetLayout(); });
+  reset_->setToolTip(tr("The arrangement that Studio comes with"));
+  ownReset_ = action(tr("Reset to &my layout"), QKeySequence(), [this] {
+    if (const auto own = ownDefaultLayout()) showLayout(*own);
+  });
+  ownKeep_ = action(tr("&Keep this as my layout"), QKeySequence(), [this] {
+    storeOwnDefaultLayout(layoutNow());
+    workbench_.say(tr("\u201cReset to my layout\u201d now comes back to this arrangement."));
+  });
+  nameLayout_ = action(tr("&Save layout as\u2026"), QKeySequence(), [this] { nameLayout(); });
   paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });
   paletteAction_->setShortcuts({Qt::CTRL | Qt::Key_K, Qt::CTRL | Qt::Key_P});
+  howTo_ = action(tr("How to read this &page"), Qt::Key_F1, [this] { showHowToRead(); });
+  documents_ = action(tr("&Documents"), Qt::SHIFT | Qt::Key_F1, [this] { showDocuments(); });
   shortcuts_ =
       action(tr("&Keyboard shortcuts"), Qt::CTRL | Qt::Key_Slash, [this] { showShortcuts(); });
   about_ = action(tr("&About Vitrine"), QKeySequence(), [this] { showAbout(); });
@@ -82,9 +96,16 @@ void MainWindow::makeMenus() {
   QMenuBar* menus = menuBar();
   QMenu* file = menus->addMenu(tr("&File"));
   file->addActions({new_, open_});
+  recentMenu_ = file->addMenu(tr("Open &recent"));
+  connect(recentMenu_, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+  file->addAction(openFile_);
+  file->addSeparator();
+  file->addAction(export_);
   file->addSeparator();
   file->addAction(quit_);
   QMenu* edit = menus->addMenu(tr("&Edit"));
+  edit->addActions({undo_, redo_});
+  edit->addSeparator();
   edit->addActions({find_, paletteAction_});
 
   QMenu* view = menus->addMenu(tr("&View"));
@@ -110,7 +131,9 @@ void MainWindow::makeMenus() {
   themes->addAction(toggleTheme_);
   view->addActions({zoomIn_, zoomOut_, zoomReset_});
   view->addSeparator();
-  view->addActions({reload_, reset_, fullScreen_});
+  layoutMenu_ = view->addMenu(tr("&Layouts"));
+  connect(layoutMenu_, &QMenu::aboutToShow, this, &MainWindow::fillLayouts);
+  view->addActions({reload_, fullScreen_});
 
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
@@ -118,7 +141,7 @@ void MainWindow::makeMenus() {
   run->addAction(newFrom_);
   run->addAction(delete_);
   QMenu* help = menus->addMenu(tr("&Help"));
-  help->addActions({shortcuts_, about_});
+  help->addActions({howTo_, documents_, shortcuts_, about_});
 
   fileLabel_ = new QLabel;
   fileLabel_->setProperty("role", "small");
@@ -135,58 +158,10 @@ void MainWindow::configureFrom(std::int64_t run) {
   if (auto* form = qobject_cast<ConfigurePage*>(currentPage())) form->startFrom(run);
 }
 
-void MainWindow::chooseDatabase() {
-  const QString chosen = QFileDialog::getOpenFileName(
-      this, tr("Open database"),
-      QString::fromStdString(workbench_.store().file().parent_path().string()),
-      tr("Experiment databases (*.sqlite *.db);;All files (*)"));
-  if (chosen.isEmpty()) return;
-  // A window shows one database: another one opens beside it.
-  const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
-                                                 {QStringLiteral("--db"), chosen});
-  workbench_.say(isStarted
-                     ? tr("Opened %1 in a window of its own.").arg(QDir::toNativeSeparators(chosen))
-                     : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
-}
-
 void MainWindow::showShortcuts() {
-  QDialog dialog(this);
-  dialog.setWindowTitle(tr("Keyboard shortcuts"));
-  auto* list = new QTreeWidget;
-  list->setAccessibleName(tr("Keyboard shortcuts"));
-  list->setRootIsDecorated(false);
-  list->setHeaderLabels({tr("Action"), tr("Keys")});
-  QList<QAction*> all = actions();
-  if (Page* page = currentPage()) all += page->findChildren<QAction*>();
-  for (const QAction* one : all) {
-    QStringList keys;
-    for (const QKeySequence& key : one->shortcuts()) keys << key.toString(QKeySequence::NativeText);
-    if (keys.isEmpty() || one->text().isEmpty()) continue;
-    QString title = one->text();
-    list->addTopLevelItem(
-        new QTreeWidgetItem({title.remove(QLatin1Char('&')), keys.join(QStringLiteral(", "))}));
-  }
-  const std::pair<QString, QString> gestures[] = {
-      {tr("Plot: zoom at the mouse"), tr("Wheel")},
-      {tr("Plot: zoom one axis"), tr("X or Y held, wheel or drag")},
-      {tr("Plot: logarithmic axis"), tr("X, Y")},
-      {tr("Plot: zoom to a rectangle"), tr("Drag")},
-      {tr("Plot: move"), tr("Middle button drag")},
-      {tr("Plot: show everything"), tr("Double click, Home")},
-      {tr("Plot: zoom and move from the keyboard"), tr("+, \u2212, arrows")},
-  };
-  for (const auto& [title, keys] : gestures)
-    list->addTopLevelItem(new QTreeWidgetItem({title, keys}));
-  list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
-  list->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-  list->header()->setStretchLastSection(false);
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
-  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  auto* layout = new QVBoxLayout(&dialog);
-  layout->addWidget(list);
-  layout->addWidget(buttons);
-  dialog.resize(px(520), px(520));
+  KeyDialog dialog(keys_, this);
   dialog.exec();
+  updateActions();
 }
 
 void MainWindow::showAbout() {

@@ -11,6 +11,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/config/catalog.h"
@@ -47,6 +49,10 @@ class Workbench : public QObject {
   virtual void showPage(const QString& id) = 0;
   /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
+  /// Puts runs into the queue, which starts or resumes them when their turn comes.
+  virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
+  /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
+  virtual void openFile(const QString& file) = 0;
   /// Whether the list of runs is on the screen: curves need a legend where it is not.
   [[nodiscard]] virtual bool isRunListVisible() const { return false; }
 
@@ -88,6 +94,7 @@ struct PageFactory {
   QString id;     ///< "monitor"
   QString title;  ///< "Monitor"
   std::function<Page*(Workbench& workbench, QWidget* parent)> make;
+  QString about = {};  ///< what it is good for, one sentence, for the Start page; "": not offered
 };
 
 }  // namespace vitrine::ui

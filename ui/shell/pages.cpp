@@ -4,15 +4,29 @@
 #include "ui/configure/configure_page.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/queue/queue_page.h"
+#include "ui/start/start_page.h"
 
 namespace vitrine::ui {
+namespace {
+
+PageFactory offered(PageFactory page, const char* about) {
+  page.about = QString::fromUtf8(about);
+  return page;
+}
+
+}  // namespace
 
 const std::vector<PageFactory>& pages() {
   static const std::vector<PageFactory> all{
-      configurePage(),
+      startPage(),
+      offered(configurePage(),
+              "Choose a model, a dataset and how to train; see what differs and what it costs "
+              "before it starts."),
       queuePage(),
-      monitorPageFactory(),
-      artifactsPage(),
+      offered(monitorPageFactory(),
+              "Curves of the selected runs while they train, with one cursor for all of them."),
+      offered(artifactsPage(),
+              "What was looked into: attention maps, ranks, calibration, images, by step."),
   };
   return all;
 }

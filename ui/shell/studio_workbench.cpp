@@ -97,6 +97,8 @@ void StudioWorkbench::configure(const std::string& experimentText, const QString
   Q_EMIT configureRequested(experimentText, origin);
 }
 
+void StudioWorkbench::openFile(const QString& file) { Q_EMIT fileRequested(file); }
+
 void StudioWorkbench::setRunListVisible(bool isVisible) {
   if (isVisible == isRunListVisible_) return;
   isRunListVisible_ = isVisible;

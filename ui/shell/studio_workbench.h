@@ -38,8 +38,8 @@ class StudioWorkbench final : public Workbench {
   void start();
   void setRunListVisible(bool isVisible);
 
-  /// Puts runs into the queue, which starts or resumes them when their turn comes.
-  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back);
+  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back) override;
+  void openFile(const QString& file) override;
   void stopRuns(const std::vector<std::int64_t>& ids);
   void deleteRuns(const std::vector<std::int64_t>& ids);
   /// Opens the form filled with the configuration of a run.
@@ -55,6 +55,7 @@ class StudioWorkbench final : public Workbench {
  Q_SIGNALS:
   void said(const QString& sentence);
   void pageRequested(const QString& id);
+  void fileRequested(const QString& file);
   void newFromRunRequested(std::int64_t run);
   void configureRequested(const std::string& experimentText, const QString& origin);
   void runsChanged(const std::vector<vitrine::RunRow>& rows);

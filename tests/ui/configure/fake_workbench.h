@@ -34,6 +34,8 @@ class FakeWorkbench : public Workbench {
   void configure(const std::string& experimentText, const QString& /*origin*/) override {
     configured.push_back(experimentText);
   }
+  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd /*end*/) override { started = ids; }
+  void openFile(const QString& file) override { opened.push_back(file); }
   void say(const QString& sentence) override { said.push_back(sentence); }
   void showPage(const QString& id) override { pages.push_back(id); }
 
@@ -51,9 +53,10 @@ class FakeWorkbench : public Workbench {
     Q_EMIT catalogReady();
   }
 
-  std::vector<QString> said, pages;
+  std::vector<QString> said, pages, opened;
+  std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
-  int asked = 0;  ///< how often the schemas were asked for once more
+  int asked = 0;                        ///< how often the schemas were asked for once more
 
  private:
   QTemporaryDir folder_;

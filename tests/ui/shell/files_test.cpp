@@ -1,0 +1,143 @@
+// What the window does with files that are dropped on it.
+#include <gtest/gtest.h>
+
+#include <QDropEvent>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <cstring>
+
+#include "core/files/safetensors.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/configure/configure_page.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/weights_dialog.h"
+
+namespace vitrine::ui {
+namespace {
+
+class DroppedFiles : public ::testing::Test {
+ protected:
+  DroppedFiles() : studio_(SampleOptions{0, 20}), window_(studio_.workbench) { window_.show(); }
+  ~DroppedFiles() override { qunsetenv("VITRINE_PROGRAM"); }
+
+  QString write(const QString& name, const QByteArray& bytes) {
+    QFile file(studio_.folder.filePath(name));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+    return file.fileName();
+  }
+  void drop(const QString& file) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(file)});
+    QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window_, &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window_, &event);
+  }
+  void becomeProgram(const QByteArray& script) {
+    const QString name = write(QStringLiteral("vitrine"), "#!/bin/sh\n" + script + '\n');
+    QFile(name).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", name.toLocal8Bit());
+  }
+  [[nodiscard]] std::string sentence() { return window_.bottomBar().sentence().toStdString(); }
+
+  SampleStudio studio_;
+  MainWindow window_;
+};
+
+TEST_F(DroppedFiles, AnExperimentOpensInTheForm) {
+  drop(write(QStringLiteral("mine.toml"), "# kept\ntitle = \"mine\"\n"));
+  auto* form = qobject_cast<ConfigurePage*>(window_.currentPage());
+  ASSERT_NE(form, nullptr);
+  EXPECT_EQ(form->text(), "# kept\ntitle = \"mine\"\n");
+}
+
+TEST_F(DroppedFiles, AFolderOfImagesBecomesADataset) {
+  QDir(studio_.folder.path()).mkpath(QStringLiteral("flowers/rose"));
+  write(QStringLiteral("flowers/rose/one.PNG"), "not looked into");
+  drop(studio_.folder.filePath(QStringLiteral("flowers")));
+  auto* form = qobject_cast<ConfigurePage*>(window_.currentPage());
+  ASSERT_NE(form, nullptr);
+  EXPECT_NE(form->text().find("dataset = \"image_folder\""), std::string::npos);
+  EXPECT_NE(form->text().find("/flowers\""), std::string::npos);
+}
+
+TEST_F(DroppedFiles, WeightsAreListed) {
+  const QString file = studio_.folder.filePath(QStringLiteral("w.safetensors"));
+  const std::vector<float> values(12, 1.0F);
+  writeSafetensors(file.toStdString(),
+                   {{"head.weight", "F32", {3, 4}, std::as_bytes(std::span(values))}});
+  drop(file);
+  auto* dialog = window_.findChild<WeightsDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_EQ(dialog->table().model()->rowCount(), 1);
+  EXPECT_TRUE(dialog->summary().contains(QStringLiteral("12 values")))
+      << dialog->summary().toStdString();
+  QTest::keyClicks(&dialog->search(), "norm");
+  EXPECT_EQ(dialog->table().model()->rowCount(), 0);
+}
+
+TEST_F(DroppedFiles, WeightsThatAreCutAreRefusedWithASentence) {
+  drop(write(QStringLiteral("cut.safetensors"), QByteArray("\x40\0\0\0\0\0\0\0{\"a\":", 13)));
+  EXPECT_EQ(window_.findChild<WeightsDialog*>(), nullptr);
+  EXPECT_NE(sentence().find("cut.safetensors"), std::string::npos) << sentence();
+}
+
+TEST_F(DroppedFiles, APickleIsRefusedAndSaysHowToConvertIt) {
+  drop(write(QStringLiteral("model.pt"), "\x80\x02"));
+  EXPECT_NE(sentence().find("safetensors.torch.save_file"), std::string::npos) << sentence();
+}
+
+TEST_F(DroppedFiles, WhatNobodyKnowsIsNamed) {
+  drop(write(QStringLiteral("letter.odt"), "PK"));
+  EXPECT_EQ(sentence().rfind("letter.odt is none of", 0), 0u) << sentence();
+  drop(studio_.folder.filePath(QStringLiteral("nowhere.toml")));
+  EXPECT_NE(sentence().find("There is no file"), std::string::npos) << sentence();
+}
+
+TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
+  becomeProgram("echo '{\"runs\":[{\"id\":" + QByteArray::number(qint64(studio_.runs[2])) +
+                ",\"imported\":true}]}'");
+  QSignalSpy importing(&window_.files(), &FileDesk::importing);
+  drop(write(QStringLiteral("runs.vitrine"), "any"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
+  EXPECT_EQ(studio_.workbench.selection().current(), studio_.runs[2]);
+  EXPECT_NE(sentence().find("1 run imported"), std::string::npos) << sentence();
+}
+
+TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
+  becomeProgram("echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
+  QSignalSpy importing(&window_.files(), &FileDesk::importing);
+  drop(write(QStringLiteral("runs.vitrine"), "any"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
+  EXPECT_EQ(sentence(), "runs.vitrine is damaged");
+}
+
+TEST_F(DroppedFiles, AnImportCanBeCancelled) {
+  becomeProgram("exec sleep 60");
+  drop(write(QStringLiteral("runs.vitrine"), "any"));
+  EXPECT_TRUE(window_.files().isImporting());
+  window_.files().cancelImport();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.files().isImporting(); }, 10'000));
+  EXPECT_NE(sentence().find("cancelled"), std::string::npos) << sentence();
+}
+
+TEST_F(DroppedFiles, ADatabaseThatIsRefusedIsNotOpened) {
+  becomeProgram("echo '{\"usable\":false,\"refusal\":\"bad.sqlite is not ours\"}'");
+  drop(write(QStringLiteral("bad.sqlite"), "SQLite format 3"));
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return sentence().find("not ours") != std::string::npos; }, 10'000));
+}
+
+TEST_F(DroppedFiles, TheDatabaseOfThisWindowIsNotOpenedAgain) {
+  becomeProgram("echo '{\"usable\":true,\"refusal\":\"\",\"runs\":12}'");
+  drop(QString::fromStdString(studio_.writer.file().string()));
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return sentence().find("is open in this window") != std::string::npos; }, 10'000));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,175 @@
+#include "ui/start/start_page.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/help_viewer.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/recent_databases.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr const char* kDemoTitle = "Demo: ViT and iLLaMA on Fashion-MNIST";
+
+StartPage* startOf(MainWindow& window) { return qobject_cast<StartPage*>(window.currentPage()); }
+
+QPushButton* buttonNamed(const QWidget& root, const QString& name) {
+  for (QPushButton* button : root.findChildren<QPushButton*>()) {
+    if (button->isHidden()) continue;
+    if (button->accessibleName() == name || button->text() == name) return button;
+  }
+  return nullptr;
+}
+
+std::int64_t addDemoRun(RunStore& store, const std::string& name) {
+  NewRun run;
+  run.name = name;
+  run.config = Json::object();
+  run.origins = Json::object();
+  return store.addRuns(store.experiment(kDemoTitle, ""), {run}).front();
+}
+
+TEST(StartPage, IsWhatADatabaseWithoutRunsShowsFirst) {
+  SampleStudio studio(SampleOptions{0, 0});
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_NE(startOf(window), nullptr);
+  EXPECT_EQ(startOf(window)->demo().text().toStdString(), "Run the demo");
+}
+
+TEST(StartPage, ADatabaseWithRunsShowsItsRunsFirst) {
+  SampleStudio studio(SampleOptions{0, 20});
+  MainWindow window(studio.workbench);
+  window.show();
+  EXPECT_EQ(startOf(window), nullptr);
+}
+
+TEST(StartPage, RunsTheDemoWithOneClick) {
+  SampleStudio studio(SampleOptions{0, 0});
+  // Stands in for `vitrine enqueue FILE`: keeps the file, answers with the id of a run.
+  const QString kept = studio.folder.filePath(QStringLiteral("kept.toml"));
+  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
+                "'\necho '{\"ids\":[1]}'\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+  MainWindow window(studio.workbench);
+  window.show();
+  StartPage* start = startOf(window);
+  ASSERT_NE(start, nullptr);
+  QTest::mouseClick(&start->demo(), Qt::LeftButton);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 10'000));
+  EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::MonitorPage");
+  QFile text(kept);
+  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(QString::fromUtf8(text.readAll()).contains(QLatin1String(kDemoTitle)));
+  qunsetenv("VITRINE_PROGRAM");
+}
+
+TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
+  SampleStudio studio(SampleOptions{0, 0});
+  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\necho 'dataset-fashion-mnist is not installed' >&2\nexit 4\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+  MainWindow window(studio.workbench);
+  window.show();
+  StartPage* start = startOf(window);
+  start->demo().click();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return start->demoState().contains(QLatin1String("is not installed")); }, 10'000));
+  EXPECT_TRUE(start->demo().isEnabled());
+  qunsetenv("VITRINE_PROGRAM");
+}
+
+TEST(StartPage, ADemoThatIsTrainedIsShownAndNotTrainedAgain) {
+  SampleStudio studio(SampleOptions{0, 0});
+  const std::int64_t run = addDemoRun(studio.writer, "ViT");
+  studio.writer.setState(run, RunState::Starting);
+  studio.writer.setState(run, RunState::Running);
+  studio.writer.setState(run, RunState::Done);
+  studio.workbench.watcher().poll();
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("start"));
+  StartPage* start = startOf(window);
+  start->settle();
+  EXPECT_EQ(start->demo().text().toStdString(), "Show the demo");
+  start->demo().click();
+  EXPECT_EQ(studio.workbench.selection().current(), run);
+  EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::MonitorPage");
+}
+
+TEST(StartPage, OffersRunsThatWereInterrupted) {
+  SampleStudio studio(SampleOptions{0, 20});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("start"));
+  startOf(window)->settle();
+  std::int64_t interrupted = 0;
+  std::string name;
+  for (const auto& [id, row] : studio.workbench.runs()) {
+    if (row.state != RunState::Interrupted) continue;
+    interrupted = id;
+    name = row.name;
+  }
+  ASSERT_NE(interrupted, 0) << "the sample database has one";
+  QPushButton* resume = buttonNamed(
+      *window.currentPage(),
+      QStringLiteral("Resume #%1 %2").arg(interrupted).arg(QString::fromStdString(name)));
+  ASSERT_NE(resume, nullptr);
+  resume->click();
+  studio.workbench.queue().settle();
+  const QueueEntry* entry = studio.workbench.queue().view().entry(interrupted);
+  EXPECT_NE(entry, nullptr) << "it waits in the queue";
+}
+
+TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
+  SampleStudio studio(SampleOptions{0, 20});
+  useSettings(studio.folder.filePath(QStringLiteral("studio.ini")));
+  QFile other(studio.folder.filePath(QStringLiteral("other.sqlite")));
+  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+  rememberDatabase(other.fileName());
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("start"));
+  QSignalSpy asked(&studio.workbench, &StudioWorkbench::fileRequested);
+  QPushButton* open = buttonNamed(*window.currentPage(), QStringLiteral("Open other.sqlite"));
+  ASSERT_NE(open, nullptr);
+  window.files().blockSignals(true);
+  open->click();
+  forgetSettings();
+  ASSERT_EQ(asked.count(), 1);
+  EXPECT_EQ(asked.front().front().toString(), other.fileName());
+}
+
+TEST(StartPage, EveryPageItNamesOpens) {
+  SampleStudio studio(SampleOptions{0, 20});
+  MainWindow window(studio.workbench);
+  window.show();
+  int named = 0;
+  for (const PageFactory& page : pages()) {
+    if (page.about.isEmpty()) continue;
+    window.showPage(QStringLiteral("start"));
+    QPushButton* open = buttonNamed(*window.currentPage(), QStringLiteral("Open ") + page.title);
+    ASSERT_NE(open, nullptr) << page.title.toStdString();
+    open->click();
+    EXPECT_EQ(startOf(window), nullptr);
+    ++named;
+  }
+  EXPECT_GE(named, 3);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,243 @@
+#include "ui/shell/file_desk.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QDirIterator>
+#include <QFile>
+#include <QFileInfo>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/jobs/launcher.h"
+#include "core/store/file_probe.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr qint64 kLargestExperiment = 4 << 20;  // bytes of a TOML file
+constexpr int kFolderEntries = 2000;            // looked at to tell what a folder is
+
+QString quotedToml(const QString& text) {
+  return QString::fromStdString(Json(text.toStdString()).dump());
+}
+
+/// What a folder holds, as far as its first entries show.
+enum class FolderKind { TensorBoard, Images, Checkpoint, Other };
+
+FolderKind kindOfFolder(const QString& folder) {
+  if (QFile::exists(folder + QStringLiteral("/manifest.json")) &&
+      QFile::exists(folder + QStringLiteral("/model.safetensors"))) {
+    return FolderKind::Checkpoint;
+  }
+  static const QStringList kPictures{QStringLiteral("png"), QStringLiteral("jpg"),
+                                     QStringLiteral("jpeg"), QStringLiteral("webp")};
+  QDirIterator entries(folder, QDir::Files, QDirIterator::Subdirectories);
+  for (int seen = 0; entries.hasNext() && seen < kFolderEntries; ++seen) {
+    const QFileInfo file(entries.next());
+    if (kindByName(file.fileName().toStdString()) == FileKind::TensorBoard)
+      return FolderKind::TensorBoard;
+    if (kPictures.contains(file.suffix().toLower())) return FolderKind::Images;
+  }
+  return FolderKind::Other;
+}
+
+}  // namespace
+
+FileDesk::FileDesk(Workbench& workbench, QObject* parent)
+    : QObject(parent), workbench_(workbench) {}
+
+FileDesk::~FileDesk() {
+  if (probing_.joinable()) probing_.join();
+  if (import_ == nullptr) return;
+  import_->disconnect(this);
+  import_->terminate();  // an import is one transaction a run: what is done stays
+  import_->waitForFinished(2000);
+}
+
+void FileDesk::open(const QString& file) {
+  const QFileInfo info(file);
+  const QString shown = QDir::toNativeSeparators(file);
+  if (!info.exists()) {
+    workbench_.say(tr("There is no file %1.").arg(shown));
+    return;
+  }
+  if (info.isDir()) {
+    openFolder(info.absoluteFilePath());
+    return;
+  }
+  const QString path = info.absoluteFilePath();
+  for (const Opener& opener : openers_) {
+    if (opener(path)) return;
+  }
+  switch (kindByName(path.toStdString())) {
+    case FileKind::Database:
+      openDatabase(path);
+      return;
+    case FileKind::Export:
+    case FileKind::TensorBoard:
+      import(path);
+      return;
+    case FileKind::Experiment: {
+      QFile text(path);
+      if (info.size() > kLargestExperiment || !text.open(QIODevice::ReadOnly)) {
+        workbench_.say(tr("%1 cannot be read as an experiment file: %2.")
+                           .arg(shown, info.size() > kLargestExperiment
+                                           ? tr("it is larger than 4 MiB")
+                                           : text.errorString()));
+        return;
+      }
+      workbench_.configure(text.readAll().toStdString(), path);
+      return;
+    }
+    case FileKind::Weights:
+      Q_EMIT weightsOpened(path);
+      return;
+    case FileKind::Foreign:
+      workbench_.say(tr("%1 may hold code that runs when it is opened, so Vitrine does not open "
+                        "it; convert it with `safetensors.torch.save_file(state_dict, "
+                        "\"weights.safetensors\")` and open that.")
+                         .arg(info.fileName()));
+      return;
+    case FileKind::Folder:
+    case FileKind::Unknown:
+      workbench_.say(
+          tr("%1 is none of the files the window knows: databases (.sqlite), experiment files "
+             "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
+             "figures drawn by Vitrine, folders of images.")
+              .arg(info.fileName()));
+      return;
+  }
+}
+
+void FileDesk::openFolder(const QString& folder) {
+  switch (kindOfFolder(folder)) {
+    case FolderKind::TensorBoard:
+      import(folder);
+      return;
+    case FolderKind::Checkpoint:
+      Q_EMIT weightsOpened(folder);
+      return;
+    case FolderKind::Images:
+      workbench_.configure(QStringLiteral("title = %1\n\n[task]\nname = \"classification\"\n\n"
+                                          "[data]\ndataset = \"image_folder\"\nfolder = %2\n")
+                               .arg(quotedToml(QFileInfo(folder).fileName()), quotedToml(folder))
+                               .toStdString(),
+                           QString());
+      return;
+    case FolderKind::Other:
+      workbench_.say(tr("%1 holds neither images nor TensorBoard event files.")
+                         .arg(QDir::toNativeSeparators(folder)));
+      return;
+  }
+}
+
+void FileDesk::openDatabase(const QString& file) {
+  if (isProbing_) {
+    workbench_.say(tr("One file at a time: the one before is still being looked at."));
+    return;
+  }
+  // A hostile file is looked at by a process that may crash over it, and may take its time.
+  isProbing_ = true;
+  if (probing_.joinable()) probing_.join();  // it has posted its answer: nothing to wait for
+  probing_ = std::thread([this, file] {
+    ProbedFile probed;
+    try {
+      probed = probeFile(file.toStdString(), headlessProgram());
+    } catch (const Error& error) {
+      probed.refusal = error.what();
+    }
+    // Joined in the destructor, so `this` is alive; the event is dropped when the desk is gone
+    // first.
+    QMetaObject::invokeMethod(
+        this, [this, file, probed] { databaseProbed(file, probed); }, Qt::QueuedConnection);
+  });
+}
+
+void FileDesk::databaseProbed(const QString& file, const ProbedFile& probed) {
+  isProbing_ = false;
+  if (!probed.isUsable) {
+    workbench_.say(QString::fromStdString(probed.refusal));
+    return;
+  }
+  const QString here =
+      QFileInfo(QString::fromStdString(workbench_.store().file().string())).canonicalFilePath();
+  if (QFileInfo(file).canonicalFilePath() == here) {
+    workbench_.say(tr("%1 is open in this window.").arg(QFileInfo(file).fileName()));
+    return;
+  }
+  // A window shows one database: another one opens beside it.
+  const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
+                                                 {QStringLiteral("--db"), file});
+  workbench_.say(isStarted ? tr("Opened %1, %2, in a window of its own.")
+                                 .arg(QDir::toNativeSeparators(file),
+                                      counted(probed.runs, tr("run"), tr("runs")))
+                           : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+}
+
+void FileDesk::import(const QString& file) {
+  if (import_ != nullptr) {
+    imports_ << file;
+    return;
+  }
+  QString program;
+  try {
+    program = QString::fromStdString(headlessProgram().string());
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+    return;
+  }
+  isCancelled_ = false;
+  import_ = new QProcess(this);
+  import_->setProperty("file", file);
+  connect(import_, &QProcess::finished, this, &FileDesk::importEnded);
+  connect(import_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart) importEnded();
+  });
+  Q_EMIT importing(file);
+  import_->start(program, {QStringLiteral("import"), file, QStringLiteral("--db"),
+                           QString::fromStdString(workbench_.store().file().string()),
+                           QStringLiteral("--json")});
+}
+
+void FileDesk::cancelImport() {
+  isCancelled_ = true;
+  imports_.clear();
+  if (import_ != nullptr) import_->terminate();
+}
+
+void FileDesk::importEnded() {
+  if (import_ == nullptr) return;
+  QProcess* process = import_;
+  import_.clear();
+  process->deleteLater();
+  const QString name = QFileInfo(process->property("file").toString()).fileName();
+  const Json report = Json::parse(process->readAllStandardOutput().toStdString(), nullptr, false);
+  if (process->exitStatus() == QProcess::NormalExit && process->exitCode() == 0 &&
+      report.is_object() && report.contains("runs")) {
+    std::vector<std::int64_t> ids;
+    std::int64_t fresh = 0;
+    for (const Json& run : report["runs"]) {
+      ids.push_back(run.at("id").get<std::int64_t>());
+      fresh += run.at("imported").get<bool>() ? 1 : 0;
+    }
+    workbench_.say(tr("%1: %2 imported, %3 here already.")
+                       .arg(name, counted(fresh, tr("run"), tr("runs")),
+                            count(static_cast<std::int64_t>(ids.size()) - fresh)));
+    workbench_.watcher().poll();
+    if (!ids.empty()) workbench_.selection().setRuns(ids, ids.front());
+  } else if (isCancelled_) {
+    workbench_.say(tr("The import of %1 was cancelled; runs that were complete stay.").arg(name));
+  } else {
+    const QStringList lines = QString::fromUtf8(process->readAllStandardError())
+                                  .trimmed()
+                                  .split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    workbench_.say(lines.isEmpty()
+                       ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
+                       : lines.last());
+  }
+  Q_EMIT importing(QString());
+  if (!imports_.isEmpty()) import(imports_.takeFirst());
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,61 @@
+// What is done with a file that somebody drops on the window or opens: told by what it is.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "core/store/file_probe.h"
+#include "ui/shell/page.h"
+
+namespace vitrine::ui {
+
+class FileDesk : public QObject {
+  Q_OBJECT
+ public:
+  /// A kind of file that a room of the window knows beyond those of core/store/file_probe.h:
+  /// returns false where the file is not one.
+  using Opener = std::function<bool(const QString& file)>;
+
+  explicit FileDesk(Workbench& workbench, QObject* parent = nullptr);
+  ~FileDesk() override;
+
+  /// Asked before a file is called unknown, in the order in which they came.
+  void addOpener(Opener opener) { openers_.push_back(std::move(opener)); }
+
+  /// Databases open in a window of their own, runs of exports and of TensorBoard are imported,
+  /// experiment files and folders of images open in Configure, weights are listed. What cannot be
+  /// done is said, with what can.
+  void open(const QString& file);
+  /// Opens a database in a window of its own, once a process of its own has looked at it.
+  void openDatabase(const QString& file);
+
+  [[nodiscard]] bool isImporting() const { return import_ != nullptr; }
+  void cancelImport();
+
+ Q_SIGNALS:
+  /// An import began or ended; `file` is empty when it ended.
+  void importing(const QString& file);
+  void weightsOpened(const QString& file);
+
+ private:
+  void openFolder(const QString& folder);
+  void import(const QString& file);
+  void importEnded();
+  void databaseProbed(const QString& file, const ProbedFile& probed);
+
+  Workbench& workbench_;
+  std::vector<Opener> openers_;
+  QPointer<QProcess> import_;
+  QStringList imports_;  ///< that wait
+  bool isCancelled_ = false;
+  std::thread probing_;
+  bool isProbing_ = false;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,67 @@
+#include "ui/shell/layouts.h"
+
+#include <algorithm>
+
+#include "ui/shell/settings.h"
+
+namespace vitrine::ui {
+namespace {
+
+const QString kLayoutGroup = QStringLiteral("layouts");
+const QString kOwnDefault = QStringLiteral("window/own_layout");
+
+// A name may hold a slash, which the settings take for a group.
+QString layoutKey(const QString& name) {
+  return kLayoutGroup + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
+}
+
+QString layoutText(const Layout& layout) {
+  Json views = Json::object();
+  for (const auto& [page, view] : layout.views) views[page.toStdString()] = view;
+  const Json all{{"docks", layout.docks.toBase64().toStdString()},
+                 {"page", layout.page.toStdString()},
+                 {"views", std::move(views)}};
+  return QString::fromStdString(all.dump());
+}
+
+std::optional<Layout> layoutOf(const QString& text) {
+  const Json all = Json::parse(text.toStdString(), nullptr, false);
+  if (!all.is_object()) return std::nullopt;
+  Layout layout;
+  layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(
+      all.value("docks", Json("")).is_string() ? all.value("docks", std::string())
+                                               : std::string()));
+  if (const auto page = all.find("page"); page != all.end() && page->is_string())
+    layout.page = QString::fromStdString(page->get<std::string>());
+  if (const auto views = all.find("views"); views != all.end() && views->is_object()) {
+    for (const auto& [page, view] : views->items())
+      layout.views[QString::fromStdString(page)] = view;
+  }
+  return layout;
+}
+
+}  // namespace
+
+QStringList layoutNames() {
+  QStringList names;
+  for (const QString& key : settingNames(kLayoutGroup))
+    names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
+  names.sort(Qt::CaseInsensitive);
+  return names;
+}
+
+std::optional<Layout> storedLayout(const QString& name) {
+  return layoutOf(setting(layoutKey(name)).toString());
+}
+
+void storeLayout(const QString& name, const Layout& layout) {
+  storeSetting(layoutKey(name), layoutText(layout));
+}
+
+void forgetLayout(const QString& name) { forgetSetting(layoutKey(name)); }
+
+std::optional<Layout> ownDefaultLayout() { return layoutOf(setting(kOwnDefault).toString()); }
+
+void storeOwnDefaultLayout(const Layout& layout) { storeSetting(kOwnDefault, layoutText(layout)); }
+
+}  // namespace vitrine::ui

@@ -1,0 +1,31 @@
+// Named arrangements of the window: docks, the page in front and how each page was looked at.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+#include <map>
+#include <optional>
+
+#include "core/base/json.h"
+
+namespace vitrine::ui {
+
+struct Layout {
+  QByteArray docks;  ///< QMainWindow::saveState
+  QString page;
+  std::map<QString, Json> views;  ///< Page::viewState by page
+};
+
+/// Names of the stored layouts, sorted.
+[[nodiscard]] QStringList layoutNames();
+/// nullopt where there is none of that name, or what is stored is broken.
+[[nodiscard]] std::optional<Layout> storedLayout(const QString& name);
+void storeLayout(const QString& name, const Layout& layout);
+void forgetLayout(const QString& name);
+
+/// What "Reset to my layout" goes back to; not among the names.
+[[nodiscard]] std::optional<Layout> ownDefaultLayout();
+void storeOwnDefaultLayout(const Layout& layout);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,108 @@
+// Files in and out of the window: opened, dropped, imported, exported.
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QProgressDialog>
+
+#include "core/base/error.h"
+#include "ui/figures/figure.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/recent_databases.h"
+#include "ui/shell/weights_dialog.h"
+
+namespace vitrine::ui {
+
+void MainWindow::chooseDatabase() {
+  const QString chosen = QFileDialog::getOpenFileName(
+      this, tr("Open database"),
+      QString::fromStdString(workbench_.store().file().parent_path().string()),
+      tr("Experiment databases (*.sqlite *.sqlite3 *.db);;All files (*)"));
+  if (!chosen.isEmpty()) files_.openDatabase(chosen);
+}
+
+void MainWindow::chooseFile() {
+  const QString chosen = QFileDialog::getOpenFileName(
+      this, tr("Open or import a file"), QString(),
+      tr("Files Vitrine knows (*.sqlite *.sqlite3 *.db *.toml *.vitrine *.safetensors "
+         "*.safetensors.index.json *tfevents* *.png *.svg *.pdf);;All files (*)"));
+  if (!chosen.isEmpty()) files_.open(chosen);
+}
+
+void MainWindow::fillRecent() {
+  recentMenu_->clear();
+  const QString here =
+      QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+  for (const QString& file : recentDatabases()) {
+    if (file == here) continue;
+    QString title = fontMetrics().elidedText(file, Qt::ElideMiddle, px(420));
+    title.replace(QLatin1Char('&'), QLatin1String("&&"));
+    QAction* one = recentMenu_->addAction(title);
+    one->setToolTip(file);
+    connect(one, &QAction::triggered, this, [this, file] { files_.openDatabase(file); });
+  }
+  if (recentMenu_->isEmpty()) {
+    recentMenu_->addAction(tr("No other database was opened yet"))->setEnabled(false);
+    return;
+  }
+  recentMenu_->addSeparator();
+  connect(recentMenu_->addAction(tr("&Forget these")), &QAction::triggered, this, forgetDatabases);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) {
+      event->acceptProposedAction();
+      return;
+    }
+  }
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList dropped;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) dropped << url.toLocalFile();
+  }
+  event->acceptProposedAction();
+  for (const QString& file : dropped) files_.open(file);
+}
+
+void MainWindow::showImport(const QString& file) {
+  if (importing_ != nullptr) importing_->deleteLater();
+  importing_.clear();
+  if (file.isEmpty()) return;
+  importing_ = new QProgressDialog(tr("Importing %1").arg(QFileInfo(file).fileName()), tr("Cancel"),
+                                   0, 0, this);
+  importing_->setWindowTitle(tr("Import"));
+  importing_->setWindowModality(Qt::NonModal);
+  importing_->setMinimumDuration(1000);  // a quick one needs no window
+  importing_->setAutoClose(false);
+  importing_->setAutoReset(false);
+  importing_->setValue(0);
+  connect(importing_, &QProgressDialog::canceled, &files_, &FileDesk::cancelImport);
+}
+
+void MainWindow::showWeights(const QString& file) {
+  try {
+    auto* dialog = new WeightsDialog(file, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &WeightsDialog::experimentAsked, this,
+            [this](const std::string& text) { workbench_.configure(text, QString()); });
+    dialog->show();
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+void MainWindow::exportPage() {
+  Page* page = currentPage();
+  const std::unique_ptr<Figure> figure = page == nullptr ? nullptr : page->figure();
+  if (figure == nullptr) {
+    workbench_.say(tr("This page has no figure to export now."));
+    return;
+  }
+}
+
+}  // namespace vitrine::ui

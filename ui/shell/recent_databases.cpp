@@ -1,0 +1,33 @@
+#include "ui/shell/recent_databases.h"
+
+#include <QFileInfo>
+
+#include "ui/shell/settings.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kMostRecent = 10;
+const QString kRecentSetting = QStringLiteral("recent/databases");
+
+}  // namespace
+
+QStringList recentDatabases() {
+  QStringList left;
+  for (const QString& file : setting(kRecentSetting).toStringList()) {
+    if (QFileInfo::exists(file)) left << file;
+  }
+  return left;
+}
+
+void rememberDatabase(const QString& file) {
+  QStringList all = setting(kRecentSetting).toStringList();
+  const QString absolute = QFileInfo(file).absoluteFilePath();
+  all.removeAll(absolute);
+  all.prepend(absolute);
+  storeSetting(kRecentSetting, all.mid(0, kMostRecent));
+}
+
+void forgetDatabases() { forgetSetting(kRecentSetting); }
+
+}  // namespace vitrine::ui

@@ -1,0 +1,13 @@
+// The databases that were opened lately, newest first.
+#pragma once
+
+#include <QStringList>
+
+namespace vitrine::ui {
+
+/// Those that are still there.
+[[nodiscard]] QStringList recentDatabases();
+void rememberDatabase(const QString& file);
+void forgetDatabases();
+
+}  // namespace vitrine::ui

@@ -1,0 +1,432 @@
+#include "ui/start/start_page.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QTimer>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/shell/help_viewer.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/pages.h"
+#include "ui/shell/recent_databases.h"
+#include "ui/shell/run_facts.h"
+#include "ui/shell/small_widgets.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr std::size_t kMostRows = 6;  // of runs and of databases
+constexpr int kTwoColumns = 760;      // px of width from which cards stand side by side
+constexpr int kWidest = 1080;
+
+QString titleOfExperiment(const QString& toml) {
+  for (const QString& line : toml.split(QLatin1Char('\n'))) {
+    if (line.startsWith(QLatin1String("title = \""))) return line.section(QLatin1Char('"'), 1, 1);
+  }
+  return {};
+}
+
+QLabel* startLabel(const QString& text, const char* role) {
+  auto* label = new QLabel(text);
+  label->setProperty("role", QString::fromLatin1(role));
+  label->setWordWrap(true);
+  return label;
+}
+
+/// A card with its title; what follows is added to its layout.
+QFrame* startCard(const QString& title, QVBoxLayout*& inside) {
+  auto* card = new QFrame;
+  card->setProperty("role", QStringLiteral("card"));
+  inside = new QVBoxLayout(card);
+  inside->setContentsMargins(px(16), px(12), px(16), px(16));
+  inside->setSpacing(px(8));
+  inside->addWidget(startLabel(title, "title"));
+  return card;
+}
+
+void clearRows(QVBoxLayout& rows) {
+  while (QLayoutItem* item = rows.takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+}
+
+/// A line of a list: what it is, what about it, and one thing to do.
+QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
+  auto* row = new QWidget;
+  auto* title = new ElidedLabel(name);
+  auto* detail = new ElidedLabel(about);
+  detail->setProperty("role", QStringLiteral("small"));
+  auto* texts = new QVBoxLayout;
+  texts->setContentsMargins(0, 0, 0, 0);
+  texts->setSpacing(0);
+  texts->addWidget(title);
+  texts->addWidget(detail);
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(0, px(2), 0, px(2));
+  line->setSpacing(px(12));
+  line->addLayout(texts, 1);
+  line->addWidget(act, 0, Qt::AlignVCenter);
+  return row;
+}
+
+}  // namespace
+
+StartPage::StartPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+  demoTitle_ = titleOfExperiment(builtInText(QStringLiteral("experiments/demo.toml")));
+  headline_ = new QLabel(tr("Vitrine Studio"));
+  QFont large = titleFont();
+  large.setPixelSize(px(22));
+  headline_->setFont(large);
+  place_ = startLabel(QString(), "muted");
+
+  auto* column = new QWidget;
+  column->setMaximumWidth(px(kWidest));
+  grid_ = new QGridLayout;
+  grid_->setSpacing(px(12));
+  first_ = makeFirst();
+  goOn_ = makeGoOn();
+  recent_ = makeRecent();
+  pages_ = makePages();
+  auto* inColumn = new QVBoxLayout(column);
+  inColumn->setContentsMargins(px(16), px(24), px(16), px(16));
+  inColumn->setSpacing(px(4));
+  inColumn->addWidget(headline_);
+  inColumn->addWidget(place_);
+  inColumn->addSpacing(px(12));
+  inColumn->addLayout(grid_);
+  inColumn->addStretch(1);
+
+  auto* canvas = new QWidget;
+  canvas->setProperty("role", QStringLiteral("canvas"));
+  auto* centred = new QHBoxLayout(canvas);
+  centred->setContentsMargins(0, 0, 0, 0);
+  centred->addStretch(1);
+  centred->addWidget(column, 100);
+  centred->addStretch(1);
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("Start"));
+  scroll->setWidget(canvas);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll);
+
+  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &StartPage::later);
+  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, &StartPage::later);
+  connect(&enqueue_, &EnqueueProcess::finished, this,
+          [this](const std::vector<std::int64_t>& runs) {
+            workbench_.watcher().poll();
+            workbench_.queue().refresh();
+            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            workbench_.showPage(QStringLiteral("monitor"));
+            later();
+          });
+  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    demoProblem_ = sentence;
+    showAll();
+  });
+  showAll();
+}
+
+QFrame* StartPage::makeFirst() {
+  QVBoxLayout* inside = nullptr;
+  QFrame* card = startCard(tr("First steps"), inside);
+  inside->addWidget(startLabel(
+      tr("The demo trains two models on Fashion-MNIST, a Vision Transformer and an iLLaMA with a "
+         "soft mask: 5 epochs each, a minute or two on a laptop without a GPU. Curves, attention "
+         "ranks and calibration appear while it runs."),
+      "muted"));
+  demo_ = new QPushButton(tr("Run the demo"));
+  demo_->setProperty("primary", true);
+  demo_->setIcon(icon(Icon::Play, IconTint::OnAccent));
+  connect(demo_, &QPushButton::clicked, this, &StartPage::runDemo);
+  auto* create = new QPushButton(tr("New experiment"));
+  connect(create, &QPushButton::clicked, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(px(8));
+  buttons->addWidget(demo_);
+  buttons->addWidget(create);
+  buttons->addStretch(1);
+  demoState_ = startLabel(QString(), "small");
+  demoState_->setAccessibleName(tr("State of the demo"));
+  inside->addLayout(buttons);
+  inside->addWidget(demoState_);
+  inside->addStretch(1);
+  return card;
+}
+
+QFrame* StartPage::makeGoOn() {
+  QVBoxLayout* inside = nullptr;
+  QFrame* card = startCard(tr("Go on"), inside);
+  goOnText_ = startLabel(QString(), "muted");
+  goOnRows_ = new QVBoxLayout;
+  goOnRows_->setSpacing(0);
+  resumeAll_ = new QPushButton(tr("Resume all"));
+  connect(resumeAll_, &QPushButton::clicked, this,
+          [this] { workbench_.startRuns(workbench_.queue().view().resumable, QueueEnd::Back); });
+  inside->addWidget(goOnText_);
+  inside->addLayout(goOnRows_);
+  inside->addWidget(resumeAll_, 0, Qt::AlignLeft);
+  inside->addStretch(1);
+  return card;
+}
+
+QFrame* StartPage::makeRecent() {
+  QVBoxLayout* inside = nullptr;
+  QFrame* card = startCard(tr("Other databases"), inside);
+  recentRows_ = new QVBoxLayout;
+  recentRows_->setSpacing(0);
+  inside->addLayout(recentRows_);
+  inside->addStretch(1);
+  return card;
+}
+
+QFrame* StartPage::makePages() {
+  QVBoxLayout* inside = nullptr;
+  QFrame* card = startCard(tr("Pages worth seeing first"), inside);
+  for (const PageFactory& page : pages()) {
+    if (page.about.isEmpty()) continue;
+    auto* open = new QPushButton(page.title);
+    open->setMinimumWidth(px(104));
+    open->setAccessibleName(tr("Open %1").arg(page.title));
+    connect(open, &QPushButton::clicked, this, [this, id = page.id] { workbench_.showPage(id); });
+    auto* line = new QHBoxLayout;
+    line->setSpacing(px(12));
+    line->addWidget(open, 0, Qt::AlignTop);
+    line->addWidget(startLabel(page.about, "small"), 1);
+    inside->addLayout(line);
+  }
+  inside->addStretch(1);
+  return card;
+}
+
+void StartPage::runDemo() {
+  std::vector<std::int64_t> runs;
+  switch (demoNow(runs)) {
+    case Demo::Done:
+    case Demo::Waiting:
+    case Demo::Running:
+      workbench_.selection().setRuns(runs, runs.front());
+      workbench_.showPage(QStringLiteral("monitor"));
+      return;
+    case Demo::Broken:
+      workbench_.startRuns(runs, QueueEnd::Front);
+      workbench_.selection().setRuns(runs, runs.front());
+      workbench_.showPage(QStringLiteral("monitor"));
+      return;
+    case Demo::Preparing:
+      return;
+    case Demo::Missing:
+      break;
+  }
+  demoProblem_.clear();
+  try {
+    enqueue_.start(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(),
+                   demoTitle_.toStdString(), workbench_.store().file(), QueueEnd::Front);
+  } catch (const Error& error) {
+    demoProblem_ = QString::fromUtf8(error.what());
+  }
+  showAll();
+}
+
+StartPage::Demo StartPage::demoNow(std::vector<std::int64_t>& runs) const {
+  if (enqueue_.isRunning()) return Demo::Preparing;
+  bool isRunning = false, isWaiting = false, isBroken = false;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (row.experiment != demoTitle_.toStdString()) continue;
+    runs.push_back(id);
+    const bool isQueued = row.state == RunState::Queued;
+    isRunning = isRunning || isAlive(row.state);
+    isWaiting = isWaiting || isQueued;
+    isBroken = isBroken || (row.state != RunState::Done && !isAlive(row.state) && !isQueued);
+  }
+  if (runs.empty()) return Demo::Missing;
+  if (isRunning) return Demo::Running;
+  if (isBroken) return Demo::Broken;
+  return isWaiting ? Demo::Waiting : Demo::Done;
+}
+
+void StartPage::showDemo() {
+  std::vector<std::int64_t> runs;
+  const Demo demo = demoNow(runs);
+  demo_->setEnabled(demo != Demo::Preparing);
+  QString state;
+  switch (demo) {
+    case Demo::Missing:
+      demo_->setText(tr("Run the demo"));
+      break;
+    case Demo::Preparing:
+      demo_->setText(tr("Preparing the demo"));
+      state = tr("One step of each model is tried, then both go into the queue.");
+      break;
+    case Demo::Waiting:
+      demo_->setText(tr("Show the demo"));
+      state = tr("Both models wait in the queue.");
+      break;
+    case Demo::Running: {
+      demo_->setText(tr("Show the demo"));
+      std::int64_t step = 0, total = 0;
+      for (const std::int64_t id : runs) {
+        step += workbench_.runs().at(id).step;
+        total += workbench_.runs().at(id).totalSteps;
+      }
+      state = total > 0
+                  ? tr("Training: %1 of all steps.")
+                        .arg(percent(static_cast<double>(step) / static_cast<double>(total), 0))
+                  : tr("Training.");
+      break;
+    }
+    case Demo::Broken:
+      demo_->setText(tr("Go on with the demo"));
+      state = tr("The demo ended before it was finished; it goes on from its checkpoints.");
+      break;
+    case Demo::Done:
+      demo_->setText(tr("Show the demo"));
+      state = tr("Both models are trained. Artifacts shows what was looked into.");
+      break;
+  }
+  if (!demoProblem_.isEmpty()) state = demoProblem_;
+  demoState_->setProperty(
+      "role", demoProblem_.isEmpty() ? QStringLiteral("small") : QStringLiteral("error"));
+  demoState_->setStyleSheet(QString());  // the role is looked at again
+  demoState_->setText(state);
+  demoState_->setVisible(!state.isEmpty());
+}
+
+void StartPage::showGoOn() {
+  clearRows(*goOnRows_);
+  const QueueView& queue = workbench_.queue().view();
+  std::vector<std::int64_t> shown = queue.running;
+  const std::size_t alive = shown.size();
+  shown.insert(shown.end(), queue.resumable.begin(), queue.resumable.end());
+  for (std::size_t i = 0; i < shown.size() && i < kMostRows; ++i) {
+    const std::int64_t id = shown[i];
+    const auto found = queue.rows.find(id);
+    if (found == queue.rows.end()) continue;
+    const RunRow& row = found->second;
+    const bool isRunning = i < alive;
+    auto* act = new QPushButton(isRunning ? tr("Watch") : tr("Resume"));
+    const QString name = QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name));
+    act->setAccessibleName(QStringLiteral("%1 %2").arg(act->text(), name));
+    connect(act, &QPushButton::clicked, this, [this, id, isRunning] {
+      workbench_.selection().setRuns({id}, id);
+      if (isRunning) {
+        workbench_.showPage(QStringLiteral("monitor"));
+      } else {
+        workbench_.startRuns({id}, QueueEnd::Back);
+      }
+    });
+    QString about = QString::fromStdString(toString(row.state));
+    if (row.totalSteps > 0)
+      about += tr(" \u00b7 step %1 of %2").arg(count(row.step), count(row.totalSteps));
+    if (!isRunning && !row.reason.empty())
+      about += QStringLiteral(" \u00b7 ") + QString::fromStdString(row.reason);
+    goOnRows_->addWidget(startRow(name, about, act));
+  }
+  const std::size_t hidden = shown.size() > kMostRows ? shown.size() - kMostRows : 0;
+  if (shown.empty()) {
+    goOnText_->setText(
+        tr("Nothing is running and nothing was interrupted. Runs that a crash or a "
+           "pause ended are offered here and go on from their newest checkpoint."));
+  } else if (hidden > 0) {
+    goOnText_->setText(
+        tr("%1 more are on the Queue page.").arg(count(static_cast<qint64>(hidden))));
+  }
+  goOnText_->setVisible(shown.empty() || hidden > 0);
+  resumeAll_->setVisible(queue.resumable.size() > 1);
+}
+
+void StartPage::showRecent() {
+  clearRows(*recentRows_);
+  const QString here =
+      QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+  std::size_t rows = 0;
+  for (const QString& file : recentDatabases()) {
+    if (file == here || rows == kMostRows) continue;
+    const QFileInfo info(file);
+    auto* open = new QPushButton(tr("Open"));
+    open->setAccessibleName(tr("Open %1").arg(info.fileName()));
+    open->setToolTip(tr("In a window of its own"));
+    connect(open, &QPushButton::clicked, this, [this, file] { workbench_.openFile(file); });
+    recentRows_->addWidget(
+        startRow(info.fileName(),
+                 QStringLiteral("%1 \u00b7 %2")
+                     .arg(QString::fromStdString(formatBytes(static_cast<double>(info.size()))),
+                          QDir::toNativeSeparators(info.absolutePath())),
+                 open));
+    ++rows;
+  }
+  recent_->setVisible(rows > 0);
+}
+
+void StartPage::showAll() {
+  const auto runs = static_cast<std::int64_t>(workbench_.runs().size());
+  place_->setText(
+      tr("%1 \u00b7 %2")
+          .arg(QDir::toNativeSeparators(QString::fromStdString(workbench_.store().file().string())),
+               runs == 0 ? tr("no runs yet") : counted(runs, tr("run"), tr("runs"))));
+  showDemo();
+  showGoOn();
+  showRecent();
+  // Two columns where there is room.
+  const bool isWide = width() >= px(kTwoColumns);
+  QList<QFrame*> cards{first_, goOn_};
+  if (!recent_->isHidden()) cards << recent_;
+  cards << pages_;
+  for (QFrame* card : cards) grid_->removeWidget(card);
+  for (int i = 0; i < cards.size(); ++i) {
+    const bool isLastAlone = isWide && i == cards.size() - 1 && i % 2 == 0;
+    grid_->addWidget(cards[i], isWide ? i / 2 : i, isWide ? i % 2 : 0, 1, isLastAlone ? 2 : 1);
+  }
+  grid_->setColumnStretch(0, 1);
+  grid_->setColumnStretch(1, isWide ? 1 : 0);
+}
+
+void StartPage::later() {
+  if (isPlanned_ || !isVisible()) return;
+  isPlanned_ = true;
+  QTimer::singleShot(250, this, [this] {
+    isPlanned_ = false;
+    showAll();
+  });
+}
+
+void StartPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  showAll();
+}
+
+void StartPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool wasWide = event->oldSize().width() >= px(kTwoColumns);
+  if (wasWide != (event->size().width() >= px(kTwoColumns))) showAll();
+}
+
+void StartPage::settle() {
+  workbench_.queue().settle();
+  showAll();
+  // New rows are shown and laid out now, not at the next turn of the event loop.
+  for (QVBoxLayout* rows : {goOnRows_, recentRows_}) {
+    for (int i = 0; i < rows->count(); ++i) rows->itemAt(i)->widget()->show();
+  }
+  for (int depth = 0; depth < 3; ++depth)
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+}
+
+PageFactory startPage() {
+  return {QStringLiteral("start"), QStringLiteral("Start"),
+          [](Workbench& workbench, QWidget* parent) { return new StartPage(workbench, parent); }};
+}
+
+}  // namespace vitrine::ui

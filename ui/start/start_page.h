@@ -1,0 +1,61 @@
+// The first page: the way from nothing to the first curve, and back to what was left open.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <cstdint>
+#include <vector>
+
+#include "ui/configure/headless.h"
+#include "ui/shell/page.h"
+
+namespace vitrine::ui {
+
+/// The line of ui/shell/pages.cpp.
+[[nodiscard]] PageFactory startPage();
+
+class StartPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit StartPage(Workbench& workbench, QWidget* parent = nullptr);
+
+  void settle() override;
+
+  [[nodiscard]] QPushButton& demo() { return *demo_; }
+  [[nodiscard]] QString demoState() const { return demoState_->text(); }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  /// Where the demo stands, told from the runs of its experiment.
+  enum class Demo { Missing, Preparing, Waiting, Running, Broken, Done };
+  [[nodiscard]] Demo demoNow(std::vector<std::int64_t>& runs) const;
+
+  QFrame* makeFirst();
+  QFrame* makeGoOn();
+  QFrame* makeRecent();
+  QFrame* makePages();
+  void runDemo();
+  void showAll();
+  void showDemo();
+  void showGoOn();
+  void showRecent();
+  void later();
+
+  Workbench& workbench_;
+  EnqueueProcess enqueue_;
+  QString demoTitle_;
+  QString demoProblem_;
+  bool isPlanned_ = false;  ///< a redraw is posted
+  QLabel *headline_, *place_, *demoState_, *goOnText_;
+  QPushButton *demo_, *resumeAll_;
+  QVBoxLayout *goOnRows_, *recentRows_;
+  QFrame *first_, *goOn_, *recent_, *pages_;
+  class QGridLayout* grid_;
+};
+
+}  // namespace vitrine::ui
