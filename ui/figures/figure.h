@@ -20,6 +20,14 @@
 
 namespace vitrine::ui {
 
+/// Where a chart says which line is which.
+enum class FigureLegend {
+  None,
+  Below,
+  Right,
+  Inside,  ///< in the corner with the fewest points
+};
+
 /// What the viewer chooses; everything else comes from the artifact.
 struct FigureStyle {
   enum class Palette { Viridis, Cividis };
@@ -45,6 +53,8 @@ struct FigureStyle {
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
   int query = -1;  ///< token whose row is drawn; -1: the class token, else the token in the middle
+  std::optional<FigureLegend> legend;  ///< instead of the chart's own
+  bool hasAxisTitles = true;           ///< of charts
 };
 
 /// Where a click fell; -1 where the figure has no such thing.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ui/monitor/curve_series.h"
-#include "ui/monitor/decimate.h"
+#include "ui/figures/decimate.h"
 #include "ui/monitor/tickers.h"
 #include "ui/shell/custom_plot.h"
 

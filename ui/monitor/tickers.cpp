@@ -7,27 +7,6 @@
 
 namespace vitrine::ui {
 
-QString compactNumber(double value, int digits) {
-  if (!std::isfinite(value)) return number(value, 0);
-  if (value == 0) return QStringLiteral("0");
-  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  if (magnitude >= -4 && magnitude <= 8) {
-    const int decimals = std::clamp(digits - 1 - magnitude, 0, 12);
-    QString text = number(value, decimals);
-    if (decimals > 0 && text.contains(QLatin1Char('.'))) {
-      while (text.endsWith(QLatin1Char('0'))) text.chop(1);
-      if (text.endsWith(QLatin1Char('.'))) text.chop(1);
-    }
-    return text;
-  }
-  QString text = QString::number(value / std::pow(10.0, magnitude), 'f', std::max(digits - 1, 0));
-  if (text.contains(QLatin1Char('.'))) {
-    while (text.endsWith(QLatin1Char('0'))) text.chop(1);
-    if (text.endsWith(QLatin1Char('.'))) text.chop(1);
-  }
-  return text + QLatin1Char('e') + QString::number(magnitude);
-}
-
 double NumberTicker::getTickStep(const QCPRange& range) {
   step_ = QCPAxisTicker::getTickStep(range);
   if (kind_ == Kind::Duration) {

@@ -1,6 +1,7 @@
 // Axis numbers as the window writes them: few, round, thousands separated, never locale-dependent.
 #pragma once
 
+#include "ui/figures/chart_axis.h"
 #include "ui/shell/custom_plot.h"
 
 namespace vitrine::ui {
@@ -36,8 +37,5 @@ class LogTicker : public QCPAxisTicker {
   QVector<double> createTickVector(double step, const QCPRange& range) override;
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
 };
-
-/// 2.5e-5 as "2.5e-5", 4000 as "4,000": at most `digits` significant digits.
-[[nodiscard]] QString compactNumber(double value, int digits);
 
 }  // namespace vitrine::ui

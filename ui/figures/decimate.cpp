@@ -1,4 +1,4 @@
-#include "ui/monitor/decimate.h"
+#include "ui/figures/decimate.h"
 
 #include <algorithm>
 #include <array>
