@@ -1,0 +1,227 @@
+#include "ui/figures/line_chart.h"
+
+#include <QApplication>
+#include <QPainter>
+#include <cmath>
+#include <limits>
+
+#include "tests/ui/figures/qt_test.h"
+#include "ui/figures/chart_axis.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kBeyond = std::numeric_limits<double>::infinity();
+
+ChartSeries lineOf(const QString& name, std::int64_t run, std::vector<double> y) {
+  ChartSeries series;
+  series.name = name;
+  series.run = run;
+  for (std::size_t i = 0; i < y.size(); ++i) series.x.push_back(static_cast<double>(i));
+  series.y = std::move(y);
+  return series;
+}
+
+LineChart twoLines() {
+  LineChart chart;
+  chart.title = QStringLiteral("loss / train");
+  chart.about = QStringLiteral("cross-entropy");
+  chart.x.title = QStringLiteral("step");
+  chart.y.title = QStringLiteral("loss");
+  chart.series = {lineOf(QStringLiteral("baseline"), 1, {4, 3, 2, 1, 0}),
+                  lineOf(QStringLiteral("soft mask"), 2, {4, 2, 1, 0.5, 0.25})};
+  chart.footnote = QStringLiteral("smoothed: EMA 0.9");
+  return chart;
+}
+
+// The whole chart in words: what changes here changes on paper.
+TEST(LineChart, DrawsTheseCommands) {
+  LineChart chart = twoLines();
+  chart.x.range = {0, 4};
+  chart.y.range = {0, 4};
+  chart.series[1].y[2] = kNone;
+  chart.series[1].y[3] = kBeyond;
+  chart.series[0].seams = {2};
+  chart.series[0].low = {3, 2, 1, 0, 0};
+  chart.series[0].high = {4, 4, 3, 2, 1};
+  chart.notes = {{1, std::nullopt, QStringLiteral("rate halved"), 1}};
+  chart.rules = {{Qt::Horizontal, 1, QStringLiteral("published")}};
+  const auto figure = makeLineChart(chart, {});
+  EXPECT_EQ(figure->commands(500).toStdString(),
+            "chart \"loss / train\" about \"cross-entropy\"\n"
+            "x \"step\" linear 0 to 4: 0 1 2 3 4\n"
+            "y \"loss\" linear 0 to 4: 0 1 2 3 4\n"
+            "band \"baseline\" " +
+                seriesColor(1).name().toStdString() +
+                " 10 points 0.0000,1.0000 0.2500,1.0000 0.5000,0.7500 0.7500,0.5000 1.0000,0.2500 "
+                "1.0000,0.0000 0.7500,0.0000 0.5000,0.2500 0.2500,0.5000 0.0000,0.7500\n"
+                "line \"baseline\" " +
+                seriesColor(1).name().toStdString() +
+                " solid 5 points 0.0000,1.0000 0.2500,0.7500 0.5000,0.5000 0.7500,0.2500 "
+                "1.0000,0.0000\n"
+                "symbols \"baseline\" " +
+                seriesColor(1).name().toStdString() +
+                " disc 5 points 0.0000,1.0000 0.2500,0.7500 0.5000,0.5000 0.7500,0.2500 "
+                "1.0000,0.0000\n"
+                "seam \"baseline\" " +
+                seriesColor(1).name().toStdString() +
+                " at 0.5000\n"
+                "line \"soft mask\" " +
+                seriesColor(2).name().toStdString() +
+                " solid 5 points 0.0000,1.0000 0.2500,0.5000 gap gap 1.0000,0.0625\n"
+                "symbols \"soft mask\" " +
+                seriesColor(2).name().toStdString() +
+                " square 3 points 0.0000,1.0000 0.2500,0.5000 1.0000,0.0625\n"
+                "mark \"soft mask\" " +
+                seriesColor(2).name().toStdString() +
+                " cross below at 0.5000\n"
+                "mark \"soft mask\" " +
+                seriesColor(2).name().toStdString() +
+                " arrow up at 0.7500\n"
+                "note \"rate halved\" at 0.2500\n"
+                "rule \"published\" at 0.2500\n"
+                "footnote \"smoothed: EMA 0.9\"\n");
+}
+
+TEST(LineChart, OneSpikeInAMillionPointsIsDrawn) {
+  LineChart chart;
+  chart.x.title = QStringLiteral("step");
+  ChartSeries series = lineOf(QStringLiteral("run"), 1, std::vector<double>(1'000'000, 1.0));
+  series.y[654'321] = 100;
+  chart.series = {series};
+  chart.y.range = {0, 101};
+  const auto figure = makeLineChart(std::move(chart), {});
+  EXPECT_TRUE(figure->commands(400).contains(QStringLiteral("highest 0.65")))
+      << figure->commands(400).toStdString();
+  // In pixels too: the run's colour stands high above the line in a picture of 500 columns.
+  const QImage picture = figure->image(QSize(500, 300), 1);
+  const QColor color = seriesColor(1);
+  int high = 0;
+  for (int y = 40; y < 120; ++y) {
+    for (int x = 0; x < picture.width(); ++x) {
+      const QColor pixel = picture.pixelColor(x, y);
+      high += std::abs(pixel.blue() - color.blue()) < 60 && pixel.blue() > pixel.red() + 60;
+    }
+  }
+  EXPECT_GT(high, 60);
+}
+
+TEST(LineChart, DrawsAtMostFourPointsPerPixelColumn) {
+  LineChart chart;
+  std::vector<double> noise;
+  for (int i = 0; i < 50'000; ++i) noise.push_back(std::sin(i * 12.9898) * 43758.5453);
+  chart.series = {lineOf(QStringLiteral("run"), 1, noise)};
+  const auto figure = makeLineChart(std::move(chart), {});
+  const QString commands = figure->commands(300);
+  const QString line = commands.section(QStringLiteral("line \"run\""), 1);
+  EXPECT_LE(line.section(QStringLiteral(" points"), 0, 0).section(QLatin1Char(' '), -1).toInt(),
+            4 * 303);
+}
+
+TEST(LineChart, WritesExactlyThePointsThatAreDrawn) {
+  LineChart chart = twoLines();
+  chart.x.range = {1, 3};
+  chart.series[0].raw = {5, 4, 3, 2, 1};
+  chart.series[1].y[2] = kNone;
+  const auto figure = makeLineChart(std::move(chart), {});
+  EXPECT_EQ(figure->csv().toStdString(),
+            "series,step,loss,raw\n"
+            "baseline,1,3,4\nbaseline,2,2,3\nbaseline,3,1,2\n"
+            "soft mask,1,2,\nsoft mask,2,nan,\nsoft mask,3,0.5,\n");
+}
+
+TEST(LineChart, NeighbouringRunsDifferInColourAndSymbolAndTheEighthInDash) {
+  EXPECT_NE(seriesSymbol(1), seriesSymbol(2));
+  EXPECT_NE(seriesColor(1), seriesColor(2));
+  EXPECT_EQ(seriesSymbol(1), seriesSymbol(8));
+  EXPECT_NE(seriesDash(1), seriesDash(8));
+}
+
+TEST(LineChart, ValuesAtOrBelowZeroStandAtTheFloorOfALogarithmicAxis) {
+  LineChart chart;
+  chart.y.scale = AxisScale::Log;
+  chart.series = {lineOf(QStringLiteral("run"), 1, {10, 1, 0, -1, 100})};
+  const auto figure = makeLineChart(std::move(chart), {});
+  EXPECT_GT(figure->yRange()[0], 0);
+  EXPECT_EQ(figure->commands(200).count(QStringLiteral(" floor at ")), 2);
+}
+
+TEST(LineChart, PointsHaveNoLineAndTheToolTipNamesTheNearest) {
+  LineChart chart;
+  chart.x.title = QStringLiteral("parameters");
+  chart.y.title = QStringLiteral("top-1");
+  ChartSeries cloud = lineOf(QStringLiteral("runs"), 3, {0.5, 0.9, 0.1});
+  cloud.x = {3, 1, 2};  // in no order
+  cloud.draw = ChartSeries::Draw::Points;
+  cloud.labels = {QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c")};
+  chart.series = {cloud};
+  chart.legend = FigureLegend::None;
+  const auto figure = makeLineChart(std::move(chart), {});
+  EXPECT_FALSE(figure->commands(200).contains(QStringLiteral("line \"runs\"")));
+  (void)figure->image(QSize(400, 300), 1);
+  bool isFound = false;
+  for (int x = 0; x < 400 && !isFound; x += 4) {
+    for (int y = 0; y < 300 && !isFound; y += 4)
+      isFound = figure->describeAt(QPointF(x, y)).startsWith(QStringLiteral("b\nparameters: 1\n"));
+  }
+  EXPECT_TRUE(isFound);
+}
+
+TEST(LineChart, TheToolTipReadsTheRawValueNotTheSmoothedOne) {
+  LineChart chart = twoLines();
+  chart.series.resize(1);
+  chart.series[0].raw = {7, 7, 7, 7, 7};
+  const auto figure = makeLineChart(std::move(chart), {});
+  (void)figure->image(QSize(400, 300), 1);
+  EXPECT_TRUE(figure->describeAt(QPointF(200, 120)).contains(QStringLiteral("baseline: 7")))
+      << figure->describeAt(QPointF(200, 120)).toStdString();
+}
+
+TEST(LineChart, EveryPlaceOfTheLegendLeavesRoomForTheLines) {
+  for (const FigureLegend place :
+       {FigureLegend::None, FigureLegend::Below, FigureLegend::Right, FigureLegend::Inside}) {
+    FigureStyle style;
+    style.legend = place;
+    const auto figure = makeLineChart(twoLines(), style);
+    const QImage picture = figure->image(QSize(400, 260), 1);
+    EXPECT_FALSE(figure->describeAt(QPointF(200, 110)).isEmpty()) << static_cast<int>(place);
+    EXPECT_EQ(picture.size(), QSize(400, 260));
+  }
+}
+
+TEST(LineChart, DrawsSentencesAndStrangeNumbersWithoutComplaint) {
+  LineChart empty;
+  (void)makeLineChart(empty)->image(QSize(300, 200), 1);
+  LineChart strange;
+  strange.title = QString(500, QLatin1Char('m'));
+  strange.series = {lineOf(QString(300, QLatin1Char('n')), 1, {kNone, kNone}),
+                    lineOf(QStringLiteral("b"), 2, {1e300, -1e300, kBeyond, -kBeyond}),
+                    lineOf(QStringLiteral("one"), 3, {5})};
+  strange.x.range = {kNone, 4};
+  for (const AxisScale scale : {AxisScale::Linear, AxisScale::Log}) {
+    strange.x.scale = strange.y.scale = scale;
+    const auto figure = makeLineChart(strange);
+    for (const QSize size : {QSize(40, 30), QSize(300, 200)}) (void)figure->image(size, 1);
+    (void)figure->describeAt(QPointF(100, 100));
+    EXPECT_FALSE(figure->summary().isEmpty());
+  }
+}
+
+TEST(ChartTicks, WriteDurationsDatesAndSmallNumbers) {
+  ChartAxis axis;
+  axis.unit = ChartAxis::Unit::Duration;
+  EXPECT_EQ(chartTicks(axis, {0, 7200}, 4).labels.join(QLatin1Char(' ')).toStdString(),
+            "0:00 30:00 1:00:00 1:30:00 2:00:00");
+  axis.unit = ChartAxis::Unit::Number;
+  const ChartTicks small = chartTicks(axis, {0, 5e-4}, 5);
+  EXPECT_EQ(small.labels.join(QLatin1Char(' ')).toStdString(), "0 1 2 3 4 5");
+  EXPECT_EQ(small.factor.toStdString(), "\u00d7\u20091e\u22124");
+  axis.scale = AxisScale::Log;
+  EXPECT_EQ(chartTicks(axis, {1, 1000}, 5).labels.join(QLatin1Char(' ')).toStdString(),
+            "1 2 5 10 20 50 100 200 500 1,000");
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,32 @@
+// Where an axis has its numbers and how they are written: linear, logarithmic, durations, dates.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <array>
+#include <vector>
+
+#include "ui/figures/line_chart.h"
+
+namespace vitrine::ui {
+
+struct ChartTicks {
+  std::vector<double> values;
+  QStringList labels;  ///< of the length of `values`
+  QString factor;      ///< "× 1e−4": what all labels are multiples of; mostly empty
+};
+
+/// \param range   ascending; above zero on a logarithmic axis
+/// \param target  about so many numbers
+[[nodiscard]] ChartTicks chartTicks(const ChartAxis& axis, std::array<double, 2> range, int target);
+
+/// 2.5e-5 as "2.5e-5", 4000 as "4,000": at most `digits` significant digits.
+[[nodiscard]] QString compactNumber(double value, int digits);
+/// A value of the axis as a read-out says it: "1,200", "2:04:10", "21 Nov 14:05:10".
+[[nodiscard]] QString axisValue(ChartAxis::Unit unit, double value);
+/// `value` as a share of `range`; may lie outside [0, 1]. NaN where a logarithm has no value.
+[[nodiscard]] double shareOf(AxisScale scale, std::array<double, 2> range, double value);
+/// The value at a share of `range`: the inverse.
+[[nodiscard]] double valueAtShare(AxisScale scale, std::array<double, 2> range, double share);
+
+}  // namespace vitrine::ui

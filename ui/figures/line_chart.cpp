@@ -1,0 +1,434 @@
+// Ranges, decimation, and everything about a chart that can be said in text.
+#include "ui/figures/line_chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/text.h"
+#include "ui/figures/chart_axis.h"
+#include "ui/figures/line_chart_parts.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr std::size_t kMostSymbolPoints = 60;
+constexpr std::size_t kSymbolsOnTheWay = 8;
+constexpr double kRoomAround = 0.04;
+
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double value, AxisScale scale) {
+    if (!std::isfinite(value) || (scale == AxisScale::Log && value <= 0)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  [[nodiscard]] bool isEmpty() const { return !(low <= high); }
+};
+
+std::array<double, 2> sound(std::array<double, 2> range, AxisScale scale) {
+  if (!std::isfinite(range[0]) || !std::isfinite(range[1])) range = {0, 1};
+  if (range[1] < range[0]) std::swap(range[0], range[1]);
+  if (scale == AxisScale::Log) {
+    if (!(range[1] > 0)) return {0.1, 1};
+    if (!(range[0] > 0)) range[0] = range[1] * 1e-6;
+    if (!(range[1] > range[0])) range = {range[0] * 0.9, range[1] * 1.1};
+  } else if (!(range[1] > range[0])) {
+    const double room = std::max(std::abs(range[0]) * 0.1, 1e-12);
+    range = {range[0] - room, range[1] + room};
+  }
+  return range;
+}
+
+std::array<double, 2> withRoom(const Extent& extent, AxisScale scale, double room) {
+  if (extent.isEmpty())
+    return scale == AxisScale::Log ? std::array{0.1, 1.0} : std::array{0.0, 1.0};
+  if (scale == AxisScale::Log) {
+    const double factor = std::max(std::pow(extent.high / extent.low, room), 1.0001);
+    return sound({extent.low / factor, extent.high * factor}, scale);
+  }
+  const double more = (extent.high - extent.low) * room;
+  return sound({extent.low - more, extent.high + more}, scale);
+}
+
+QString scaleWord(AxisScale scale) {
+  return scale == AxisScale::Log ? QStringLiteral("log") : QStringLiteral("linear");
+}
+
+const char* symbolWord(ChartSymbol symbol) {
+  static constexpr std::array kWords{"disc", "square", "triangle", "diamond",
+                                     "ring", "plus",   "cross"};
+  return kWords[static_cast<std::size_t>(symbol)];
+}
+
+const char* dashWord(Qt::PenStyle style) {
+  switch (style) {
+    case Qt::DashLine:
+      return "dashed";
+    case Qt::DotLine:
+      return "dotted";
+    case Qt::DashDotLine:
+      return "dash-dot";
+    case Qt::DashDotDotLine:
+      return "dash-dot-dot";
+    default:
+      return "solid";
+  }
+}
+
+}  // namespace
+
+ChartSymbol seriesSymbol(std::int64_t run) {
+  constexpr std::int64_t kNumber = 7;  // as many as there are colours
+  return static_cast<ChartSymbol>(std::max<std::int64_t>(run - 1, 0) % kNumber);
+}
+
+LineChartFigure::LineChartFigure(LineChart chart, FigureStyle style)
+    : Figure(std::move(style)), chart_(std::move(chart)) {
+  for (ChartSeries& series : chart_.series) {
+    series.y.resize(series.x.size(), std::nan(""));
+    for (auto* values : {&series.low, &series.high, &series.raw}) {
+      if (!values->empty()) values->resize(series.x.size(), std::nan(""));
+    }
+    if (series.low.empty() || series.high.empty()) {
+      series.low.clear();
+      series.high.clear();
+    }
+    if (!series.labels.empty()) series.labels.resize(series.x.size());
+  }
+  findRanges();
+}
+
+LineChartFigure::~LineChartFigure() = default;
+
+void LineChartFigure::findRanges() {
+  if (chart_.x.range) {
+    xRange_ = sound(*chart_.x.range, chart_.x.scale);
+  } else {
+    Extent extent;
+    for (const ChartSeries& series : chart_.series)
+      for (const double x : series.x) extent.take(x, chart_.x.scale);
+    bool hasPoints = false;
+    for (const ChartSeries& series : chart_.series)
+      hasPoints = hasPoints || series.draw != ChartSeries::Draw::Line;
+    xRange_ = withRoom(extent, chart_.x.scale, hasPoints ? kRoomAround : 0.008);
+  }
+  if (chart_.y.range) {
+    yRange_ = sound(*chart_.y.range, chart_.y.scale);
+    return;
+  }
+  Extent extent;
+  for (const ChartSeries& series : chart_.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!(series.x[i] >= xRange_[0] && series.x[i] <= xRange_[1])) continue;
+      extent.take(series.y[i], chart_.y.scale);
+      if (!series.low.empty()) {
+        extent.take(series.low[i], chart_.y.scale);
+        extent.take(series.high[i], chart_.y.scale);
+      }
+      if (!series.raw.empty()) extent.take(series.raw[i], chart_.y.scale);
+    }
+  }
+  for (const ChartRule& rule : chart_.rules) {
+    if (rule.direction == Qt::Horizontal) extent.take(rule.at, chart_.y.scale);
+  }
+  const double low = extent.low, high = extent.high;
+  yRange_ = withRoom(extent, chart_.y.scale, kRoomAround);
+  // What starts at zero or only just above stands on it.
+  if (!extent.isEmpty() && chart_.y.scale == AxisScale::Linear && low >= 0 &&
+      low < 0.12 * (high - low))
+    yRange_[0] = 0;
+}
+
+double LineChartFigure::xUnit(double value) const {
+  return shareOf(chart_.x.scale, xRange_, value);
+}
+double LineChartFigure::yUnit(double value) const {
+  return shareOf(chart_.y.scale, yRange_, value);
+}
+
+bool LineChartFigure::hasFloor() const {
+  if (chart_.y.scale != AxisScale::Log) return false;
+  return std::any_of(chart_.series.begin(), chart_.series.end(), [this](const ChartSeries& series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (series.y[i] <= 0 && std::isfinite(series.y[i]) && series.x[i] >= xRange_[0] &&
+          series.x[i] <= xRange_[1])
+        return true;
+    }
+    return false;
+  });
+}
+
+LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int columns) const {
+  Drawn drawn;
+  const bool isLogY = chart_.y.scale == AxisScale::Log;
+  const bool isLogX = chart_.x.scale == AxisScale::Log;
+  const PlotWindow window{xRange_[0], xRange_[1], std::max(columns, 1), chart_.x.scale};
+  const bool isAscending = std::is_sorted(series.x.begin(), series.x.end());
+  const auto floored = [&](QPointF point) {
+    if (isLogY && point.y() <= 0) point.setY(yRange_[0]);
+    return point;
+  };
+  const auto reduced = [&](std::span<const double> x, std::span<const double> y) {
+    std::vector<QPointF> points;
+    if (isAscending) {
+      points = decimate(x, y, window);
+    } else {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : std::nan(""));
+    }
+    std::erase_if(points, [&](const QPointF& point) {
+      return !std::isfinite(point.x()) || (isLogX && point.x() <= 0);
+    });
+    for (QPointF& point : points) point = floored(point);
+    return points;
+  };
+  const bool isLine = series.draw != ChartSeries::Draw::Points;
+  if (isLine) {
+    drawn.line = reduced(series.x, series.y);
+    if (!series.raw.empty()) drawn.raw = reduced(series.x, series.raw);
+  }
+  for (std::size_t i = 0; i < series.low.size();) {
+    const auto isGap = [&](std::size_t at) {
+      return !std::isfinite(series.low[at]) || !std::isfinite(series.high[at]);
+    };
+    while (i < series.low.size() && isGap(i)) ++i;
+    const std::size_t from = i;
+    while (i < series.low.size() && !isGap(i)) ++i;
+    if (i == from) continue;
+    const std::span<const double> x(series.x.data() + from, i - from);
+    std::vector<QPointF> edge = reduced(x, {series.high.data() + from, i - from});
+    const std::vector<QPointF> back = reduced(x, {series.low.data() + from, i - from});
+    edge.insert(edge.end(), back.rbegin(), back.rend());
+    if (edge.size() > 2) drawn.bands.push_back(std::move(edge));
+  }
+
+  const double pixel = 1.0 / std::max(columns, 1);
+  double lastEdge = -1e9;
+  std::vector<std::size_t> seen;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const double x = series.x[i], y = series.y[i];
+    if (!(x >= xRange_[0] && x <= xRange_[1])) continue;
+    const bool isFloored = isLogY && y <= 0;
+    if (std::isfinite(y) && !isFloored) {
+      seen.push_back(i);
+      continue;
+    }
+    const double share = xUnit(x);
+    if (share - lastEdge < 2 * pixel) continue;
+    lastEdge = share;
+    drawn.edges.push_back({x, std::isnan(y)   ? Drawn::Mark::NotANumber
+                              : std::isinf(y) ? (y > 0 ? Drawn::Mark::Above : Drawn::Mark::Below)
+                                              : Drawn::Mark::Floor});
+  }
+  const bool isEvery = !isLine || series.draw == ChartSeries::Draw::LineAndPoints ||
+                       seen.size() <= kMostSymbolPoints;
+  const std::size_t stride = isEvery ? 1 : std::max<std::size_t>(seen.size() / kSymbolsOnTheWay, 1);
+  for (std::size_t i = isEvery ? 0 : stride / 2; i < seen.size(); i += stride)
+    drawn.symbols.emplace_back(series.x[seen[i]], series.y[seen[i]]);
+  for (const double seam : series.seams) {
+    if (seam >= xRange_[0] && seam <= xRange_[1]) drawn.seams.push_back(seam);
+  }
+  return drawn;
+}
+
+QColor LineChartFigure::colorOf(const ChartSeries& series) const {
+  return series.color.isValid() ? series.color : seriesColor(series.run, style().theme);
+}
+
+QPen LineChartFigure::penOf(const ChartSeries& series) const {
+  return {colorOf(series), series.width, series.dash.value_or(seriesDash(series.run)), Qt::FlatCap,
+          Qt::RoundJoin};
+}
+
+QString LineChartFigure::summary() const {
+  if (chart_.series.empty()) return chart_.emptyText;
+  QString text =
+      QStringLiteral("%1: %2").arg(chart_.title.isEmpty() ? QStringLiteral("Chart") : chart_.title,
+                                   counted(static_cast<std::int64_t>(chart_.series.size()),
+                                           QStringLiteral("series"), QStringLiteral("series")));
+  for (const ChartSeries& series : chart_.series) {
+    Extent extent;
+    for (const double y : series.y) extent.take(y, AxisScale::Linear);
+    const auto last =
+        std::find_if(series.y.rbegin(), series.y.rend(), [](double y) { return std::isfinite(y); });
+    if (extent.isEmpty()) continue;
+    text += QStringLiteral("; %1 from %2 to %3, last %4")
+                .arg(series.name, shortNumber(extent.low), shortNumber(extent.high),
+                     shortNumber(last == series.y.rend() ? std::nan("") : *last));
+  }
+  return text;
+}
+
+std::optional<std::array<double, 2>> LineChartFigure::valueRange() const { return yRange_; }
+
+QString LineChartFigure::csv() const {
+  bool hasBand = false, hasRaw = false, hasLabel = false;
+  for (const ChartSeries& series : chart_.series) {
+    hasBand = hasBand || !series.low.empty();
+    hasRaw = hasRaw || !series.raw.empty();
+    hasLabel = hasLabel || !series.labels.empty();
+  }
+  const auto named = [](const QString& title, const char* otherwise) {
+    return csvText(title.isEmpty() ? QLatin1String(otherwise) : title);
+  };
+  QString text = QStringLiteral("series,") + named(chart_.x.title, "x") + QLatin1Char(',') +
+                 named(chart_.y.title.isEmpty() ? chart_.title : chart_.y.title, "y");
+  if (hasBand) text += QStringLiteral(",low,high");
+  if (hasRaw) text += QStringLiteral(",raw");
+  if (hasLabel) text += QStringLiteral(",label");
+  text += QLatin1Char('\n');
+  // A value that is not finite is drawn as a mark, and written as what it is.
+  const auto written = [](double value) { return QString::fromStdString(formatReal(value)); };
+  for (const ChartSeries& series : chart_.series) {
+    const QString name = csvText(series.name) + QLatin1Char(',');
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!(series.x[i] >= xRange_[0] && series.x[i] <= xRange_[1])) continue;
+      text += name + written(series.x[i]) + QLatin1Char(',') + written(series.y[i]);
+      const auto cell = [&](const std::vector<double>& values) {
+        text += QLatin1Char(',') + (values.empty() ? QString() : csvNumber(values[i]));
+      };
+      if (hasBand) {
+        cell(series.low);
+        cell(series.high);
+      }
+      if (hasRaw) cell(series.raw);
+      if (hasLabel)
+        text += QLatin1Char(',') + (series.labels.empty() ? QString() : csvText(series.labels[i]));
+      text += QLatin1Char('\n');
+    }
+  }
+  return text;
+}
+
+QString LineChartFigure::commands(int columns) const {
+  QString text;
+  const auto share = [](double value) { return QString::number(value, 'f', 4); };
+  const auto place = [&](const QPointF& point) {
+    return std::isnan(point.y())
+               ? QStringLiteral("gap")
+               : share(xUnit(point.x())) + QLatin1Char(',') + share(yUnit(point.y()));
+  };
+  const auto points = [&](const std::vector<QPointF>& list) {
+    QString out = QStringLiteral("%1 points").arg(list.size());
+    constexpr std::size_t kAll = 12;
+    if (list.size() <= kAll) {
+      for (const QPointF& point : list) out += QLatin1Char(' ') + place(point);
+      return out;
+    }
+    const auto isLower = [](const QPointF& a, const QPointF& b) {
+      if (std::isnan(a.y()) || std::isnan(b.y())) return !std::isnan(a.y());
+      return a.y() < b.y();
+    };
+    const auto isHigher = [](const QPointF& a, const QPointF& b) {
+      if (std::isnan(a.y()) || std::isnan(b.y())) return !std::isnan(a.y());
+      return a.y() > b.y();
+    };
+    return out + QStringLiteral(" first %1 last %2 lowest %3 highest %4")
+                     .arg(place(list.front()), place(list.back()),
+                          place(*std::min_element(list.begin(), list.end(), isLower)),
+                          place(*std::min_element(list.begin(), list.end(), isHigher)));
+  };
+  const auto axis = [&](const char* name, const ChartAxis& of, std::array<double, 2> range) {
+    const ChartTicks ticks = chartTicks(of, range, 5);
+    text += QStringLiteral("%1 \"%2\" %3 %4 to %5: %6\n")
+                .arg(QLatin1String(name), of.title, scaleWord(of.scale), shortNumber(range[0]),
+                     shortNumber(range[1]), ticks.labels.join(QLatin1Char(' ')) + ticks.factor);
+  };
+  text += QStringLiteral("chart \"%1\" about \"%2\"\n").arg(chart_.title, chart_.about);
+  axis("x", chart_.x, xRange_);
+  axis("y", chart_.y, yRange_);
+  for (const ChartSeries& series : chart_.series) {
+    const Drawn drawn = drawnOf(series, columns);
+    const QString who = QStringLiteral("\"%1\" %2").arg(series.name, colorOf(series).name());
+    for (const auto& band : drawn.bands)
+      text += QStringLiteral("band %1 %2\n").arg(who, points(band));
+    if (!drawn.raw.empty()) text += QStringLiteral("raw %1 %2\n").arg(who, points(drawn.raw));
+    if (series.draw != ChartSeries::Draw::Points)
+      text += QStringLiteral("line %1 %2 %3\n")
+                  .arg(who, QLatin1String(dashWord(penOf(series).style())), points(drawn.line));
+    text +=
+        QStringLiteral("symbols %1 %2 %3\n")
+            .arg(who, QLatin1String(symbolWord(series.symbol.value_or(seriesSymbol(series.run)))),
+                 points(drawn.symbols));
+    for (const auto& edge : drawn.edges) {
+      static constexpr std::array kMarks{"cross below", "arrow up", "arrow down", "floor"};
+      text += QStringLiteral("mark %1 %2 at %3\n")
+                  .arg(who, QLatin1String(kMarks[static_cast<std::size_t>(edge.mark)]),
+                       share(xUnit(edge.x)));
+    }
+    for (const double seam : drawn.seams)
+      text += QStringLiteral("seam %1 at %2\n").arg(who, share(xUnit(seam)));
+  }
+  for (const ChartNote& note : chart_.notes)
+    text += QStringLiteral("note \"%1\" at %2\n").arg(note.text, share(xUnit(note.x)));
+  for (const ChartRule& rule : chart_.rules)
+    text += QStringLiteral("rule \"%1\" at %2\n")
+                .arg(rule.text,
+                     share(rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at)));
+  if (!chart_.footnote.isEmpty()) text += QStringLiteral("footnote \"%1\"\n").arg(chart_.footnote);
+  return text;
+}
+
+QString LineChartFigure::describe(const QRectF& plot, const QPointF& point) const {
+  const double x = valueAtShare(chart_.x.scale, xRange_,
+                                (point.x() - plot.left()) / std::max(plot.width(), 1.0));
+  QStringList lines;
+  // A cloud of points names the nearest one, lines all values at that place.
+  const ChartSeries* nearestSeries = nullptr;
+  std::size_t nearestPoint = 0;
+  double nearestWay = 12 * 12;  // logical pixels, squared
+  for (const ChartSeries& series : chart_.series) {
+    if (series.draw != ChartSeries::Draw::Points) continue;
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      const QPointF at(plot.left() + xUnit(series.x[i]) * plot.width(),
+                       plot.bottom() - yUnit(series.y[i]) * plot.height());
+      const QPointF way = at - point;
+      const double length = QPointF::dotProduct(way, way);
+      if (!(length < nearestWay)) continue;
+      nearestWay = length;
+      nearestSeries = &series;
+      nearestPoint = i;
+    }
+  }
+  if (nearestSeries != nullptr) {
+    const QString label =
+        nearestSeries->labels.empty() ? QString() : nearestSeries->labels[nearestPoint];
+    lines << (label.isEmpty() ? nearestSeries->name : label);
+    const auto named = [](const QString& title, const char* otherwise) {
+      return title.isEmpty() ? QString::fromLatin1(otherwise) : title;
+    };
+    lines << QStringLiteral("%1: %2").arg(named(chart_.x.title, "x"),
+                                          axisValue(chart_.x.unit, nearestSeries->x[nearestPoint]));
+    lines << QStringLiteral("%1: %2").arg(named(chart_.y.title, "y"),
+                                          axisValue(chart_.y.unit, nearestSeries->y[nearestPoint]));
+    return lines.join(QLatin1Char('\n'));
+  }
+  for (const ChartSeries& series : chart_.series) {
+    if (series.draw == ChartSeries::Draw::Points || series.x.empty()) continue;
+    const auto after = std::upper_bound(series.x.begin(), series.x.end(), x);
+    if (after == series.x.begin()) continue;
+    const auto i = static_cast<std::size_t>(after - series.x.begin()) - 1;
+    // Smoothing never changes a value that is read out.
+    const double value = series.raw.empty() ? series.y[i] : series.raw[i];
+    QString line = QStringLiteral("%1: %2").arg(
+        series.name, std::isnan(value) ? QStringLiteral("NaN") : compactNumber(value, 5));
+    if (!series.low.empty())
+      line += QStringLiteral(" [%1, %2]")
+                  .arg(compactNumber(series.low[i], 5), compactNumber(series.high[i], 5));
+    lines << line;
+  }
+  if (lines.isEmpty()) return {};
+  lines.prepend(
+      QStringLiteral("%1 %2").arg(chart_.x.title.isEmpty() ? QStringLiteral("x") : chart_.x.title,
+                                  axisValue(chart_.x.unit, x)));
+  return lines.join(QLatin1Char('\n'));
+}
+
+std::unique_ptr<LineChartFigure> makeLineChart(LineChart chart, FigureStyle style) {
+  return std::make_unique<LineChartFigure>(std::move(chart), std::move(style));
+}
+
+}  // namespace vitrine::ui

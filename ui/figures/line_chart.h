@@ -1,0 +1,132 @@
+// A chart of lines, bands and points as plain data, and the figure that draws it: the one picture
+// behind the screen, PNG, SVG, PDF and CSV.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/figures/decimate.h"
+#include "ui/figures/figure.h"
+
+namespace vitrine::ui {
+
+enum class ChartSymbol { Disc, Square, Triangle, Diamond, Ring, Plus, Cross };
+
+/// The symbol of a run: with the dash the second encoding, so that colour is never the only one.
+/// \param run  as in seriesColor(): from 1
+[[nodiscard]] ChartSymbol seriesSymbol(std::int64_t run);
+
+struct ChartAxis {
+  enum class Unit {
+    Number,
+    Duration,  ///< seconds, written as h:mm:ss
+    Date,      ///< seconds since 1970, written as local time
+  };
+  QString title;
+  AxisScale scale = AxisScale::Linear;
+  std::optional<std::array<double, 2>> range;  ///< none: everything that is finite, with some room
+  Unit unit = Unit::Number;
+};
+
+/// One line, band or cloud of points.
+struct ChartSeries {
+  enum class Draw { Line, Points, LineAndPoints };
+
+  QString name;
+  /// From 1: gives the colour, dash and symbol that a run has everywhere.
+  std::int64_t run = 1;
+  QColor color;                       ///< instead of the run's; invalid: the run's in the theme
+  std::optional<Qt::PenStyle> dash;   ///< instead of the run's
+  std::optional<ChartSymbol> symbol;  ///< instead of the run's
+  /// A line of at most 60 points shows them too, a longer one a few symbols along its way.
+  Draw draw = Draw::Line;
+  double width = 1.5;  ///< of the line, logical pixels
+
+  /// Ascending x for a line. A y that is not finite is a gap and a mark on the edge: a cross for
+  /// NaN, an arrow for an infinite one.
+  std::vector<double> x, y;
+  std::vector<double> low, high;  ///< a band; empty, or of the length of x
+  std::vector<double> raw;        ///< a faint line behind; empty, or of the length of x
+  std::vector<double> seams;      ///< x where a later segment of the run begins
+  std::vector<QString> labels;    ///< of points, for tool tips; empty, or of the length of x
+};
+
+/// Words at a place of the chart.
+struct ChartNote {
+  double x = 0;
+  std::optional<double> y;  ///< none: a line over the whole height
+  QString text;
+  std::int64_t run = 0;  ///< whose colour it has; 0: muted
+};
+
+/// A straight line over the whole chart: zero of a difference, a published number.
+struct ChartRule {
+  Qt::Orientation direction = Qt::Horizontal;
+  double at = 0;
+  QString text;
+};
+
+struct LineChart {
+  QString title;  ///< left of the first line
+  QString about;  ///< right of it: what it is
+  ChartAxis x, y;
+  std::vector<ChartSeries> series;  ///< later ones lie above earlier ones
+  std::vector<ChartNote> notes;
+  std::vector<ChartRule> rules;
+  FigureLegend legend = FigureLegend::Below;
+  QString footnote;  ///< what a reader must know: smoothing, clipping, n
+  QString emptyText = QStringLiteral("There are no points to draw.");
+};
+
+class LineChartFigure final : public Figure {
+ public:
+  LineChartFigure(LineChart chart, FigureStyle style);
+  ~LineChartFigure() override;
+
+  [[nodiscard]] const LineChart& chart() const { return chart_; }
+  /// The ranges that are drawn: the chart's own, or those of the data.
+  [[nodiscard]] std::array<double, 2> xRange() const { return xRange_; }
+  [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }
+
+  [[nodiscard]] QString summary() const override;
+  /// One row a point that is drawn: series, x, y, and where there are such low, high, raw, label.
+  [[nodiscard]] QString csv() const override;
+  [[nodiscard]] std::optional<std::array<double, 2>> valueRange() const override;
+  [[nodiscard]] QString note() const override { return chart_.footnote; }
+  /// What would be drawn over so many pixel columns, one command a line, places as shares of the
+  /// width and the height from the lower left corner: what tests compare, whatever the fonts are.
+  [[nodiscard]] QString commands(int columns) const;
+
+ private:
+  struct Drawn;  ///< what of a series remains after decimation
+  void draw(QPainter& painter, const QRectF& area) override;
+  void findRanges();
+  [[nodiscard]] Drawn drawnOf(const ChartSeries& series, int columns) const;
+  [[nodiscard]] double xUnit(double value) const;
+  [[nodiscard]] double yUnit(double value) const;
+  [[nodiscard]] QColor colorOf(const ChartSeries& series) const;
+  [[nodiscard]] QPen penOf(const ChartSeries& series) const;
+  QRectF drawFrame(QPainter& painter, const QRectF& area) const;
+  QRectF drawLegendBeside(QPainter& painter, const QRectF& area) const;
+  void drawLegendInside(QPainter& painter, const QRectF& plot) const;
+  void drawLegendEntry(QPainter& painter, const QRectF& rect, const ChartSeries& series) const;
+  void drawSeries(QPainter& painter, const QRectF& plot, int columns) const;
+  void drawMarks(QPainter& painter, const QRectF& plot, const Drawn& drawn,
+                 const QColor& color) const;
+  void drawNotes(QPainter& painter, const QRectF& plot) const;
+  [[nodiscard]] QString describe(const QRectF& plot, const QPointF& point) const;
+  [[nodiscard]] bool hasFloor() const;
+
+  LineChart chart_;
+  std::array<double, 2> xRange_{0, 1}, yRange_{0, 1};
+};
+
+[[nodiscard]] std::unique_ptr<LineChartFigure> makeLineChart(LineChart chart,
+                                                             FigureStyle style = {});
+
+}  // namespace vitrine::ui
