@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QLocale>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
@@ -16,6 +17,8 @@
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/configure_page.h"
 #include "ui/shell/fuzzy.h"
+#include "ui/shell/help_viewer.h"
+#include "ui/shell/key_dialog.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -218,11 +221,90 @@ QStringList unnamed(const QWidget& root) {
 
 TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
   SampleStudio studio(SampleOptions{0, 50});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
   MainWindow window(studio.workbench);
   window.show();
   EXPECT_EQ(unnamed(window).join(QLatin1Char('\n')).toStdString(), "");
-  window.showPage(QStringLiteral("monitor"));
-  EXPECT_EQ(unnamed(*window.currentPage()).join(QLatin1Char('\n')).toStdString(), "");
+  for (const PageFactory& page : pages()) {
+    ASSERT_TRUE(window.showPage(page.id));
+    window.settle();
+    EXPECT_EQ(unnamed(*window.currentPage()).join(QLatin1Char('\n')).toStdString(), "")
+        << page.id.toStdString();
+  }
+  KeyDialog keys(window.keys(), nullptr);
+  EXPECT_EQ(unnamed(keys).join(QLatin1Char('\n')).toStdString(), "");
+  const HelpViewer help(nullptr);
+  EXPECT_EQ(unnamed(help).join(QLatin1Char('\n')).toStdString(), "");
+}
+
+TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
+  SampleStudio studio(SampleOptions{0, 50});
+  studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.show();
+  for (const PageFactory& page : pages()) {
+    window.showPage(page.id);
+    window.settle();
+    std::set<const QWidget*> reached;
+    for (const QWidget* next = window.nextInFocusChain(); next != &window;
+         next = next->nextInFocusChain())
+      reached.insert(next);
+    for (const auto* button : window.currentPage()->findChildren<QAbstractButton*>()) {
+      if (!button->isVisible() || !button->isEnabled()) continue;
+      if (qobject_cast<QTabBar*>(button->parentWidget()) != nullptr ||
+          button->objectName().startsWith(QLatin1String("qt_")) ||
+          QString::fromLatin1(button->metaObject()->className()) ==
+              QLatin1String("QLineEditIconButton"))
+        continue;  // parts of something that has the focus itself
+      EXPECT_TRUE((button->focusPolicy() & Qt::TabFocus) != 0 && reached.count(button) > 0)
+          << page.id.toStdString() << ": "
+          << (button->accessibleName() + button->text()).toStdString();
+    }
+  }
+}
+
+TEST(MainWindow, GermanAndTurkishNumbersAreReadAndWrittenRight) {
+  SampleStudio studio(SampleOptions{0, 50});
+  for (const QLocale& locale :
+       {QLocale(QLocale::German, QLocale::Germany), QLocale(QLocale::Turkish, QLocale::Turkey)}) {
+    QLocale::setDefault(locale);
+    EXPECT_EQ(number(1234.5, 1).toStdString(), "1,234.5");
+    EXPECT_EQ(count(1234567).toStdString(), "1,234,567");
+    EXPECT_EQ(percent(0.8764, 2).toStdString(), "87.64\u2009%");
+    MainWindow window(studio.workbench);
+    window.show();
+    for (const PageFactory& page : pages()) {
+      ASSERT_TRUE(window.showPage(page.id)) << page.id.toStdString();
+      QCoreApplication::processEvents();
+    }
+    // Turkish has two letters i: what is looked for without regard to case is still found.
+    window.openPalette();
+    QTest::keyClicks(&window.commandPalette().input(), "MONITOR");
+    ASSERT_GT(window.commandPalette().list().count(), 0) << locale.name().toStdString();
+    EXPECT_EQ(window.commandPalette().list().item(0)->text().toStdString(), "Monitor");
+    window.commandPalette().reject();
+    window.runsPanel().filter().setText(QStringLiteral("STATE=interrupted"));
+    QCoreApplication::processEvents();
+  }
+  QLocale::setDefault(QLocale::c());
+}
+
+TEST(MainWindow, FitsATinyScreenAndAHugeZoom) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  for (const double zoom : {0.6, 1.0, 2.4}) {
+    window.setZoom(zoom);
+    for (const QSize size : {QSize(320, 240), QSize(3840, 2160)}) {
+      window.resize(size);
+      for (const PageFactory& page : pages()) {
+        ASSERT_TRUE(window.showPage(page.id));
+        QCoreApplication::processEvents();
+        EXPECT_GT(window.currentPage()->width(), 0) << page.id.toStdString();
+      }
+    }
+  }
+  window.setZoom(1);
 }
 
 TEST(MainWindow, AHundredRunsShowInHalfASecond) {
