@@ -49,7 +49,7 @@ constexpr LightVerb kLightVerbs[] = {
     {"tag", runTag},       {"runs", runRuns},     {"show", runShow},     {"compare", runCompare},
     {"query", runQuery},   {"db", runDb},         {"doctor", runDoctor}, {"export", runExport},
     {"import", runImport}, {"search", runSearch}, {"pause", runPause},   {"queue", runQueue},
-    {"work", runWork},     {"move", runMove},
+    {"work", runWork},     {"move", runMove},     {"serve", runServe},
 };
 
 const Verb* findVerb(const std::string& name) {

@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstring>
 
 namespace vitrine::app {
 
@@ -29,6 +32,40 @@ std::vector<std::string> environmentWith(const std::vector<std::string>& more) {
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (isOpen()) ::close(fd_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  [[nodiscard]] bool isOpen() const { return fd_ >= 0; }
+  [[nodiscard]] int descriptor() const { return fd_; }
+  /// Leaves the position at the beginning, where who inherits it reads.
+  [[nodiscard]] bool fill(const std::string& text) const {
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t wrote =
+          ::pwrite(fd_, text.data() + done, text.size() - done, static_cast<off_t>(done));
+      if (wrote <= 0) return false;
+      done += static_cast<std::size_t>(wrote);
+    }
+    return true;
+  }
+  [[nodiscard]] std::string content() const {
+    std::string text;
+    char buffer[65536];
+    for (ssize_t got = 0;
+         (got = ::pread(fd_, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0;)
+      text.append(buffer, static_cast<std::size_t>(got));
+    return text;
+  }
+
+ private:
+  int fd_;
+};
 
 }  // namespace
 
@@ -69,6 +106,34 @@ int runAndWait(const std::vector<std::string>& arguments,
                                     pointers(arguments).data(), pointers(all).data());
   posix_spawn_file_actions_destroy(&actions);
   return failed == 0 ? waitFor(pid) : -1;
+}
+
+Completed runWithInput(const std::vector<std::string>& arguments, const std::string& input) {
+  Completed completed;
+  // Files in memory: no pipe fills up while nobody reads it.
+  const MemoryFile in("input"), out("output"), err("errors");
+  if (!in.isOpen() || !out.isOpen() || !err.isOpen() || !in.fill(input)) return completed;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.descriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.descriptor(), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const int failed = ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes,
+                                    pointers(arguments).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    completed.err = std::strerror(failed);
+    return completed;
+  }
+  completed.code = waitFor(pid);
+  completed.out = out.content();
+  completed.err = err.content();
+  return completed;
 }
 
 bool startDetached(const std::vector<std::string>& arguments) {

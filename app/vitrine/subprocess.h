@@ -16,6 +16,14 @@ namespace vitrine::app {
 [[nodiscard]] int runAndWait(const std::vector<std::string>& arguments,
                              const std::vector<std::string>& environment = {});
 
+struct Completed {
+  int code = -1;  ///< exit status; -1 when it could not be started or a signal ended it
+  std::string out, err;
+};
+/// Waits for the program, in a session of its own: what ends this one's does not end it.
+[[nodiscard]] Completed runWithInput(const std::vector<std::string>& arguments,
+                                     const std::string& input);
+
 /// Starts the program in a session of its own and does not wait. \returns false when it cannot be
 /// started
 bool startDetached(const std::vector<std::string>& arguments);

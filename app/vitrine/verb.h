@@ -40,6 +40,7 @@ int runTag(const Arguments& arguments);
 int runExport(const Arguments& arguments);
 int runImport(const Arguments& arguments);
 int runDb(const Arguments& arguments);
+int runServe(const Arguments& arguments);
 int runDoctor(const Arguments& arguments);
 
 // In the engine module.

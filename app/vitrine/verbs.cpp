@@ -36,6 +36,7 @@ constexpr Verb kVerbs[] = {
     {"export", "put runs into a file: everything, CSV, JSON Lines, or TensorBoard's event files"},
     {"import", "take runs from an exported file or from TensorBoard's event files"},
     {"db", "back up, check and compact the database, or say what takes its space"},
+    {"serve", "answer a window on another machine, over standard input and output"},
     {"doctor", "what this machine has and lacks"},
 };
 

@@ -51,6 +51,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   statusBar()->setContentsMargins(0, 0, 0, 0);
   statusBar()->addWidget(bottom_, 1);
 
+  files_.addOpener([this](const QString& file) { return openFigure(file); });
   connect(&files_, &FileDesk::importing, this, &MainWindow::showImport);
   connect(&files_, &FileDesk::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);

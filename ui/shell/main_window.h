@@ -89,6 +89,8 @@ class MainWindow : public QMainWindow {
   void viewChosen(int index);
   void showView(const ViewHistory::View& view);
   void exportPage();
+  /// Opens the chart that an exported figure was drawn from; false where it carries no recipe.
+  bool openFigure(const QString& file);
   void showHowToRead();
   void showDocuments();
   void showShortcuts();

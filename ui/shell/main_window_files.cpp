@@ -8,8 +8,9 @@
 #include <QProgressDialog>
 
 #include "core/base/error.h"
-#include "ui/figures/figure.h"
+#include "ui/figures/export_dialog.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
 #include "ui/shell/recent_databases.h"
 #include "ui/shell/weights_dialog.h"
 
@@ -97,12 +98,30 @@ void MainWindow::showWeights(const QString& file) {
 }
 
 void MainWindow::exportPage() {
-  Page* page = currentPage();
-  const std::unique_ptr<Figure> figure = page == nullptr ? nullptr : page->figure();
-  if (figure == nullptr) {
-    workbench_.say(tr("This page has no figure to export now."));
-    return;
+  if (Page* page = currentPage())
+    exportFigureOf(this, workbench_, *page,
+                   pages()[static_cast<std::size_t>(tabs_->currentIndex())].id);
+}
+
+bool MainWindow::openFigure(const QString& file) {
+  static const QStringList kEndings{QStringLiteral("png"), QStringLiteral("svg"),
+                                    QStringLiteral("pdf"), QStringLiteral("csv"),
+                                    QStringLiteral("json")};
+  if (!kEndings.contains(QFileInfo(file).suffix().toLower())) return false;
+  const std::optional<Recipe> recipe = readRecipe(file);
+  if (!recipe) return false;
+  try {
+    selectRunsOf(*recipe, workbench_);
+  } catch (const Error& error) {
+    workbench_.say(
+        QStringLiteral("%1: %2").arg(QFileInfo(file).fileName(), QString::fromUtf8(error.what())));
+    return true;
   }
+  const QString id = QString::fromStdString(recipe->page);
+  if (!showPage(id)) return true;
+  currentPage()->setViewState(recipe->view);
+  workbench_.say(tr("%1 is open again, with the data of now.").arg(QFileInfo(file).fileName()));
+  return true;
 }
 
 }  // namespace vitrine::ui

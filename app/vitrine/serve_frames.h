@@ -1,0 +1,48 @@
+// Frames of `vitrine serve`: a length and a CBOR map each. See resources/docs/serve.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace vitrine::app {
+
+/// Bytes of a frame's map, at most.
+constexpr std::size_t kLargestFrame = std::size_t{64} << 20;
+
+/// The stream cannot be followed any further: what comes next is not the beginning of a frame.
+class BrokenStream : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The next frame's bytes; nullopt at the end of the stream between two frames. Memory grows with
+/// what arrives, never with what a length claims.
+/// \throws BrokenStream  a length of 0 or above kLargestFrame, an end within a frame, a read error
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> readFrame(int fd);
+
+/// What a frame says. \throws std::invalid_argument  no CBOR, no map, deeper than 32 levels, or
+/// bytes behind it; the stream goes on with the next frame
+[[nodiscard]] Json frameMap(std::span<const std::uint8_t> bytes);
+
+/// Writes whole frames, from any thread.
+class FrameWriter {
+ public:
+  explicit FrameWriter(int fd) : fd_(fd) {}
+  /// \returns false  nobody reads any more; this and all later frames are dropped
+  bool write(const Json& map);
+
+ private:
+  int fd_;
+  std::mutex mutex_;
+  bool isBroken_ = false;
+};
+
+}  // namespace vitrine::app

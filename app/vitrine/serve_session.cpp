@@ -1,0 +1,437 @@
+#include "app/vitrine/serve_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "app/vitrine/subprocess.h"
+#include "core/base/error.h"
+#include "core/jobs/launcher.h"
+#include "core/jobs/queue.h"
+#include "core/jobs/work.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr std::size_t kRowsPerFrame = 500;
+constexpr std::size_t kDefaultRows = 100'000;
+constexpr auto kWatchPause = std::chrono::milliseconds(250);
+
+/// \throws BadRequest  it is not there, or of another type
+std::string textOf(const Json& request, const char* key) {
+  const auto found = request.find(key);
+  if (found == request.end() || !found->is_string())
+    throw BadRequest(std::string("'") + key + "' has to be a text");
+  return found->get<std::string>();
+}
+
+/// An id as the key of a table: no two are alike, whatever bytes a text holds.
+std::string keyOf(const Json& id) {
+  return id.is_string() ? "t" + id.get<std::string>()
+                        : "i" + (id.is_number_integer() ? std::to_string(id.get<std::int64_t>())
+                                                        : std::string());
+}
+
+std::int64_t integerOf(const Json& request, const char* key,
+                       std::optional<std::int64_t> otherwise) {
+  const auto found = request.find(key);
+  if (found == request.end() && otherwise) return *otherwise;
+  if (found == request.end() || !found->is_number_integer())
+    throw BadRequest(std::string("'") + key + "' has to be an integer");
+  return found->get<std::int64_t>();
+}
+
+bool flagOf(const Json& request, const char* key) {
+  const auto found = request.find(key);
+  if (found == request.end()) return false;
+  if (!found->is_boolean()) throw BadRequest(std::string("'") + key + "' has to be true or false");
+  return found->get<bool>();
+}
+
+/// How errors are called in answers.
+std::string kindOf(const Error& error) {
+  if (dynamic_cast<const NotFoundError*>(&error) != nullptr) return "not_found";
+  if (dynamic_cast<const RefusedError*>(&error) != nullptr) return "refused";
+  switch (error.code()) {
+    case ExitCode::BadUsage:
+      return "config";
+    case ExitCode::NotFound:
+      return "not_found";
+    case ExitCode::Refused:
+      return "refused";
+    default:
+      return "failed";
+  }
+}
+
+Json rowOf(const RunRow& run) {
+  const auto orNull = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"id", run.id},
+          {"uuid", run.uuid},
+          {"experiment", run.experiment},
+          {"variant", run.variant},
+          {"stage", run.stage},
+          {"name", run.name},
+          {"seed", run.seed},
+          {"state", toString(run.state)},
+          {"reason", orNull(run.reason)},
+          {"created_at", orNull(run.createdAt)},
+          {"started_at", orNull(run.startedAt)},
+          {"finished_at", orNull(run.finishedAt)},
+          {"heartbeat_at", orNull(run.heartbeatAt)},
+          {"device", orNull(run.device)},
+          {"commit", orNull(run.commit)},
+          {"step", run.step},
+          {"total_steps", run.totalSteps},
+          {"epoch", run.epoch},
+          {"total_epochs", run.totalEpochs},
+          {"loss", run.loss},
+          {"images_per_second", run.imagesPerSecond},
+          {"remaining_seconds", run.remainingSeconds},
+          {"memory_bytes", run.memoryBytes},
+          {"latest_checkpoint", run.latestCheckpoint},
+          {"best_checkpoint", run.bestCheckpoint}};
+}
+
+}  // namespace
+
+class ServeSession::Lane {
+ public:
+  Lane(ServeSession& session, Waiting waiting) : session_(session), waiting_(waiting) {
+    thread_ = std::thread([this] { work(); });
+  }
+  ~Lane() {
+    {
+      const std::lock_guard lock(mutex_);
+      isEnding_ = true;
+      if (waiting_ == Waiting::Replaced) tasks_.clear();
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  /// \returns ids of waiting tasks that this one takes the place of
+  std::vector<Json> add(Task task) {
+    std::vector<Json> replaced;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_ == Waiting::Replaced) {
+        for (const Task& old : tasks_) replaced.push_back(old.id);
+        tasks_.clear();
+      }
+      tasks_.push_back(std::move(task));
+    }
+    changed_.notify_all();
+    return replaced;
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      std::optional<Task> task;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return isEnding_ || !tasks_.empty(); });
+        if (tasks_.empty()) return;
+        task = std::move(tasks_.front());
+        tasks_.pop_front();
+      }
+      session_.work(*task);
+    }
+  }
+
+  ServeSession& session_;
+  Waiting waiting_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  bool isEnding_ = false;
+  std::thread thread_;
+};
+
+ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer)
+    : database_(std::move(database)), writer_(writer) {
+  lanes_["describe"] = std::make_unique<Lane>(*this, Waiting::Replaced);
+  lanes_["query"] = std::make_unique<Lane>(*this, Waiting::Replaced);
+  lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
+  lanes_["change"] = std::make_unique<Lane>(*this, Waiting::Kept);
+}
+
+ServeSession::~ServeSession() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, isCancelled] : open_) isCancelled->store(true);
+  }
+  lanes_.clear();
+}
+
+bool ServeSession::take(const Json& request) {
+  const auto id = request.find("id");
+  if (id == request.end() || !(id->is_number_integer() || id->is_string())) {
+    fail(nullptr, "protocol", "a request has an 'id', an integer or a text");
+    return isGreeted_;
+  }
+  const auto op = request.find("op");
+  if (op == request.end() || !op->is_string()) {
+    fail(*id, "protocol", "a request has an 'op', a text");
+    return isGreeted_;
+  }
+  Task task{*id, op->get<std::string>(), request};
+  if (!isGreeted_) {
+    if (task.op == "hello") work(task);
+    if (!isGreeted_ && task.op != "hello")
+      fail(task.id, "protocol", "the first request is 'hello'");
+    return isGreeted_;
+  }
+  static const std::map<std::string, std::string> kLanes{{"describe", "describe"},
+                                                         {"query", "query"},
+                                                         {"watch", "watch"},
+                                                         {"enqueue", "change"},
+                                                         {"request", "change"}};
+  const auto lane = kLanes.find(task.op);
+  if (task.op == "hello" || task.op == "cancel") {
+    work(task);
+    return true;
+  }
+  if (lane == kLanes.end()) {
+    fail(task.id, "protocol",
+         "there is no operation '" + task.op +
+             "'; there are hello, describe, query, watch, enqueue, request, cancel");
+    return true;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!open_.try_emplace(keyOf(task.id), task.isCancelled).second) {
+      // Not forgotten: the id belongs to the other one.
+      writer_.write(
+          {{"id", task.id},
+           {"error",
+            {{"kind", "protocol"}, {"message", "this id is in use; give every request its own"}}}});
+      return true;
+    }
+    // One watch at a time: a newer one ends the older.
+    if (task.op == "watch" && watching_) watching_->store(true);
+    if (task.op == "watch") watching_ = task.isCancelled;
+  }
+  for (const Json& old : lanes_.at(lane->second)->add(std::move(task)))
+    fail(old, "replaced", "a newer request of the same kind took its place");
+  return true;
+}
+
+void ServeSession::work(const Task& task) {
+  try {
+    if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
+    if (task.op == "hello") return hello(task);
+    if (task.op == "cancel") return cancel(task);
+    if (task.op == "describe") return describe(task);
+    if (task.op == "query") return query(task);
+    if (task.op == "watch") return watch(task);
+    if (task.op == "enqueue") return enqueue(task);
+    return this->request(task);
+  } catch (const BadRequest& problem) {
+    fail(task.id, "protocol", problem.what());
+  } catch (const Error& problem) {
+    fail(task.id, task.isCancelled->load() ? "cancelled" : kindOf(problem), problem.what());
+  } catch (const std::exception& problem) {
+    fail(task.id, "failed", problem.what());
+  }
+}
+
+void ServeSession::hello(const Task& task) {
+  const std::int64_t asked = integerOf(task.request, "protocol", std::nullopt);
+  if (asked != kProtocol) {
+    fail(task.id, "protocol",
+         "protocol " + std::to_string(asked) + " is not spoken here, " + std::to_string(kProtocol) +
+             " is; install the same version of Vitrine on both ends");
+    return;
+  }
+  RunStore store(database_);
+  Json uuid = store.query("SELECT value FROM meta WHERE key = 'uuid'").rows.at(0).at(0);
+  const Worker self = thisWorker();
+  isGreeted_ = true;
+  answer(task,
+         {{"protocol", kProtocol},
+          {"vitrine", VITRINE_VERSION},
+          {"host", self.host},
+          {"pid", self.pid},
+          {"largest_frame", kLargestFrame},
+          {"operations", {"hello", "describe", "query", "watch", "enqueue", "request", "cancel"}},
+          {"database",
+           {{"file", std::filesystem::absolute(database_).string()},
+            {"uuid", std::move(uuid)},
+            {"change", store.lastChange()}}}});
+}
+
+void ServeSession::cancel(const Task& task) {
+  const auto of = task.request.find("of");
+  if (of == task.request.end()) throw BadRequest("'of' has to be the id of a request");
+  bool isKnown = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(keyOf(*of));
+    isKnown = found != open_.end();
+    if (isKnown) found->second->store(true);
+  }
+  answer(task, {{"known", isKnown}});
+}
+
+void ServeSession::describe(const Task& task) { answer(task, Json::parse(describeJson())); }
+
+void ServeSession::query(const Task& task) {
+  RunStore store(database_, OpenMode::ReadOnly);
+  RunStore::QueryLimits limits;
+  const std::int64_t rows = integerOf(task.request, "rows", kDefaultRows);
+  if (rows < 1) throw BadRequest("'rows' has to be 1 or more");
+  limits.rows = static_cast<std::size_t>(rows);
+  limits.isStopped = task.isCancelled.get();
+  RunStore::Table table = store.query(textOf(task.request, "sql"), limits);
+  for (std::size_t at = 0; at < table.rows.size() || at == 0; at += kRowsPerFrame) {
+    const std::size_t end = std::min(at + kRowsPerFrame, table.rows.size());
+    Json fields = Json::object();
+    if (at == 0) fields["columns"] = table.columns;
+    Json part = Json::array();
+    for (std::size_t i = at; i < end; ++i) part.push_back(std::move(table.rows[i]));
+    fields["rows"] = std::move(part);
+    if (end < table.rows.size()) {
+      this->part(task, std::move(fields));
+      if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
+      continue;
+    }
+    fields["cut"] = table.isCut;
+    return answer(task, std::move(fields));
+  }
+}
+
+void ServeSession::watch(const Task& task) {
+  RunStore store(database_, OpenMode::ReadWrite);
+  std::int64_t seen = integerOf(task.request, "after", 0);
+  std::int64_t version = -1;
+  auto reaped = std::chrono::steady_clock::time_point::min();
+  bool isFirst = true;
+  while (!task.isCancelled->load()) {
+    // Somebody looks: a run whose process is gone says so.
+    if (const auto now = std::chrono::steady_clock::now(); now - reaped > std::chrono::seconds(5)) {
+      store.reapLostRuns();
+      reaped = now;
+    }
+    const std::int64_t current = store.dataVersion();
+    if (current != version || isFirst) {
+      version = current;
+      // Asked before: what changes while the rows are read is sent once more, and never left out.
+      const std::int64_t newest = store.lastChange();
+      const std::vector<RunRow> rows = store.runs(seen);
+      const std::vector<std::int64_t> deleted = store.deletedRuns(seen);
+      seen = std::max(seen, newest);
+      for (std::size_t at = 0; at < rows.size() || at == 0; at += kRowsPerFrame) {
+        const std::size_t end = std::min(at + kRowsPerFrame, rows.size());
+        if (rows.empty() && deleted.empty() && !isFirst) break;
+        Json part = Json::array();
+        for (std::size_t i = at; i < end; ++i) part.push_back(rowOf(rows[i]));
+        const bool isLast = end == rows.size();
+        Json fields{{"runs", std::move(part)}};
+        // Whoever comes back after a dropped link asks from here on: not before all of it was sent.
+        if (isLast) fields["change"] = seen;
+        if (isLast) fields["deleted"] = deleted;
+        this->part(task, std::move(fields));
+      }
+      isFirst = false;
+    }
+    std::this_thread::sleep_for(kWatchPause);
+  }
+  answer(task, {{"ended", true}});
+}
+
+void ServeSession::enqueue(const Task& task) {
+  const std::string text = textOf(task.request, "experiment");
+  const std::filesystem::path program = headlessProgram();
+  std::vector<std::string> command{
+      program.string(), "enqueue", "-",
+      "--json",         "--db",    std::filesystem::absolute(database_).string()};
+  if (flagOf(task.request, "front")) command.emplace_back("--front");
+  if (flagOf(task.request, "needed")) command.emplace_back("--needed");
+  if (const auto overrides = task.request.find("overrides"); overrides != task.request.end()) {
+    const BadRequest wrong("'overrides' has to be a list of texts, KEY=VALUE each");
+    if (!overrides->is_array()) throw wrong;
+    for (const Json& one : *overrides) {
+      if (!one.is_string()) throw wrong;
+      command.push_back(one.get<std::string>());
+      if (command.back().empty() || command.back().front() == '-') throw wrong;
+    }
+  }
+  const Completed done = runWithInput(command, text);
+  if (done.code != 0) {
+    std::string said = done.err;
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    said.erase(0, said.find_last_of('\n') + 1);
+    const std::string kind = done.code == static_cast<int>(ExitCode::BadUsage)   ? "config"
+                             : done.code == static_cast<int>(ExitCode::NotFound) ? "not_found"
+                             : done.code == static_cast<int>(ExitCode::Refused)  ? "refused"
+                                                                                 : "failed";
+    return fail(task.id, kind, said.empty() ? "nothing was enqueued" : said);
+  }
+  const Json report = Json::parse(done.out, nullptr, false);
+  if (!report.is_object() || !report.contains("ids"))
+    throw Error("'" + program.string() + " enqueue' gave no ids");
+  attendQueue(database_, program);
+  answer(task, {{"ids", report.at("ids")}});
+}
+
+void ServeSession::request(const Task& task) {
+  const std::int64_t id = integerOf(task.request, "run", std::nullopt);
+  const std::string what = textOf(task.request, "what");
+  RunStore store(database_, OpenMode::ReadWrite);
+  store.reapLostRuns();
+  JobQueue queue(store);
+  (void)store.run(id);
+  if (what == "stop") {
+    stopRun(store, id);
+  } else if (what == "pause") {
+    pauseRun(store, id);
+    queue.remove(id);
+  } else if (what == "checkpoint") {
+    store.setRequest(id, "checkpoint");
+  } else if (what == "resume") {
+    queue.enqueue(std::span(&id, 1), {},
+                  flagOf(task.request, "front") ? QueueEnd::Front : QueueEnd::Back);
+    attendQueue(database_, headlessProgram());
+  } else if (what == "delete") {
+    store.deleteRun(id);
+    return answer(task, {{"run", id}, {"state", nullptr}});
+  } else {
+    throw BadRequest("'what' has to be stop, pause, checkpoint, resume or delete, not '" + what +
+                     "'");
+  }
+  answer(task, {{"run", id}, {"state", toString(store.run(id).state)}});
+}
+
+void ServeSession::answer(const Task& task, Json fields) {
+  fields["id"] = task.id;
+  fields["more"] = false;
+  forget(task.id);
+  writer_.write(fields);
+}
+
+void ServeSession::part(const Task& task, Json fields) {
+  fields["id"] = task.id;
+  fields["more"] = true;
+  // Nobody reads: whoever asked is gone, and what streams must not go on for ever.
+  if (!writer_.write(fields)) task.isCancelled->store(true);
+}
+
+void ServeSession::fail(const Json& id, const std::string& kind, const std::string& message) {
+  forget(id);
+  writer_.write({{"id", id}, {"error", {{"kind", kind}, {"message", message}}}});
+}
+
+void ServeSession::forget(const Json& id) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(keyOf(id));
+}
+
+}  // namespace vitrine::app

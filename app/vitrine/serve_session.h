@@ -1,0 +1,77 @@
+// One conversation of `vitrine serve`: requests in, answers out. See resources/docs/serve.md.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "app/vitrine/serve_frames.h"
+#include "core/base/json.h"
+
+namespace vitrine::app {
+
+/// A request that is not understood: unknown operation, missing or wrong field.
+class BadRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class ServeSession {
+ public:
+  static constexpr int kProtocol = 1;
+
+  /// \param writer  must outlive the session
+  ServeSession(std::filesystem::path database, FrameWriter& writer);
+  /// Ends queries and watches; what was to be enqueued or asked of a run is finished first.
+  ~ServeSession();
+  ServeSession(const ServeSession&) = delete;
+  ServeSession& operator=(const ServeSession&) = delete;
+
+  /// Answers, now or later from another thread. \returns false  the conversation cannot go on: the
+  /// first request was no `hello` of a protocol that is spoken here
+  bool take(const Json& request);
+
+ private:
+  struct Task {
+    Json id;
+    std::string op;
+    Json request;
+    std::shared_ptr<std::atomic<bool>> isCancelled = std::make_shared<std::atomic<bool>>(false);
+  };
+  /// A thread that works on tasks one after the other.
+  class Lane;
+  /// Waiting tasks of the same operation are replaced by a newer one, or kept in order.
+  enum class Waiting { Replaced, Kept };
+
+  void work(const Task& task);
+  void hello(const Task& task);
+  void describe(const Task& task);
+  void query(const Task& task);
+  void watch(const Task& task);
+  void enqueue(const Task& task);
+  void request(const Task& task);
+  void cancel(const Task& task);
+  void answer(const Task& task, Json fields);
+  /// An answer that others follow.
+  void part(const Task& task, Json fields);
+  void fail(const Json& id, const std::string& kind, const std::string& message);
+  void forget(const Json& id);
+
+  std::filesystem::path database_;
+  FrameWriter& writer_;
+  bool isGreeted_ = false;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;  ///< by id as text
+  std::shared_ptr<std::atomic<bool>> watching_;                     ///< of the newest watch
+  std::map<std::string, std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace vitrine::app

@@ -1,0 +1,242 @@
+"""A client of `vitrine serve` written from resources/docs/serve.md alone, with the standard library.
+
+serve_client.py PROGRAM DATABASE EXPERIMENT: plays through the page and prints what failed; exit 1 when something did.
+"""
+
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+
+def encode(value):
+    """CBOR (RFC 8949) of None, bool, int, float, str, list and dict."""
+    def head(major, number):
+        for code, size, form in ((24, 1, ">B"), (25, 2, ">H"), (26, 4, ">I"), (27, 8, ">Q")):
+            if number < 24:
+                return bytes([major << 5 | number])
+            if number < 1 << (8 * size):
+                return bytes([major << 5 | code]) + struct.pack(form, number)
+        raise ValueError(number)
+
+    if value is None:
+        return b"\xf6"
+    if value is True or value is False:
+        return b"\xf5" if value else b"\xf4"
+    if isinstance(value, int):
+        return head(0, value) if value >= 0 else head(1, -1 - value)
+    if isinstance(value, float):
+        return b"\xfb" + struct.pack(">d", value)
+    if isinstance(value, str):
+        data = value.encode()
+        return head(3, len(data)) + data
+    if isinstance(value, list):
+        return head(4, len(value)) + b"".join(encode(one) for one in value)
+    return head(5, len(value)) + b"".join(encode(k) + encode(v) for k, v in value.items())
+
+
+def decode(data, at=0):
+    """One CBOR value; returns it and where the next one begins."""
+    major, low = data[at] >> 5, data[at] & 31
+    at += 1
+    if major == 7:
+        if low in (20, 21):
+            return low == 21, at
+        if low == 22:
+            return None, at
+        form, size = {25: (">e", 2), 26: (">f", 4), 27: (">d", 8)}[low]
+        return struct.unpack(form, data[at:at + size])[0], at + size
+    if low < 24:
+        number = low
+    else:
+        size = 1 << (low - 24)
+        number = int.from_bytes(data[at:at + size], "big")
+        at += size
+    if major == 0:
+        return number, at
+    if major == 1:
+        return -1 - number, at
+    if major in (2, 3):
+        part = data[at:at + number]
+        return (bytes(part) if major == 2 else part.decode()), at + number
+    if major == 4:
+        out = []
+        for _ in range(number):
+            one, at = decode(data, at)
+            out.append(one)
+        return out, at
+    out = {}
+    for _ in range(number):
+        key, at = decode(data, at)
+        out[key], at = decode(data, at)
+    return out, at
+
+
+class Client:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.answers, self.arrived, self.ended = {}, threading.Condition(), False
+        self.next = 0
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        out = self.process.stdout
+        while True:
+            head = out.read(4)
+            if len(head) < 4:
+                break
+            data = out.read(struct.unpack("<I", head)[0])
+            answer, end = decode(data)
+            assert end == len(data), "bytes behind the map"
+            with self.arrived:
+                self.answers.setdefault(answer["id"], []).append(answer)
+                self.arrived.notify_all()
+        with self.arrived:
+            self.ended = True
+            self.arrived.notify_all()
+
+    def send(self, **request):
+        self.next += 1
+        request.setdefault("id", self.next)
+        self.raw(encode(request))
+        return request["id"]
+
+    def raw(self, data):
+        self.process.stdin.write(struct.pack("<I", len(data)) + data)
+        self.process.stdin.flush()
+
+    def wait(self, found, seconds=60):
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: found() or self.ended, seconds), "no answer in time"
+            assert found(), "the program ended"
+
+    def all(self, request):
+        """Every answer to a request, once the last one is there."""
+        def is_done():
+            got = self.answers.get(request, [])
+            return got and (got[-1].get("error") or not got[-1]["more"])
+        self.wait(is_done)
+        return self.answers.pop(request)
+
+    def ask(self, **request):
+        return self.all(self.send(**request))[-1]
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait(60)
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def error_of(answer):
+    return answer.get("error", {}).get("kind")
+
+
+def greet(command):
+    client = Client(command)
+    hello = client.ask(op="hello", protocol=1)
+    check(hello["protocol"] == 1 and hello["database"]["uuid"], hello)
+    return client, hello
+
+
+def play(program, database, experiment):
+    command = [program, "serve", "--db", database]
+
+    # The first request is hello.
+    client = Client(command)
+    check(error_of(client.ask(op="query", sql="SELECT 1")) == "protocol", "a query before hello")
+    check(client.process.wait(60) == 2, "the program ends with 2")
+    client = Client(command)
+    check(error_of(client.ask(op="hello", protocol=7)) == "protocol", "a protocol nobody speaks")
+    check(client.process.wait(60) == 2, "the program ends with 2")
+    # The example of the page, byte by byte.
+    client = Client(command)
+    client.raw(bytes.fromhex("a362696401626f706568656c6c6f6870726f746f636f6c01"))
+    check(client.all(1)[0]["protocol"] == 1, "the example of the page")
+
+    check(error_of(client.ask(op="dance")) == "protocol", "an unknown operation")
+    check(error_of(client.ask(op="query")) == "protocol", "a query without sql")
+    check(error_of(client.ask(op="query", sql="DELETE FROM run")) == "refused", "a statement that writes")
+    check(error_of(client.ask(op="query", sql="SELECT nothing")) == "failed", "a statement with an error")
+    check(error_of(client.ask(op="request", run=10**6, what="stop")) == "not_found", "a run that is not there")
+    client.raw(b"\xff\xff")
+    client.wait(lambda: None in client.answers)
+    check(error_of(client.answers.pop(None)[0]) == "protocol", "a frame that is no CBOR")
+    client.raw(encode({"id": "deep", "op": "query", "sql": "SELECT 1", "x": eval("[" * 40 + "]" * 40)}))
+    client.wait(lambda: None in client.answers)
+    check(error_of(client.answers.pop(None)[0]) == "protocol", "a map of 41 levels")
+    check(client.ask(op="query", sql="SELECT 1")["rows"] == [[1]], "the conversation goes on after those")
+
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) SELECT i, 'x' AS t FROM n"
+    parts = client.all(client.send(op="query", sql=numbers % 1234))
+    check(parts[0]["columns"] == ["i", "t"] and len(parts) == 3, "a long answer comes in parts")
+    check([row[0] for part in parts for row in part["rows"]] == list(range(1, 1235)), "all rows, in order")
+    check(parts[-1]["cut"] is False, "nothing was cut")
+    check(client.all(client.send(op="query", sql=numbers % 1234, rows=10))[-1]["cut"] is True, "rows were cut")
+
+    # Of two queries that wait, the newer one is answered.
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    first = client.send(op="query", sql=endless)
+    time.sleep(0.5)  # it runs, and does not wait
+    second = client.send(op="query", sql="SELECT 2")
+    third = client.send(op="query", sql="SELECT 3")
+    check(error_of(client.all(second)[0]) == "replaced", "the older one that waits is replaced")
+    check(client.ask(op="cancel", of=first)["known"] is True, "the one that runs is known")
+    check(error_of(client.all(first)[0]) == "cancelled", "the one that runs is cancelled")
+    check(client.all(third)[0]["rows"] == [[3]], "the newest is answered")
+    check(client.ask(op="cancel", of=first)["known"] is False, "it is over")
+
+    kinds = {item["kind"] for item in client.ask(op="describe")["catalog"]["items"]}
+    check("architecture" in kinds, "the catalog has architectures")
+
+    # Watch, enqueue, lose the link, come back, and miss nothing.
+    watch = client.send(op="watch")
+    client.wait(lambda: any("change" in one for one in client.answers.get(watch, [])))
+    before = client.answers[watch][-1]["change"]
+    check(error_of(client.ask(op="enqueue", experiment="title = ")) == "config", "an experiment that is none")
+    ids = client.ask(op="enqueue", experiment=experiment)["ids"]
+    check(len(ids) >= 1, "runs were stored")
+    client.wait(lambda: {run["id"] for one in client.answers[watch] for run in one["runs"]} >= set(ids))
+    client.process.kill()  # the link drops
+
+    client, hello = greet(command)
+    watch = client.send(op="watch", after=before)
+    known = {}
+
+    def are_done():
+        for one in client.answers.get(watch, []):
+            known.update({run["id"]: run for run in one["runs"]})
+        return all(known.get(run, {}).get("state") == "done" for run in ids)
+    client.wait(are_done, 100)
+    check(set(known) == set(ids), "after that change there were those runs, and no others")
+    rows = client.ask(op="query", sql="SELECT count(*) FROM metrics WHERE run_id = %d AND name = 'train/loss'" % ids[0])
+    check(rows["rows"][0][0] > 0, "its curve is there")
+    check(error_of(client.ask(op="request", run=ids[0], what="stop")) == "refused", "it has ended")
+    check(error_of(client.ask(op="request", run=ids[0], what="dance")) == "protocol", "an unknown request")
+    check(client.ask(op="request", run=ids[0], what="delete")["state"] is None, "it is deleted")
+    client.wait(lambda: any(ids[0] in one.get("deleted", []) for one in client.answers[watch]))
+    check(client.ask(op="cancel", of=watch)["known"] is True, "the watch is known")
+    client.wait(lambda: client.answers[watch][-1].get("ended"))
+    check(client.close() == 0, "it ends with 0")
+
+    # A length that cannot be.
+    client, _ = greet(command)
+    client.process.stdin.write(struct.pack("<I", (64 << 20) + 1))
+    client.process.stdin.flush()
+    client.wait(lambda: None in client.answers)
+    check(error_of(client.answers[None][0]) == "protocol", "a frame that is too large")
+    check(client.process.wait(60) == 1, "it ends with 1")
+    # An end within a frame.
+    client, _ = greet(command)
+    client.process.stdin.write(b"\x10\x00\x00\x00abc")
+    check(client.close() == 1, "an end within a frame")
+
+
+if __name__ == "__main__":
+    with open(sys.argv[3], encoding="utf-8") as file:
+        play(sys.argv[1], sys.argv[2], file.read())
+    print("every line of the page held")
