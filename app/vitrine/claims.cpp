@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/config/claims.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/store/comparison.h"
 
 namespace vitrine::app {
 
@@ -16,16 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Last values by seed of one variant or stage; of runs that say the same the newest counts.
-std::map<std::uint64_t, double> valuesOf(RunStore& store, const std::string& experiment,
-                                         const std::string& name, const std::string& metric) {
-  std::map<std::uint64_t, double> values;
-  for (const auto& [id, last] : store.lastValues(metric)) {
-    const RunRow run = store.run(id);
-    if (run.experiment != experiment || run.state != RunState::Done) continue;
-    if (run.variant == name || run.stage == name) values[run.seed] = last;
-  }
-  return values;
+/// Last values by seed of one variant or stage, finished runs only; of runs that say the same the
+/// newest counts.
+std::map<std::uint64_t, double> valuesOf(RunStore& store, const std::vector<RunRow>& runs,
+                                         const std::string& experiment, const std::string& name,
+                                         const std::string& metric) {
+  return finishedValues([&](const std::string& sql) { return store.query(sql); }, runs, experiment,
+                        name, metric);
 }
 
 std::string relation(const Claim& claim) {
@@ -54,15 +52,16 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
     throw ConfigError(sentences);
   }
   RunStore store = openStoreForReading(line);
+  const std::vector<RunRow> runs = store.runs();
   Json out = Json::array();
   Table table{{"claim", "verdict", "n", "metric", "relation", "measured", "why"}, {}};
   for (const Claim& claim : claims) {
     const std::string path = (fs::path(file).parent_path() / claim.experiment).string();
     const std::string title = titleOf(readTextFile(path), path);
     const Judgement judgement =
-        judge(claim, valuesOf(store, title, claim.better, claim.metric),
+        judge(claim, valuesOf(store, runs, title, claim.better, claim.metric),
               claim.above ? std::map<std::uint64_t, double>{}
-                          : valuesOf(store, title, claim.worse, claim.metric));
+                          : valuesOf(store, runs, title, claim.worse, claim.metric));
     const SampleStatistics& statistics = judgement.statistics;
     out.push_back({{"claim", claim.name},
                    {"source", claim.source},

@@ -1,5 +1,6 @@
 // vitrine compare: the variants of an experiment side by side.
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "app/vitrine/claims.h"
@@ -9,74 +10,72 @@
 #include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/store/comparison.h"
 
 namespace vitrine::app {
 
 namespace {
 
-/// Runs that differ in their seed alone.
-struct Group {
-  std::string name;
-  std::vector<RunRow> runs;
-  Json config;
-  std::map<std::string, std::vector<double>> last;  ///< metric -> last value per run
-};
-
-/// Everything but what tells two seeds apart.
-Json withoutSeed(Json config) {
-  if (config.contains("train")) config["train"].erase("seed");
-  return config;
-}
-
-std::string nameOf(const RunRow& run) {
-  std::string name = run.variant.empty() ? run.name : run.variant;
-  // "..., seed 1" says what the group leaves out.
-  if (const auto at = name.rfind(", seed "); at != std::string::npos) name.erase(at);
-  if (name.rfind("seed ", 0) == 0) name = "all";
-  if (!run.stage.empty() && name.find(run.stage) == std::string::npos) name += " / " + run.stage;
-  return name;
-}
-
 bool isAskedFor(const RunRow& run, const std::string& experiment) {
   return run.experiment == experiment || std::to_string(run.experimentId) == experiment;
 }
 
-std::vector<Group> groupsOf(RunStore& store, const std::string& experiment,
-                            const std::vector<std::string>& metrics) {
-  std::vector<Group> groups;
+std::vector<RunRow> rowsOf(RunStore& store, const std::string& experiment) {
+  std::vector<RunRow> rows;
   std::vector<std::string> titles;
-  for (const RunRow& run : store.runs()) {
+  for (RunRow& run : store.runs()) {
     if (std::find(titles.begin(), titles.end(), run.experiment) == titles.end())
       titles.push_back(run.experiment);
-    if (!isAskedFor(run, experiment)) continue;
-    const Json config = withoutSeed(store.config(run.id));
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return group.config == config && group.name == nameOf(run);
-    });
-    if (found == groups.end()) {
-      groups.push_back({nameOf(run), {}, config, {}});
-      found = std::prev(groups.end());
-    }
-    found->runs.push_back(run);
-    for (const MetricSummary& metric : store.summaries(run.id)) {
-      const bool isWanted = std::any_of(
-          metrics.begin(), metrics.end(),
-          [&](const std::string& pattern) { return matchesGlob(pattern, metric.name); });
-      if (isWanted) found->last[metric.name].push_back(metric.last);
-    }
+    if (isAskedFor(run, experiment)) rows.push_back(std::move(run));
   }
-  if (groups.empty()) {
+  if (rows.empty()) {
     const std::string close = nearest(experiment, titles);
     throw NotFoundError(
         "there is no experiment '" + experiment + "'" +
         (close.empty() ? "; `vitrine runs` lists them" : "; did you mean '" + close + "'?"));
   }
-  return groups;
+  return rows;
 }
 
-Json differencesFrom(const Group& baseline, const Group& group) {
+/// An ablation: variants, and what each metric says of them.
+struct Ablation {
+  std::vector<ComparedRun> runs;
+  std::vector<VariantGroup> variants;
+  std::vector<std::string> metrics;
+  Measurements measured;
+
+  [[nodiscard]] VariantSample sample(std::size_t variant, const std::string& metric) const {
+    return sampleOf(variants[variant], runs, measured.values.at(metric),
+                    measured.meanings.at(metric), {}, Unfinished::LeftOut);
+  }
+  [[nodiscard]] PairedSample difference(std::size_t variant, const std::string& metric) const {
+    return pairedDifferences(sample(variant, metric).values, sample(0, metric).values);
+  }
+};
+
+Ablation readAblation(RunStore& store, const std::string& experiment,
+                      const std::vector<std::string>& patterns) {
+  const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+  Ablation ablation;
+  ablation.runs = comparedRuns(query, rowsOf(store, experiment));
+  ablation.variants = variantsOf(ablation.runs);
+  for (const auto& [name, count] : comparedNames(query, ablation.runs)) {
+    if (std::any_of(patterns.begin(), patterns.end(), [&name = name](const std::string& pattern) {
+          return matchesGlob(pattern, name);
+        }))
+      ablation.metrics.push_back(name);
+  }
+  ablation.measured = measure(query, ablation.runs, ablation.metrics, {});
+  return ablation;
+}
+
+std::string nameOf(const VariantGroup& variant) {
+  return variant.name.empty() ? "all" : variant.name;
+}
+
+Json differencesFrom(const VariantGroup& baseline, const VariantGroup& variant) {
   Json out = Json::array();
-  for (const Difference& change : difference(baseline.config, group.config)) {
+  for (const Difference& change : difference(baseline.config, variant.config)) {
     out.push_back({{"key", change.key}, {"from", change.before}, {"to", change.after}});
   }
   return out;
@@ -84,6 +83,123 @@ Json differencesFrom(const Group& baseline, const Group& group) {
 
 std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// "0.8312 ± 0.0021": as many digits as the 95 % interval supports.
+std::string meanText(const SampleStatistics& s) {
+  const int decimals = s.count > 1 ? decimalsFor(halfWidth(s)) : -1;
+  if (decimals < 0) return formatReal(s.mean, 4);
+  return formatFixed(s.mean, decimals) + " ± " + formatFixed(halfWidth(s), decimals);
+}
+
+std::string differenceText(const PairedSample& paired, Direction direction) {
+  if (paired.statistics.count == 0) return "";
+  std::string text = meanText(paired.statistics);
+  if (paired.statistics.mean > 0) text.insert(0, "+");
+  const std::string outcome = toString(outcomeOf(paired.statistics, direction));
+  return outcome.empty() ? text : text + ", " + outcome;
+}
+
+Json jsonOf(const SampleStatistics& s) {
+  return {{"mean", finite(s.mean)},
+          {"deviation", finite(s.deviation)},
+          {"lower", finite(s.interval.lower)},
+          {"upper", finite(s.interval.upper)},
+          {"n", s.count}};
+}
+
+Json jsonOf(const Ablation& ablation) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+    const VariantGroup& variant = ablation.variants[i];
+    Json entry{{"name", nameOf(variant)}, {"n", variant.runs.size()}};
+    Json ids = Json::array(), states = Json::array();
+    for (const std::size_t run : variant.runs) {
+      ids.push_back(ablation.runs[run].row.id);
+      states.push_back(toString(ablation.runs[run].row.state));
+    }
+    entry["runs"] = ids;
+    entry["states"] = states;
+    entry["differs"] = differencesFrom(ablation.variants.front(), variant);
+    Json values = Json::object(), differences = Json::object();
+    for (const std::string& metric : ablation.metrics) {
+      const VariantSample sample = ablation.sample(i, metric);
+      if (!sample.values.empty()) values[metric] = jsonOf(sample.statistics);
+      const PairedSample paired = ablation.difference(i, metric);
+      if (i == 0 || paired.keys.empty()) continue;
+      differences[metric] = jsonOf(paired.statistics);
+      differences[metric]["seeds"] = paired.keys;
+      differences[metric]["outcome"] =
+          toString(outcomeOf(paired.statistics, ablation.measured.meanings.at(metric).direction));
+    }
+    entry["metrics"] = values;
+    entry["paired_differences"] = differences;
+    out.push_back(entry);
+  }
+  return out;
+}
+
+Table tableOf(const Ablation& ablation, Csv form) {
+  const bool isCsv = form == Csv::Offered;
+  Table table{{"variant", "n"}, {}};
+  for (const std::string& name : ablation.metrics) {
+    table.columns.push_back(name);
+    if (isCsv) {
+      for (const char* part :
+           {" sd", " n", " difference", " difference lower", " difference upper"})
+        table.columns.push_back(name + part);
+    } else if (ablation.variants.size() > 1) {
+      table.columns.emplace_back("difference to the first");
+    }
+  }
+  table.columns.emplace_back("differs from the first");
+  const auto cell = [](double value) { return finite(value); };
+  for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+    const VariantGroup& variant = ablation.variants[i];
+    std::vector<Json> row{nameOf(variant), variant.runs.size()};
+    for (const std::string& name : ablation.metrics) {
+      const VariantSample sample = ablation.sample(i, name);
+      const PairedSample paired = i == 0 ? PairedSample{} : ablation.difference(i, name);
+      const SampleStatistics& s = sample.statistics;
+      const SampleStatistics& d = paired.statistics;
+      if (isCsv) {
+        row.push_back(s.count > 0 ? cell(s.mean) : Json(nullptr));
+        row.push_back(s.count > 1 ? cell(s.deviation) : Json(nullptr));
+        row.push_back(s.count);
+        row.push_back(d.count > 0 ? cell(d.mean) : Json(nullptr));
+        row.push_back(d.count > 1 ? cell(d.interval.lower) : Json(nullptr));
+        row.push_back(d.count > 1 ? cell(d.interval.upper) : Json(nullptr));
+        continue;
+      }
+      row.emplace_back(s.count == 0 ? "" : meanText(s));
+      if (ablation.variants.size() > 1) {
+        row.emplace_back(differenceText(paired, ablation.measured.meanings.at(name).direction));
+      }
+    }
+    std::string differs;
+    for (const Json& change : differencesFrom(ablation.variants.front(), variant)) {
+      differs += (differs.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
+                 plain(change.at("to"));
+    }
+    row.emplace_back(differs);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// One sentence on the runs that give no value; "" where all do.
+std::string leftOutSentence(const Ablation& ablation) {
+  std::map<std::string, int> states;
+  for (const VariantGroup& variant : ablation.variants) {
+    for (const LeftOutRun& run :
+         sampleOf(variant, ablation.runs, {}, {}, {}, Unfinished::LeftOut).leftOut) {
+      if (run.reason != "has no such value") ++states[run.reason];
+    }
+  }
+  std::string text;
+  for (const auto& [state, count] : states)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
+  return text.empty() ? "" : "runs that are not counted: " + text + "\n";
 }
 
 }  // namespace
@@ -118,72 +234,13 @@ int runCompare(const Arguments& arguments) {
   if (metrics.empty()) metrics = {"test/top1", "test/loss", "test/ece"};
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  const std::vector<Group> groups = groupsOf(store, experiment, metrics);
-
+  const Ablation ablation = readAblation(store, experiment, metrics);
   if (line.wantsJson()) {
-    Json out = Json::array();
-    for (const Group& group : groups) {
-      Json entry{{"name", group.name}, {"n", group.runs.size()}};
-      Json ids = Json::array(), states = Json::array();
-      for (const RunRow& run : group.runs) {
-        ids.push_back(run.id);
-        states.push_back(toString(run.state));
-      }
-      entry["runs"] = ids;
-      entry["states"] = states;
-      entry["differs"] = differencesFrom(groups.front(), group);
-      Json values = Json::object();
-      for (const auto& [name, last] : group.last) {
-        const SampleStatistics statistic = statisticsOf(last);
-        values[name] = {{"mean", finite(statistic.mean)},
-                        {"deviation", finite(statistic.deviation)},
-                        {"n", statistic.count}};
-      }
-      entry["metrics"] = values;
-      out.push_back(entry);
-    }
-    print(out);
+    print(jsonOf(ablation));
     return 0;
   }
-
-  std::vector<std::string> names;
-  for (const Group& group : groups) {
-    for (const auto& [name, last] : group.last) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  const bool isCsv = line.wantsCsv();
-  Table table{{"variant", "n"}, {}};
-  for (const std::string& name : names) {
-    table.columns.push_back(name);
-    if (isCsv) table.columns.push_back(name + " sd");
-  }
-  table.columns.emplace_back("differs from the first");
-  for (const Group& group : groups) {
-    std::vector<Json> row{group.name, group.runs.size()};
-    for (const std::string& name : names) {
-      const auto found = group.last.find(name);
-      const bool isThere = found != group.last.end();
-      const SampleStatistics statistic = isThere ? statisticsOf(found->second) : SampleStatistics{};
-      if (isCsv) {
-        row.push_back(isThere ? finite(statistic.mean) : Json(nullptr));
-        row.push_back(statistic.count > 1 ? finite(statistic.deviation) : Json(nullptr));
-      } else if (!isThere) {
-        row.emplace_back("");
-      } else {
-        row.emplace_back(formatReal(statistic.mean, 4) +
-                         (statistic.count > 1 ? " ± " + formatReal(statistic.deviation, 2) : ""));
-      }
-    }
-    std::string differs;
-    for (const Json& change : differencesFrom(groups.front(), group)) {
-      differs += (differs.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
-                 plain(change.at("to"));
-    }
-    row.emplace_back(differs);
-    table.rows.push_back(std::move(row));
-  }
-  print(table, formatOf(line));
+  print(tableOf(ablation, line.wantsCsv() ? Csv::Offered : Csv::No), formatOf(line));
+  std::fputs(leftOutSentence(ablation).c_str(), stderr);
   return 0;
 }
 

@@ -136,12 +136,10 @@ std::string toString(Verdict verdict) {
 Judgement judge(const Claim& claim, const std::map<std::uint64_t, double>& better,
                 const std::map<std::uint64_t, double>& worse) {
   std::vector<double> values;
-  for (const auto& [seed, value] : better) {
-    if (claim.above) {
-      values.push_back(value);
-    } else if (const auto other = worse.find(seed); other != worse.end()) {
-      values.push_back(value - other->second);
-    }
+  if (claim.above) {
+    for (const auto& [seed, value] : better) values.push_back(value);
+  } else {
+    values = pairedDifferences(better, worse).differences;
   }
   Judgement out;
   out.threshold = claim.above.value_or(claim.margin);

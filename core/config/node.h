@@ -27,7 +27,7 @@ struct Node {
   bool replaces = false;  ///< an inline table: as a layer it takes the place of what was there
   Json value;             ///< of a leaf; `discarded` for a date or time
   std::vector<Node>
-      items;  ///< of a list under `sweep`, `variant`, `stage` or `claim`: its elements, placed
+      items;  ///< of a list under `sweep`, `variant`, `stage`, `claim` or `result`: its elements
   std::string raw;                                     ///< of an override: the text as typed
   std::vector<std::pair<std::string, Node>> children;  ///< of a table, in the order of the file
   int keyLine = 0, keyColumn = 0;  ///< where the key stands, 0 where there is no text

@@ -1,0 +1,71 @@
+#include "core/config/published.h"
+
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/config/toml_reader.h"
+
+namespace vitrine {
+
+namespace {
+
+std::string publishedText(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return formatReal(value.get<double>());
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+PublishedResult readResult(const Node& table, ProblemList& problems) {
+  PublishedResult result;
+  bool hasValue = false;
+  for (const auto& [key, node] : table.children) {
+    const Json& value = node.value;
+    if (key == "value") {
+      hasValue = value.is_number() && std::isfinite(value.get<double>());
+      if (hasValue) result.value = value.get<double>();
+      if (!hasValue) {
+        problems.add(&node, ProblemList::At::Value, "result.value", "must be a number");
+        hasValue = true;
+      }
+    } else if (key == "metric") {
+      result.metric = publishedText(value);
+    } else if (key == "table" || key == "figure") {
+      result.place = publishedText(value);
+    } else if (!node.isTable && node.items.empty()) {
+      result.conditions.emplace_back(key, publishedText(value));
+    }
+  }
+  if (!hasValue) problems.add(&table, ProblemList::At::Value, "result.value", "is missing");
+  if (result.metric.empty())
+    problems.add(&table, ProblemList::At::Value, "result.metric", "is missing");
+  return result;
+}
+
+}  // namespace
+
+std::string PublishedResult::condition(const std::string& key) const {
+  for (const auto& [name, text] : conditions) {
+    if (name == key) return text;
+  }
+  return "";
+}
+
+PublishedNumbers readPublished(const std::string& text, const std::string& fileName,
+                               std::vector<Problem>& problems) {
+  ProblemList list(fileName);
+  PublishedNumbers numbers;
+  const Node document = readToml(text, list);
+  if (const Node* paper = document.find("paper"); paper != nullptr && paper->value.is_string())
+    numbers.paper = paper->value.get<std::string>();
+  if (const Node* results = document.find("result")) {
+    for (const Node& item : results->items) {
+      if (item.isTable) numbers.results.push_back(readResult(item, list));
+    }
+  }
+  if (numbers.results.empty() && list.isEmpty())
+    list.add(&document, ProblemList::At::Value, "result", "there are no [[result]] entries");
+  problems = list.take();
+  return numbers;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,309 @@
+#include "core/store/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/rows.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr std::array<std::pair<CurveValue, const char*>, 5> kCurveValues = {{
+    {CurveValue::Last, "last"},
+    {CurveValue::Best, "best"},
+    {CurveValue::Minimum, "minimum"},
+    {CurveValue::Maximum, "maximum"},
+    {CurveValue::AtStep, "at step"},
+}};
+
+std::string quotedSql(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string idListOf(const std::vector<ComparedRun>& runs) {
+  std::string list;
+  for (const ComparedRun& run : runs)
+    list += (list.empty() ? "" : ",") + std::to_string(run.row.id);
+  return "(" + list + ")";
+}
+
+/// A REAL cell; what is NULL there is not a number.
+double realCell(const Json& cell) {
+  return cell.is_number() ? cell.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+std::int64_t integerCell(const Json& cell) {
+  return cell.is_number_integer() ? cell.get<std::int64_t>() : 0;
+}
+
+/// "..., seed 1" says what a variant leaves out.
+std::string variantName(const RunRow& run) {
+  std::string name = run.variant.empty() ? run.name : run.variant;
+  if (const auto at = name.rfind(", seed "); at != std::string::npos) name.erase(at);
+  if (name.rfind("seed ", 0) == 0) name.clear();
+  if (!run.stage.empty() && name.find(run.stage) == std::string::npos)
+    name += (name.empty() ? "" : " / ") + run.stage;
+  return name;
+}
+
+std::vector<MetricMeaning> meaningsOf(const QueryFunction& query,
+                                      const std::vector<std::string>& names) {
+  const RunStore::Table kinds =
+      query("SELECT pattern, unit, direction, definition FROM metric_kind ORDER BY id");
+  std::vector<MetricMeaning> meanings(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    // An average of weights is a variation of the metric it belongs to.
+    const std::string plain =
+        names[i].ends_with("@ema") ? names[i].substr(0, names[i].size() - 4) : names[i];
+    for (const auto& row : kinds.rows) {
+      if (!matchesGlob(row[0].get<std::string>(), plain)) continue;
+      meanings[i] = {row[1].get<std::string>(), directionFromString(row[2].get<std::string>()),
+                     row[3].get<std::string>()};
+      break;
+    }
+  }
+  return meanings;
+}
+
+bool isCounted(RunState state, Unfinished unfinished) {
+  return state == RunState::Done || unfinished == Unfinished::Counted;
+}
+
+/// Which run stands for each seed, of those that `isThere` accepts; finished ones go before others,
+/// newer before older.
+template <class IsThere>
+std::map<std::uint64_t, std::size_t> chosenRuns(const VariantGroup& variant,
+                                                const std::vector<ComparedRun>& runs,
+                                                IsThere isThere) {
+  std::map<std::uint64_t, std::size_t> chosen;
+  for (const std::size_t index : variant.runs) {
+    if (!isThere(runs[index])) continue;
+    const auto [place, isNew] = chosen.emplace(runs[index].row.seed, index);
+    if (isNew) continue;
+    const RunRow& before = runs[place->second].row;
+    const RunRow& now = runs[index].row;
+    const bool isDone = now.state == RunState::Done, wasDone = before.state == RunState::Done;
+    if (isDone != wasDone ? isDone : now.id > before.id) place->second = index;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::string toString(CurveValue value) {
+  for (const auto& [candidate, text] : kCurveValues) {
+    if (candidate == value) return text;
+  }
+  return "last";
+}
+
+std::optional<CurveValue> curveValueFromString(const std::string& text) {
+  for (const auto& [candidate, name] : kCurveValues) {
+    if (text == name) return candidate;
+  }
+  return std::nullopt;
+}
+
+Json withoutSeed(Json config) {
+  if (const auto train = config.find("train"); train != config.end() && train->is_object())
+    train->erase("seed");
+  return config;
+}
+
+std::vector<ComparedRun> comparedRuns(const QueryFunction& query, const std::vector<RunRow>& rows) {
+  std::vector<ComparedRun> runs;
+  runs.reserve(rows.size());
+  for (const RunRow& row : rows) runs.push_back({row, Json::object()});
+  if (runs.empty()) return runs;
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < runs.size(); ++i) places.emplace(runs[i].row.id, i);
+  const RunStore::Table table = query("SELECT id, config FROM runs WHERE id IN " + idListOf(runs));
+  std::vector<bool> isThere(runs.size(), false);
+  for (const auto& row : table.rows) {
+    const auto place = places.find(integerCell(row[0]));
+    if (place == places.end()) continue;
+    runs[place->second].config = parseJson(
+        row[1].get<std::string>(), "the configuration of run " + std::to_string(place->first));
+    isThere[place->second] = true;
+  }
+  // A run that was deleted meanwhile is none.
+  std::vector<ComparedRun> found;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (isThere[i]) found.push_back(std::move(runs[i]));
+  }
+  return found;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> comparedNames(
+    const QueryFunction& query, const std::vector<ComparedRun>& runs) {
+  std::vector<std::pair<std::string, std::int64_t>> names;
+  if (runs.empty()) return names;
+  const RunStore::Table table =
+      query("SELECT name, count(*) FROM metric_summaries WHERE run_id IN " + idListOf(runs) +
+            " GROUP BY name ORDER BY name");
+  for (const auto& row : table.rows)
+    names.emplace_back(row[0].get<std::string>(), integerCell(row[1]));
+  return names;
+}
+
+Measurements measure(const QueryFunction& query, const std::vector<ComparedRun>& runs,
+                     const std::vector<std::string>& names, ValueChoice choice) {
+  Measurements out;
+  if (names.empty()) return out;
+  const std::vector<MetricMeaning> meanings = meaningsOf(query, names);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out.meanings[names[i]] = meanings[i];
+    out.values[names[i]];
+  }
+  if (runs.empty()) return out;
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + quotedSql(name);
+  const std::string ids = idListOf(runs);
+  const RunStore::Table table = query(
+      "SELECT run_id, name, last, minimum, maximum, last_step, minimum_step, maximum_step FROM "
+      "metric_summaries WHERE run_id IN " +
+      ids + " AND name IN (" + list + ")");
+  for (const auto& row : table.rows) {
+    out.values[row[1].get<std::string>()][integerCell(row[0])] = {
+        realCell(row[2]),    realCell(row[3]),    realCell(row[4]), integerCell(row[5]),
+        integerCell(row[6]), integerCell(row[7]), std::nullopt};
+  }
+  if (choice.value != CurveValue::AtStep) return out;
+  for (const std::string& name : names) {
+    auto& values = out.values[name];
+    std::string reached;
+    for (const auto& [run, value] : values) {
+      if (value.lastStep >= choice.step)
+        reached += (reached.empty() ? "" : ",") + std::to_string(run);
+    }
+    if (reached.empty()) continue;
+    const RunStore::Table points =
+        query("SELECT run_id, max(step), value FROM metrics WHERE run_id IN (" + reached +
+              ") AND name = " + quotedSql(name) + " AND step <= " + std::to_string(choice.step) +
+              " GROUP BY run_id");
+    for (const auto& row : points.rows) {
+      if (!row[1].is_null()) values[integerCell(row[0])].atStep = realCell(row[2]);
+    }
+  }
+  return out;
+}
+
+std::vector<VariantGroup> variantsOf(const std::vector<ComparedRun>& runs) {
+  std::vector<VariantGroup> variants;
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& row = runs[i].row;
+    Json config = withoutSeed(runs[i].config);
+    const std::string name = variantName(row);
+    const std::string key = std::to_string(row.experimentId) + '\n' + name + '\n' + row.stage +
+                            '\n' + config.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto [place, isNew] = places.emplace(key, variants.size());
+    if (isNew) variants.push_back({name, std::move(config), {}});
+    variants[place->second].runs.push_back(i);
+  }
+  for (VariantGroup& variant : variants) {
+    std::sort(variant.runs.begin(), variant.runs.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(runs[a].row.seed, runs[a].row.id) <
+             std::pair(runs[b].row.seed, runs[b].row.id);
+    });
+  }
+  return variants;
+}
+
+std::optional<double> valueOf(const MetricValue& value, const MetricMeaning& meaning,
+                              ValueChoice choice) {
+  switch (choice.value) {
+    case CurveValue::Last:
+      return value.last;
+    case CurveValue::Minimum:
+      return value.minimum;
+    case CurveValue::Maximum:
+      return value.maximum;
+    case CurveValue::AtStep:
+      return value.atStep;
+    case CurveValue::Best:
+      break;
+  }
+  if (meaning.direction == Direction::None) return std::nullopt;
+  return meaning.direction == Direction::Lower ? value.minimum : value.maximum;
+}
+
+std::map<std::uint64_t, std::int64_t> seedRuns(const VariantGroup& variant,
+                                               const std::vector<ComparedRun>& runs,
+                                               Unfinished unfinished) {
+  std::map<std::uint64_t, std::int64_t> out;
+  for (const auto& [seed, index] : chosenRuns(variant, runs, [&](const ComparedRun& run) {
+         return isCounted(run.row.state, unfinished);
+       }))
+    out[seed] = runs[index].row.id;
+  return out;
+}
+
+std::map<std::uint64_t, double> finishedValues(const QueryFunction& query,
+                                               const std::vector<RunRow>& rows,
+                                               const std::string& experiment,
+                                               const std::string& variantOrStage,
+                                               const std::string& metric) {
+  // A claim names a variant or a stage, whatever else was changed on the command line: the newest
+  // run of a seed is the one that is meant, so no configurations are compared here.
+  std::vector<ComparedRun> runs;
+  VariantGroup all;
+  for (const RunRow& row : rows) {
+    if (row.experiment != experiment) continue;
+    if (row.variant != variantOrStage && row.stage != variantOrStage) continue;
+    all.runs.push_back(runs.size());
+    runs.push_back({row, Json::object()});
+  }
+  const Measurements measured = measure(query, runs, {metric}, {});
+  return sampleOf(all, runs, measured.values.at(metric), measured.meanings.at(metric), {},
+                  Unfinished::LeftOut)
+      .values;
+}
+
+VariantSample sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
+                       const std::map<std::int64_t, MetricValue>& values,
+                       const MetricMeaning& meaning, ValueChoice choice, Unfinished unfinished) {
+  // A value at a step is the same whether the run goes on or not.
+  if (choice.value == CurveValue::AtStep) unfinished = Unfinished::Counted;
+  const auto measured = [&](const ComparedRun& run) -> std::optional<double> {
+    const auto found = values.find(run.row.id);
+    return found == values.end() ? std::nullopt : valueOf(found->second, meaning, choice);
+  };
+  const std::map<std::uint64_t, std::size_t> chosen =
+      chosenRuns(variant, runs, [&](const ComparedRun& run) {
+        return isCounted(run.row.state, unfinished) && measured(run).has_value();
+      });
+  VariantSample out;
+  std::vector<double> sample;
+  for (const auto& [seed, index] : chosen) {
+    out.values[seed] = *measured(runs[index]);
+    out.runs[seed] = runs[index].row.id;
+    sample.push_back(out.values[seed]);
+  }
+  out.statistics = statisticsOf(sample);
+  for (const std::size_t index : variant.runs) {
+    const RunRow& row = runs[index].row;
+    const auto standsFor = chosen.find(row.seed);
+    if (standsFor != chosen.end() && standsFor->second == index) continue;
+    std::string reason;
+    if (!isCounted(row.state, unfinished)) {
+      reason = toString(row.state);
+    } else if (!measured(runs[index])) {
+      reason = choice.value == CurveValue::AtStep ? "does not reach the step" : "has no such value";
+    } else {
+      reason = "run " + std::to_string(runs[standsFor->second].row.id) + " has the same seed";
+    }
+    out.leftOut.push_back({row.id, row.seed, reason});
+  }
+  return out;
+}
+
+}  // namespace vitrine

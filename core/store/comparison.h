@@ -1,0 +1,123 @@
+// Runs beside each other: which of them differ in their seed alone, what each variant changes, and
+// one value per seed, read with a handful of queries however many runs there are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/statistics.h"
+#include "core/config/config.h"
+#include "core/store/run_store.h"
+#include "core/store_export.h"
+
+namespace vitrine {
+
+/// Answers one read-only statement: RunStore::query, or what a test counts.
+using QueryFunction = std::function<RunStore::Table(const std::string& sql)>;
+
+struct ComparedRun {
+  RunRow row;
+  Json config;  ///< resolved
+};
+
+/// Which of a curve's values stands for its run.
+enum class CurveValue { Last, Best, Minimum, Maximum, AtStep };
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(CurveValue value);  ///< "last", "at step"
+[[nodiscard]] VITRINE_STORE_EXPORT std::optional<CurveValue> curveValueFromString(
+    const std::string& text);
+
+struct ValueChoice {
+  CurveValue value = CurveValue::Last;
+  std::int64_t step = 0;  ///< of AtStep: the newest value up to it, of curves that reach it
+  bool operator==(const ValueChoice&) const = default;
+};
+
+struct MetricMeaning {
+  std::string unit;  ///< "" where there is none
+  Direction direction = Direction::None;
+  std::string definition;
+};
+
+/// What is known of one metric of one run.
+struct MetricValue {
+  double last = 0, minimum = 0, maximum = 0;  ///< NaN where it is not a number
+  std::int64_t lastStep = 0, minimumStep = 0, maximumStep = 0;
+  std::optional<double> atStep;  ///< where it was asked for, and the curve reaches it
+};
+
+/// The answer to one reading. Values are by metric name, then by run.
+struct Measurements {
+  std::map<std::string, std::map<std::int64_t, MetricValue>> values;
+  std::map<std::string, MetricMeaning> meanings;  ///< of every name in `values`
+};
+
+/// Configurations of `rows`, in their order: one query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<ComparedRun> comparedRuns(
+    const QueryFunction& query, const std::vector<RunRow>& rows);
+/// Names of all metrics that any of the runs has, with the number of runs: one query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::string, std::int64_t>> comparedNames(
+    const QueryFunction& query, const std::vector<ComparedRun>& runs);
+/// Two queries, with AtStep one more per name.
+[[nodiscard]] VITRINE_STORE_EXPORT Measurements measure(const QueryFunction& query,
+                                                        const std::vector<ComparedRun>& runs,
+                                                        const std::vector<std::string>& names,
+                                                        ValueChoice choice);
+
+/// Runs that differ in their seed alone: one experiment, one name, one stage, one configuration.
+struct VariantGroup {
+  std::string name;               ///< of the file, with the stage; "" where the file has none
+  Json config;                    ///< without the seed
+  std::vector<std::size_t> runs;  ///< indices, by seed, then by id
+};
+/// In the order in which the runs first name them: the first of an experiment is its baseline.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<VariantGroup> variantsOf(
+    const std::vector<ComparedRun>& runs);
+
+/// Whether a run that has not reached its end gives a value.
+enum class Unfinished { LeftOut, Counted };
+
+/// A run that gives no value, and why.
+struct LeftOutRun {
+  std::int64_t run = 0;
+  std::uint64_t seed = 0;
+  std::string reason;  ///< "running", "failed", "run 7 has the same seed and is newer", ...
+};
+
+/// One value per seed. Of finished runs of one seed the newest counts: a repetition is no second
+/// sample.
+struct VariantSample {
+  std::map<std::uint64_t, double> values;      ///< by seed; may be NaN
+  std::map<std::uint64_t, std::int64_t> runs;  ///< whose value it is
+  std::vector<LeftOutRun> leftOut;
+  SampleStatistics statistics;
+};
+/// \param values  of one metric, by run. With AtStep a run that reached the step counts, whether it
+/// goes on or not.
+[[nodiscard]] VITRINE_STORE_EXPORT VariantSample
+sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
+         const std::map<std::int64_t, MetricValue>& values, const MetricMeaning& meaning,
+         ValueChoice choice, Unfinished unfinished);
+/// Without a metric: which run stands for each seed, as sampleOf() chooses.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, std::int64_t> seedRuns(
+    const VariantGroup& variant, const std::vector<ComparedRun>& runs, Unfinished unfinished);
+
+/// Last values by seed of the finished runs of one variant or stage of an experiment; of several
+/// runs of a seed the newest counts. What a claim is judged by.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, double> finishedValues(
+    const QueryFunction& query, const std::vector<RunRow>& rows, const std::string& experiment,
+    const std::string& variantOrStage, const std::string& metric);
+
+/// What `choice` says of a run; nothing where Best has no direction or the step was not reached.
+[[nodiscard]] VITRINE_STORE_EXPORT std::optional<double> valueOf(const MetricValue& value,
+                                                                 const MetricMeaning& meaning,
+                                                                 ValueChoice choice);
+
+/// The configuration without what tells two seeds apart.
+[[nodiscard]] VITRINE_STORE_EXPORT Json withoutSeed(Json config);
+
+}  // namespace vitrine

@@ -1,0 +1,231 @@
+// Runs beside each other: nothing is pooled that differs in more than its seed.
+#include "core/store/comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "core/base/random.h"
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ComparisonTest : public testing::StoreTest {
+ protected:
+  std::int64_t add(const std::string& variant, const Json& model, std::uint64_t seed,
+                   RunState state = RunState::Done, const std::string& stage = "",
+                   const std::string& experiment = "E") {
+    NewRun run;
+    run.name = variant + ", seed " + std::to_string(seed);
+    run.variant = variant;
+    run.stage = stage;
+    run.seed = seed;
+    run.config = {{"model", model}, {"train", {{"epochs", 2}, {"seed", seed}}}};
+    run.origins = Json::object();
+    const std::int64_t id = store_.addRuns(store_.experiment(experiment, ""), {run}).front();
+    if (state != RunState::Queued) {
+      segments_[id] = store_.openSegment(id, 0, thisWorker(), {{"device", "cpu"}, {"commit", "c"}});
+      if (state != RunState::Running) store_.setState(id, state, "because");
+    }
+    return id;
+  }
+  std::int64_t addWith(const std::string& variant, const Json& model, std::uint64_t seed,
+                       const std::vector<double>& curve, RunState state = RunState::Done) {
+    const std::int64_t id = add(variant, model, seed, RunState::Running);
+    RunStore::Batch batch;
+    std::int64_t step = 0;
+    for (const double value : curve) {
+      MetricRecord record;
+      record.step = step += 10;
+      record.values = {{"test/top1", value}};
+      batch.metrics.push_back(record);
+    }
+    store_.append(id, segments_[id], batch);
+    if (state != RunState::Running) store_.setState(id, state, "because");
+    return id;
+  }
+  QueryFunction counting() {
+    return [this](const std::string& sql) {
+      ++queries_;
+      return store_.query(sql);
+    };
+  }
+  std::vector<ComparedRun> all() { return comparedRuns(counting(), store_.runs()); }
+  VariantSample sample(const std::vector<ComparedRun>& runs, const VariantGroup& variant,
+                       ValueChoice choice = {}, Unfinished unfinished = Unfinished::LeftOut) {
+    const Measurements measured = measure(counting(), runs, {"test/top1"}, choice);
+    return sampleOf(variant, runs, measured.values.at("test/top1"),
+                    measured.meanings.at("test/top1"), choice, unfinished);
+  }
+  static std::vector<std::string> reasons(const VariantSample& sample) {
+    std::vector<std::string> out;
+    for (const LeftOutRun& run : sample.leftOut) out.push_back(run.reason);
+    return out;
+  }
+
+  RunStore store_{file()};
+  std::map<std::int64_t, std::int64_t> segments_;
+  int queries_ = 0;
+};
+
+TEST_F(ComparisonTest, PoolsRunsThatDifferInTheirSeedAlone) {
+  add("a", {{"width", 16}}, 0);
+  add("b", {{"width", 32}}, 0);
+  add("a", {{"width", 16}}, 1);
+  add("a", {{"width", 24}}, 2);  // the same name, another width: changed by a sweep
+  add("a", {{"width", 16}}, 2, RunState::Done, "fine-tune");
+  add("a", {{"width", 16}}, 3, RunState::Done, "", "another experiment");
+  const auto runs = all();
+  const auto variants = variantsOf(runs);
+  ASSERT_EQ(variants.size(), 5u);
+  EXPECT_THAT(variants[0].runs, ElementsAre(0, 2));
+  EXPECT_THAT(variants[1].runs, ElementsAre(1));
+  EXPECT_THAT(variants[2].runs, ElementsAre(3));
+  EXPECT_EQ(variants[3].name, "a / fine-tune");
+  EXPECT_FALSE(variants[0].config.at("train").contains("seed"));
+}
+
+TEST_F(ComparisonTest, NeverPoolsTwoConfigurationsWhateverTheyAre) {
+  // Runs drawn at random from few values: in every group all configurations are equal, no two
+  // groups have equal ones, and no run is lost.
+  const RandomStream random(7, "comparison");
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const auto draw = [&](std::uint64_t n, std::uint64_t what) { return random.below(n, i, what); };
+    const auto width = draw(3, 0), kind = draw(2, 1), depth = draw(2, 2), seed = draw(4, 3);
+    add(depth == 0 ? "x" : "y", {{"width", width}, {"mask", {{"kind", kind}}}}, seed);
+  }
+  const auto runs = all();
+  const auto variants = variantsOf(runs);
+  std::size_t total = 0;
+  std::set<std::string> seen;
+  for (const VariantGroup& variant : variants) {
+    total += variant.runs.size();
+    for (const std::size_t run : variant.runs)
+      EXPECT_EQ(withoutSeed(runs[run].config), variant.config);
+    EXPECT_TRUE(seen.insert(variant.name + variant.config.dump()).second);
+  }
+  EXPECT_EQ(total, 200u);
+  EXPECT_EQ(variants.size(), 12u);
+}
+
+TEST_F(ComparisonTest, CountsASeedOnceHoweverOftenItWasRun) {
+  const Json model = {{"width", 16}};
+  addWith("a", model, 0, {0.5});
+  addWith("a", model, 0, {0.7});  // the newer of two
+  addWith("a", model, 1, {0.6});
+  addWith("a", model, 1, {0.1}, RunState::Running);  // newer, but not done
+  const auto runs = all();
+  const auto variants = variantsOf(runs);
+  ASSERT_EQ(variants.size(), 1u);
+  const VariantSample s = sample(runs, variants[0]);
+  EXPECT_EQ(s.values, (std::map<std::uint64_t, double>{{0, 0.7}, {1, 0.6}}));
+  EXPECT_EQ(s.statistics.count, 2u);
+  EXPECT_THAT(reasons(s), ElementsAre("run 2 has the same seed", "running"));
+  EXPECT_EQ(seedRuns(variants[0], runs, Unfinished::LeftOut),
+            (std::map<std::uint64_t, std::int64_t>{{0, 2}, {1, 3}}));
+}
+
+TEST_F(ComparisonTest, SaysWhichRunsGiveNoValueAndWhy) {
+  const Json model = {{"width", 16}};
+  addWith("a", model, 0, {0.5, 0.6});
+  addWith("a", model, 1, {0.5}, RunState::Failed);
+  addWith("a", model, 2, {0.4}, RunState::Running);
+  add("a", model, 3, RunState::Queued);
+  add("a", model, 4, RunState::Done);  // without the metric
+  const auto runs = all();
+  const auto variants = variantsOf(runs);
+  ASSERT_EQ(variants.size(), 1u);
+  const VariantSample s = sample(runs, variants[0]);
+  EXPECT_EQ(s.values, (std::map<std::uint64_t, double>{{0, 0.6}}));
+  EXPECT_THAT(reasons(s), ElementsAre("failed", "running", "queued", "has no such value"));
+  const VariantSample more = sample(runs, variants[0], {}, Unfinished::Counted);
+  EXPECT_EQ(more.values.size(), 3u);
+}
+
+TEST_F(ComparisonTest, TakesTheValueAtAStepFromCurvesThatReachIt) {
+  const Json model = {{"width", 16}};
+  addWith("a", model, 0, {0.1, 0.2, 0.3, 0.4});                // steps 10 to 40
+  addWith("a", model, 1, {0.5, 0.6});                          // ends at 20
+  addWith("a", model, 2, {0.7, 0.8, 0.9}, RunState::Running);  // there already
+  addWith("a", model, 3, {0.1, 0.2, std::nan(""), 0.3});
+  const auto runs = all();
+  const auto variants = variantsOf(runs);
+  const VariantSample s = sample(runs, variants[0], {CurveValue::AtStep, 25});
+  EXPECT_EQ(s.values, (std::map<std::uint64_t, double>{{0, 0.2}, {2, 0.8}, {3, 0.2}}));
+  EXPECT_THAT(reasons(s), ElementsAre("does not reach the step"));
+  EXPECT_TRUE(std::isnan(sample(runs, variants[0], {CurveValue::AtStep, 30}).values.at(3)));
+}
+
+TEST_F(ComparisonTest, TakesTheBestInTheDirectionOfTheMetric) {
+  const MetricValue value{0.5, 0.2, 0.9, 40, 10, 30, std::nullopt};
+  const auto best = [&](Direction direction) {
+    return valueOf(value, {"", direction, ""}, {CurveValue::Best, 0});
+  };
+  EXPECT_EQ(best(Direction::Higher), 0.9);
+  EXPECT_EQ(best(Direction::Lower), 0.2);
+  EXPECT_FALSE(best(Direction::None)) << "there is no best learning rate";
+}
+
+TEST_F(ComparisonTest, KeepsADivergedSeedInTheSample) {
+  const Json model = {{"width", 16}};
+  addWith("a", model, 0, {0.5});
+  addWith("a", model, 1, {std::nan("")});
+  const auto runs = all();
+  const VariantSample s = sample(runs, variantsOf(runs)[0]);
+  EXPECT_EQ(s.statistics.count, 2u);
+  EXPECT_TRUE(std::isnan(s.statistics.mean));
+}
+
+TEST_F(ComparisonTest, ReadsAThousandRunsWithAsManyQueriesAsTwo) {
+  std::vector<NewRun> runs;
+  for (int i = 0; i < 1000; ++i) {
+    NewRun run;
+    run.name = "r" + std::to_string(i);
+    run.seed = static_cast<std::uint64_t>(i % 3);
+    run.config = {{"model", {{"width", i / 3}}}, {"train", {{"seed", i % 3}}}};
+    run.origins = Json::object();
+    runs.push_back(run);
+  }
+  store_.addRuns(store_.experiment("E", ""), runs);
+  const auto read = [this](std::vector<RunRow> rows) {
+    queries_ = 0;
+    const auto compared = comparedRuns(counting(), rows);
+    EXPECT_EQ(compared.size(), rows.size());
+    static_cast<void>(comparedNames(counting(), compared));
+    std::vector<std::string> names;
+    for (int i = 0; i < 20; ++i) names.push_back("test/metric" + std::to_string(i));
+    static_cast<void>(measure(counting(), compared, names, {}));
+    return queries_;
+  };
+  std::vector<RunRow> rows = store_.runs();
+  ASSERT_EQ(rows.size(), 1000u);
+  EXPECT_EQ(read(rows), 4);
+  rows.resize(2);
+  EXPECT_EQ(read(rows), 4);
+}
+
+TEST_F(ComparisonTest, LooksForAMetricWhoseNameIsHostile) {
+  addWith("a", {{"width", 16}}, 0, {0.5});
+  const auto runs = all();
+  const std::string name = "test/'; DROP TABLE run; --";
+  EXPECT_TRUE(measure(counting(), runs, {name}, {}).values.at(name).empty());
+}
+
+TEST_F(ComparisonTest, KnowsTheMeaningOfAnAverageOfWeights) {
+  const Measurements measured =
+      measure(counting(), all(), {"test/top1@ema", "test/loss", "unheard"}, {});
+  EXPECT_EQ(measured.meanings.at("test/top1@ema").direction, Direction::Higher);
+  EXPECT_EQ(measured.meanings.at("test/top1@ema").unit, "fraction");
+  EXPECT_EQ(measured.meanings.at("test/loss").direction, Direction::Lower);
+  EXPECT_EQ(measured.meanings.at("unheard").direction, Direction::None);
+}
+
+}  // namespace
+}  // namespace vitrine
