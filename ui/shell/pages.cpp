@@ -4,6 +4,7 @@
 #include "ui/configure/configure_page.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/queue/queue_page.h"
+#include "ui/sql/sql_page.h"
 #include "ui/start/start_page.h"
 
 namespace vitrine::ui {
@@ -27,6 +28,8 @@ const std::vector<PageFactory>& pages() {
               "Curves of the selected runs while they train, with one cursor for all of them."),
       offered(artifactsPage(),
               "What was looked into: attention maps, ranks, calibration, images, by step."),
+      offered(sqlPage(),
+              "Any question to the database in SQL: documented views, saved queries, charts."),
   };
   return all;
 }

@@ -1,0 +1,282 @@
+// The SQL page through its real widgets, on a sample database.
+#include "ui/sql/sql_page.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/figures/figure.h"
+#include "ui/sql/sql_docs.h"
+#include "ui/sql/sql_editor.h"
+
+namespace vitrine::ui {
+namespace {
+
+class SqlConsole : public ::testing::Test {
+ protected:
+  SqlConsole() : studio_(SampleOptions{0, 60}), page_(studio_.workbench) {
+    page_.resize(1000, 700);
+    page_.settle();
+  }
+  void ask(const QString& sql) {
+    page_.editor().setPlainText(sql);
+    page_.runWanted();
+    page_.settle();
+  }
+  QTreeWidgetItem* schemaItem(const QString& name) {
+    const auto found = page_.side()
+                           .tree(SqlSide::Shelf::Schema)
+                           .findItems(name, Qt::MatchExactly | Qt::MatchRecursive);
+    return found.isEmpty() ? nullptr : found.front();
+  }
+
+  SampleStudio studio_;
+  SqlPage page_;
+};
+
+TEST_F(SqlConsole, ShowsTheRowsOfAStatement) {
+  ask(QStringLiteral("SELECT id, name FROM runs ORDER BY id"));
+  EXPECT_EQ(page_.failure().toStdString(), "");
+  EXPECT_EQ(page_.model().rowCount(), static_cast<int>(studio_.runs.size()));
+  EXPECT_TRUE(page_.summary().contains(QStringLiteral("2 columns")))
+      << page_.summary().toStdString();
+}
+
+TEST_F(SqlConsole, RunsTheStatementUnderTheCursorOnCtrlReturn) {
+  page_.show();
+  page_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&page_));
+  page_.editor().setPlainText(QStringLiteral("SELECT 1 AS a;\nSELECT 2 AS b;"));
+  QTextCursor cursor = page_.editor().textCursor();
+  cursor.setPosition(18);
+  page_.editor().setTextCursor(cursor);
+  page_.editor().setFocus();
+  QTest::keyClick(&page_.editor(), Qt::Key_Return, Qt::ControlModifier);
+  page_.settle();
+  ASSERT_EQ(page_.model().columnCount(), 1);
+  EXPECT_EQ(page_.model().table().columns[0], "b");
+  EXPECT_EQ(page_.editor().toPlainText().count(QLatin1Char('\n')), 1) << "no line was added";
+}
+
+TEST_F(SqlConsole, RefusesToWriteInOneSentence) {
+  ask(QStringLiteral("DELETE FROM run"));
+  EXPECT_TRUE(page_.failure().startsWith(QStringLiteral("This console only reads")))
+      << page_.failure().toStdString();
+  EXPECT_EQ(studio_.writer.runs().size(), studio_.runs.size());
+}
+
+TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
+  page_.editor().setPlainText(QStringLiteral("SELECT 1;\nSELECT id,\n  nope FROM runs"));
+  QTextCursor cursor = page_.editor().textCursor();
+  cursor.movePosition(QTextCursor::End);
+  page_.editor().setTextCursor(cursor);
+  page_.runWanted();
+  page_.settle();
+  ASSERT_TRUE(page_.editor().mistake().has_value());
+  EXPECT_EQ(page_.editor().textOf(*page_.editor().mistake()).toStdString(), "nope");
+  EXPECT_TRUE(page_.failure().contains(QStringLiteral("line 2, column 3")))
+      << page_.failure().toStdString();
+}
+
+TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {
+  auto* limit = page_.findChildren<QComboBox*>().front();
+  limit->setCurrentIndex(0);
+  ask(
+      QStringLiteral("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                     "SELECT i FROM n LIMIT 5000"));
+  EXPECT_EQ(page_.model().rowCount(), 1000);
+  QStringList notices;
+  for (const QLabel* label : page_.findChildren<QLabel*>()) {
+    if (!label->isHidden()) notices << label->text();
+  }
+  EXPECT_TRUE(notices.contains(QStringLiteral("Cut after 1,000 rows")));
+}
+
+TEST_F(SqlConsole, StopsAStatementThatWouldNotEnd) {
+  page_.editor().setPlainText(QStringLiteral(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"));
+  page_.runWanted();
+  page_.stop();
+  EXPECT_EQ(page_.failure().toStdString(), "The statement was stopped.");
+  ask(QStringLiteral("SELECT 5 AS five"));
+  EXPECT_EQ(page_.model().rowCount(), 1) << "the next one runs";
+}
+
+TEST_F(SqlConsole, SelectsTheRunOfAChosenRow) {
+  ask(
+      QStringLiteral("SELECT run_id, name, last FROM metric_summaries WHERE name = 'train/loss' "
+                     "ORDER BY run_id DESC"));
+  ASSERT_GT(page_.model().rowCount(), 1);
+  page_.table().selectRow(1);
+  EXPECT_EQ(studio_.workbench.selection().current(), page_.model().runOf(1));
+}
+
+TEST_F(SqlConsole, AsksForASelectedRunOnlyWhereTheStatementDoes) {
+  const QString sql = QStringLiteral("SELECT :run AS r");
+  studio_.workbench.selection().setRuns({}, 0);
+  ask(sql);
+  EXPECT_TRUE(page_.failure().contains(QStringLiteral("select one")))
+      << page_.failure().toStdString();
+  studio_.workbench.selection().setRuns({studio_.runs[2]}, studio_.runs[2]);
+  ask(sql);
+  EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(studio_.runs[2]));
+}
+
+TEST_F(SqlConsole, EveryShippedQueryHolds) {
+  studio_.workbench.selection().setRuns({studio_.runs[0], studio_.runs[1]}, studio_.runs[0]);
+  for (const SqlSample& sample : sqlSamples()) {
+    ask(sample.sql);
+    EXPECT_EQ(page_.failure().toStdString(), "") << sample.name.toStdString();
+  }
+}
+
+TEST_F(SqlConsole, ListsEveryDocumentedViewWithItsColumns) {
+  for (const SqlViewDoc& view : sqlViewDocs()) {
+    QTreeWidgetItem* item = schemaItem(view.name);
+    ASSERT_NE(item, nullptr) << view.name.toStdString();
+    ASSERT_EQ(item->childCount(), static_cast<int>(view.columns.size())) << view.name.toStdString();
+    for (int i = 0; i < item->childCount(); ++i) {
+      EXPECT_EQ(item->child(i)->text(0), view.columns[static_cast<std::size_t>(i)].name);
+      EXPECT_TRUE(item->child(i)->toolTip(0).contains(QLatin1Char('\n')))
+          << "no definition: " << item->child(i)->text(0).toStdString();
+    }
+  }
+  QTreeWidgetItem* tables = schemaItem(QStringLiteral("Tables"));
+  ASSERT_NE(tables, nullptr);
+  EXPECT_FALSE(tables->isExpanded());
+  for (int i = 0; i < tables->childCount(); ++i)
+    EXPECT_TRUE(tables->child(i)->toolTip(0).contains(QLatin1Char('\n')))
+        << "no meaning: " << tables->child(i)->text(0).toStdString();
+}
+
+TEST_F(SqlConsole, InsertsANameByDoubleClick) {
+  page_.show();
+  page_.editor().setPlainText(QStringLiteral("SELECT"));
+  QTextCursor cursor = page_.editor().textCursor();
+  cursor.movePosition(QTextCursor::End);
+  page_.editor().setTextCursor(cursor);
+  QTreeWidget& tree = page_.side().tree(SqlSide::Shelf::Schema);
+  const QPoint place = tree.visualItemRect(schemaItem(QStringLiteral("runs"))).center();
+  QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, place);
+  QTest::mouseDClick(tree.viewport(), Qt::LeftButton, {}, place);
+  EXPECT_EQ(page_.editor().toPlainText().toStdString(), "SELECT runs");
+}
+
+TEST_F(SqlConsole, SearchesViewsByColumnAndByMeaning) {
+  page_.side().search().setText(QStringLiteral("reliability diagram"));
+  EXPECT_FALSE(schemaItem(QStringLiteral("calibration_bins"))->isHidden());
+  EXPECT_TRUE(schemaItem(QStringLiteral("queue"))->isHidden());
+}
+
+TEST_F(SqlConsole, OffersTheColumnsOfAnAlias) {
+  page_.editor().setPlainText(QStringLiteral("SELECT r. FROM runs r"));
+  QTextCursor cursor = page_.editor().textCursor();
+  cursor.setPosition(9);
+  page_.editor().setTextCursor(cursor);
+  EXPECT_TRUE(page_.editor().offers().contains(QStringLiteral("experiment")));
+  EXPECT_FALSE(page_.editor().offers().contains(QStringLiteral("SELECT")));
+  page_.editor().setPlainText(QStringLiteral("SELECT * FROM spec"));
+  cursor.movePosition(QTextCursor::End);
+  page_.editor().setTextCursor(cursor);
+  EXPECT_EQ(page_.editor().offers(), QStringList{QStringLiteral("spectra")});
+}
+
+TEST_F(SqlConsole, KeepsWhatWasAskedAndOpensItAgain) {
+  ask(QStringLiteral("SELECT 41 AS a"));
+  ask(QStringLiteral("SELECT nope"));
+  page_.side().showShelf(SqlSide::Shelf::History);
+  QTreeWidget& history = page_.side().tree(SqlSide::Shelf::History);
+  ASSERT_EQ(history.topLevelItemCount(), 2);
+  EXPECT_EQ(history.topLevelItem(0)->text(1).toStdString(), "failed");
+  page_.side().search().setText(QStringLiteral("41"));
+  EXPECT_TRUE(history.topLevelItem(0)->isHidden());
+  Q_EMIT history.itemActivated(history.topLevelItem(1), 0);
+  EXPECT_EQ(page_.editor().toPlainText().toStdString(), "SELECT 41 AS a");
+  page_.editor().undo();
+  EXPECT_EQ(page_.editor().toPlainText().toStdString(), "SELECT nope") << "can be taken back";
+}
+
+TEST_F(SqlConsole, SavesRenamesAndDeletesAQuery) {
+  page_.editor().setPlainText(QStringLiteral("SELECT 7 AS seven"));
+  page_.saveQuery(QStringLiteral("Seven"));
+  QTreeWidget& saved = page_.side().tree(SqlSide::Shelf::Saved);
+  ASSERT_EQ(saved.topLevelItem(0)->text(0).toStdString(), "Seven");
+  saved.topLevelItem(0)->setText(0, QStringLiteral("Eight"));
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return page_.book().saved()[0].name == QStringLiteral("Eight"); }, 2000));
+  QCoreApplication::processEvents();
+  Q_EMIT page_.side().removeAsked(QStringLiteral("Eight"));
+  EXPECT_TRUE(page_.book().saved()[0].isShipped);
+}
+
+TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
+  studio_.workbench.selection().setRuns({studio_.runs[0], studio_.runs[1]}, studio_.runs[0]);
+  ask(
+      QStringLiteral("SELECT run_id, step, value FROM metrics WHERE run_id IN :runs "
+                     "AND name = 'train/loss'"));
+  page_.showChart(true);
+  EXPECT_EQ(page_.chartChoice().group.toStdString(), "run_id");
+  const auto figure = page_.figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("run 1")))
+      << figure->csv().left(200).toStdString();
+  const Json state = page_.viewState();
+  SqlPage other(studio_.workbench);
+  other.setViewState(state);
+  other.settle();
+  EXPECT_TRUE(other.isChartShown());
+  EXPECT_EQ(other.viewState(), state);
+  other.setViewState(Json{{"statement", 3}, {"chart", "x"}, {"more", {}}});
+}
+
+TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
+  ask(QStringLiteral("SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, 'y'"));
+  page_.table().selectAll();
+  page_.copySelection();
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "a\tb\n1\tx\n2\ty\n");
+  page_.table().clearSelection();
+  page_.table().selectionModel()->select(page_.model().index(1, 1),
+                                         QItemSelectionModel::ClearAndSelect);
+  page_.copySelection();
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "y");
+  const QString file = studio_.folder.filePath(QStringLiteral("rows.jsonl"));
+  page_.exportTo(file);
+  QFile written(file);
+  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+  EXPECT_EQ(written.readAll().toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+}
+
+TEST_F(SqlConsole, SortsByAHeaderAndBack) {
+  ask(QStringLiteral("SELECT 2 AS a UNION ALL SELECT 10 UNION ALL SELECT 1"));
+  page_.table().horizontalHeader()->setSortIndicator(0, Qt::DescendingOrder);
+  EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(10));
+}
+
+TEST_F(SqlConsole, NamesEveryControl) {
+  for (const QWidget* one : page_.findChildren<QWidget*>()) {
+    const bool isControl = qobject_cast<const QAbstractButton*>(one) != nullptr ||
+                           qobject_cast<const QComboBox*>(one) != nullptr ||
+                           qobject_cast<const QTableView*>(one) != nullptr ||
+                           qobject_cast<const QTreeWidget*>(one) != nullptr ||
+                           qobject_cast<const QPlainTextEdit*>(one) != nullptr;
+    if (!isControl || one->objectName().startsWith(QLatin1String("qt_"))) continue;
+    const auto* button = qobject_cast<const QAbstractButton*>(one);
+    if (one->metaObject()->className() == std::string("QTableCornerButton") ||
+        qobject_cast<const QLineEdit*>(one->parent()) != nullptr)
+      continue;
+    EXPECT_FALSE(one->accessibleName().isEmpty() && (button == nullptr || button->text().isEmpty()))
+        << one->metaObject()->className();
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

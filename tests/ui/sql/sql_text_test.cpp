@@ -1,0 +1,215 @@
+// SQL as text, results as text and as charts, and what the console remembers.
+#include "ui/sql/sql_text.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+
+#include "ui/sql/sql_book.h"
+#include "ui/sql/sql_chart.h"
+#include "ui/sql/sql_docs.h"
+#include "ui/sql/sql_result.h"
+
+namespace vitrine::ui {
+namespace {
+
+std::string statementAt(const QString& text, int position) {
+  const auto range = sqlStatementAt(text, position);
+  return range ? text.mid(range->start, range->length).toStdString() : "none";
+}
+
+std::string mistakeIn(const QString& statement, const QString& sentence) {
+  const auto place = sqlErrorPlace(statement, sentence);
+  return place ? statement.mid(place->start, place->length).toStdString() : "none";
+}
+
+RunStore::Table curves() {
+  RunStore::Table table;
+  table.columns = {"run_id", "step", "value"};
+  for (int run = 1; run <= 2; ++run) {
+    for (int step = 3; step > 0; --step) table.rows.push_back({run, step * 10, run + step * 0.1});
+  }
+  return table;
+}
+
+TEST(SqlText, SplitsStatementsAtSemicolonsOutsideTexts) {
+  const QString text =
+      QStringLiteral("SELECT ';' ; -- one; two\nSELECT \"a;b\" /* ; */ FROM runs;\n-- end");
+  const auto all = sqlStatements(text);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(text.mid(all[0].start, all[0].length).toStdString(), "SELECT ';'");
+  EXPECT_TRUE(text.mid(all[1].start, all[1].length).endsWith(QLatin1String("FROM runs")));
+}
+
+TEST(SqlText, FindsTheStatementUnderTheCursor) {
+  const QString text = QStringLiteral("SELECT 1;\n\nSELECT 2;\nSELECT 3");
+  EXPECT_EQ(statementAt(text, 0), "SELECT 1");
+  EXPECT_EQ(statementAt(text, 9), "SELECT 1") << "behind its semicolon";
+  EXPECT_EQ(statementAt(text, 10), "SELECT 2") << "on the empty line before it";
+  EXPECT_EQ(statementAt(text, 13), "SELECT 2");
+  EXPECT_EQ(statementAt(text, static_cast<int>(text.size())), "SELECT 3");
+  EXPECT_EQ(statementAt(QStringLiteral("-- nothing\n"), 3), "none");
+}
+
+TEST(SqlText, PutsTheSelectedRunsInPlaceOfParameters) {
+  const QString statement = QStringLiteral("SELECT ':run' WHERE a = :run AND b IN :runs");
+  EXPECT_EQ(withRuns(statement, 7, {3, 7}).value_or(QString()).toStdString(),
+            "SELECT ':run' WHERE a = 7 AND b IN (3, 7)");
+  EXPECT_FALSE(withRuns(statement, 0, {}).has_value());
+  EXPECT_EQ(withRuns(QStringLiteral("SELECT 1"), 0, {}).value_or(QString()).toStdString(),
+            "SELECT 1");
+}
+
+TEST(SqlText, PointsAtTheWordThatSqliteNames) {
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT nope FROM runs"),
+                      QStringLiteral("SQL error: no such column: nope")),
+            "nope");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT r.nope FROM runs r"),
+                      QStringLiteral("SQL error: no such column: r.nope")),
+            "nope");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'FRM' FRM FRM runs"),
+                      QStringLiteral("SQL error: near \"FRM\": syntax error")),
+            "FRM");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'abc FROM"),
+                      QStringLiteral("SQL error: unrecognized token: \"'abc FROM\"")),
+            "'abc FROM");
+  EXPECT_EQ(
+      mistakeIn(QStringLiteral("SELECT 1"), QStringLiteral("database disk image is malformed")),
+      "none");
+}
+
+TEST(SqlText, KeepsACommentOpenFromLineToLine) {
+  SqlOpen open = SqlOpen::Nothing;
+  (void)sqlTokens(QStringLiteral("SELECT 1 /* begun"), open);
+  EXPECT_EQ(open, SqlOpen::Comment);
+  const auto tokens = sqlTokens(QStringLiteral("still */ FROM"), open);
+  EXPECT_EQ(open, SqlOpen::Nothing);
+  ASSERT_EQ(tokens.size(), 2U);
+  EXPECT_EQ(tokens[1].kind, SqlToken::Kind::Keyword);
+}
+
+TEST(SqlDocs, DocumentEveryColumnThatTheDatabasePageLists) {
+  QFile file(QStringLiteral(VITRINE_SOURCE_DIR "/resources/docs/database.md"));
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const QString page = QString::fromUtf8(file.readAll());
+  for (const SqlViewDoc& view : sqlViewDocs()) {
+    const auto at = page.indexOf(QStringLiteral("\n| `%1` |").arg(view.name));
+    ASSERT_GE(at, 0) << view.name.toStdString();
+    const QString line = page.mid(at + 1, page.indexOf(QLatin1Char('\n'), at + 1) - at - 1);
+    for (const SqlColumnDoc& column : view.columns)
+      EXPECT_TRUE(line.contains(QStringLiteral("`%1`").arg(column.name)))
+          << view.name.toStdString() << "." << column.name.toStdString();
+  }
+}
+
+TEST(SqlBook, KeepsHistoryAndQueriesAsText) {
+  SqlBook book;
+  for (int i = 0; i < static_cast<int>(SqlBook::kMostPast) + 5; ++i)
+    book.add({QStringLiteral("SELECT %1").arg(i), QStringLiteral("2026-11-21T10:00:00Z"), 1, 0.1});
+  book.add({QStringLiteral("SELECT 300"), {}, 2, 0.1});
+  book.save(QStringLiteral("mine"), QStringLiteral("SELECT 'é\n'"));
+  const SqlBook read = SqlBook::fromText(book.toText());
+  ASSERT_EQ(read.past().size(), SqlBook::kMostPast) << "bounded";
+  EXPECT_EQ(read.past()[0].sql.toStdString(), "SELECT 300") << "asked again: to the front";
+  EXPECT_EQ(read.past()[0].rows, 2);
+  EXPECT_EQ(read.saved()[0].sql.toStdString(), "SELECT 'é\n'");
+  EXPECT_EQ(SqlBook::fromText(QStringLiteral("{\"past\": 3")).past().size(), 0U);
+}
+
+TEST(SqlBook, RenamesOnlyToAFreeName) {
+  SqlBook book;
+  book.save(QStringLiteral("a"), QStringLiteral("SELECT 1"));
+  book.save(QStringLiteral("b"), QStringLiteral("SELECT 2"));
+  EXPECT_FALSE(book.rename(QStringLiteral("a"), QStringLiteral("b")));
+  EXPECT_TRUE(book.rename(QStringLiteral("a"), QStringLiteral("c")));
+  EXPECT_EQ(book.saved()[1].name.toStdString(), "c");
+}
+
+TEST(SqlResult, WritesRowsAsCsvTsvAndJsonLines) {
+  RunStore::Table table;
+  table.columns = {"a", "a", "b"};
+  table.rows = {{1, "x,\"y\"\tz", nullptr}, {0.1, "\n", Json{{"bytes", 12}}}};
+  EXPECT_EQ(sqlCsv(table, {}).toStdString(),
+            "a,a,b\n1,\"x,\"\"y\"\"\tz\",\n0.1,\"\n\",[12 bytes]\n");
+  EXPECT_EQ(sqlTsv(table, {1}, SqlHeader::None).toStdString(), "0.1\t \t[12 bytes]\n");
+  EXPECT_EQ(sqlJsonLines(table, {0}).toStdString(),
+            "{\"a\":1,\"a_2\":\"x,\\\"y\\\"\\tz\",\"b\":null}\n");
+}
+
+TEST(SqlResult, SortsNumbersAsNumbersAndNullFirst) {
+  RunStore::Table table;
+  table.columns = {"v"};
+  table.rows = {{10}, {9.5}, {nullptr}, {"text"}, {-1}};
+  SqlResultModel model;
+  model.setTable(table, QStringLiteral("SELECT v FROM x"));
+  model.sort(0, Qt::AscendingOrder);
+  EXPECT_EQ(model.order(), (std::vector<int>{2, 4, 1, 0, 3}));
+  model.sort(-1, Qt::AscendingOrder);
+  EXPECT_EQ(model.order(), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(SqlResult, KnowsWhichColumnNamesARun) {
+  RunStore::Table table;
+  table.columns = {"id", "name"};
+  table.rows = {{4, "a"}};
+  SqlResultModel model;
+  model.setTable(table, QStringLiteral("SELECT id, name FROM runs"));
+  EXPECT_EQ(model.runOf(0), 4);
+  model.setTable(table, QStringLiteral("SELECT id, name FROM artifacts"));
+  EXPECT_EQ(model.runOf(0), 0);
+}
+
+TEST(SqlResult, ShowsBlobsAsTheirSizeAndNullAsADash) {
+  RunStore::Table table;
+  table.columns = {"data", "none"};
+  table.rows = {{Json{{"bytes", 1'234'000}}, nullptr}};
+  SqlResultModel model;
+  model.setTable(table, QString());
+  EXPECT_EQ(model.index(0, 0).data().toString(), QStringLiteral("1.2\u202fMB"));
+  EXPECT_EQ(model.index(0, 1).data().toString(), QStringLiteral("\u2013"));
+}
+
+TEST(SqlChart, GuessesOneLinePerRunOverSteps) {
+  const SqlChartChoice choice = guessSqlChart(curves());
+  EXPECT_EQ(choice.x.toStdString(), "step");
+  EXPECT_EQ(choice.y, QStringList{QStringLiteral("value")});
+  EXPECT_EQ(choice.group.toStdString(), "run_id");
+  const LineChart chart = sqlChart(curves(), choice);
+  ASSERT_EQ(chart.series.size(), 2U);
+  EXPECT_EQ(chart.series[1].run, 2) << "the colour that the run has everywhere";
+  EXPECT_EQ(chart.series[0].x, (std::vector<double>{10, 20, 30})) << "a line needs ascending x";
+  EXPECT_DOUBLE_EQ(chart.series[0].y[0], 1.1);
+}
+
+TEST(SqlChart, LeavesOutColumnsThatAreGone) {
+  SqlChartChoice choice;
+  choice.x = QStringLiteral("gone");
+  choice.y = {QStringLiteral("value"), QStringLiteral("lost")};
+  choice.group = QStringLiteral("nobody");
+  choice.isPoints = true;
+  const SqlChartChoice fit = fitSqlChart(choice, curves());
+  EXPECT_EQ(fit.y, QStringList{QStringLiteral("value")});
+  EXPECT_TRUE(fit.x.isEmpty());
+  EXPECT_TRUE(fit.group.isEmpty());
+  EXPECT_TRUE(fit.isPoints);
+}
+
+TEST(SqlChart, SaysHowManyLinesItLeftOut) {
+  RunStore::Table table;
+  table.columns = {"run_id", "step", "value"};
+  for (int run = 1; run <= kMostSqlSeries + 3; ++run) table.rows.push_back({run, 1, 0.5});
+  const LineChart chart = sqlChart(table, guessSqlChart(table));
+  EXPECT_EQ(chart.series.size(), static_cast<std::size_t>(kMostSqlSeries));
+  EXPECT_TRUE(chart.footnote.contains(QStringLiteral("40 of 43")));
+}
+
+TEST(SqlChart, IsTheSameAfterAWayThroughJson) {
+  SqlChartChoice choice{QStringLiteral("step"),   {QStringLiteral("a"), QStringLiteral("b")},
+                        QStringLiteral("run_id"), true,
+                        AxisScale::Log,           AxisScale::Linear};
+  EXPECT_EQ(sqlChartFromJson(toJson(choice)), choice);
+  EXPECT_EQ(sqlChartFromJson(Json(3)), SqlChartChoice{});
+}
+
+}  // namespace
+}  // namespace vitrine::ui

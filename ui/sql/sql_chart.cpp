@@ -1,0 +1,238 @@
+#include "ui/sql/sql_chart.h"
+
+#include <QHash>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "ui/sql/sql_result.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr std::size_t kSampled = 2'000;  // rows that tell what a column holds
+
+int chartColumn(const RunStore::Table& table, const QString& name) {
+  const std::string wanted = name.toStdString();
+  const auto found = std::find(table.columns.begin(), table.columns.end(), wanted);
+  return found == table.columns.end() ? -1 : static_cast<int>(found - table.columns.begin());
+}
+
+double chartNumber(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool isNumberColumn(const RunStore::Table& table, std::size_t column) {
+  bool hasNumber = false;
+  for (std::size_t row = 0; row < std::min(table.rows.size(), kSampled); ++row) {
+    const Json& value = table.rows[row][column];
+    if (value.is_null()) continue;
+    if (!value.is_number()) return false;
+    hasNumber = true;
+  }
+  return hasNumber;
+}
+
+/// Numbers that name something: no curve is made of them.
+bool isNameLike(const QString& column) {
+  return column == QLatin1String("id") || column.endsWith(QLatin1String("_id")) ||
+         column == QLatin1String("seed") || column == QLatin1String("layer") ||
+         column == QLatin1String("head") || column == QLatin1String("image") ||
+         column == QLatin1String("segment");
+}
+
+QString namedColumn(const RunStore::Table& table, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const int column = chartColumn(table, QString::fromLatin1(name));
+    if (column >= 0) return QString::fromLatin1(name);
+  }
+  return {};
+}
+
+}  // namespace
+
+QStringList sqlNumberColumns(const RunStore::Table& table) {
+  QStringList names;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    if (isNumberColumn(table, column)) names << QString::fromStdString(table.columns[column]);
+  }
+  return names;
+}
+
+SqlChartChoice guessSqlChart(const RunStore::Table& table) {
+  SqlChartChoice choice;
+  const QStringList numbers = sqlNumberColumns(table);
+  choice.x = namedColumn(
+      table, {"step", "epoch", "time", "position", "confidence", "bin", "lower", "layer"});
+  if (!numbers.contains(choice.x)) choice.x.clear();
+  if (choice.x.isEmpty()) {
+    for (const QString& name : numbers) {
+      if (isNameLike(name)) continue;
+      if (numbers.size() > 1) choice.x = name;
+      break;
+    }
+  }
+  for (const QString& name : numbers) {
+    const bool isBeside = name == QLatin1String("step") || name == QLatin1String("epoch") ||
+                          name == QLatin1String("time") || name == QLatin1String("bin") ||
+                          name == QLatin1String("lower") || name == QLatin1String("upper") ||
+                          name == QLatin1String("count");
+    if (name != choice.x && !isNameLike(name) && !isBeside) choice.y << name;
+  }
+  if (choice.y.isEmpty()) {
+    for (const QString& name : numbers) {
+      if (name != choice.x) choice.y << name;
+    }
+  }
+  if (choice.y.size() > 1) choice.y = choice.y.mid(0, 1);
+  if (const QString group = namedColumn(table, {"run_id", "variant", "head", "layer", "name"});
+      group != choice.x && !choice.y.contains(group))
+    choice.group = group;
+  return choice;
+}
+
+SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const RunStore::Table& table) {
+  const QStringList numbers = sqlNumberColumns(table);
+  SqlChartChoice choice = wanted;
+  choice.y.removeIf([&numbers](const QString& name) { return !numbers.contains(name); });
+  if (choice.y.isEmpty()) {
+    SqlChartChoice guess = guessSqlChart(table);
+    guess.isPoints = wanted.isPoints;
+    guess.xScale = wanted.xScale;
+    guess.yScale = wanted.yScale;
+    return guess;
+  }
+  if (!numbers.contains(choice.x)) choice.x.clear();
+  if (chartColumn(table, choice.group) < 0) choice.group.clear();
+  return choice;
+}
+
+LineChart sqlChart(const RunStore::Table& table, const SqlChartChoice& choice) {
+  LineChart chart;
+  const bool hasRowAxis = choice.x.isEmpty();
+  chart.x.title = hasRowAxis ? QStringLiteral("row") : choice.x;
+  chart.y.title = choice.y.join(QStringLiteral(", "));
+  chart.x.scale = choice.xScale;
+  chart.y.scale = choice.yScale;
+  chart.title = chart.y.title;
+  if (!hasRowAxis) chart.title += QStringLiteral(" by ") + choice.x;
+  chart.emptyText =
+      choice.y.isEmpty()
+          ? QStringLiteral("None of the columns holds numbers: there is nothing to draw.")
+          : QStringLiteral("No row has a number in both columns: there is nothing to draw.");
+  const int xColumn = hasRowAxis ? -1 : chartColumn(table, choice.x);
+  const int groupColumn = choice.group.isEmpty() ? -1 : chartColumn(table, choice.group);
+  const bool isRunGroup = choice.group == QLatin1String("run_id");
+  const bool isManyY = choice.y.size() > 1;
+
+  QHash<QString, std::size_t> known;
+  int left = 0;
+  QStringList leftNames;
+  std::int64_t points = 0;
+  for (const QString& yName : choice.y) {
+    const int yColumn = chartColumn(table, yName);
+    if (yColumn < 0) continue;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const auto& values = table.rows[row];
+      const double x = xColumn < 0 ? static_cast<double>(row + 1)
+                                   : chartNumber(values[static_cast<std::size_t>(xColumn)]);
+      if (!std::isfinite(x)) continue;
+      const QString group =
+          groupColumn < 0 ? QString() : sqlPlain(values[static_cast<std::size_t>(groupColumn)]);
+      const QString key = yName + QLatin1Char('\n') + group;
+      auto found = known.find(key);
+      if (found == known.end()) {
+        if (chart.series.size() >= static_cast<std::size_t>(kMostSqlSeries)) {
+          if (!leftNames.contains(key)) {
+            leftNames << key;
+            ++left;
+          }
+          continue;
+        }
+        ChartSeries series;
+        series.name =
+            groupColumn < 0
+                ? yName
+                : (isRunGroup ? QStringLiteral("run %1") : choice.group + QStringLiteral(" %1"))
+                      .arg(group.isEmpty() ? QStringLiteral("\u2013") : group);
+        if (groupColumn >= 0 && isManyY) series.name += QStringLiteral(", ") + yName;
+        bool isNumber = false;
+        const std::int64_t id = group.toLongLong(&isNumber);
+        series.run = isRunGroup && isNumber && id > 0 && !isManyY
+                         ? id
+                         : static_cast<std::int64_t>(chart.series.size()) + 1;
+        series.draw = choice.isPoints ? ChartSeries::Draw::Points : ChartSeries::Draw::Line;
+        found = known.insert(key, chart.series.size());
+        chart.series.push_back(std::move(series));
+      }
+      ChartSeries& series = chart.series[*found];
+      series.x.push_back(x);
+      series.y.push_back(chartNumber(values[static_cast<std::size_t>(yColumn)]));
+      ++points;
+    }
+  }
+  for (ChartSeries& series : chart.series) {
+    if (std::is_sorted(series.x.begin(), series.x.end())) continue;
+    std::vector<std::size_t> order(series.x.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&series](std::size_t a, std::size_t b) { return series.x[a] < series.x[b]; });
+    std::vector<double> x, y;
+    for (const std::size_t i : order) {
+      x.push_back(series.x[i]);
+      y.push_back(series.y[i]);
+    }
+    series.x = std::move(x);
+    series.y = std::move(y);
+  }
+  chart.about = counted(points, QStringLiteral("point"), QStringLiteral("points"));
+  QStringList remarks;
+  if (left > 0) {
+    remarks << QStringLiteral("%1 of %2 lines are drawn; narrow the statement with WHERE.")
+                   .arg(kMostSqlSeries)
+                   .arg(kMostSqlSeries + left);
+  }
+  if (table.isCut) remarks << QStringLiteral("The result was cut at its limit of rows.");
+  chart.footnote = remarks.join(QLatin1Char(' '));
+  chart.legend = chart.series.size() > 1 ? FigureLegend::Below : FigureLegend::None;
+  return chart;
+}
+
+Json toJson(const SqlChartChoice& choice) {
+  Json json = Json::object();
+  json["x"] = choice.x.toStdString();
+  json["y"] = Json::array();
+  for (const QString& name : choice.y) json["y"].push_back(name.toStdString());
+  json["group"] = choice.group.toStdString();
+  json["points"] = choice.isPoints;
+  json["log_x"] = choice.xScale == AxisScale::Log;
+  json["log_y"] = choice.yScale == AxisScale::Log;
+  return json;
+}
+
+SqlChartChoice sqlChartFromJson(const Json& json) {
+  SqlChartChoice choice;
+  if (!json.is_object()) return choice;
+  const auto text = [](const Json& value) {
+    return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString();
+  };
+  const auto isSet = [&json](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_boolean() && found->get<bool>();
+  };
+  choice.x = text(json.value("x", Json()));
+  choice.group = text(json.value("group", Json()));
+  const Json names = json.value("y", Json());
+  if (names.is_array()) {
+    for (const Json& name : names) {
+      if (name.is_string()) choice.y << text(name);
+    }
+  }
+  choice.isPoints = isSet("points");
+  if (isSet("log_x")) choice.xScale = AxisScale::Log;
+  if (isSet("log_y")) choice.yScale = AxisScale::Log;
+  return choice;
+}
+
+}  // namespace vitrine::ui

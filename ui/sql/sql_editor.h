@@ -1,0 +1,71 @@
+// Where a statement is written: coloured words, completion of views, columns and keywords, a mark
+// where SQLite found a mistake.
+#pragma once
+
+#include <QPlainTextEdit>
+#include <QStringList>
+#include <QSyntaxHighlighter>
+#include <map>
+#include <optional>
+
+#include "ui/sql/sql_text.h"
+
+class QCompleter;
+class QStringListModel;
+
+namespace vitrine::ui {
+
+/// Colours keywords, texts, numbers, comments and parameters in the colours of the theme.
+class SqlHighlighter : public QSyntaxHighlighter {
+  Q_OBJECT
+ public:
+  using QSyntaxHighlighter::QSyntaxHighlighter;
+
+ protected:
+  void highlightBlock(const QString& text) override;
+};
+
+class SqlEditor : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit SqlEditor(QWidget* parent = nullptr);
+
+  /// Views and tables with their columns, for completion.
+  void setSchema(std::map<QString, QStringList> schema);
+  /// What Ctrl+Return runs: the selection, else the statement under the cursor.
+  [[nodiscard]] std::optional<SqlRange> wanted() const;
+  [[nodiscard]] QString textOf(const SqlRange& range) const;
+  /// Underlines a place and brings it into view. \param place  of the whole text
+  void showMistake(const SqlRange& place);
+  void clearMistake();
+  [[nodiscard]] std::optional<SqlRange> mistake() const { return mistake_; }
+  /// Puts a name where the cursor is, with spaces where words would run together.
+  void insertName(const QString& name);
+  /// Another text in place of this one; can be taken back.
+  void replaceAll(const QString& text);
+  /// Colours after a change of theme.
+  void restyle();
+  /// What completion offers at the cursor, best first.
+  [[nodiscard]] QStringList offers() const;
+  void complete();
+
+ Q_SIGNALS:
+  void runAsked();
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  [[nodiscard]] QString prefix() const;
+  void insertCompletion(const QString& word);
+  void mark();
+
+  SqlHighlighter* highlighter_;
+  QCompleter* completer_;
+  QStringListModel* words_;
+  std::map<QString, QStringList> schema_;
+  std::optional<SqlRange> mistake_;
+};
+
+}  // namespace vitrine::ui

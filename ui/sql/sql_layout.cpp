@@ -1,0 +1,305 @@
+// The widgets of the SQL page.
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/figures/figure_view.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/theme.h"
+#include "ui/sql/sql_editor.h"
+#include "ui/sql/sql_page.h"
+
+namespace vitrine::ui {
+namespace {
+
+QToolButton* consoleButton(const QString& text, const QString& tip, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setAccessibleName(text);
+  button->setToolTip(tip);
+  return button;
+}
+
+QFrame* consoleRule(QWidget* parent) {
+  auto* line = new QFrame(parent);
+  line->setProperty("role", "rule");
+  return line;
+}
+
+}  // namespace
+
+QWidget* SqlPage::makeEditor() {
+  auto* card = new QFrame(this);
+  card->setProperty("role", "card");
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(1, 1, 1, 1);
+  column->setSpacing(0);
+  auto* head = new QWidget(card);
+  auto* line = new QHBoxLayout(head);
+  line->setContentsMargins(px(12), px(8), px(12), px(8));
+  line->setSpacing(px(8));
+  runButton_ = new QPushButton(icon(Icon::Play, IconTint::OnAccent), tr("Run"), head);
+  runButton_->setProperty("primary", true);
+  runButton_->setIconSize(QSize(px(12), px(12)));
+  runButton_->setAccessibleName(tr("Run the statement"));
+  runButton_->setToolTip(
+      tr("Run the selection, or the statement under the cursor (Ctrl+Return). Only what reads: "
+         "SELECT, WITH, EXPLAIN"));
+  connect(runButton_, &QPushButton::clicked, run_, &QAction::trigger);
+  auto* stopButton = new QToolButton(head);
+  stopButton->setDefaultAction(stop_);
+  stopButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  stopButton->setIconSize(QSize(px(12), px(12)));
+  stopButton->setAccessibleName(tr("Stop the statement"));
+  rows_ = new QComboBox(head);
+  rows_->setAccessibleName(tr("Most rows"));
+  rows_->setToolTip(tr("So many rows are read at most; the rest is cut, and the page says so"));
+  for (const std::int64_t most : {1'000, 10'000, 100'000, 1'000'000})
+    rows_->addItem(tr("%1 rows").arg(count(most)), QVariant::fromValue<qlonglong>(most));
+  rows_->setCurrentIndex(2);
+  seconds_ = new QComboBox(head);
+  seconds_->setAccessibleName(tr("Longest time"));
+  seconds_->setToolTip(tr("A statement that takes longer is stopped"));
+  for (const int most : {10, 30, 120, 600}) seconds_->addItem(tr("%1\u202fs").arg(most), most);
+  seconds_->setCurrentIndex(1);
+  line->addWidget(runButton_);
+  line->addWidget(stopButton);
+  line->addStretch();
+  line->addWidget(rows_);
+  line->addWidget(seconds_);
+  column->addWidget(head);
+  column->addWidget(consoleRule(card));
+  editor_ = new SqlEditor(card);
+  editor_->setFrameShape(QFrame::NoFrame);
+  editor_->setProperty("role", "mono");
+  editor_->document()->setDocumentMargin(px(10));
+  column->addWidget(editor_, 1);
+  connect(editor_, &SqlEditor::runAsked, run_, &QAction::trigger);
+  return card;
+}
+
+QWidget* SqlPage::makeResult() {
+  auto* card = new QFrame(this);
+  card->setProperty("role", "card");
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(1, 1, 1, 1);
+  column->setSpacing(0);
+  auto* head = new QWidget(card);
+  auto* line = new QHBoxLayout(head);
+  line->setContentsMargins(px(12), px(8), px(12), px(8));
+  line->setSpacing(px(4));
+  tableButton_ = consoleButton(tr("Table"), tr("The rows as a table"), head);
+  chartButton_ = consoleButton(tr("Chart"), tr("The rows as lines or points"), head);
+  valueButton_ =
+      consoleButton(tr("Value"), tr("All of the current cell: long texts, JSON, images"), head);
+  for (QToolButton* one : {tableButton_, chartButton_, valueButton_}) {
+    one->setCheckable(true);
+    one->setProperty("quiet", true);
+  }
+  summary_ = new QLabel(head);
+  summary_->setProperty("role", "muted");
+  summary_->setAccessibleName(tr("What the statement returned"));
+  notice_ = new QLabel(head);
+  notice_->setProperty("role", "warn");
+  notice_->setAccessibleName(tr("What is missing from the result"));
+  notice_->hide();
+  line->addWidget(tableButton_);
+  line->addWidget(chartButton_);
+  line->addSpacing(px(8));
+  line->addWidget(summary_);
+  line->addSpacing(px(8));
+  line->addWidget(notice_, 1);
+  line->addStretch();
+  line->addWidget(valueButton_);
+  column->addWidget(head);
+  column->addWidget(consoleRule(card));
+
+  stack_ = new QStackedWidget(card);
+  across_ = new QSplitter(stack_);
+  across_->setChildrenCollapsible(false);
+  across_->setHandleWidth(1);
+  table_ = new QTableView(across_);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Rows of the result"));
+  table_->setFrameShape(QFrame::NoFrame);
+  table_->setFont(bodyFont());
+  table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  table_->setSortingEnabled(false);
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->setTabKeyNavigation(false);
+  table_->setIconSize(QSize(px(8), px(8)));
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->setContextMenuPolicy(Qt::CustomContextMenu);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(px(26));
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setSectionsMovable(true);
+  table_->horizontalHeader()->setSectionsClickable(true);
+  table_->horizontalHeader()->setSortIndicatorShown(true);
+  table_->horizontalHeader()->setSortIndicatorClearable(true);
+  table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  across_->addWidget(table_);
+  across_->addWidget(makeValuePanel());
+  across_->setStretchFactor(0, 1);
+  across_->setSizes({600, 260});
+  stack_->addWidget(across_);
+  stack_->addWidget(makeChart());
+  stack_->addWidget(makeEmpty());
+
+  auto* broken = new QWidget(stack_);
+  auto* inBroken = new QVBoxLayout(broken);
+  inBroken->setContentsMargins(px(16), px(16), px(16), px(16));
+  inBroken->setSpacing(px(8));
+  failure_ = new QLabel(broken);
+  failure_->setProperty("role", "error");
+  failure_->setWordWrap(true);
+  failure_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  failure_->setAccessibleName(tr("Why the statement failed"));
+  auto* copy =
+      consoleButton(tr("Copy the error"), tr("Copy the sentence to the clipboard"), broken);
+  copy->setObjectName(QStringLiteral("copyFailure"));
+  inBroken->addWidget(failure_);
+  inBroken->addWidget(copy, 0, Qt::AlignLeft);
+  inBroken->addStretch();
+  stack_->addWidget(broken);
+
+  auto* busy = new QWidget(stack_);
+  auto* inBusy = new QVBoxLayout(busy);
+  inBusy->setContentsMargins(px(16), px(16), px(16), px(16));
+  inBusy->setSpacing(px(8));
+  busyText_ = new QLabel(busy);
+  busyText_->setProperty("role", "muted");
+  auto* bar = new QProgressBar(busy);
+  bar->setRange(0, 0);
+  bar->setTextVisible(false);
+  bar->setMaximumWidth(px(260));
+  bar->setAccessibleName(tr("A statement runs"));
+  inBusy->addWidget(busyText_);
+  inBusy->addWidget(bar);
+  inBusy->addStretch();
+  stack_->addWidget(busy);
+  column->addWidget(stack_, 1);
+  return card;
+}
+
+QWidget* SqlPage::makeValuePanel() {
+  valuePanel_ = new QWidget(this);
+  valuePanel_->setMinimumWidth(px(160));
+  auto* column = new QVBoxLayout(valuePanel_);
+  column->setContentsMargins(px(12), px(8), px(12), px(8));
+  column->setSpacing(px(8));
+  valueTitle_ = new QLabel(valuePanel_);
+  valueTitle_->setProperty("role", "small");
+  valueTitle_->setWordWrap(true);
+  valueImage_ = new QLabel(valuePanel_);
+  valueImage_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  valueImage_->setAccessibleName(tr("The image in the current cell"));
+  valueImage_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  valueText_ = new QPlainTextEdit(valuePanel_);
+  valueText_->setReadOnly(true);
+  valueText_->setProperty("role", "mono");
+  valueText_->setFont(monoFont());
+  valueText_->setTabChangesFocus(true);
+  valueText_->setAccessibleName(tr("The value of the current cell"));
+  column->addWidget(valueTitle_);
+  column->addWidget(valueImage_);
+  column->addWidget(valueText_, 1);
+  valuePanel_->hide();
+  return valuePanel_;
+}
+
+QWidget* SqlPage::makeChart() {
+  auto* chart = new QWidget(this);
+  auto* column = new QVBoxLayout(chart);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* head = new QWidget(chart);
+  auto* line = new QHBoxLayout(head);
+  line->setContentsMargins(px(12), px(8), px(12), px(4));
+  line->setSpacing(px(8));
+  const auto named = [&](const QString& text, QWidget* control, const QString& tip) {
+    auto* label = new QLabel(text, head);
+    label->setProperty("role", "muted");
+    label->setBuddy(control);
+    control->setAccessibleName(text);
+    control->setToolTip(tip);
+    line->addWidget(label);
+    line->addWidget(control);
+  };
+  const auto choice = [&] {
+    auto* box = new QComboBox(head);
+    box->setMinimumContentsLength(6);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    return box;
+  };
+  chartX_ = choice();
+  chartGroup_ = choice();
+  chartKind_ = new QComboBox(head);
+  chartKind_->addItems({tr("Lines"), tr("Points")});
+  chartKind_->setAccessibleName(tr("Lines or points"));
+  chartKind_->setToolTip(tr("Lines join rows in the order of x"));
+  chartY_ = new QToolButton(head);
+  chartY_->setPopupMode(QToolButton::InstantPopup);
+  chartY_->setMenu(new QMenu(chartY_));
+  named(tr("x"), chartX_, tr("Column of the horizontal axis"));
+  named(tr("y"), chartY_, tr("Columns that are drawn"));
+  named(tr("one line per"), chartGroup_, tr("Column whose values make lines of their own"));
+  line->addWidget(chartKind_);
+  logX_ = consoleButton(tr("log x"), tr("Logarithmic horizontal axis (Shift+L)"), head);
+  logY_ = consoleButton(tr("log y"), tr("Logarithmic vertical axis (L)"), head);
+  for (QToolButton* one : {logX_, logY_}) {
+    one->setCheckable(true);
+    line->addWidget(one);
+  }
+  line->addStretch();
+  column->addWidget(head);
+  figure_ = new FigureView(chart);
+  figure_->setAccessibleName(tr("Chart of the result"));
+  column->addWidget(figure_, 1);
+
+  const auto chosen = [this] {
+    if (isFilling_) return;
+    SqlChartChoice next = chart_;
+    next.x = chartX_->currentData().toString();
+    next.group = chartGroup_->currentData().toString();
+    next.isPoints = chartKind_->currentIndex() == 1;
+    next.xScale = logX_->isChecked() ? AxisScale::Log : AxisScale::Linear;
+    next.yScale = logY_->isChecked() ? AxisScale::Log : AxisScale::Linear;
+    setChartChoice(next);
+    chose();
+  };
+  for (QComboBox* box : {chartX_, chartGroup_, chartKind_})
+    connect(box, &QComboBox::currentIndexChanged, this, chosen);
+  for (QToolButton* one : {logX_, logY_}) connect(one, &QToolButton::toggled, this, chosen);
+  return chart;
+}
+
+QWidget* SqlPage::makeEmpty() {
+  auto* empty = new QWidget(this);
+  auto* column = new QVBoxLayout(empty);
+  column->setContentsMargins(px(24), px(24), px(24), px(24));
+  column->setSpacing(px(12));
+  emptyText_ = new QLabel(empty);
+  emptyText_->setProperty("role", "muted");
+  emptyText_->setAlignment(Qt::AlignCenter);
+  emptyText_->setWordWrap(true);
+  auto* example = new QPushButton(tr("Show the newest runs"), empty);
+  example->setObjectName(QStringLiteral("firstQuery"));
+  column->addStretch(1);
+  column->addWidget(emptyText_);
+  column->addWidget(example, 0, Qt::AlignHCenter);
+  column->addStretch(2);
+  return empty;
+}
+
+}  // namespace vitrine::ui

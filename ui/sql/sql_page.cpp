@@ -1,0 +1,446 @@
+// Asks the database off the window's thread and shows what came back.
+#include "ui/sql/sql_page.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QDateTime>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/error.h"
+#include "ui/figures/figure_view.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+#include "ui/sql/sql_docs.h"
+#include "ui/sql/sql_editor.h"
+
+namespace vitrine::ui {
+namespace {
+
+const QString kBookKey = QStringLiteral("sql/book");
+const QString kTextKey = QStringLiteral("sql/text");
+
+enum ResultPlace { ShownTable, ShownChart, ShownEmpty, ShownFailure, ShownBusy };
+
+constexpr int kBusyAfterMs = 200;
+constexpr int kStoreAfterMs = 2'000;
+
+}  // namespace
+
+struct SqlPage::Outcome {
+  QString sql;  ///< as it was written
+  RunStore::Table table;
+  QString failure;
+  bool isRefused = false;
+  double seconds = 0;
+};
+
+PageFactory sqlPage() {
+  return {QStringLiteral("sql"), SqlPage::tr("SQL"),
+          [](Workbench& workbench, QWidget* parent) { return new SqlPage(workbench, parent); }};
+}
+
+SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
+    : Page(parent),
+      workbench_(workbench),
+      book_(SqlBook::fromText(setting(kBookKey, QString()).toString())),
+      runner_(workbench.store().file()),
+      reader_(workbench.store().file()) {
+  setProperty("role", "canvas");
+  setAttribute(Qt::WA_StyledBackground);
+  setMinimumSize(420, 300);
+  makeActions();
+  auto* outer = new QHBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->setSpacing(0);
+  auto* splitter = new QSplitter(this);
+  splitter->setChildrenCollapsible(true);
+  splitter->setHandleWidth(1);
+  side_ = new SqlSide(splitter);
+  side_->setMinimumWidth(px(160));
+  auto* right = new QWidget(splitter);
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  auto* down = new QSplitter(Qt::Vertical, right);
+  down->setChildrenCollapsible(false);
+  down->setHandleWidth(px(12));
+  QWidget* top = makeEditor();
+  QWidget* bottom = makeResult();
+  top->setMinimumHeight(px(110));
+  bottom->setMinimumHeight(px(120));
+  down->addWidget(top);
+  down->addWidget(bottom);
+  down->setStretchFactor(0, 0);
+  down->setStretchFactor(1, 1);
+  down->setSizes({px(220), px(420)});
+  // The gap between the cards is the handle: no line in it.
+  down->setStyleSheet(QStringLiteral("QSplitter::handle:vertical { background: transparent; }"));
+  column->addWidget(down);
+  splitter->addWidget(side_);
+  splitter->addWidget(right);
+  splitter->setStretchFactor(0, 0);
+  splitter->setStretchFactor(1, 1);
+  splitter->setSizes({px(230), px(800)});
+  outer->addWidget(splitter);
+
+  side_->showBook(book_);
+  const QString begun = setting(kTextKey, QString()).toString();
+  editor_->setPlainText(begun.isEmpty() ? sqlSamples().front().sql : begun);
+  emptyText_->setText(
+      tr("The rows of a statement appear here. Write one and press Ctrl+Return, or open a saved "
+         "query from the list on the left."));
+
+  busyTimer_.setInterval(kBusyAfterMs);
+  connect(&busyTimer_, &QTimer::timeout, this, &SqlPage::showBusy);
+  storeTimer_.setSingleShot(true);
+  storeTimer_.setInterval(kStoreAfterMs);
+  connect(&storeTimer_, &QTimer::timeout, this,
+          [this] { storeSetting(kTextKey, editor_->toPlainText()); });
+  connect(editor_, &QPlainTextEdit::textChanged, &storeTimer_, qOverload<>(&QTimer::start));
+  connect(side_, &SqlSide::nameChosen, this, [this](const QString& name) {
+    editor_->insertName(name);
+    editor_->setFocus();
+  });
+  connect(side_, &SqlSide::statementChosen, this, &SqlPage::openStatement);
+  connect(side_, &SqlSide::forgetAsked, this, &SqlPage::forgetHistory);
+  connect(side_, &SqlSide::removeAsked, this, [this](const QString& name) {
+    const auto all = book_.saved();
+    const auto found = std::find_if(all.begin(), all.end(), [&name](const SqlBook::Saved& one) {
+      return !one.isShipped && one.name == name;
+    });
+    if (found == all.end()) return;
+    book_.remove(name);
+    storeBook();
+    workbench_.say(tr("Deleted the query '%1'; its statement is in the editor's history if it was "
+                      "run.")
+                       .arg(name));
+  });
+  connect(side_, &SqlSide::renameAsked, this, [this](const QString& from, const QString& to) {
+    if (!book_.rename(from, to.trimmed()))
+      workbench_.say(tr("'%1' cannot be the name of a query: it is empty or taken.").arg(to));
+    // The list is filled again once the editing of its item is over.
+    QTimer::singleShot(0, this, [this] { storeBook(); });
+  });
+  connect(tableButton_, &QToolButton::clicked, this, [this] {
+    showChart(false);
+    chose();
+  });
+  connect(chartButton_, &QToolButton::clicked, this, [this] {
+    showChart(true);
+    chose();
+  });
+  connect(valueButton_, &QToolButton::toggled, this, [this](bool isOn) {
+    valuePanel_->setVisible(isOn);
+    showValue();
+  });
+  connect(findChild<QPushButton*>(QStringLiteral("firstQuery")), &QPushButton::clicked, this,
+          [this] {
+            openStatement(sqlSamples().front().sql);
+            runWanted();
+          });
+  connect(findChild<QToolButton*>(QStringLiteral("copyFailure")), &QToolButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(failure_->text()); });
+  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
+          [this](int section, Qt::SortOrder order) { model_.sort(section, order); });
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          &SqlPage::selectRuns);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          &SqlPage::showValue);
+  connect(table_, &QWidget::customContextMenuRequested, this, &SqlPage::showTableMenu);
+  connect(&runner_, &Background::busyChanged, this, [this] {
+    const bool isBusy = runner_.isBusy();
+    stop_->setEnabled(isBusy);
+    if (!isBusy) busyTimer_.stop();
+  });
+  connect(&runner_, &Background::failed, this, [this](const QString& sentence) {
+    Outcome outcome;
+    outcome.sql = asked_;
+    outcome.failure = sentence;
+    take(outcome);
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    editor_->restyle();
+    model_.restyle();
+    side_->showBook(book_);
+    if (isChart_) drawChart();
+  });
+  table_->addAction(copyCells_);
+  showState();
+}
+
+SqlPage::~SqlPage() {
+  if (storeTimer_.isActive()) storeSetting(kTextKey, editor_->toPlainText());
+}
+
+void SqlPage::makeActions() {
+  run_ = new QAction(tr("Run the statement"), this);
+  run_->setShortcut(Qt::CTRL | Qt::Key_Return);
+  run_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  connect(run_, &QAction::triggered, this, &SqlPage::runWanted);
+  addAction(run_);
+  stop_ = new QAction(icon(Icon::Stop), tr("Stop"), this);
+  stop_->setToolTip(tr("Stop the statement that runs"));
+  stop_->setEnabled(false);
+  connect(stop_, &QAction::triggered, this, &SqlPage::stop);
+  save_ = new QAction(icon(Icon::Plus), tr("Save query\u2026"), this);
+  save_->setToolTip(tr("Keep the statement under the cursor by name"));
+  connect(save_, &QAction::triggered, this, &SqlPage::askName);
+  export_ = new QAction(tr("Export"), this);
+  export_->setToolTip(tr("The result as a file, or on the clipboard"));
+  copyCells_ = new QAction(icon(Icon::Copy), tr("Copy selected cells"), this);
+  copyCells_->setShortcut(QKeySequence::Copy);
+  copyCells_->setShortcutContext(Qt::WidgetShortcut);
+  connect(copyCells_, &QAction::triggered, this, &SqlPage::copySelection);
+  copyAll_ = new QAction(tr("Copy all rows"), this);
+  connect(copyAll_, &QAction::triggered, this, &SqlPage::copyAll);
+  makeExportMenu();
+}
+
+void SqlPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  readSchema();
+}
+
+void SqlPage::readSchema() {
+  if (isSchemaAsked_) return;
+  isSchemaAsked_ = true;
+  reader_.run([this](RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const RunStore::QueryLimits limits{std::chrono::seconds(10), 10'000, &isStale};
+    std::vector<SqlObject> objects;
+    const RunStore::Table names = store.query(
+        "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name",
+        limits);
+    for (const auto& row : names.rows) {
+      SqlObject object{sqlPlain(row[0]), sqlPlain(row[1]) == QLatin1String("view"), {}};
+      const RunStore::Table columns =
+          store.query("PRAGMA table_info(" + sqlName(object.name).toStdString() + ")", limits);
+      for (const auto& column : columns.rows)
+        object.columns.push_back({sqlPlain(column[1]), sqlPlain(column[2])});
+      objects.push_back(std::move(object));
+    }
+    return [this, objects] {
+      side_->setObjects(objects);
+      std::map<QString, QStringList> schema;
+      for (const SqlObject& object : objects) {
+        QStringList& columns = schema[object.name];
+        for (const SqlObject::Column& column : object.columns) columns << column.name;
+      }
+      editor_->setSchema(std::move(schema));
+    };
+  });
+}
+
+std::size_t SqlPage::rowLimit() const {
+  return static_cast<std::size_t>(rows_->currentData().toLongLong());
+}
+int SqlPage::secondsLimit() const { return seconds_->currentData().toInt(); }
+
+void SqlPage::runWanted() {
+  const std::optional<SqlRange> range = editor_->wanted();
+  if (!range) {
+    showFailure(tr("There is no statement under the cursor; write one, for example SELECT * FROM "
+                   "runs."),
+                std::nullopt);
+    return;
+  }
+  askedAt_ = range->start;
+  const int keptAt = askedAt_;
+  const QString sql = editor_->textOf(*range);
+  runStatement(sql);
+  askedAt_ = keptAt;
+}
+
+void SqlPage::runStatement(const QString& sql) {
+  askedAt_ = -1;
+  asked_ = sql;
+  editor_->clearMistake();
+  const Selection& selection = workbench_.selection();
+  const std::optional<QString> ready = withRuns(sql, selection.current(), selection.runs());
+  if (!ready) {
+    showFailure(tr("The statement asks for the selected run and none is selected: select one in "
+                   "the list of runs."),
+                std::nullopt);
+    return;
+  }
+  running_.start();
+  busyTimer_.start();
+  const std::size_t rows = rowLimit();
+  const std::chrono::seconds time(secondsLimit());
+  runner_.run([this, sql, statement = ready->toStdString(), rows, time](
+                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    auto outcome = std::make_shared<Outcome>();
+    outcome->sql = sql;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      outcome->table = store.query(statement, {time, rows, &isStale});
+    } catch (const RefusedError& error) {
+      outcome->failure = QString::fromUtf8(error.what());
+      outcome->isRefused = true;
+    } catch (const Error& error) {
+      outcome->failure = QString::fromUtf8(error.what());
+    }
+    outcome->seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return [this, outcome] { take(*outcome); };
+  });
+}
+
+void SqlPage::stop() {
+  if (!runner_.isBusy()) return;
+  runner_.cancel();
+  busyTimer_.stop();
+  showFailure(tr("The statement was stopped."), std::nullopt);
+}
+
+void SqlPage::take(const Outcome& outcome) {
+  busyTimer_.stop();
+  SqlBook::Past past;
+  past.sql = outcome.sql;
+  past.at = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
+  past.seconds = outcome.seconds;
+  if (outcome.failure.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table.rows.size());
+  book_.add(past);
+  storeBook();
+  if (!outcome.failure.isEmpty()) {
+    QString sentence = outcome.failure;
+    if (outcome.isRefused && !sentence.contains(QLatin1String("more than one"))) {
+      sentence =
+          tr("This console only reads, so nothing was changed: use SELECT, WITH or EXPLAIN.");
+    }
+    std::optional<SqlRange> place = sqlErrorPlace(outcome.sql, outcome.failure);
+    if (place) {
+      const QString before = outcome.sql.left(place->start);
+      const auto line = before.count(QLatin1Char('\n')) + 1;
+      const auto column = place->start - (before.lastIndexOf(QLatin1Char('\n')) + 1) + 1;
+      sentence += tr(" (line %1, column %2)").arg(line).arg(column);
+    }
+    showFailure(sentence, place);
+    return;
+  }
+  failure_->clear();
+  shown_ = outcome.sql;
+  hasResult_ = true;
+  {
+    // Another table has no selection, and its runs are not chosen.
+    const QSignalBlocker quiet(table_->selectionModel());
+    table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    model_.setTable(outcome.table, outcome.sql);
+  }
+  QString text =
+      counted(static_cast<std::int64_t>(outcome.table.rows.size()), tr("row"), tr("rows"));
+  text +=
+      QStringLiteral(" \u00b7 ") +
+      counted(static_cast<std::int64_t>(outcome.table.columns.size()), tr("column"), tr("columns"));
+  text += QStringLiteral(" \u00b7 ") +
+          (outcome.seconds < 1 ? number(outcome.seconds * 1e3, outcome.seconds < 0.01 ? 1 : 0) +
+                                     QStringLiteral("\u202fms")
+                               : number(outcome.seconds, 1) + QStringLiteral("\u202fs"));
+  summary_->setText(text);
+  notice_->setText(
+      outcome.table.isCut
+          ? tr("Cut after %1 rows").arg(count(static_cast<std::int64_t>(outcome.table.rows.size())))
+          : QString());
+  notice_->setToolTip(
+      tr("There are more; raise the limit of rows, or narrow the statement with "
+         "WHERE or LIMIT"));
+  notice_->setVisible(outcome.table.isCut);
+  chart_ = fitSqlChart(chart_, model_.table());
+  fillChartControls();
+  fitColumns();
+  showValue();
+  showState();
+  chose();
+}
+
+void SqlPage::showFailure(const QString& sentence, std::optional<SqlRange> place) {
+  failure_->setText(sentence);
+  if (place && askedAt_ >= 0) editor_->showMistake({askedAt_ + place->start, place->length});
+  stack_->setCurrentIndex(ShownFailure);
+  notice_->hide();
+  summary_->setText(tr("failed"));
+  for (QToolButton* one : {tableButton_, chartButton_, valueButton_}) one->setEnabled(hasResult_);
+}
+
+void SqlPage::showBusy() {
+  busyTimer_.setInterval(kBusyAfterMs);
+  if (!runner_.isBusy()) return;
+  busyText_->setText(tr("The statement runs: %1\u202fs").arg(running_.elapsed() / 1000));
+  summary_->setText(tr("running"));
+  notice_->hide();
+  stack_->setCurrentIndex(ShownBusy);
+}
+
+void SqlPage::showState() {
+  for (QToolButton* one : {tableButton_, chartButton_, valueButton_}) one->setEnabled(hasResult_);
+  tableButton_->setChecked(!isChart_);
+  chartButton_->setChecked(isChart_);
+  export_->setEnabled(hasResult_);
+  if (!hasResult_) {
+    stack_->setCurrentIndex(ShownEmpty);
+  } else if (model_.rowCount() == 0) {
+    emptyText_->setText(tr("The statement holds for no row."));
+    findChild<QPushButton*>(QStringLiteral("firstQuery"))->hide();
+    stack_->setCurrentIndex(ShownEmpty);
+  } else {
+    stack_->setCurrentIndex(isChart_ ? ShownChart : ShownTable);
+    if (isChart_) drawChart();
+  }
+}
+
+QString SqlPage::summary() const { return summary_->text(); }
+QString SqlPage::failure() const { return failure_->text(); }
+
+void SqlPage::openStatement(const QString& sql) {
+  editor_->replaceAll(sql);
+  editor_->setFocus();
+}
+
+void SqlPage::settle() {
+  readSchema();
+  reader_.settle();
+  runner_.settle();
+  showValue();
+  reader_.settle();
+}
+
+bool SqlPage::event(QEvent* event) {
+  // Elsewhere in the window Ctrl+Return starts runs; on this page it asks.
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto& key = *static_cast<QKeyEvent*>(event);
+    if (run_->shortcut().matches(QKeySequence(key.keyCombination())) == QKeySequence::ExactMatch) {
+      event->accept();
+      return true;
+    }
+  }
+  return Page::event(event);
+}
+
+void SqlPage::keyPressEvent(QKeyEvent* event) {
+  if (run_->shortcut().matches(QKeySequence(event->keyCombination())) == QKeySequence::ExactMatch) {
+    run_->trigger();
+    return;
+  }
+  if (isChart_ && event->key() == Qt::Key_L) {
+    (event->modifiers().testFlag(Qt::ShiftModifier) ? logX_ : logY_)->toggle();
+    return;
+  }
+  Page::keyPressEvent(event);
+}
+
+void SqlPage::chose() {
+  if (!isFilling_) Q_EMIT viewChanged();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,150 @@
+// The SQL page: a console that only reads, over the documented views of the open database; results
+// as a table or a chart.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QTimer>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/shell/background.h"
+#include "ui/shell/page.h"
+#include "ui/sql/sql_book.h"
+#include "ui/sql/sql_chart.h"
+#include "ui/sql/sql_result.h"
+#include "ui/sql/sql_side.h"
+#include "ui/sql/sql_text.h"
+
+class QComboBox;
+class QLabel;
+class QMenu;
+class QPlainTextEdit;
+class QProgressBar;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+class QTableView;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class FigureView;
+class SqlEditor;
+
+class SqlPage final : public Page {
+  Q_OBJECT
+ public:
+  static constexpr std::size_t kUsualRows = 100'000;
+
+  explicit SqlPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~SqlPage() override;
+
+  void settle() override;
+  [[nodiscard]] QList<QAction*> tools() override;
+  [[nodiscard]] Json viewState() const override;
+  /// Runs the statement of the state where it is another one than what is shown.
+  void setViewState(const Json& state) override;
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  [[nodiscard]] SqlEditor& editor() const { return *editor_; }
+  [[nodiscard]] SqlSide& side() const { return *side_; }
+  [[nodiscard]] SqlResultModel& model() { return model_; }
+  [[nodiscard]] QTableView& table() const { return *table_; }
+  [[nodiscard]] SqlBook& book() { return book_; }
+  [[nodiscard]] const SqlChartChoice& chartChoice() const { return chart_; }
+  [[nodiscard]] QString summary() const;
+  /// The sentence of the last error; "" when the last statement succeeded.
+  [[nodiscard]] QString failure() const;
+  /// As text: {"table", "chart"}.
+  [[nodiscard]] bool isChartShown() const { return isChart_; }
+  void setChartChoice(const SqlChartChoice& choice);
+
+ public Q_SLOTS:
+  /// Runs the selection, or the statement under the cursor.
+  void runWanted();
+  void runStatement(const QString& sql);
+  void stop();
+  void showChart(bool isChart);
+  /// Selected cells as text with tabs; all of the result when nothing is selected.
+  void copySelection();
+  void copyAll();
+  void saveQuery(const QString& name);
+  void forgetHistory();
+  /// The ending of the name decides: .csv or .jsonl.
+  void exportTo(const QString& file);
+
+ protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  struct Outcome;
+  void makeActions();
+  void makeExportMenu();
+  QWidget* makeEditor();
+  QWidget* makeResult();
+  QWidget* makeChart();
+  QWidget* makeValuePanel();
+  QWidget* makeEmpty();
+  void readSchema();
+  void take(const Outcome& outcome);
+  void showFailure(const QString& sentence, std::optional<SqlRange> place);
+  void showBusy();
+  void showState();
+  void fillChartControls();
+  void drawChart();
+  void showValue();
+  void fitColumns();
+  void selectRuns();
+  void openStatement(const QString& sql);
+  void storeBook();
+  void askName();
+  void askAndExport(const QString& ending, const QString& filter);
+  void showTableMenu(const QPoint& place);
+  [[nodiscard]] std::size_t rowLimit() const;
+  [[nodiscard]] int secondsLimit() const;
+  void chose();  ///< another view was chosen by hand
+
+  Workbench& workbench_;
+  SqlBook book_;
+  SqlResultModel model_;
+  Background runner_, reader_;
+  QTimer busyTimer_, storeTimer_;
+  QElapsedTimer running_;
+
+  QAction *run_ = nullptr, *stop_ = nullptr, *save_ = nullptr, *export_ = nullptr,
+          *copyCells_ = nullptr, *copyAll_ = nullptr;
+  SqlSide* side_ = nullptr;
+  SqlEditor* editor_ = nullptr;
+  QPushButton* runButton_ = nullptr;
+  QComboBox *rows_ = nullptr, *seconds_ = nullptr;
+  QToolButton *tableButton_ = nullptr, *chartButton_ = nullptr, *valueButton_ = nullptr;
+  QLabel *summary_ = nullptr, *notice_ = nullptr, *failure_ = nullptr, *emptyText_ = nullptr,
+         *busyText_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  QSplitter* across_ = nullptr;
+  QTableView* table_ = nullptr;
+  QWidget* valuePanel_ = nullptr;
+  QLabel *valueTitle_ = nullptr, *valueImage_ = nullptr;
+  QPlainTextEdit* valueText_ = nullptr;
+  QComboBox *chartX_ = nullptr, *chartGroup_ = nullptr, *chartKind_ = nullptr;
+  QToolButton *chartY_ = nullptr, *logX_ = nullptr, *logY_ = nullptr;
+  FigureView* figure_ = nullptr;
+
+  QString shown_;     ///< the statement whose rows are shown, as it was written
+  QString asked_;     ///< the one that runs
+  int askedAt_ = -1;  ///< where it stands in the editor; -1: it is not from there
+  bool hasResult_ = false;
+  bool isChart_ = false;
+  bool isSchemaAsked_ = false;
+  bool isFilling_ = false;
+  SqlChartChoice chart_;
+};
+
+[[nodiscard]] PageFactory sqlPage();
+
+}  // namespace vitrine::ui

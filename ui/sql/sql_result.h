@@ -1,0 +1,64 @@
+// The rows that a statement returned, as a table whose cells become text only when they are looked
+// at, and as text for files and the clipboard.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "core/store/run_store.h"
+
+namespace vitrine::ui {
+
+/// A value as it stands in a file: full precision, "" for NULL, "[123 bytes]" for a blob.
+[[nodiscard]] QString sqlPlain(const Json& value);
+/// Bytes of a blob; -1 for every other value.
+[[nodiscard]] std::int64_t blobBytes(const Json& value);
+
+enum class SqlHeader { None, Names };
+/// Rows [from, to) in the order of `order` (empty: as they came).
+[[nodiscard]] QString sqlTsv(const RunStore::Table& table, const std::vector<int>& order,
+                             SqlHeader header);
+[[nodiscard]] QString sqlCsv(const RunStore::Table& table, const std::vector<int>& order);
+[[nodiscard]] QString sqlJsonLines(const RunStore::Table& table, const std::vector<int>& order);
+
+class SqlResultModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+
+  /// \param statement  what returned it: says whether `id` is a run's
+  void setTable(RunStore::Table table, const QString& statement);
+  [[nodiscard]] const RunStore::Table& table() const { return table_; }
+  /// Rows of the table as they are shown.
+  [[nodiscard]] const std::vector<int>& order() const { return order_; }
+  [[nodiscard]] const Json& value(const QModelIndex& index) const;
+  /// The column that names a run; -1 without one.
+  [[nodiscard]] int runColumn() const { return runColumn_; }
+  [[nodiscard]] std::int64_t runOf(int row) const;  ///< 0 where there is none
+  [[nodiscard]] bool isNumeric(int column) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+  /// Colours after a change of theme.
+  void restyle();
+
+ private:
+  struct Column {
+    bool isNumeric = false;
+    bool isIdentifier = false;  ///< written without separators
+    int decimals = -1;          ///< the same in all cells; -1: as each needs
+  };
+  [[nodiscard]] QString shown(const Json& value, const Column& column) const;
+
+  RunStore::Table table_;
+  std::vector<Column> columns_;
+  std::vector<int> order_;
+  int runColumn_ = -1;
+};
+
+}  // namespace vitrine::ui
