@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/figures/figure_file.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
@@ -30,6 +31,7 @@ namespace ui = vitrine::ui;
 struct Options {
   std::filesystem::path database;
   QString page, artifact, screenshot, theme;
+  QString figure, out;
   std::vector<std::int64_t> runs;
   QSize size;
   double scale = 1;
@@ -49,7 +51,8 @@ std::optional<std::string> early(int argc, char** argv, const char* name) {
 
 // Settings that Qt reads when it starts.
 void prepareEnvironment(int argc, char** argv) {
-  const bool isPicture = early(argc, argv, "screenshot").has_value();
+  const bool isPicture =
+      early(argc, argv, "screenshot").has_value() || early(argc, argv, "figure").has_value();
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
     if (isPicture) {
       qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -98,11 +101,20 @@ Options parse(const QCoreApplication& application) {
   const QCommandLineOption theme(QStringLiteral("theme"),
                                  QStringLiteral("dark, light or high_contrast."),
                                  QStringLiteral("name"));
+  const QCommandLineOption figure(
+      QStringLiteral("figure"),
+      QStringLiteral("Draw an exported figure again, without a display, and end: any PNG, SVG, PDF "
+                     "or CSV that the window wrote, or its recipe."),
+      QStringLiteral("file"));
+  const QCommandLineOption out(QStringLiteral("out"),
+                               QStringLiteral("With --figure: the file to write, .png, .svg, .pdf "
+                                              "or .csv."),
+                               QStringLiteral("file"));
   const QCommandLineOption wait(
       QStringLiteral("wait-ms"),
       QStringLiteral("Time given to background work before the screenshot."), QStringLiteral("ms"),
       QStringLiteral("0"));
-  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, wait});
+  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, figure, out, wait});
   parser.process(application);
 
   Options options;
@@ -116,6 +128,15 @@ Options parse(const QCoreApplication& application) {
   }
   options.screenshot = parser.value(picture);
   options.theme = parser.value(theme);
+  options.figure = parser.value(figure);
+  options.out = parser.value(out);
+  if (parser.isSet(figure) != parser.isSet(out)) {
+    throw ConfigError("--figure says what is drawn and --out where to; give both");
+  }
+  if (parser.isSet(out) && !ui::figureFormat(options.out)) {
+    throw ConfigError("--out '" + options.out.toStdString() +
+                      "' does not say what to write; end it with .png, .svg, .pdf or .csv");
+  }
   if (!parser.positionalArguments().isEmpty()) {
     throw ConfigError("'" + parser.positionalArguments().first().toStdString() +
                       "' is not an option; see vitrine-studio --help");
@@ -214,6 +235,40 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
   }
 }
 
+// The figure of a recipe as it was exported, from the database as it is now.
+void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
+  const auto recipe = ui::readRecipe(options.figure);
+  if (!recipe) {
+    throw NotFoundError("there is no recipe of a figure in " + options.figure.toStdString() +
+                        "; give a file that the window has exported");
+  }
+  const ui::PageFactory* wanted = nullptr;
+  for (const ui::PageFactory& page : ui::pages()) {
+    if (page.id.toStdString() == recipe->page) wanted = &page;
+  }
+  if (wanted == nullptr) {
+    throw NotFoundError("the figure belongs to a page '" + recipe->page +
+                        "' that this program does not have");
+  }
+  workbench.start();
+  ui::selectRunsOf(*recipe, workbench);
+  const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
+  // A page lays itself out when it is shown.
+  page->setAttribute(Qt::WA_DontShowOnScreen);
+  page->resize(1200, 800);
+  page->show();
+  page->settle();
+  page->setViewState(recipe->view);
+  page->settle();
+  if (options.waitMs > 0) waitFor(options.waitMs);
+  const std::unique_ptr<ui::Figure> figure = page->figure();
+  if (figure == nullptr) {
+    throw NotFoundError("the page '" + recipe->page +
+                        "' has nothing to draw for these runs any more");
+  }
+  ui::saveFigure(*figure, options.out, *recipe);
+}
+
 // Somebody who started the window from a menu sees no terminal.
 void sayInAWindow(const Error& error) {
   QMessageBox box(QMessageBox::NoIcon, QStringLiteral("Vitrine Studio"),
@@ -227,7 +282,7 @@ int runStudio(int argc, char** argv) {
   prepareEnvironment(argc, argv);
   QApplication::setHighDpiScaleFactorRoundingPolicy(
       Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
-  if (early(argc, argv, "screenshot")) {
+  if (early(argc, argv, "screenshot") || early(argc, argv, "figure")) {
     // What the off-screen platform says of every window, and of a session without a runtime folder.
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
       const bool isNoise = text.contains(QLatin1String("propagateSizeHints")) ||
@@ -243,7 +298,8 @@ int runStudio(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.vitrine.Studio"));
 
   const Options options = parse(application);
-  if (!options.screenshot.isEmpty()) ui::forgetSettings();
+  const bool isWithoutWindow = !options.screenshot.isEmpty() || !options.figure.isEmpty();
+  if (isWithoutWindow) ui::forgetSettings();
   ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
   const QString stored =
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
@@ -253,12 +309,16 @@ int runStudio(int argc, char** argv) {
   try {
     opened = std::make_unique<ui::StudioWorkbench>(options.database);
   } catch (const Error& error) {
-    if (options.screenshot.isEmpty()) sayInAWindow(error);
+    if (!isWithoutWindow) sayInAWindow(error);
     throw;
   }
   ui::StudioWorkbench& workbench = *opened;
   if (!options.screenshot.isEmpty()) {
     drawScreenshot(options, workbench);
+    return static_cast<int>(ExitCode::Done);
+  }
+  if (!options.figure.isEmpty()) {
+    drawFigure(options, workbench);
     return static_cast<int>(ExitCode::Done);
   }
   workbench.start();

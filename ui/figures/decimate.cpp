@@ -88,4 +88,87 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
   return points;
 }
 
+std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                              const PlotWindow& window, const CurveIndex& index) {
+  const std::size_t size = std::min(x.size(), y.size());
+  constexpr std::size_t kWorthwhile = 16;  // points per column from which searching beats looking
+  if (size < kWorthwhile * static_cast<std::size_t>(std::max(window.columns, 1)) ||
+      !(window.upper > window.lower) || window.columns < 1)
+    return decimate(x, y, window);
+  const auto end = x.begin() + static_cast<std::ptrdiff_t>(size);
+  const auto begin =
+      static_cast<std::size_t>(std::lower_bound(x.begin(), end, window.lower) - x.begin());
+  const auto past =
+      static_cast<std::size_t>(std::upper_bound(x.begin(), end, window.upper) - x.begin());
+  if (past - begin < kWorthwhile * static_cast<std::size_t>(window.columns))
+    return decimate(x, y, window);
+
+  std::vector<QPointF> points;
+  points.reserve(4 * static_cast<std::size_t>(window.columns) + 8);
+  const auto emit = [&](std::size_t i) {
+    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kGap);
+  };
+  const bool isLog = window.scale == AxisScale::Log && window.lower > 0;
+  const double step = isLog ? std::log(window.upper / window.lower) / window.columns
+                            : (window.upper - window.lower) / window.columns;
+  if (begin > 0) emit(begin - 1);
+  std::size_t from = begin;
+  auto broken = std::lower_bound(index.broken.begin(), index.broken.end(), begin);
+  for (int column = 0; column < window.columns && from < past; ++column) {
+    const double edge =
+        isLog ? window.lower * std::exp(step * (column + 1)) : window.lower + step * (column + 1);
+    std::size_t to = past;
+    if (column + 1 < window.columns) {
+      // Steps are mostly even: the place is guessed, then searched for around it.
+      const double share = (edge - x[from]) / (x[past - 1] - x[from]);
+      auto guess = from + static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) *
+                                                   static_cast<double>(past - 1 - from));
+      std::size_t low = from, high = past;
+      for (std::size_t reach = 4; low < high; reach *= 8) {
+        const std::size_t left = guess > from + reach ? guess - reach : from;
+        const std::size_t right = std::min(guess + reach, past - 1);
+        if ((left == from || x[left] < edge) && (right == past - 1 || x[right] >= edge)) {
+          low = left;
+          high = right + 1;
+          break;
+        }
+      }
+      to = static_cast<std::size_t>(std::lower_bound(x.begin() + static_cast<std::ptrdiff_t>(low),
+                                                     x.begin() + static_cast<std::ptrdiff_t>(high),
+                                                     edge) -
+                                    x.begin());
+    }
+    if (to == from) continue;
+    if (broken != index.broken.end() && *broken < to) {
+      // A gap in the column: looked at point by point.
+      bool isGap = false;
+      std::size_t piece = from;
+      const auto close = [&](std::size_t at) {
+        const auto found = index.extremes.find(y, piece, at);
+        if (!found.isAny) return;
+        std::array<std::size_t, 4> order{piece, found.low, found.high, at - 1};
+        std::sort(order.begin(), order.end());
+        std::for_each(order.begin(), std::unique(order.begin(), order.end()), emit);
+      };
+      for (; broken != index.broken.end() && *broken < to; ++broken) {
+        if (*broken > piece) {
+          close(*broken);
+          isGap = false;
+        }
+        if (!isGap) emit(*broken);
+        isGap = true;
+        piece = *broken + 1;
+      }
+      if (piece < to) close(to);
+    } else if (const auto found = index.extremes.find(y, from, to); found.isAny) {
+      std::array<std::size_t, 4> order{from, found.low, found.high, to - 1};
+      std::sort(order.begin(), order.end());
+      std::for_each(order.begin(), std::unique(order.begin(), order.end()), emit);
+    }
+    from = to;
+  }
+  if (past < size) emit(past);
+  return points;
+}
+
 }  // namespace vitrine::ui

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <QPointF>
+#include <cstddef>
 #include <span>
 #include <vector>
+
+#include "ui/figures/extremes.h"
 
 namespace vitrine::ui {
 
@@ -24,5 +27,14 @@ struct PlotWindow {
 /// \param x  ascending, finite  \param y  of the length of `x`
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                                             const PlotWindow& window);
+
+/// What is known of a long curve: with it a picture costs as much as it has columns.
+struct CurveIndex {
+  const Extremes& extremes;             ///< of y
+  std::span<const std::size_t> broken;  ///< positions of values that are not finite, ascending
+};
+/// The same points, found with the index.
+[[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                                            const PlotWindow& window, const CurveIndex& index);
 
 }  // namespace vitrine::ui

@@ -11,7 +11,24 @@ SideBySide::SideBySide(std::vector<std::pair<QString, Figure*>> figures, int col
                        FigureStyle style)
     : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {}
 
+SideBySide::SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures,
+                       int columns, FigureStyle style)
+    : Figure(std::move(style)), columns_(std::max(1, columns)) {
+  for (auto& [name, figure] : figures) {
+    figures_.emplace_back(name, figure.get());
+    owned_.push_back(std::move(figure));
+  }
+}
+
 SideBySide::~SideBySide() = default;
+
+QString SideBySide::note() const {
+  QStringList said;
+  for (const auto& [name, figure] : figures_) {
+    if (const QString text = figure->note(); !text.isEmpty() && !said.contains(text)) said << text;
+  }
+  return said.join(QLatin1Char(' '));
+}
 
 QSize SideBySide::sizeHint() const {
   QSize largest(0, 0);
@@ -52,6 +69,8 @@ void SideBySide::draw(QPainter& painter, const QRectF& area) {
     const FigureStyle kept = figure.style();
     FigureStyle shown = kept;
     shown.theme = style().theme;
+    shown.hasAxisTitles = style().hasAxisTitles;
+    if (style().legend) shown.legend = style().legend;
     figure.setStyle(shown);
     figure.paint(painter, QRectF(area.left() + (i % across) * width,
                                  area.top() + (i / across) * height, width, height));

@@ -46,7 +46,8 @@ CurvePlot::CurvePlot(QWidget* parent)
       yTicker_(new NumberTicker(NumberTicker::Kind::Number)),
       xTicker_(new NumberTicker(NumberTicker::Kind::Number)),
       durationTicker_(new NumberTicker(NumberTicker::Kind::Duration)),
-      logTicker_(new LogTicker) {
+      logTicker_(new LogTicker),
+      dateTicker_(new DateTicker) {
   setMinimumSize(px(160), px(120));
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
@@ -86,8 +87,15 @@ void CurvePlot::applyTheme() {
 
 void CurvePlot::setCurves(std::vector<PlottedCurve> curves) { curves_ = std::move(curves); }
 
+void CurvePlot::setNotes(std::vector<CurveNote> notes) {
+  notes_ = std::move(notes);
+  update();
+}
+
 void CurvePlot::setSettings(const PlotSettings& settings) {
-  if (settings.isLogY != settings_.isLogY || settings.x != settings_.x) isYChosen_ = false;
+  if (settings.isLogY != settings_.isLogY || settings.x != settings_.x ||
+      settings.isClipped != settings_.isClipped)
+    isYChosen_ = false;
   settings_ = settings;
   setScales();
 }
@@ -99,6 +107,8 @@ void CurvePlot::setScales() {
     xAxis->setTicker(logTicker_);
   } else if (settings_.x == XAxis::Time) {
     xAxis->setTicker(durationTicker_);
+  } else if (settings_.x == XAxis::Wall) {
+    xAxis->setTicker(dateTicker_);
   } else {
     xAxis->setTicker(xTicker_);
   }
@@ -142,6 +152,13 @@ void CurvePlot::showRange(double from, double to) {
   refresh();
 }
 
+void CurvePlot::chooseY(double from, double to) {
+  if (!(to > from) || (settings_.isLogY && !(from > 0))) return;
+  yAxis->setRange(from, to);
+  isYChosen_ = true;
+  refresh();
+}
+
 double CurvePlot::floorOfLog() const { return yAxis->range().lower; }
 
 void CurvePlot::fitY() {
@@ -154,6 +171,14 @@ void CurvePlot::fitY() {
                          ? curve.series->positiveRange(settings_.x, x.lower, x.upper, a, b)
                          : curve.series->range(settings_.x, x.lower, x.upper, a, b);
     if (!has) continue;
+    // What the shares leave out of a log axis is at its lower end at most.
+    double c = a, d = b;
+    if (settings_.isClipped &&
+        curve.series->shares(settings_.x, x.lower, x.upper, PlotSettings::kLowShare,
+                             PlotSettings::kHighShare, c, d)) {
+      if (c > a) a = c;
+      if (d < b && d > a) b = d;
+    }
     low = isFound ? std::min(low, a) : a;
     high = isFound ? std::max(high, b) : b;
     isFound = true;
@@ -189,14 +214,16 @@ void CurvePlot::fillGraphs() {
     }
     return graph(static_cast<int>(used++));
   };
-  const auto fill = [&](std::span<const double> x, std::span<const double> y, QPen pen, Line line,
-                        bool isDotted) {
+  const auto fill = [&](const PlottedCurve& curve, std::span<const double> y,
+                        const Extremes& extremes, QPen pen, Line line, bool isDotted) {
     QCPGraph* target = graphAt();
-    std::vector<QPointF> points = decimate(x, y, line == Line::Faint ? fine : coarse);
+    const auto x = curve.series->x(settings_.x);
+    const CurveIndex index{extremes, curve.series->broken()};
+    std::vector<QPointF> points = decimate(x, y, line == Line::Faint ? fine : coarse, index);
     if (line == Line::Smoothed || (line == Line::Plain && isCalm(points))) {
       pen.setWidthF(kWidth);
     } else if (line == Line::Plain) {
-      points = decimate(x, y, fine);
+      points = decimate(x, y, fine, index);
     }
     QVector<QCPGraphData> drawn;
     drawn.reserve(static_cast<qsizetype>(points.size()));
@@ -217,13 +244,14 @@ void CurvePlot::fillGraphs() {
     if (!curve.series->isSmoothed(settings_.smoothing)) continue;
     QColor faint = seriesColor(curve.run);
     faint.setAlphaF(kRawOpacity);
-    fill(curve.series->x(settings_.x), curve.series->y(), QPen(faint, 0), Line::Faint, false);
+    fill(curve, curve.series->y(), curve.series->extremes(), QPen(faint, 0), Line::Faint, false);
   }
   for (const PlottedCurve& curve : curves_) {
     QPen pen(seriesColor(curve.run), 0, seriesDash(curve.run));
     const bool isDotted = curve.series->size() <= kDottedUpTo;
     const bool isSmoothed = curve.series->isSmoothed(settings_.smoothing);
-    fill(curve.series->x(settings_.x), curve.series->smoothed(settings_.smoothing), pen,
+    fill(curve, curve.series->smoothed(settings_.smoothing),
+         curve.series->smoothedExtremes(settings_.smoothing), pen,
          isSmoothed ? Line::Smoothed : Line::Plain, isDotted);
   }
   while (static_cast<std::size_t>(graphCount()) > used) removeGraph(graphCount() - 1);

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "ui/monitor/curve_series.h"
 #include "ui/figures/decimate.h"
+#include "ui/monitor/curve_series.h"
 #include "ui/monitor/tickers.h"
 #include "ui/shell/custom_plot.h"
 
@@ -24,12 +24,23 @@ struct PlottedCurve {
   const CurveSeries* series = nullptr;
 };
 
+/// Words at a step of a curve.
+struct CurveNote {
+  std::string runUuid, metric;
+  std::int64_t run = 0;  ///< 0: of a run that is not selected
+  std::int64_t step = 0;
+  QString text;
+};
+
 /// How every plot of the page looks at its curves.
 struct PlotSettings {
   XAxis x = XAxis::Step;
-  double smoothing = 0.6;
+  std::string xMetric;  ///< with XAxis::Metric
+  Smoothing smoothing{Smoothing::Kind::Ema, 0.6};
   bool isLogX = false;
   bool isLogY = false;
+  bool isClipped = false;  ///< y ends at the shares below; what lies beyond is marked on the edge
+  static constexpr double kLowShare = 0.01, kHighShare = 0.99;
 };
 
 /// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
@@ -44,6 +55,8 @@ class CurvePlot : public QCustomPlot {
 
   void setCurves(std::vector<PlottedCurve> curves);
   void setSettings(const PlotSettings& settings);
+  void setNotes(std::vector<CurveNote> notes);
+  [[nodiscard]] const std::vector<CurveNote>& notes() const { return notes_; }
   void setValueDecimals(int decimals) { decimals_ = decimals; }
   [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }
@@ -54,6 +67,9 @@ class CurvePlot : public QCustomPlot {
   void fit(double from, double to);
   /// A range of x chosen in another plot.
   void showRange(double from, double to);
+  /// A range of y, which then stays; false: fitted to the data again.
+  void chooseY(double from, double to);
+  [[nodiscard]] bool isYChosen() const { return isYChosen_; }
   /// Ends of the data on the x axis in use; false without points.
   bool extent(double& from, double& to) const;
   /// The dashed line; none to hide. The plot under the mouse also shows the values there.
@@ -97,6 +113,8 @@ class CurvePlot : public QCustomPlot {
   void fillGraphs();
   void setScales();
   void drawMarks(QPainter& painter) const;
+  void drawClipped(QPainter& painter) const;
+  void drawNotes(QPainter& painter) const;
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
   [[nodiscard]] double floorOfLog() const;
@@ -107,6 +125,8 @@ class CurvePlot : public QCustomPlot {
   PlotSettings settings_;
   QSharedPointer<NumberTicker> yTicker_, xTicker_, durationTicker_;
   QSharedPointer<LogTicker> logTicker_;
+  QSharedPointer<DateTicker> dateTicker_;
+  std::vector<CurveNote> notes_;
   std::optional<double> cursor_;
   bool hasReadout_ = false;
   bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it

@@ -34,6 +34,8 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   drawMarks(painter);
+  if (settings_.isClipped || isYChosen_) drawClipped(painter);
+  drawNotes(painter);
   drawCursor(painter);
   const Tokens& t = tokens();
   if (drag_ == Drag::Zoom && (now_ - pressed_).manhattanLength() >= px(6)) {
@@ -49,13 +51,17 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
     drawReadout(painter);
   }
   // What x counts, in the free corner under the y numbers.
-  static const char* const kNames[] = {"step", "epoch", "time"};
+  static const char* const kNames[] = {"step", "epoch", "time", "clock", ""};
   painter.setFont(axisFont());
   painter.setPen(t.muted);
   if (!curves_.empty()) {
     const QRect inside = axisRect()->rect();
     painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(20), px(18)),
                      Qt::AlignRight | Qt::AlignVCenter, tr(kNames[static_cast<int>(settings_.x)]));
+    if (settings_.x == XAxis::Metric) {
+      painter.drawText(inside.adjusted(0, 0, -px(4), -px(2)), Qt::AlignRight | Qt::AlignBottom,
+                       QString::fromStdString(settings_.xMetric));
+    }
   }
   if (hasFocus() && isRinged_ && drag_ == Drag::None) {
     painter.setPen(QPen(t.accent, 1));
@@ -119,6 +125,77 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     painter.drawText(
         inside.adjusted(px(4), 0, 0, -px(8)), Qt::AlignLeft | Qt::AlignBottom,
         tr("\u25bc values at or below zero, shown at the floor %1").arg(compactNumber(y.lower, 2)));
+  }
+  painter.restore();
+}
+
+// An arrow where a line leaves the plot: no spike is out of sight without a sign.
+void CurvePlot::drawClipped(QPainter& painter) const {
+  const QRect inside = axisRect()->rect();
+  const QCPRange x = xAxis->range(), y = yAxis->range();
+  const double size = px(3);
+  painter.save();
+  painter.setClipRect(inside.adjusted(-1, -1, 2, 2));
+  for (int g = 0; g < graphCount(); ++g) {
+    double lastUp = -1e9, lastDown = -1e9;
+    QColor color = graph(g)->pen().color();
+    color.setAlpha(255);
+    const auto drawn = graph(g)->data();
+    for (auto at = drawn->findBegin(x.lower, false); at != drawn->findEnd(x.upper, false); ++at) {
+      const bool isUp = at->value > y.upper;
+      if (!isUp && !(at->value < y.lower)) continue;
+      const double pixel = xAxis->coordToPixel(at->key);
+      double& last = isUp ? lastUp : lastDown;
+      if (pixel - last < 3 * size) continue;
+      last = pixel;
+      drawTriangle(painter, QPointF(pixel, isUp ? inside.top() + 1 : inside.bottom() - 1), size,
+                   isUp ? -1 : 1, color);
+    }
+  }
+  if (settings_.isClipped && !isYChosen_ && graphCount() > 0) {
+    painter.setPen(tokens().muted);
+    painter.setFont(axisFont());
+    painter.drawText(inside.adjusted(px(4), px(6), -px(4), 0), Qt::AlignRight | Qt::AlignTop,
+                     tr("1\u201399\u2009% of the values"));
+  }
+  painter.restore();
+}
+
+void CurvePlot::drawNotes(QPainter& painter) const {
+  if (notes_.empty() || curves_.empty()) return;
+  const QRect inside = axisRect()->rect();
+  painter.save();
+  painter.setClipRect(inside.adjusted(-1, -1, 2, 2));
+  painter.setFont(axisFont());
+  const QFontMetrics metrics(axisFont());
+  int row = 0;
+  for (const CurveNote& note : notes_) {
+    for (const PlottedCurve& curve : curves_) {
+      if (curve.run != note.run) continue;
+      const auto steps = curve.series->x(XAxis::Step);
+      const auto place = curve.series->x(settings_.x);
+      // Where the curve is at that step; in the order of another metric steps are not ascending.
+      const auto found =
+          settings_.x == XAxis::Metric
+              ? std::find(steps.begin(), steps.end(), static_cast<double>(note.step))
+              : std::lower_bound(steps.begin(), steps.end(), static_cast<double>(note.step));
+      if (found == steps.end()) continue;
+      const auto i = static_cast<std::size_t>(found - steps.begin());
+      const double at = xAxis->coordToPixel(place[i]);
+      if (!(at >= inside.left() && at <= inside.right())) continue;
+      painter.setPen(QPen(seriesColor(note.run), 1, Qt::DashLine));
+      painter.drawLine(QPointF(at, inside.top()), QPointF(at, inside.bottom()));
+      const int width = metrics.horizontalAdvance(note.text) + px(8);
+      const bool isLeft = at + width > inside.right();
+      const QRectF box(isLeft ? at - width - 2 : at + 2,
+                       inside.top() + (row++ % 4) * (metrics.height() + 2), width,
+                       metrics.height());
+      QColor paper = tokens().panel;
+      paper.setAlpha(215);
+      painter.fillRect(box, paper);
+      painter.setPen(tokens().text);
+      painter.drawText(box, Qt::AlignCenter, note.text);
+    }
   }
   painter.restore();
 }
@@ -196,6 +273,13 @@ void CurvePlot::drawReadout(QPainter& painter) const {
       break;
     case XAxis::Time:
       title = tr("%1\u2009s").arg(number(*cursor_, 1));
+      break;
+    case XAxis::Wall:
+      title = axisValue(ChartAxis::Unit::Date, *cursor_);
+      break;
+    case XAxis::Metric:
+      title =
+          QString::fromStdString(settings_.xMetric) + QLatin1Char(' ') + compactNumber(*cursor_, 5);
       break;
   }
   const int pad = px(8), square = px(14), gap = px(12), height = px(17);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "core/base/text.h"
+
 namespace vitrine::ui {
 
 double Smoother::next(double value) {
@@ -12,6 +14,12 @@ double Smoother::next(double value) {
   mean_ = constant_ * mean_ + (1 - constant_) * value;
   weight_ = constant_ * weight_ + (1 - constant_);  // 1 - b^t
   return mean_ / weight_;
+}
+
+std::string Smoothing::words() const {
+  if (kind == Kind::None || amount <= 0) return {};
+  if (kind == Kind::Ema) return "EMA " + formatReal(amount, 3);
+  return "centred mean of " + formatReal(amount, 6) + " points";
 }
 
 bool CurveSeries::append(const std::vector<MetricPoint>& points) {
@@ -22,6 +30,8 @@ bool CurveSeries::append(const std::vector<MetricPoint>& points) {
   }
   for (const MetricPoint& point : points) {
     if (!value_.empty() && point.segment != lastSegment_) seams_.push_back(value_.size());
+    if (value_.empty() || point.segment != lastSegment_)
+      pieces_.push_back({value_.size(), point.segment});
     if (!std::isfinite(point.value)) broken_.push_back(value_.size());
     step_.push_back(static_cast<double>(point.step));
     epoch_.push_back(point.epoch);
@@ -35,28 +45,146 @@ bool CurveSeries::append(const std::vector<MetricPoint>& points) {
 
 void CurveSeries::clear() { *this = CurveSeries(); }
 
+void CurveSeries::setSegmentStarts(std::map<std::int64_t, double> starts) {
+  starts_ = std::move(starts);
+  wall_.clear();
+}
+
+bool CurveSeries::knowsSegments() const {
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [this](const Piece& piece) { return starts_.contains(piece.segment); });
+}
+
+CurveSeries CurveSeries::over(const CurveSeries& other) const {
+  struct Joined {
+    double x;
+    std::size_t at;
+  };
+  std::vector<Joined> joined;
+  joined.reserve(size());
+  std::size_t next = 0;
+  double last = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t i = 0; i < size(); ++i) {
+    while (next < other.size() && other.step_[next] <= step_[i]) {
+      if (std::isfinite(other.value_[next])) last = other.value_[next];
+      ++next;
+    }
+    if (!std::isnan(last)) joined.push_back({last, i});
+  }
+  std::stable_sort(joined.begin(), joined.end(),
+                   [](const Joined& a, const Joined& b) { return a.x < b.x; });
+  CurveSeries made;
+  for (const auto& [x, i] : joined) {
+    if (!std::isfinite(value_[i])) made.broken_.push_back(made.value_.size());
+    made.step_.push_back(step_[i]);
+    made.epoch_.push_back(epoch_[i]);
+    made.time_.push_back(time_[i]);
+    made.value_.push_back(value_[i]);
+    made.other_.push_back(x);
+  }
+  made.lastSequence_ = lastSequence_;
+  return made;
+}
+
+std::size_t CurveSeries::bytes() const {
+  std::size_t numbers = 0;
+  const std::initializer_list<const std::vector<double>*> columns = {
+      &step_, &epoch_, &time_, &value_, &other_, &wall_, &smooth_};
+  for (const std::vector<double>* column : columns) numbers += column->capacity();
+  return numbers * sizeof(double) + extremes_.bytes() + smoothExtremes_.bytes();
+}
+
 std::span<const double> CurveSeries::x(XAxis axis) const {
   switch (axis) {
     case XAxis::Epoch:
       return epoch_;
     case XAxis::Time:
       return time_;
+    case XAxis::Wall:
+      if (wall_.size() != value_.size()) {
+        wall_.clear();
+        wall_.reserve(value_.capacity());
+        for (std::size_t p = 0; p < pieces_.size(); ++p) {
+          const std::size_t end = p + 1 < pieces_.size() ? pieces_[p + 1].begin : value_.size();
+          const std::size_t begin = pieces_[p].begin;
+          // Running time goes on where the segment before it stopped.
+          const double before = begin == 0 ? 0 : time_[begin - 1];
+          const auto start = starts_.find(pieces_[p].segment);
+          double from = start == starts_.end() ? before : start->second;
+          if (!wall_.empty()) from = std::max(from, wall_.back());
+          for (std::size_t i = begin; i < end; ++i) wall_.push_back(from + time_[i] - before);
+        }
+      }
+      return wall_;
+    case XAxis::Metric:
+      return other_;
     case XAxis::Step:
       break;
   }
   return step_;
 }
 
-std::span<const double> CurveSeries::smoothed(double constant) const {
-  if (!isSmoothed(constant)) return value_;
-  if (smoother_.constant() != constant) {
-    smoother_ = Smoother(constant);
-    smooth_.clear();
+// The mean over the finite values of a window with the point in its middle, shorter at the ends.
+void CurveSeries::centre(std::size_t window) const {
+  const std::size_t half = std::max<std::size_t>(window / 2, 1);
+  const std::size_t known = smooth_.size();
+  std::size_t i = known > half ? known - half : 0;  // their windows have grown
+  smooth_.resize(value_.size());
+  std::size_t begin = i > half ? i - half : 0, end = begin, finite = 0;
+  double sum = 0;
+  for (; i < value_.size(); ++i) {
+    const std::size_t wantedEnd = std::min(i + half + 1, value_.size());
+    for (; end < wantedEnd; ++end) {
+      if (!std::isfinite(value_[end])) continue;
+      sum += value_[end];
+      ++finite;
+    }
+    const std::size_t wantedBegin = i > half ? i - half : 0;
+    for (; begin < wantedBegin; ++begin) {
+      if (!std::isfinite(value_[begin])) continue;
+      sum -= value_[begin];
+      --finite;
+    }
+    smooth_[i] = std::isfinite(value_[i]) && finite > 0 ? sum / static_cast<double>(finite)
+                                                        : std::numeric_limits<double>::quiet_NaN();
   }
+}
+
+std::span<const double> CurveSeries::smoothed(const Smoothing& smoothing) const {
+  if (!isSmoothed(smoothing)) return value_;
+  if (smoothing_ != smoothing) {
+    smoothing_ = smoothing;
+    smoother_ = Smoother(smoothing.amount);
+    smooth_.clear();
+    smoothExtremes_.clear();
+  }
+  if (smooth_.size() == value_.size()) return smooth_;
   smooth_.reserve(value_.capacity());
-  for (std::size_t i = smooth_.size(); i < value_.size(); ++i)
-    smooth_.push_back(smoother_.next(value_[i]));
+  if (smoothing.kind == Smoothing::Kind::Centred) {
+    centre(static_cast<std::size_t>(smoothing.amount));
+  } else {
+    for (std::size_t i = smooth_.size(); i < value_.size(); ++i)
+      smooth_.push_back(smoother_.next(value_[i]));
+  }
   return smooth_;
+}
+
+const Extremes& CurveSeries::extremes() const {
+  if (extremes_.size() != value_.size()) extremes_.update(value_, extremes_.size());
+  return extremes_;
+}
+
+const Extremes& CurveSeries::smoothedExtremes(const Smoothing& smoothing) const {
+  if (!isSmoothed(smoothing)) return extremes();
+  const auto values = smoothed(smoothing);
+  if (smoothExtremes_.size() != values.size()) {
+    const auto half = smoothing.kind == Smoothing::Kind::Centred
+                          ? static_cast<std::size_t>(smoothing.amount) / 2 + 1
+                          : 0;
+    const std::size_t known = smoothExtremes_.size();
+    smoothExtremes_.update(values, known > half ? known - half : 0);
+  }
+  return smoothExtremes_;
 }
 
 std::ptrdiff_t CurveSeries::at(XAxis axis, double at) const {
@@ -65,17 +193,30 @@ std::ptrdiff_t CurveSeries::at(XAxis axis, double at) const {
   return std::upper_bound(xs.begin(), xs.end(), at) - xs.begin() - 1;
 }
 
-namespace {
+bool CurveSeries::range(XAxis axis, double from, double to, double& low, double& high) const {
+  const auto xs = x(axis);
+  const auto begin = std::lower_bound(xs.begin(), xs.end(), from) - xs.begin();
+  const auto end = std::upper_bound(xs.begin(), xs.end(), to) - xs.begin();
+  if (begin >= end) return false;
+  const auto found =
+      extremes().find(value_, static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+  if (!found.isAny) return false;
+  low = value_[found.low];
+  high = value_[found.high];
+  return true;
+}
 
-template <typename Accept>
-bool rangeOf(std::span<const double> x, std::span<const double> y, double from, double to,
-             double& low, double& high, Accept accept) {
-  const auto begin = std::lower_bound(x.begin(), x.end(), from) - x.begin();
-  const auto end = std::upper_bound(x.begin(), x.end(), to) - x.begin();
+bool CurveSeries::positiveRange(XAxis axis, double from, double to, double& low,
+                                double& high) const {
+  // Most curves are above zero everywhere: then the pyramid knows.
+  if (range(axis, from, to, low, high) && low > 0) return true;
+  const auto xs = x(axis);
+  const auto begin = std::lower_bound(xs.begin(), xs.end(), from) - xs.begin();
+  const auto end = std::upper_bound(xs.begin(), xs.end(), to) - xs.begin();
   bool isFound = false;
   for (auto i = begin; i < end; ++i) {
-    const double value = y[static_cast<std::size_t>(i)];
-    if (!accept(value)) continue;
+    const double value = value_[static_cast<std::size_t>(i)];
+    if (!std::isfinite(value) || value <= 0) continue;
     low = isFound ? std::min(low, value) : value;
     high = isFound ? std::max(high, value) : value;
     isFound = true;
@@ -83,16 +224,27 @@ bool rangeOf(std::span<const double> x, std::span<const double> y, double from, 
   return isFound;
 }
 
-}  // namespace
-
-bool CurveSeries::range(XAxis axis, double from, double to, double& low, double& high) const {
-  return rangeOf(x(axis), value_, from, to, low, high, [](double v) { return std::isfinite(v); });
-}
-
-bool CurveSeries::positiveRange(XAxis axis, double from, double to, double& low,
-                                double& high) const {
-  return rangeOf(x(axis), value_, from, to, low, high,
-                 [](double v) { return std::isfinite(v) && v > 0; });
+bool CurveSeries::shares(XAxis axis, double from, double to, double lowShare, double highShare,
+                         double& low, double& high) const {
+  constexpr std::ptrdiff_t kMostLooked = 8192;
+  const auto xs = x(axis);
+  const auto begin = std::lower_bound(xs.begin(), xs.end(), from) - xs.begin();
+  const auto end = std::upper_bound(xs.begin(), xs.end(), to) - xs.begin();
+  std::vector<double> seen;
+  const std::ptrdiff_t stride = std::max<std::ptrdiff_t>((end - begin) / kMostLooked, 1);
+  for (auto i = begin; i < end; i += stride) {
+    const double value = value_[static_cast<std::size_t>(i)];
+    if (std::isfinite(value)) seen.push_back(value);
+  }
+  if (seen.empty()) return false;
+  const auto at = [&seen](double share) {
+    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(seen.size() - 1));
+    std::nth_element(seen.begin(), seen.begin() + place, seen.end());
+    return seen[static_cast<std::size_t>(place)];
+  };
+  low = at(lowShare);
+  high = at(highShare);
+  return true;
 }
 
 std::vector<MetricPoint> meanOf(const std::vector<std::vector<MetricPoint>>& curves) {

@@ -2,15 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/store/types.h"
+#include "ui/figures/extremes.h"
 
 namespace vitrine::ui {
 
-enum class XAxis { Step, Epoch, Time };
+enum class XAxis {
+  Step,
+  Epoch,
+  Time,    ///< seconds of running time
+  Wall,    ///< seconds since 1970
+  Metric,  ///< the value of another metric at the same step
+};
+
+/// How the line in front is made from the values; the raw one stays behind it.
+struct Smoothing {
+  enum class Kind { None, Ema, Centred };
+  Kind kind = Kind::None;
+  double amount = 0;  ///< constant of the mean, or points in the window (odd)
+  [[nodiscard]] bool operator==(const Smoothing&) const = default;
+  /// "EMA 0.9", "centred mean of 25 points"; "" for none.
+  [[nodiscard]] std::string words() const;
+};
 
 /// Exponential moving average without the pull towards zero at the start:
 ///   m_t = b m_{t-1} + (1 - b) y_t,   s_t = m_t / (1 - b^t)
@@ -34,17 +52,27 @@ class CurveSeries {
   /// the last known point and goes back: the caller must then clear() and read the whole curve.
   bool append(const std::vector<MetricPoint>& points);
   void clear();
+  /// Where the segments of the run began, seconds since 1970: what x(XAxis::Wall) is made of.
+  void setSegmentStarts(std::map<std::int64_t, double> starts);
+  [[nodiscard]] bool knowsSegments() const;
+  /// The points in the order of another metric: x is its value at the same step, or the last one
+  /// before. Points before its first value are left out.
+  [[nodiscard]] CurveSeries over(const CurveSeries& other) const;
 
   [[nodiscard]] std::size_t size() const { return value_.size(); }
+  [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] std::int64_t lastSequence() const { return lastSequence_; }
   [[nodiscard]] std::span<const double> x(XAxis axis) const;
   [[nodiscard]] std::span<const double> y() const { return value_; }
-  /// The smoothed curve; the raw one with constant 0 or below kSmoothedFrom points. Costs only the
-  /// new points.
-  [[nodiscard]] std::span<const double> smoothed(double constant) const;
-  [[nodiscard]] bool isSmoothed(double constant) const {
-    return constant > 0 && size() >= kSmoothedFrom;
+  /// The smoothed curve; the raw one where isSmoothed() says no. Costs only the new points.
+  [[nodiscard]] std::span<const double> smoothed(const Smoothing& smoothing) const;
+  [[nodiscard]] bool isSmoothed(const Smoothing& smoothing) const {
+    return smoothing.kind != Smoothing::Kind::None && smoothing.amount > 0 &&
+           size() >= kSmoothedFrom;
   }
+  /// Least and greatest of blocks of y, and of the smoothed curve last asked for.
+  [[nodiscard]] const Extremes& extremes() const;
+  [[nodiscard]] const Extremes& smoothedExtremes(const Smoothing& smoothing) const;
   /// Positions where a later segment begins.
   [[nodiscard]] const std::vector<std::size_t>& seams() const { return seams_; }
   /// Positions of values that are not finite.
@@ -55,13 +83,27 @@ class CurveSeries {
   bool range(XAxis axis, double from, double to, double& low, double& high) const;
   /// The same among values above zero, for log axes.
   bool positiveRange(XAxis axis, double from, double to, double& low, double& high) const;
+  /// Values below which a share of the finite ones with x in [from, to] lie, of at most some
+  /// thousand that are spread evenly; false if there is none.
+  bool shares(XAxis axis, double from, double to, double lowShare, double highShare, double& low,
+              double& high) const;
 
  private:
-  std::vector<double> step_, epoch_, time_, value_;
+  struct Piece {
+    std::size_t begin = 0;
+    std::int64_t segment = 0;
+  };
+  void centre(std::size_t window) const;
+
+  std::vector<double> step_, epoch_, time_, value_, other_;
+  std::vector<Piece> pieces_;
+  std::map<std::int64_t, double> starts_;
   std::vector<std::size_t> seams_, broken_;
   std::int64_t lastSequence_ = 0, lastSegment_ = 0;
-  mutable std::vector<double> smooth_;
+  mutable std::vector<double> wall_, smooth_;
+  mutable Smoothing smoothing_;
   mutable Smoother smoother_;
+  mutable Extremes extremes_, smoothExtremes_;
 };
 
 /// Mean of several curves with one clock (the heads of a layer): points whose step all of them

@@ -2,21 +2,21 @@
 
 #include <QEvent>
 #include <QScrollBar>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "ui/figures/recipe.h"
+#include "ui/monitor/monitor_parts.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {
 
-constexpr int kCardHeight = 240;
-const char* const kMetricsKey = "monitor/metrics";
+constexpr int kMeasuredMs = 2000;  // between two looks for metrics that are new
 
-std::vector<std::string> defaultMetrics() {
+std::vector<std::string> usualMetrics() {
   return {"train/loss", "test/top1", "optimizer/learning_rate",
           "analysis/attention_rank/rank80/layer1"};
 }
@@ -24,23 +24,32 @@ std::vector<std::string> defaultMetrics() {
 }  // namespace
 
 PageFactory monitorPageFactory() {
-  return {QStringLiteral("monitor"), MonitorPage::tr("Monitor"),
+  return {QStringLiteral("monitor"),
+          MonitorPage::tr("Monitor"),
           [](Workbench& workbench, QWidget* parent) -> Page* {
             return new MonitorPage(workbench, parent);
-          }};
+          },
+          {}};
 }
 
 MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), cache_(workbench.store()) {
+    : Page(parent), workbench_(workbench), cache_(workbench.store()), alerts_(workbench.store()) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
-  settings_.smoothing = setting(QStringLiteral("monitor/smoothing"), 0.9).toDouble();
+  settings_.smoothing = storedSmoothing();
+  cache_.setLimit(static_cast<std::size_t>(
+                      std::max(16, setting(QStringLiteral("monitor/cache_mb"), 512).toInt()))
+                  << 20);
+  databaseUuid_ = databaseUuid(workbench.store());
+  notes_ = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
+  alerts_.setRules(alertsFromText(setting(QLatin1String(kAlertsKey), QByteArray()).toByteArray()));
+  clock_.start();
 
   canvas_ = new QWidget;
   canvas_->setProperty("role", "canvas");
-  grid_ = new QGridLayout(canvas_);
-  grid_->setContentsMargins(px(12), px(12), px(12), px(12));
-  grid_->setSpacing(px(12));
+  column_ = new QVBoxLayout(canvas_);
+  column_->setContentsMargins(px(12), px(12), px(12), px(12));
+  column_->setSpacing(px(8));
   scroll_ = new QScrollArea;
   scroll_->setWidget(canvas_);
   scroll_->setWidgetResizable(true);
@@ -65,19 +74,59 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   emptyLayout->addWidget(emptyAction_, 0, Qt::AlignCenter);
   emptyLayout->addStretch();
 
+  search_ = new QLineEdit;
+  search_->setPlaceholderText(tr("Search plots"));
+  search_->setAccessibleName(tr("Search plots"));
+  search_->setToolTip(tr("Words of a metric's name or title: all of them must occur (/)"));
+  search_->setClearButtonEnabled(true);
+  search_->setMaximumWidth(px(220));
+  connect(search_, &QLineEdit::textEdited, this, [this](const QString& text) {
+    search(text);
+    Q_EMIT viewChanged();
+  });
+  strip_ = new RunStrip;
+  auto* top = new QHBoxLayout;
+  top->setContentsMargins(px(12), px(8), px(12), 0);
+  top->addWidget(search_);
+  top->addStretch();
+  log_ = new LogPanel;
+  log_->setFixedHeight(px(200));
+  log_->hide();
+  auto* plots = new QWidget;
+  auto* plotsLayout = new QVBoxLayout(plots);
+  plotsLayout->setContentsMargins(0, 0, 0, 0);
+  plotsLayout->setSpacing(0);
+  plotsLayout->addLayout(top);
+  plotsLayout->addWidget(scroll_, 1);
+
   stack_ = new QStackedWidget;
-  stack_->addWidget(scroll_);
+  stack_->addWidget(plots);
   stack_->addWidget(empty);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(stack_);
+  layout->setSpacing(0);
+  layout->addWidget(strip_);
+  layout->addWidget(stack_, 1);
+  layout->addWidget(log_);
+
+  pinned_ = {};
+  for (const QString& name :
+       setting(QStringLiteral("monitor/metrics"), QStringList()).toStringList())
+    pinned_.push_back(name.toStdString());
+  if (pinned_.empty()) pinned_ = usualMetrics();
 
   makeTools();
   timer_.setSingleShot(true);
   connect(&timer_, &QTimer::timeout, this, &MonitorPage::refreshNow);
+  catchUp_.setSingleShot(true);
+  catchUp_.setInterval(0);
+  connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::catchUp);
   connect(&workbench.selection(), &Selection::runsChanged, this, &MonitorPage::showRuns);
   connect(&workbench.watcher(), &RunWatcher::dataChanged, this, &MonitorPage::later);
-  connect(&workbench.watcher(), &RunWatcher::runsChanged, this, [this] { later(); });
+  connect(&workbench.watcher(), &RunWatcher::runsChanged, this, [this] {
+    showCurrent();
+    later();
+  });
   connect(&workbench, &Workbench::runListVisibilityChanged, this, [this] {
     for (PlotCard* card : cards_)
       card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
@@ -88,17 +137,13 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
       card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
     }
   });
-  connect(scroll_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this] {
-    for (PlotCard* card : cards_) {
-      if (card->isStale && card->isOnScreen()) refreshCard(*card);
-    }
+  connect(&alerts_, &AlertWatch::raised, this, [this](const QString& sentence) {
+    workbench_.say(sentence);
+    strip_->showAlert(sentence);
+    notifyDesktop(tr("Vitrine Studio"), sentence);
   });
-
-  std::vector<std::string> wanted;
-  for (const QString& name : setting(QLatin1String(kMetricsKey), QStringList()).toStringList()) {
-    wanted.push_back(name.toStdString());
-  }
-  setMetrics(wanted.empty() ? defaultMetrics() : wanted);
+  connect(scroll_->verticalScrollBar(), &QScrollBar::valueChanged, &catchUp_,
+          qOverload<>(&QTimer::start));
   showRuns();
 }
 
@@ -106,11 +151,14 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   auto* card = new PlotCard(metric, metricCard(metric, &workbench_.store()), canvas_);
   CurvePlot& plot = card->plot();
   card->setSettings(settings_);
+  card->isStale = true;
+  card->setWatched(!alerts_.rulesOf(metric).empty());
+  plot.installEventFilter(this);
   connect(&plot, &CurvePlot::cursorMoved, this, [this, &plot](double x) { moveCursor(x, &plot); });
   connect(&plot, &CurvePlot::cursorLeft, this, [this] { moveCursor(std::nullopt, nullptr); });
   connect(&plot, &CurvePlot::fitAsked, this, &MonitorPage::fitAndFollow);
   connect(&plot, &CurvePlot::logAsked, this, [this](Qt::Orientation axis) {
-    (axis == Qt::Horizontal ? logXAction_ : logYAction_)->toggle();
+    (axis == Qt::Horizontal ? logXAction_ : logYAction_)->trigger();
   });
   connect(&plot, &CurvePlot::menuAsked, this,
           [this, card](const QPoint& place) { showCardMenu(*card, place); });
@@ -120,67 +168,57 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   connect(&plot, &CurvePlot::rangeChosen, this, [this, &plot](double from, double to) {
     // Somebody looks closer: new points must not move the picture any more.
     setFollowing(false);
-    for (PlotCard* other : cards_) {
-      if (&other->plot() != &plot) other->plot().showRange(from, to);
+    if (isZoomShared_) {
+      for (PlotCard* other : cards_) {
+        if (&other->plot() != &plot) other->plot().showRange(from, to);
+      }
     }
+    Q_EMIT viewChanged();
   });
+  connect(card, &PlotCard::pinAsked, this, [this, metric] {
+    const bool isPinned = std::find(pinned_.begin(), pinned_.end(), metric) != pinned_.end();
+    // The card is the sender: it goes when the event has been dealt with.
+    QMetaObject::invokeMethod(
+        this,
+        [this, metric, isPinned] {
+          setPinned(metric, !isPinned);
+          Q_EMIT viewChanged();
+        },
+        Qt::QueuedConnection);
+  });
+  connect(card, &PlotCard::bellAsked, this, [this, card] { askAlerts(*card); });
   return card;
 }
 
-void MonitorPage::setMetrics(const std::vector<std::string>& metrics) {
-  for (PlotCard* card : cards_) card->deleteLater();
-  cards_.clear();
-  for (const std::string& metric : metrics) cards_.push_back(makeCard(metric));
-  arrange();
-  showRuns();
+PlotCard* MonitorPage::card(const std::string& metric) const {
+  for (PlotCard* card : cards_)
+    if (card->metric() == metric) return card;
+  return nullptr;
 }
 
-std::vector<std::string> MonitorPage::metrics() const {
-  std::vector<std::string> names;
-  for (const PlotCard* card : cards_) names.push_back(card->metric());
-  return names;
-}
-
-void MonitorPage::removeCard(const std::string& metric) {
-  std::vector<std::string> names = metrics();
-  std::erase(names, metric);
-  setMetrics(names);
-}
-
-// As many columns as hold a readable plot; the cards share the height while they can, then the page
-// scrolls.
-void MonitorPage::arrange() {
-  while (QLayoutItem* item = grid_->takeAt(0)) delete item;
-  const int width = std::max(scroll_->viewport()->width(), 1);
-  const int number = static_cast<int>(cards_.size());
-  const int columns = std::clamp(width / px(360), 1, std::max(1, number > 4 ? 3 : 2));
-  const int rows = (number + columns - 1) / columns;
-  for (int row = 0; row < std::max(grid_->rowCount(), rows); ++row) {
-    grid_->setRowStretch(row, row < rows ? 1 : 0);
-    grid_->setRowMinimumHeight(row, row < rows ? px(kCardHeight) : 0);
+bool MonitorPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == scroll_->viewport() && event->type() == QEvent::Resize) {
+    arrange();
+    catchUp_.start();
   }
-  for (int column = 0; column < std::max(grid_->columnCount(), columns); ++column) {
-    grid_->setColumnStretch(column, column < columns ? 1 : 0);
+  if (event->type() == QEvent::FocusIn) {
+    for (const PlotCard* card : cards_) {
+      if (watched == &const_cast<PlotCard*>(card)->plot()) focused_ = card->metric();
+    }
   }
-  for (int i = 0; i < number; ++i) {
-    grid_->addWidget(cards_[static_cast<std::size_t>(i)], i / columns, i % columns);
-    cards_[static_cast<std::size_t>(i)]->show();
-  }
+  return Page::eventFilter(watched, event);
 }
 
 void MonitorPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   arrange();
+  catchUp_.start();
 }
 
 void MonitorPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   later();
-}
-
-bool MonitorPage::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == scroll_->viewport() && event->type() == QEvent::Resize) arrange();
-  return Page::eventFilter(watched, event);
+  catchUp_.start();
 }
 
 void MonitorPage::fillEmpty() {
@@ -191,45 +229,67 @@ void MonitorPage::fillEmpty() {
   stack_->setCurrentIndex(hasRuns ? 0 : 1);
 }
 
+void MonitorPage::showCurrent() {
+  const RunRow* row = workbench_.run(workbench_.selection().current());
+  strip_->showRun(row);
+  if (log_->isHidden()) return;
+  log_->setFile(row == nullptr || row->logFile.empty()
+                    ? QString()
+                    : QString::fromStdString(
+                          (filesFolder(workbench_.store().file()) / row->logFile).string()));
+}
+
 void MonitorPage::showRuns() {
   seen_.clear();
-  readNew(true);
-  for (PlotCard* card : cards_) giveCurves(*card);
+  showCurrent();
+  measured_ = measured();
+  rebuild();
+  for (PlotCard* card : cards_) {
+    card->isStale = true;
+    if (!isVisible() || card->isOnScreen()) readCard(*card, workbench_.selection().runs());
+    giveCurves(*card);
+  }
   fillEmpty();
   fitAll();
+  tidyCache();
+  catchUp_.start();
 }
 
 void MonitorPage::giveCurves(PlotCard& card) {
   std::vector<PlottedCurve> curves;
   bool hasPoints = false;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    const CurveSeries& series = cache_.curve(id, card.metric());
+    const CurveSeries& series = settings_.x == XAxis::Metric
+                                    ? cache_.curveOver(id, card.metric(), settings_.xMetric)
+                                    : cache_.curve(id, card.metric());
     if (series.size() == 0) continue;
     hasPoints = true;
     const RunRow* row = workbench_.run(id);
     curves.push_back(
         {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
   }
-  card.setHint(hasPoints ? QString()
-                         : tr("No values yet.\nThe selected runs have not measured this."));
+  QString hint;
+  if (!hasPoints && settings_.x == XAxis::Metric) {
+    hint = tr("No values over %1.\nThe selected runs have not measured both.")
+               .arg(QString::fromStdString(settings_.xMetric));
+  } else if (!hasPoints) {
+    hint = tr("No values yet.\nThe selected runs have not measured this.");
+  }
+  card.setHint(hint);
   card.plot().setCurves(curves);
+  giveNotes(card);
   card.setLegend(curves, !workbench_.isRunListVisible());
 }
 
-// Reads what the selected runs have gained; true if a curve changed.
-bool MonitorPage::readNew(bool isAll) {
+// Reads what these runs have gained of one metric; true if a curve changed.
+bool MonitorPage::readCard(PlotCard& card, const std::vector<std::int64_t>& runs) {
   bool isChanged = false;
   try {
-    for (const std::int64_t id : workbench_.selection().runs()) {
-      const RunRow* row = workbench_.run(id);
-      const bool isLive = row != nullptr && isAlive(row->state);
-      const std::int64_t sequence = row == nullptr ? 0 : row->changeSequence;
-      const auto last = seen_.find(id);
-      if (!isAll && !isLive && last != seen_.end() && last->second == sequence) continue;
-      for (const PlotCard* card : cards_)
-        isChanged = cache_.update(id, card->metric()) || isChanged;
-      // A run that has just ended is read once more.
-      if (!isLive) seen_[id] = sequence;
+    for (const std::int64_t id : runs) {
+      isChanged = cache_.update(id, card.metric()) || isChanged;
+      if (settings_.x == XAxis::Metric)
+        isChanged = cache_.update(id, settings_.xMetric) || isChanged;
+      if (settings_.x == XAxis::Wall) cache_.learnSegments(id, card.metric());
     }
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
@@ -238,18 +298,62 @@ bool MonitorPage::readNew(bool isAll) {
 }
 
 void MonitorPage::later() {
-  if (!isVisible() || timer_.isActive()) return;
+  if (!isVisible() || timer_.isActive()) {
+    if (isVisible() || alerts_.rules().empty() || timer_.isActive()) return;
+  }
   const qint64 passed = sinceRefresh_.isValid() ? sinceRefresh_.elapsed() : kRefreshMs;
   timer_.start(static_cast<int>(std::max<qint64>(0, kRefreshMs - passed)));
 }
 
 void MonitorPage::refreshNow() {
   sinceRefresh_.restart();
-  if (!readNew(false)) return;
-  for (PlotCard* card : cards_) {
-    card->isStale = true;
-    if (card->isOnScreen()) refreshCard(*card);
+  if (!alerts_.rules().empty()) {
+    std::vector<RunRow> alive;
+    for (const auto& [id, row] : workbench_.runs())
+      if (isAlive(row.state)) alive.push_back(row);
+    alerts_.look(alive, static_cast<double>(clock_.elapsed()) / 1000);
+    // A run that is stuck writes nothing that would wake this up.
+    if (!alive.empty() && !timer_.isActive()) timer_.start(10'000);
   }
+  if (!isVisible()) return;
+  std::vector<std::int64_t> fresh;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    const bool isLive = row != nullptr && isAlive(row->state);
+    const std::int64_t sequence = row == nullptr ? 0 : row->changeSequence;
+    const auto last = seen_.find(id);
+    if (!isLive && last != seen_.end() && last->second == sequence) continue;
+    fresh.push_back(id);
+    // A run that has just ended is read once more.
+    if (!isLive) seen_[id] = sequence;
+  }
+  if (fresh.empty()) return;
+  if (!sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs) {
+    sinceMeasured_.restart();
+    std::set<std::string> now = measured();
+    if (now != measured_) {
+      measured_ = std::move(now);
+      rebuild();
+    }
+  }
+  for (PlotCard* card : cards_) {
+    if (!card->isOnScreen()) {
+      card->isStale = true;
+      continue;
+    }
+    if (readCard(*card, fresh) || card->isStale) refreshCard(*card);
+  }
+  tidyCache();
+}
+
+void MonitorPage::catchUp() {
+  if (!isVisible()) return;
+  for (PlotCard* card : cards_) {
+    if (!card->isStale || !card->isOnScreen()) continue;
+    readCard(*card, workbench_.selection().runs());
+    refreshCard(*card);
+  }
+  tidyCache();
 }
 
 void MonitorPage::refreshCard(PlotCard& card) {
@@ -261,6 +365,21 @@ void MonitorPage::refreshCard(PlotCard& card) {
   } else {
     card.plot().refresh();
   }
+}
+
+void MonitorPage::tidyCache() {
+  if (cache_.bytes() > cache_.limit()) {
+    std::set<CurveCache::Key> shown;
+    for (const std::int64_t id : workbench_.selection().runs()) {
+      for (const PlotCard* card : cards_) shown.insert({id, card->metric()});
+      if (settings_.x == XAxis::Metric) shown.insert({id, settings_.xMetric});
+    }
+    cache_.trim(shown);
+  }
+  metricsAction_->setToolTip(
+      tr("Choose the metrics that are pinned to the top.\nCurves in memory: %1 of %2 MB")
+          .arg(number(static_cast<double>(cache_.bytes()) / (1 << 20), 1),
+               count(static_cast<std::int64_t>(cache_.limit() >> 20))));
 }
 
 bool MonitorPage::extent(double& from, double& to) const {
@@ -297,6 +416,7 @@ void MonitorPage::fitAll() {
 void MonitorPage::fitAndFollow() {
   setFollowing(true);
   fitAll();
+  Q_EMIT viewChanged();
 }
 
 void MonitorPage::setFollowing(bool isFollowing) {
@@ -329,12 +449,22 @@ void MonitorPage::stepCursor(int direction) {
 
 void MonitorPage::settle() {
   timer_.stop();
-  readNew(true);
-  arrange();
+  catchUp_.stop();
+  measured_ = measured();
+  rebuild();
   layout()->activate();
-  for (PlotCard* card : cards_) giveCurves(*card);
+  for (PlotCard* card : cards_) {
+    readCard(*card, workbench_.selection().runs());
+    giveCurves(*card);
+    card->isStale = false;
+  }
+  showCurrent();
   fillEmpty();
-  fitAll();
+  if (isFollowing_) {
+    fitAll();
+  } else {
+    for (PlotCard* card : cards_) card->plot().refresh();
+  }
   for (PlotCard* card : cards_) card->plot().replot(QCustomPlot::rpImmediateRefresh);
 }
 

@@ -1,20 +1,26 @@
-// Curves of the selected runs, live: a grid of cards with one cursor.
+// Curves of the selected runs, live: cards by metric, pinned ones first, with one cursor.
 #pragma once
 
 #include <QElapsedTimer>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QTimer>
+#include <QVBoxLayout>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "ui/monitor/alerts.h"
 #include "ui/monitor/curve_cache.h"
+#include "ui/monitor/log_panel.h"
 #include "ui/monitor/plot_card.h"
+#include "ui/monitor/run_strip.h"
 #include "ui/shell/page.h"
 
 namespace vitrine::ui {
@@ -32,18 +38,38 @@ class MonitorPage : public Page {
 
   void settle() override;
   QList<QAction*> tools() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// Of the plot that has the focus, else of all that are on the screen.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
 
+  /// All that exist, in order: the pinned ones, then those of the open groups.
   [[nodiscard]] const std::vector<PlotCard*>& cards() const { return cards_; }
+  [[nodiscard]] PlotCard* card(const std::string& metric) const;
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }
   void setSettings(const PlotSettings& settings);
-  /// Names of the metrics that have a card, in order; stored for the next start.
+  /// Names of the pinned metrics, in order; stored for the next start.
   void setMetrics(const std::vector<std::string>& metrics);
-  [[nodiscard]] std::vector<std::string> metrics() const;
+  [[nodiscard]] const std::vector<std::string>& metrics() const { return pinned_; }
+  void setPinned(const std::string& metric, bool isPinned);
+  /// Only cards whose name has all of these words; groups with some are open.
+  void search(const QString& words);
+  /// "train", "analysis / attention rank" ...: all groups with the metrics in them.
+  [[nodiscard]] QStringList groups() const;
+  void setGroupOpen(const QString& group, bool isOpen);
   void setFollowing(bool isFollowing);
   /// Fits all cards to the data.
   void fitAll();
   /// What somebody asks for who wants to see everything: also what is still to come.
   void fitAndFollow();
+  /// Words at a step of a run's curve, kept in the settings of this machine.
+  void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
+  void removeNotes(const std::string& metric);
+  [[nodiscard]] AlertWatch& alerts() { return alerts_; }
+  [[nodiscard]] CurveCache& cache() { return cache_; }
+  [[nodiscard]] RunStrip& strip() { return *strip_; }
+  [[nodiscard]] LogPanel& logPanel() { return *log_; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -51,45 +77,84 @@ class MonitorPage : public Page {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  struct Section {
+    QString name;
+    QToolButton* header = nullptr;  ///< none above the pinned ones
+    QWidget* body = nullptr;
+    QGridLayout* grid = nullptr;
+    std::vector<std::string> metrics;
+    std::vector<PlotCard*> cards;
+  };
+
   void makeTools();
+  void makeMoreTools();
   PlotCard* makeCard(const std::string& metric);
-  void removeCard(const std::string& metric);
+  /// Sections and cards for what the selected runs have measured.
+  void rebuild();
+  [[nodiscard]] std::set<std::string> measured();
+  [[nodiscard]] bool isFound(const std::string& metric) const;
   void arrange();
+  void arrangeSection(Section& section, bool isFirst);
   void showRuns();
+  void showCurrent();
   void giveCurves(PlotCard& card);
   void later();
   void refreshNow();
   void refreshCard(PlotCard& card);
-  bool readNew(bool isAll);
+  /// Reads and draws the cards that came into sight.
+  void catchUp();
+  bool readCard(PlotCard& card, const std::vector<std::int64_t>& runs);
+  void tidyCache();
+  void fillAxisMenu();
   void fillMetricMenu();
   void fillEmpty();
   void showCardMenu(PlotCard& card, const QPoint& place);
-  void savePicture(PlotCard& card);
+  void askNote(PlotCard& card);
+  void askAlerts(PlotCard& card);
+  void storeNotes();
+  void giveNotes(PlotCard& card);
   void saveValues(PlotCard& card);
+  void chooseSettings(const PlotSettings& settings);
   void moveCursor(std::optional<double> x, const CurvePlot* under);
   void stepCursor(int direction);
   [[nodiscard]] bool extent(double& from, double& to) const;
+  [[nodiscard]] std::unique_ptr<Figure> figureOf(PlotCard& card) const;
+  [[nodiscard]] QString xTitle() const;
+  void exportCard(PlotCard& card);
 
   Workbench& workbench_;
   CurveCache cache_;
+  AlertWatch alerts_;
   PlotSettings settings_;
-  bool isFollowing_ = true;
+  bool isFollowing_ = true, isZoomShared_ = true, isSetting_ = false;
   std::vector<PlotCard*> cards_;
-  std::map<std::int64_t, std::int64_t>
-      seen_;  ///< run -> changeSequence at the last read while it was not alive
+  std::vector<Section> sections_;
+  std::vector<std::string> pinned_;
+  std::set<std::string> measured_;
+  std::map<QString, bool> opened_;  ///< groups that somebody opened or closed
+  QString words_;
+  std::vector<CurveNote> notes_;
+  std::string databaseUuid_;
+  std::string focused_;  ///< metric of the card that had the focus last; "" for none
+  /// run -> changeSequence at the last read while it was not alive
+  std::map<std::int64_t, std::int64_t> seen_;
   std::optional<double> cursor_;
 
   QStackedWidget* stack_;
   QScrollArea* scroll_;
   QWidget* canvas_;
-  QGridLayout* grid_;
+  QVBoxLayout* column_;
   QLabel* emptyText_;
   QPushButton* emptyAction_;
-  QTimer timer_;
-  QElapsedTimer sinceRefresh_;
+  QLineEdit* search_;
+  RunStrip* strip_;
+  LogPanel* log_;
+  QTimer timer_, catchUp_;
+  QElapsedTimer sinceRefresh_, sinceMeasured_, clock_;
   QAction *xAction_, *smoothAction_, *logYAction_, *logXAction_, *followAction_, *fitAction_,
-      *metricsAction_;
-  QMenu* metricMenu_;
+      *metricsAction_, *clipAction_, *shareAction_, *logAction_;
+  QMenu *metricMenu_, *xMenu_;
+  QActionGroup* smoothGroup_ = nullptr;
 };
 
 }  // namespace vitrine::ui

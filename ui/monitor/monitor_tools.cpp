@@ -1,15 +1,20 @@
 // Tool bar, menus and files of the Monitor page.
+#include <QActionGroup>
 #include <QClipboard>
-#include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
+#include <QInputDialog>
 #include <QSaveFile>
 #include <QTextStream>
-#include <set>
+#include <algorithm>
+#include <array>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/figures/painting.h"
+#include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/monitor_page.h"
+#include "ui/monitor/monitor_parts.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -17,10 +22,18 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr double kSmoothings[] = {0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99};
+const Smoothing kSmoothings[] = {
+    {Smoothing::Kind::None, 0},     {Smoothing::Kind::Ema, 0.3},    {Smoothing::Kind::Ema, 0.6},
+    {Smoothing::Kind::Ema, 0.8},    {Smoothing::Kind::Ema, 0.9},    {Smoothing::Kind::Ema, 0.95},
+    {Smoothing::Kind::Ema, 0.99},   {Smoothing::Kind::Centred, 5},  {Smoothing::Kind::Centred, 11},
+    {Smoothing::Kind::Centred, 25}, {Smoothing::Kind::Centred, 51}, {Smoothing::Kind::Centred, 101},
+    {Smoothing::Kind::Centred, 251}};
 
-QString smoothingText(double value) {
-  return value == 0 ? MonitorPage::tr("none") : number(value, value > 0.9 ? 2 : 1);
+QString smoothingText(const Smoothing& smoothing) {
+  if (smoothing.kind == Smoothing::Kind::None) return MonitorPage::tr("none");
+  if (smoothing.kind == Smoothing::Kind::Centred)
+    return MonitorPage::tr("mean of %1").arg(count(static_cast<std::int64_t>(smoothing.amount)));
+  return number(smoothing.amount, smoothing.amount > 0.9 ? 2 : 1);
 }
 
 }  // namespace
@@ -33,38 +46,34 @@ void MonitorPage::makeTools() {
   };
 
   xAction_ = tool(tr("x: step"), tr("What the horizontal axis counts"));
-  auto* xMenu = new QMenu(tr("Horizontal axis"), this);
-  auto* xGroup = new QActionGroup(this);
-  static const char* const kAxes[] = {"step", "epoch", "time"};
-  for (int i = 0; i < 3; ++i) {
-    QAction* choice = xMenu->addAction(tr(kAxes[i]));
-    choice->setCheckable(true);
-    choice->setChecked(i == 0);
-    xGroup->addAction(choice);
-    connect(choice, &QAction::triggered, this, [this, i] {
-      PlotSettings changed = settings_;
-      changed.x = static_cast<XAxis>(i);
-      setSettings(changed);
-    });
-  }
-  xAction_->setMenu(xMenu);
+  xMenu_ = new QMenu(tr("Horizontal axis"), this);
+  xAction_->setMenu(xMenu_);
+  connect(xMenu_, &QMenu::aboutToShow, this, &MonitorPage::fillAxisMenu);
+  fillAxisMenu();
 
   smoothAction_ =
       tool(QString(),
-           tr("Exponential moving average, corrected for its start; the raw line stays behind it. "
-              "Curves of fewer than 200 points are drawn as they are."));
+           tr("The strong line; the raw one stays behind it. A number is the constant of an "
+              "exponential moving average, corrected for its start; a mean has the point in its "
+              "middle. Curves of fewer than 200 points are drawn as they are."));
   auto* smoothMenu = new QMenu(tr("Smoothing"), this);
-  auto* smoothGroup = new QActionGroup(this);
-  for (const double value : kSmoothings) {
-    QAction* choice = smoothMenu->addAction(smoothingText(value));
+  smoothGroup_ = new QActionGroup(this);
+  for (const Smoothing& smoothing : kSmoothings) {
+    if (smoothing == Smoothing{Smoothing::Kind::Ema, 0.3})
+      smoothMenu->addSection(tr("Exponential moving average"));
+    if (smoothing == Smoothing{Smoothing::Kind::Centred, 5})
+      smoothMenu->addSection(tr("Centred mean, points"));
+    QAction* choice = smoothMenu->addAction(smoothing.kind == Smoothing::Kind::Centred
+                                                ? count(static_cast<std::int64_t>(smoothing.amount))
+                                                : smoothingText(smoothing));
     choice->setCheckable(true);
-    choice->setChecked(value == settings_.smoothing);
-    smoothGroup->addAction(choice);
-    connect(choice, &QAction::triggered, this, [this, value] {
+    choice->setData(QString::fromStdString(toJson(smoothing).dump()));
+    smoothGroup_->addAction(choice);
+    connect(choice, &QAction::triggered, this, [this, smoothing] {
       PlotSettings changed = settings_;
-      changed.smoothing = value;
-      setSettings(changed);
-      storeSetting(QStringLiteral("monitor/smoothing"), value);
+      changed.smoothing = smoothing;
+      storeSmoothing(smoothing);
+      chooseSettings(changed);
     });
   }
   smoothAction_->setMenu(smoothMenu);
@@ -75,14 +84,20 @@ void MonitorPage::makeTools() {
   logXAction_ = tool(tr("log x"), tr("Logarithmic horizontal axes (X on a plot, or Shift+L)"));
   logXAction_->setCheckable(true);
   logXAction_->setShortcut(Qt::SHIFT | Qt::Key_L);
-  for (QAction* action : {logYAction_, logXAction_}) {
+  clipAction_ = tool(tr("Clip outliers"),
+                     tr("Vertical axes from the 1st to the 99th percentile of the values in sight; "
+                        "arrows on the edge say where a line goes beyond"));
+  clipAction_->setCheckable(true);
+  for (QAction* action : {logYAction_, logXAction_, clipAction_}) {
     // A single letter acts only while the page has the focus, never in a text field.
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     connect(action, &QAction::toggled, this, [this] {
+      if (isSetting_) return;
       PlotSettings changed = settings_;
       changed.isLogY = logYAction_->isChecked();
       changed.isLogX = logXAction_->isChecked();
-      setSettings(changed);
+      changed.isClipped = clipAction_->isChecked();
+      chooseSettings(changed);
     });
   }
   followAction_ = tool(tr("Follow"), tr("Keep the newest points in sight; ends when you zoom"));
@@ -90,13 +105,33 @@ void MonitorPage::makeTools() {
   followAction_->setCheckable(true);
   followAction_->setChecked(true);
   connect(followAction_, &QAction::toggled, this, &MonitorPage::setFollowing);
+  connect(followAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
   fitAction_ = tool(tr("Fit"), tr("Show all points (double click on a plot)"));
   fitAction_->setIcon(icon(Icon::Fit));
   connect(fitAction_, &QAction::triggered, this, &MonitorPage::fitAndFollow);
-  metricsAction_ = tool(tr("Plots"), tr("Choose the metrics that have a plot"));
+  metricsAction_ = tool(tr("Plots"), tr("Choose the metrics that are pinned to the top"));
   metricMenu_ = new QMenu(tr("Plots"), this);
   metricsAction_->setMenu(metricMenu_);
   connect(metricMenu_, &QMenu::aboutToShow, this, &MonitorPage::fillMetricMenu);
+  makeMoreTools();
+  setSettings(settings_);
+}
+
+void MonitorPage::makeMoreTools() {
+  shareAction_ = new QAction(tr("Sync zoom"), this);
+  shareAction_->setToolTip(tr("A range of x chosen in one plot is shown by all"));
+  shareAction_->setCheckable(true);
+  shareAction_->setChecked(true);
+  connect(shareAction_, &QAction::toggled, this, [this](bool isOn) { isZoomShared_ = isOn; });
+  connect(shareAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
+  logAction_ = new QAction(tr("Log"), this);
+  logAction_->setToolTip(tr("The log of the current run below the plots, with a search"));
+  logAction_->setCheckable(true);
+  connect(logAction_, &QAction::toggled, this, [this](bool isShown) {
+    log_->setVisible(isShown);
+    showCurrent();
+  });
+  connect(logAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
 
   auto* back = new QAction(tr("Cursor to the previous point"), this);
   back->setShortcut(Qt::CTRL | Qt::Key_Left);
@@ -104,85 +139,124 @@ void MonitorPage::makeTools() {
   auto* forward = new QAction(tr("Cursor to the next point"), this);
   forward->setShortcut(Qt::CTRL | Qt::Key_Right);
   connect(forward, &QAction::triggered, this, [this] { stepCursor(1); });
-  for (QAction* action : {back, forward})
+  auto* find = new QAction(tr("Search plots"), this);
+  find->setShortcut(Qt::Key_Slash);
+  connect(find, &QAction::triggered, this, [this] {
+    search_->setFocus(Qt::ShortcutFocusReason);
+    search_->selectAll();
+  });
+  auto* all = new QAction(tr("Show all plots"), this);
+  all->setShortcut(Qt::Key_Escape);
+  all->setToolTip(tr("Ends the search; an export then has all plots in sight"));
+  connect(all, &QAction::triggered, this, [this] {
+    focused_.clear();
+    search({});
+    scroll_->setFocus();
+    Q_EMIT viewChanged();
+  });
+  for (QAction* action : {back, forward, find, all})
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  addActions({logYAction_, logXAction_, back, forward});
-  setSettings(settings_);
+  addActions({logYAction_, logXAction_, back, forward, find, all});
 }
 
 QList<QAction*> MonitorPage::tools() {
-  return {xAction_,      smoothAction_, logYAction_,   logXAction_,
-          followAction_, fitAction_,    metricsAction_};
+  return {xAction_,     smoothAction_, logYAction_, logXAction_,    clipAction_,
+          shareAction_, followAction_, fitAction_,  metricsAction_, logAction_};
+}
+
+void MonitorPage::fillAxisMenu() {
+  xMenu_->clear();
+  static const std::array kAxes{tr("step"), tr("epoch"), tr("running time"), tr("local time")};
+  for (std::size_t i = 0; i < kAxes.size(); ++i) {
+    QAction* choice = xMenu_->addAction(kAxes[i]);
+    choice->setCheckable(true);
+    choice->setChecked(settings_.x == static_cast<XAxis>(i));
+    connect(choice, &QAction::triggered, this, [this, i] {
+      PlotSettings changed = settings_;
+      changed.x = static_cast<XAxis>(i);
+      changed.xMetric.clear();
+      chooseSettings(changed);
+    });
+  }
+  QMenu* metrics = xMenu_->addMenu(tr("another metric"));
+  for (const std::string& metric : measured_) {
+    if (metric.starts_with("analysis/")) continue;
+    QAction* choice = metrics->addAction(QString::fromStdString(metric));
+    choice->setCheckable(true);
+    choice->setChecked(settings_.x == XAxis::Metric && settings_.xMetric == metric);
+    connect(choice, &QAction::triggered, this, [this, metric] {
+      PlotSettings changed = settings_;
+      changed.x = XAxis::Metric;
+      changed.xMetric = metric;
+      chooseSettings(changed);
+    });
+  }
+  metrics->setEnabled(!metrics->isEmpty());
+}
+
+void MonitorPage::chooseSettings(const PlotSettings& settings) {
+  setSettings(settings);
+  Q_EMIT viewChanged();
 }
 
 void MonitorPage::setSettings(const PlotSettings& settings) {
-  const bool isAxisChanged = settings.x != settings_.x || settings.isLogX != settings_.isLogX;
+  const bool isAxisChanged = settings.x != settings_.x || settings.xMetric != settings_.xMetric;
+  const bool isRefitted = isAxisChanged || settings.isLogX != settings_.isLogX;
   settings_ = settings;
-  static const char* const kTitles[] = {"x: step", "x: epoch", "x: time"};
-  xAction_->setText(tr(kTitles[static_cast<int>(settings.x)]));
+  static const char* const kTitles[] = {"x: step", "x: epoch", "x: time", "x: clock"};
+  xAction_->setText(settings.x == XAxis::Metric
+                        ? tr("x: %1").arg(metricCard(settings.xMetric).title)
+                        : tr(kTitles[static_cast<int>(settings.x)]));
   smoothAction_->setText(tr("Smoothing %1").arg(smoothingText(settings.smoothing)));
+  const QString chosen = QString::fromStdString(toJson(settings.smoothing).dump());
+  for (QAction* choice : smoothGroup_->actions())
+    choice->setChecked(choice->data().toString() == chosen);
+  isSetting_ = true;
   logYAction_->setChecked(settings.isLogY);
   logXAction_->setChecked(settings.isLogX);
+  clipAction_->setChecked(settings.isClipped);
+  isSetting_ = false;
   for (PlotCard* card : cards_) card->setSettings(settings_);
-  if (isAxisChanged) return fitAll();
+  if (isAxisChanged) {
+    for (PlotCard* card : cards_) {
+      if (isVisible() && !card->isOnScreen()) {
+        card->plot().setCurves({});  // read when it is seen again
+        card->isStale = true;
+        continue;
+      }
+      readCard(*card, workbench_.selection().runs());
+      giveCurves(*card);
+    }
+  }
+  if (isRefitted) return fitAll();
   for (PlotCard* card : cards_) card->plot().refresh();
 }
 
 void MonitorPage::fillMetricMenu() {
   metricMenu_->clear();
-  std::set<std::string> names;
-  try {
-    for (const std::int64_t id : workbench_.selection().runs()) {
-      for (const std::string& name : workbench_.store().metricNames(id)) names.insert(name);
-    }
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
-  }
-  // The heads of a layer stand under their mean.
-  std::set<std::string> stems;
-  for (const std::string& name : names) {
-    const auto head = name.rfind("/head");
-    stems.insert(head == std::string::npos ? name : name.substr(0, head));
-  }
-  const std::vector<std::string> shown = metrics();
-  for (const std::string& name : shown) stems.insert(name);
+  std::set<std::string> names = measured_;
+  names.insert(pinned_.begin(), pinned_.end());
   std::map<QString, QMenu*> families;
-  const auto add = [this, &shown](QMenu* menu, const std::string& name, const QString& title) {
-    QAction* action = menu->addAction(title);
-    action->setCheckable(true);
-    const bool isShown = std::find(shown.begin(), shown.end(), name) != shown.end();
-    action->setChecked(isShown);
-    connect(action, &QAction::triggered, this, [this, name, isShown] {
-      std::vector<std::string> changed = metrics();
-      if (isShown) {
-        std::erase(changed, name);
-      } else {
-        changed.push_back(name);
-      }
-      setMetrics(changed);
-      QStringList stored;
-      for (const std::string& metric : changed) stored << QString::fromStdString(metric);
-      storeSetting(QStringLiteral("monitor/metrics"), stored);
-    });
-  };
-  for (const std::string& name : stems) {
+  for (const std::string& name : names) {
+    QMenu*& menu = families[groupOf(name)];
+    if (menu == nullptr) menu = metricMenu_->addMenu(groupOf(name));
     const QStringList parts = QString::fromStdString(name).split(QLatin1Char('/'));
-    const QString family = parts.first() == QLatin1String("analysis") && parts.size() > 2
-                               ? QString(parts[1]).replace(QLatin1Char('_'), QLatin1Char(' '))
-                               : parts.first();
-    QMenu*& menu = families[family];
-    if (menu == nullptr) menu = metricMenu_->addMenu(family);
-    const QString title = metricCard(name).title;
-    add(menu, name,
-        parts.first() == QLatin1String("analysis") && parts.size() > 2
-            ? parts.mid(2).join(QLatin1Char('/'))
-            : title);
+    QAction* action = menu->addAction(parts.first() == QLatin1String("analysis") && parts.size() > 2
+                                          ? parts.mid(2).join(QLatin1Char('/'))
+                                          : metricCard(name).title);
+    action->setCheckable(true);
+    const bool isPinned = std::find(pinned_.begin(), pinned_.end(), name) != pinned_.end();
+    action->setChecked(isPinned);
+    connect(action, &QAction::triggered, this, [this, name, isPinned] {
+      setPinned(name, !isPinned);
+      Q_EMIT viewChanged();
+    });
   }
   metricMenu_->addSeparator();
   connect(metricMenu_->addAction(tr("Default plots")), &QAction::triggered, this, [this] {
-    storeSetting(QStringLiteral("monitor/metrics"), QStringList());
     setMetrics({"train/loss", "test/top1", "optimizer/learning_rate",
                 "analysis/attention_rank/rank80/layer1"});
+    Q_EMIT viewChanged();
   });
 }
 
@@ -191,36 +265,58 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QAction* fit = menu.addAction(icon(Icon::Fit), tr("&Fit"));
   menu.addAction(logYAction_);
   menu.addAction(logXAction_);
+  menu.addAction(clipAction_);
   menu.addSeparator();
+  QAction* note = menu.addAction(tr("Add &note\u2026"));
+  QAction* forget = menu.addAction(tr("Remove the n&otes of this plot"));
+  forget->setEnabled(!card.plot().notes().empty());
+  QAction* alert = menu.addAction(tr("&Alerts\u2026"));
+  menu.addSeparator();
+  QAction* figure = menu.addAction(tr("&Export figure\u2026"));
   QAction* copy = menu.addAction(icon(Icon::Copy), tr("&Copy picture"));
-  QAction* save = menu.addAction(tr("Save &picture\u2026"));
-  QAction* values = menu.addAction(tr("Save &values\u2026"));
+  QAction* values = menu.addAction(tr("Save all &values\u2026"));
   menu.addSeparator();
-  QAction* remove = menu.addAction(icon(Icon::Remove), tr("&Remove this plot"));
+  const bool isPinned = std::find(pinned_.begin(), pinned_.end(), card.metric()) != pinned_.end();
+  QAction* pin = menu.addAction(isPinned ? tr("&Take from the top") : tr("&Pin to the top"));
   QAction* chosen = menu.exec(place);
   if (chosen == fit) fitAndFollow();
+  if (chosen == note) askNote(card);
+  if (chosen == forget) removeNotes(card.metric());
+  if (chosen == alert) askAlerts(card);
+  if (chosen == figure) exportCard(card);
   if (chosen == copy) QGuiApplication::clipboard()->setPixmap(card.grab());
-  if (chosen == save) savePicture(card);
   if (chosen == values) saveValues(card);
-  if (chosen == remove) {
-    const std::string metric = card.metric();
-    // The card is the sender: it goes when the event has been dealt with.
-    QMetaObject::invokeMethod(
-        this, [this, metric] { removeCard(metric); }, Qt::QueuedConnection);
-  }
+  if (chosen == pin) Q_EMIT card.pinAsked();
 }
 
-void MonitorPage::savePicture(PlotCard& card) {
-  QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
-  const QString file = QFileDialog::getSaveFileName(
-      this, tr("Save picture"), name + QStringLiteral(".png"), tr("PNG picture (*.png)"));
-  if (file.isEmpty()) return;
-  card.setLegend(card.plot().curves(), true);
-  card.layout()->activate();
-  const bool isSaved = card.grab().save(file);
-  card.setLegend(card.plot().curves(), !workbench_.isRunListVisible());
-  workbench_.say(isSaved ? tr("Saved %1.").arg(file)
-                         : tr("Cannot write %1: choose a folder you may write to.").arg(file));
+void MonitorPage::askNote(PlotCard& card) {
+  const std::int64_t run = workbench_.selection().current();
+  const RunRow* row = workbench_.run(run);
+  if (row == nullptr) return;
+  std::int64_t step = row->step;
+  for (const PlottedCurve& curve : card.plot().curves()) {
+    if (curve.run != run || !cursor_) continue;
+    const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
+    if (place >= 0)
+      step = std::llround(curve.series->x(XAxis::Step)[static_cast<std::size_t>(place)]);
+  }
+  bool isOk = false;
+  const QString text = QInputDialog::getText(
+      this, tr("Note"),
+      tr("Note on %1 of %2 at step %3")
+          .arg(card.card().title, QString::fromStdString(row->name), count(step)),
+      QLineEdit::Normal, {}, &isOk);
+  if (isOk) addNote(run, card.metric(), step, text);
+}
+
+void MonitorPage::askAlerts(PlotCard& card) {
+  AlertDialog dialog(card.card().title, card.metric(), alerts_.rulesOf(card.metric()), this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  alerts_.setRulesOf(card.metric(), dialog.rules());
+  card.setWatched(!dialog.rules().empty());
+  storeSetting(QLatin1String(kAlertsKey),
+               QByteArray::fromStdString(toJson(alerts_.rules()).dump()));
+  later();
 }
 
 void MonitorPage::saveValues(PlotCard& card) {
@@ -234,12 +330,11 @@ void MonitorPage::saveValues(PlotCard& card) {
     QTextStream out(&file);
     out << "run,name,step,epoch,time,value\n";
     for (const PlottedCurve& curve : card.plot().curves()) {
-      QString title = curve.name;
-      title.replace(QLatin1Char('"'), QLatin1String("\"\""));
+      const QString title = csvText(curve.name);
       const auto step = curve.series->x(XAxis::Step), epoch = curve.series->x(XAxis::Epoch),
                  time = curve.series->x(XAxis::Time), value = curve.series->y();
       for (std::size_t i = 0; i < value.size(); ++i) {
-        out << curve.run << ",\"" << title << "\"," << QString::number(static_cast<qint64>(step[i]))
+        out << curve.run << ',' << title << ',' << QString::number(static_cast<qint64>(step[i]))
             << ',' << QString::fromStdString(formatReal(epoch[i])) << ','
             << QString::fromStdString(formatReal(time[i])) << ','
             << QString::fromStdString(formatReal(value[i])) << '\n';

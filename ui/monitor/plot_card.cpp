@@ -1,11 +1,46 @@
 #include "ui/monitor/plot_card.h"
 
 #include <QHBoxLayout>
+#include <QPainter>
+#include <QPainterPath>
 #include <QVBoxLayout>
 
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
+namespace {
+
+// A pin and a bell in a box of 16 x 16, filled when they are on.
+QIcon cardIcon(bool isBell, bool isOn) {
+  constexpr int kScale = 4;
+  QPixmap pixmap(16 * kScale, 16 * kScale);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.scale(kScale, kScale);
+  const QColor color = isOn ? tokens().accent : tokens().muted;
+  painter.setPen(QPen(color, 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter.setBrush(isOn ? QBrush(color) : QBrush(Qt::NoBrush));
+  QPainterPath path;
+  if (isBell) {
+    path.moveTo(3, 11.5);
+    path.quadTo(4.5, 10, 4.5, 7);
+    path.quadTo(4.5, 3, 8, 3);
+    path.quadTo(11.5, 3, 11.5, 7);
+    path.quadTo(11.5, 10, 13, 11.5);
+    path.closeSubpath();
+    painter.drawPath(path);
+    painter.drawLine(QPointF(7, 13.5), QPointF(9, 13.5));
+  } else {
+    path.addRoundedRect(QRectF(5.5, 2.5, 5, 5.5), 1, 1);
+    painter.drawPath(path);
+    painter.drawLine(QPointF(4, 8.5), QPointF(12, 8.5));
+    painter.drawLine(QPointF(8, 8.5), QPointF(8, 13.5));
+  }
+  return QIcon(pixmap);
+}
+
+}  // namespace
 
 PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
     : QFrame(parent), metric_(std::move(metric)), card_(card) {
@@ -42,6 +77,26 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   header->addWidget(title_);
   header->addStretch();
   header->addWidget(subtitle_);
+  const auto small = [&card](const QString& about) {
+    auto* button = new QToolButton;
+    button->setAutoRaise(true);
+    button->setFixedSize(px(20), px(20));
+    button->setIconSize(QSize(px(14), px(14)));
+    button->setToolTip(about);
+    button->setAccessibleName(tr("%1: %2").arg(card.title, about));
+    return button;
+  };
+  pin_ = small(tr("Pin this plot to the top"));
+  bell_ = small(tr("Alerts on this metric"));
+  connect(pin_, &QToolButton::clicked, this, &PlotCard::pinAsked);
+  connect(bell_, &QToolButton::clicked, this, &PlotCard::bellAsked);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(0);
+  buttons->addWidget(bell_);
+  buttons->addWidget(pin_);
+  header->addLayout(buttons);
+  header->setContentsMargins(px(12), px(6), px(6), 0);
+  drawIcons();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(1, 1, 1, px(6));
   layout->setSpacing(px(2));
@@ -82,11 +137,29 @@ void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) 
 }
 
 void PlotCard::setSettings(PlotSettings settings) {
-  if (!card_.isNoisy) settings.smoothing = 0;
+  if (!card_.isNoisy) settings.smoothing = {};
   plot_->setSettings(settings);
 }
 
+void PlotCard::drawIcons() {
+  pin_->setIcon(cardIcon(false, isPinned_));
+  bell_->setIcon(cardIcon(true, isWatched_));
+}
+
+void PlotCard::setPinned(bool isPinned) {
+  isPinned_ = isPinned;
+  pin_->setToolTip(isPinned ? tr("Take this plot from the top") : tr("Pin this plot to the top"));
+  pin_->setAccessibleName(tr("%1: %2").arg(card_.title, pin_->toolTip()));
+  drawIcons();
+}
+
+void PlotCard::setWatched(bool isWatched) {
+  isWatched_ = isWatched;
+  drawIcons();
+}
+
 void PlotCard::applyTheme() {
+  drawIcons();
   plot_->applyTheme();
   plot_->refresh();
 }

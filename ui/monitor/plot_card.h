@@ -3,6 +3,7 @@
 
 #include <QFrame>
 #include <QLabel>
+#include <QToolButton>
 #include <string>
 
 #include "ui/monitor/curve_plot.h"
@@ -27,10 +28,21 @@ class PlotCard : public QFrame {
   /// The settings of the page, without smoothing where there is no noise.
   void setSettings(PlotSettings settings);
 
+  void setPinned(bool isPinned);
+  [[nodiscard]] QToolButton& pin() { return *pin_; }
+  /// Whether the metric is watched.
+  void setWatched(bool isWatched);
+  [[nodiscard]] QToolButton& bell() { return *bell_; }
+
   bool isStale = false;  ///< has missed a refresh while it was not on the screen
+
+ Q_SIGNALS:
+  void pinAsked();
+  void bellAsked();
 
  private:
   void fillSubtitle();
+  void drawIcons();
 
   std::string metric_;
   MetricCard card_;
@@ -39,6 +51,8 @@ class PlotCard : public QFrame {
   QLabel* legend_;
   QLabel* hint_;
   CurvePlot* plot_;
+  QToolButton *pin_, *bell_;
+  bool isPinned_ = false, isWatched_ = false;
 };
 
 }  // namespace vitrine::ui

@@ -42,6 +42,18 @@ QString NumberTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return number(tick / factor, decimals);
 }
 
+QVector<double> DateTicker::createTickVector(double, const QCPRange& range) {
+  ChartAxis axis;
+  axis.unit = ChartAxis::Unit::Date;
+  ticks_ = chartTicks(axis, {range.lower, range.upper}, 5);
+  return {ticks_.values.begin(), ticks_.values.end()};
+}
+
+QString DateTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+  const auto found = std::find(ticks_.values.begin(), ticks_.values.end(), tick);
+  return found == ticks_.values.end() ? QString() : ticks_.labels[found - ticks_.values.begin()];
+}
+
 QVector<double> LogTicker::createTickVector(double, const QCPRange& range) {
   QVector<double> ticks;
   if (!(range.lower > 0)) return ticks;

@@ -26,6 +26,20 @@ class NumberTicker : public QCPAxisTicker {
   double step_ = 1;
 };
 
+/// Seconds since 1970 as local time.
+class DateTicker : public QCPAxisTicker {
+ public:
+  DateTicker() = default;
+
+ protected:
+  int getSubTickCount(double) override { return 0; }
+  QVector<double> createTickVector(double step, const QCPRange& range) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+ private:
+  ChartTicks ticks_;
+};
+
 /// Logarithmic axis: decades with 2 and 5 between them when there are few, decades alone when there
 /// are many.
 class LogTicker : public QCPAxisTicker {

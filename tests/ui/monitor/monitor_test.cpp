@@ -14,6 +14,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+const Smoothing kEma{Smoothing::Kind::Ema, 0.8};
 
 MetricPoint point(std::int64_t step, double value, std::int64_t segment = 1) {
   MetricPoint made;
@@ -128,10 +129,10 @@ TEST(CurveSeries, SmoothingCostsOnlyTheNewPointsAndAgreesWithTheWhole) {
   std::vector<MetricPoint> all;
   for (int i = 1; i <= 200; ++i) all.push_back(point(i, std::sin(i)));
   ASSERT_TRUE(grown.append({all.begin(), all.begin() + 100}));
-  (void)grown.smoothed(0.8);
+  (void)grown.smoothed(kEma);
   ASSERT_TRUE(grown.append({all.begin() + 100, all.end()}));
   ASSERT_TRUE(whole.append(all));
-  const auto a = grown.smoothed(0.8), b = whole.smoothed(0.8);
+  const auto a = grown.smoothed(kEma), b = whole.smoothed(kEma);
   EXPECT_EQ(std::vector<double>(a.begin(), a.end()), std::vector<double>(b.begin(), b.end()));
 }
 

@@ -1,0 +1,75 @@
+// Alerts on metrics of runs in progress: a threshold, a run that is stuck, one that diverges.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::ui {
+
+struct AlertRule {
+  enum class Kind {
+    Above,    ///< a value above `value`
+    Below,    ///< a value below `value`
+    Stuck,    ///< no new value for `value` minutes
+    Diverged  ///< not finite, or `value` times its least value so far (of positive ones)
+  };
+  std::string metric;
+  Kind kind = Kind::Above;
+  double value = 0;
+  [[nodiscard]] bool operator==(const AlertRule&) const = default;
+};
+
+[[nodiscard]] Json toJson(const std::vector<AlertRule>& rules);
+/// What is no rule is left out.
+[[nodiscard]] std::vector<AlertRule> alertsFromJson(const Json& json);
+
+/// Looks at the runs that are alive whenever it is asked to, every value once.
+class AlertWatch : public QObject {
+  Q_OBJECT
+ public:
+  explicit AlertWatch(RunStore& store, QObject* parent = nullptr);
+
+  void setRules(std::vector<AlertRule> rules);
+  [[nodiscard]] const std::vector<AlertRule>& rules() const { return rules_; }
+  [[nodiscard]] std::vector<AlertRule> rulesOf(const std::string& metric) const;
+  /// Replaces those of one metric.
+  void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
+
+  /// \param now  seconds, of any clock that goes on: what Stuck is measured with
+  void look(const std::vector<RunRow>& runs, double now);
+
+ Q_SIGNALS:
+  /// Once for each rule and run, until what it warned of has passed.
+  void raised(const QString& sentence, qlonglong run);
+
+ private:
+  struct Seen {
+    std::int64_t sequence = 0;
+    double last = 0, least = 0;
+    bool hasLeast = false;
+    double changedAt = 0;
+  };
+  using Raised = std::tuple<std::int64_t, std::string, int, double>;
+  void check(const AlertRule& rule, const RunRow& row, const Seen& seen, bool isHit,
+             const QString& what);
+
+  RunStore& store_;
+  std::vector<AlertRule> rules_;
+  std::map<std::pair<std::int64_t, std::string>, Seen> seen_;
+  std::set<Raised> raised_;
+};
+
+/// Shows a sentence on the desktop with what there is: notify-send, else the tray. False where
+/// there is neither; the sentence in the window stands alone then.
+bool notifyDesktop(const QString& title, const QString& sentence);
+
+}  // namespace vitrine::ui

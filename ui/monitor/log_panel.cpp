@@ -1,0 +1,93 @@
+#include "ui/monitor/log_panel.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+  field_ = new QLineEdit;
+  field_->setPlaceholderText(tr("Search the log"));
+  field_->setAccessibleName(tr("Search the log"));
+  field_->setClearButtonEnabled(true);
+  field_->setMaximumWidth(px(280));
+  found_ = new QLabel;
+  found_->setProperty("role", "small");
+  auto* title = new QLabel(tr("Log of the current run"));
+  title->setProperty("role", "title");
+  const auto button = [this](const QString& text, const QString& tip) {
+    auto* made = new QToolButton;
+    made->setText(text);
+    made->setToolTip(tip);
+    made->setAccessibleName(tip);
+    return made;
+  };
+  auto* up = button(QStringLiteral("\u2191"), tr("Previous match"));
+  auto* down = button(QStringLiteral("\u2193"), tr("Next match"));
+  auto* follow = button(tr("Follow"), tr("Keep the newest line in sight"));
+  follow->setCheckable(true);
+  follow->setChecked(true);
+  log_ = new LogTail;
+  connect(field_, &QLineEdit::textChanged, this, &LogPanel::mark);
+  connect(field_, &QLineEdit::returnPressed, this, [this] { findNext(); });
+  connect(down, &QToolButton::clicked, this, [this] { findNext(); });
+  connect(up, &QToolButton::clicked, this, [this] { findNext(QTextDocument::FindBackward); });
+  connect(follow, &QToolButton::toggled, log_, &LogTail::setFollowing);
+  auto* header = new QHBoxLayout;
+  header->setContentsMargins(px(12), px(6), px(12), 0);
+  header->setSpacing(px(8));
+  header->addWidget(title);
+  header->addStretch();
+  header->addWidget(found_);
+  header->addWidget(field_);
+  header->addWidget(up);
+  header->addWidget(down);
+  header->addWidget(follow);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, px(6));
+  layout->setSpacing(px(6));
+  layout->addLayout(header);
+  auto* inner = new QHBoxLayout;
+  inner->setContentsMargins(px(12), 0, px(12), 0);
+  inner->addWidget(log_);
+  layout->addLayout(inner, 1);
+}
+
+void LogPanel::setFile(const QString& path) {
+  log_->setFile(path);
+  mark();
+}
+
+// All matches at once, so that their number can be seen.
+void LogPanel::mark() {
+  const QString text = field_->text();
+  QList<QTextEdit::ExtraSelection> marks;
+  QTextCursor at(log_->document());
+  while (!text.isEmpty() && marks.size() < 1000) {
+    at = log_->document()->find(text, at);
+    if (at.isNull()) break;
+    QTextEdit::ExtraSelection mark;
+    mark.cursor = at;
+    mark.format.setBackground(tokens().selection);
+    mark.format.setForeground(tokens().text);
+    marks << mark;
+  }
+  log_->setExtraSelections(marks);
+  found_->setText(text.isEmpty() ? QString() : counted(marks.size(), tr("match"), tr("matches")));
+}
+
+bool LogPanel::findNext(QTextDocument::FindFlags flags) {
+  mark();
+  if (field_->text().isEmpty()) return false;
+  if (log_->find(field_->text(), flags)) return true;
+  log_->moveCursor(flags.testFlag(QTextDocument::FindBackward) ? QTextCursor::End
+                                                               : QTextCursor::Start);
+  return log_->find(field_->text(), flags);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,29 @@
+// What the files of the Monitor page share: how its choices are written in the settings.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "ui/monitor/alerts.h"
+#include "ui/monitor/curve_plot.h"
+
+namespace vitrine::ui {
+
+inline constexpr const char* kAlertsKey = "monitor/alerts";
+
+[[nodiscard]] QString notesKey(const std::string& databaseUuid);
+[[nodiscard]] Json toJson(const std::vector<CurveNote>& notes);
+[[nodiscard]] std::vector<CurveNote> notesFromJson(const Json& json);
+[[nodiscard]] std::vector<CurveNote> notesFromText(const QByteArray& text);
+[[nodiscard]] std::vector<AlertRule> alertsFromText(const QByteArray& text);
+[[nodiscard]] Smoothing storedSmoothing();
+void storeSmoothing(const Smoothing& smoothing);
+[[nodiscard]] Json toJson(const Smoothing& smoothing);
+[[nodiscard]] Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise);
+/// "train", "analysis / attention rank": the group a metric belongs to.
+[[nodiscard]] QString groupOf(const std::string& metric);
+
+}  // namespace vitrine::ui

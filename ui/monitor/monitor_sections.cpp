@@ -1,0 +1,238 @@
+// Which cards there are and where: the pinned ones, groups by prefix, the search.
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/monitor/monitor_parts.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kCardHeight = 240;
+
+}  // namespace
+
+QString groupOf(const std::string& metric) {
+  const QStringList parts = QString::fromStdString(metric).split(QLatin1Char('/'));
+  if (parts.size() < 2) return QStringLiteral("other");
+  if (parts.first() == QLatin1String("analysis") && parts.size() > 2)
+    return QStringLiteral("analysis / ") +
+           QString(parts[1]).replace(QLatin1Char('_'), QLatin1Char(' '));
+  return parts.first();
+}
+
+// The heads of a layer are one curve, their mean.
+std::set<std::string> MonitorPage::measured() {
+  std::set<std::string> stems;
+  try {
+    for (const std::int64_t id : workbench_.selection().runs()) {
+      for (const std::string& name : workbench_.store().metricNames(id)) {
+        const auto head = name.rfind("/head");
+        stems.insert(head == std::string::npos ? name : name.substr(0, head));
+      }
+    }
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+  return stems;
+}
+
+bool MonitorPage::isFound(const std::string& metric) const {
+  if (words_.isEmpty()) return true;
+  const QString text = QString::fromStdString(metric) + QLatin1Char(' ') +
+                       metricCard(metric).title + QLatin1Char(' ') + groupOf(metric);
+  for (const QString& word : words_.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    if (!text.contains(word, Qt::CaseInsensitive)) return false;
+  }
+  return true;
+}
+
+void MonitorPage::rebuild() {
+  std::map<std::string, PlotCard*> kept;
+  for (PlotCard* card : cards_) kept[card->metric()] = card;
+  cards_.clear();
+
+  struct Wanted {
+    QString name;
+    std::vector<std::string> metrics;
+  };
+  std::vector<Wanted> wanted{{QString(), {}}};
+  bool hasPinned = false;
+  for (const std::string& metric : pinned_) {
+    if (!isFound(metric)) continue;
+    wanted.front().metrics.push_back(metric);
+    hasPinned = hasPinned || measured_.contains(metric);
+  }
+  std::map<QString, std::vector<std::string>> groups;
+  for (const std::string& metric : measured_) {
+    if (std::find(pinned_.begin(), pinned_.end(), metric) == pinned_.end() && isFound(metric))
+      groups[groupOf(metric)].push_back(metric);
+  }
+  // What a run is judged by comes first.
+  for (const char* first : {"train", "validation", "test", "optimizer", "system"}) {
+    const auto found = groups.find(QLatin1String(first));
+    if (found == groups.end()) continue;
+    wanted.push_back({found->first, found->second});
+    groups.erase(found);
+  }
+  for (const auto& [name, metrics] : groups) wanted.push_back({name, metrics});
+
+  const bool isSame =
+      sections_.size() == wanted.size() &&
+      std::equal(sections_.begin(), sections_.end(), wanted.begin(),
+                 [](const Section& a, const Wanted& b) { return a.name == b.name; });
+  if (!isSame) {
+    for (Section& section : sections_) {
+      for (PlotCard* card : section.cards) card->setParent(canvas_);
+      if (section.header != nullptr) section.header->deleteLater();
+      section.body->deleteLater();
+    }
+    while (QLayoutItem* item = column_->takeAt(0)) delete item;
+    sections_.clear();
+    for (const Wanted& group : wanted) {
+      Section section;
+      section.name = group.name;
+      if (!group.name.isEmpty()) {
+        section.header = new QToolButton;
+        section.header->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+        section.header->setAutoRaise(true);
+        section.header->setCheckable(true);
+        section.header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+        section.header->setProperty("role", "section");
+        const QString name = group.name;
+        connect(section.header, &QToolButton::clicked, this, [this, name](bool isOpen) {
+          // The header may go with its section: after this event.
+          QMetaObject::invokeMethod(
+              this,
+              [this, name, isOpen] {
+                setGroupOpen(name, isOpen);
+                Q_EMIT viewChanged();
+              },
+              Qt::QueuedConnection);
+        });
+        column_->addWidget(section.header);
+      }
+      section.body = new QWidget;
+      section.body->setProperty("role", "canvas");
+      section.grid = new QGridLayout(section.body);
+      section.grid->setContentsMargins(0, 0, 0, 0);
+      section.grid->setSpacing(px(12));
+      column_->addWidget(section.body, group.name.isEmpty() ? 1 : 0);
+      sections_.push_back(section);
+    }
+    column_->addStretch(0);
+  }
+  bool isFirstGroup = true;
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    Section& section = sections_[i];
+    section.metrics = wanted[i].metrics;
+    section.cards.clear();
+    bool isOpen = true;
+    if (section.header != nullptr) {
+      // Closed until somebody opens it, unless nothing of the selected runs would be seen.
+      const auto chosen = opened_.find(section.name);
+      isOpen = !words_.isEmpty() ||
+               (chosen != opened_.end() ? chosen->second : !hasPinned && isFirstGroup);
+      isFirstGroup = false;
+      section.header->setChecked(isOpen);
+      section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+      section.header->setText(tr("%1 (%2)").arg(section.name).arg(section.metrics.size()));
+      section.header->setAccessibleName(
+          tr("Plots of %1, %2").arg(section.name, isOpen ? tr("open") : tr("closed")));
+    }
+    if (isOpen) {
+      for (const std::string& metric : section.metrics) {
+        const auto found = kept.find(metric);
+        PlotCard* card = found == kept.end() ? makeCard(metric) : found->second;
+        if (found != kept.end()) kept.erase(found);
+        card->setPinned(section.header == nullptr);
+        section.cards.push_back(card);
+        cards_.push_back(card);
+      }
+    }
+  }
+  for (const auto& [metric, card] : kept) {
+    card->hide();
+    card->deleteLater();
+  }
+  arrange();
+  double from = 0, to = 0;
+  for (PlotCard* card : cards_) {
+    if (card->plot().curves().empty()) giveCurves(*card);
+    if (card->isStale && extent(from, to)) card->plot().showRange(from, to);
+  }
+  catchUp_.start();
+}
+
+void MonitorPage::arrange() {
+  bool isFirst = true;
+  for (Section& section : sections_) {
+    arrangeSection(section, isFirst);
+    isFirst = false;
+  }
+}
+
+// As many columns as hold a readable plot; the pinned cards share the height while they can, then
+// the page scrolls.
+void MonitorPage::arrangeSection(Section& section, bool isFirst) {
+  QGridLayout* grid = section.grid;
+  while (QLayoutItem* item = grid->takeAt(0)) delete item;
+  const int width = std::max(scroll_->viewport()->width(), 1);
+  const int number = static_cast<int>(section.cards.size());
+  const int columns = std::clamp(width / px(360), 1, std::max(1, number > 4 ? 3 : 2));
+  const int rows = (number + columns - 1) / columns;
+  for (int row = 0; row < std::max(grid->rowCount(), rows); ++row) {
+    grid->setRowStretch(row, row < rows ? 1 : 0);
+    grid->setRowMinimumHeight(row, row < rows ? px(kCardHeight) : 0);
+  }
+  for (int column = 0; column < std::max(grid->columnCount(), columns); ++column) {
+    grid->setColumnStretch(column, column < columns ? 1 : 0);
+  }
+  for (int i = 0; i < number; ++i) {
+    PlotCard* card = section.cards[static_cast<std::size_t>(i)];
+    grid->addWidget(card, i / columns, i % columns);
+    card->show();
+  }
+  section.body->setVisible(number > 0);
+  section.body->setMinimumHeight(number > 0 && !isFirst ? rows * px(kCardHeight) : 0);
+}
+
+void MonitorPage::setMetrics(const std::vector<std::string>& metrics) {
+  pinned_ = metrics;
+  QStringList stored;
+  for (const std::string& metric : pinned_) stored << QString::fromStdString(metric);
+  storeSetting(QStringLiteral("monitor/metrics"), stored);
+  rebuild();
+}
+
+void MonitorPage::setPinned(const std::string& metric, bool isPinned) {
+  std::vector<std::string> changed = pinned_;
+  std::erase(changed, metric);
+  if (isPinned) changed.push_back(metric);
+  setMetrics(changed);
+}
+
+void MonitorPage::search(const QString& words) {
+  const QString simple = words.simplified();
+  if (search_->text().simplified() != simple) search_->setText(words);
+  if (simple == words_) return;
+  words_ = simple;
+  rebuild();
+}
+
+QStringList MonitorPage::groups() const {
+  QStringList names;
+  for (const Section& section : sections_)
+    if (!section.name.isEmpty()) names << section.name;
+  return names;
+}
+
+void MonitorPage::setGroupOpen(const QString& group, bool isOpen) {
+  opened_[group] = isOpen;
+  rebuild();
+}
+
+}  // namespace vitrine::ui

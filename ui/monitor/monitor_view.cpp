@@ -1,0 +1,358 @@
+// The view of the Monitor page as data, and its figures.
+#include <QCoreApplication>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ui/figures/export_dialog.h"
+#include "ui/figures/line_chart.h"
+#include "ui/figures/side_by_side.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/monitor/monitor_parts.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
+constexpr std::array kSmoothingWords{"none", "ema", "centred"};
+constexpr std::size_t kMostNotes = 1000;
+
+Json parsed(const QByteArray& text) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  return json.is_discarded() ? Json() : json;
+}
+
+bool boolOf(const Json& json, const char* key, bool otherwise) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+std::string textOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool pairOf(const Json& json, double& low, double& high) {
+  if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number())
+    return false;
+  low = json[0].get<double>();
+  high = json[1].get<double>();
+  return std::isfinite(low) && std::isfinite(high) && high > low;
+}
+
+}  // namespace
+
+QString notesKey(const std::string& databaseUuid) {
+  return QStringLiteral("notes/") + QString::fromStdString(databaseUuid);
+}
+
+Json toJson(const std::vector<CurveNote>& notes) {
+  Json list = Json::array();
+  for (const CurveNote& note : notes) {
+    list.push_back({{"run", note.runUuid},
+                    {"metric", note.metric},
+                    {"step", note.step},
+                    {"text", note.text.toStdString()}});
+  }
+  return list;
+}
+
+std::vector<CurveNote> notesFromJson(const Json& json) {
+  std::vector<CurveNote> notes;
+  if (!json.is_array()) return notes;
+  for (const Json& entry : json) {
+    if (!entry.is_object() || notes.size() == kMostNotes) continue;
+    const auto step = entry.find("step");
+    CurveNote note;
+    note.runUuid = textOf(entry, "run");
+    note.metric = textOf(entry, "metric");
+    note.text = QString::fromStdString(textOf(entry, "text")).left(200);
+    if (step == entry.end() || !step->is_number_integer() || note.text.isEmpty()) continue;
+    note.step = step->get<std::int64_t>();
+    notes.push_back(note);
+  }
+  return notes;
+}
+
+std::vector<CurveNote> notesFromText(const QByteArray& text) { return notesFromJson(parsed(text)); }
+std::vector<AlertRule> alertsFromText(const QByteArray& text) {
+  return alertsFromJson(parsed(text));
+}
+
+Json toJson(const Smoothing& smoothing) {
+  return {{"kind", kSmoothingWords[static_cast<std::size_t>(smoothing.kind)]},
+          {"amount", smoothing.amount}};
+}
+
+Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
+  if (!json.is_object()) return otherwise;
+  const auto kind = std::find(kSmoothingWords.begin(), kSmoothingWords.end(), textOf(json, "kind"));
+  const auto amount = json.find("amount");
+  if (kind == kSmoothingWords.end() || amount == json.end() || !amount->is_number())
+    return otherwise;
+  Smoothing made{static_cast<Smoothing::Kind>(kind - kSmoothingWords.begin()),
+                 amount->get<double>()};
+  const double most = made.kind == Smoothing::Kind::Ema ? 0.9999 : 1e6;
+  if (made.kind == Smoothing::Kind::None) made.amount = 0;
+  return made.amount >= 0 && made.amount <= most ? made : otherwise;
+}
+
+Smoothing storedSmoothing() {
+  const Smoothing usual{Smoothing::Kind::Ema, 0.9};
+  return smoothingFromJson(
+      parsed(setting(QStringLiteral("monitor/smoothing_kind"), QByteArray()).toByteArray()), usual);
+}
+
+void storeSmoothing(const Smoothing& smoothing) {
+  storeSetting(QStringLiteral("monitor/smoothing_kind"),
+               QByteArray::fromStdString(toJson(smoothing).dump()));
+}
+
+Json MonitorPage::viewState() const {
+  Json state = {{"x", kAxisWords[static_cast<std::size_t>(settings_.x)]},
+                {"smoothing", toJson(settings_.smoothing)},
+                {"log_x", settings_.isLogX},
+                {"log_y", settings_.isLogY},
+                {"clip", settings_.isClipped},
+                {"share_zoom", isZoomShared_},
+                {"follow", isFollowing_},
+                {"pinned", pinned_},
+                {"search", words_.toStdString()},
+                {"log", !log_->isHidden()}};
+  if (settings_.x == XAxis::Metric) state["x_metric"] = settings_.xMetric;
+  Json groups = Json::object();
+  for (const auto& [name, isOpen] : opened_) groups[name.toStdString()] = isOpen;
+  state["groups"] = groups;
+  Json ranges = Json::object();
+  for (PlotCard* card : cards_) {
+    const CurvePlot& plot = card->plot();
+    Json range = Json::object();
+    if (!isFollowing_) range["x"] = {plot.xAxis->range().lower, plot.xAxis->range().upper};
+    if (plot.isYChosen()) range["y"] = {plot.yAxis->range().lower, plot.yAxis->range().upper};
+    if (!range.empty()) ranges[card->metric()] = range;
+  }
+  state["ranges"] = ranges;
+  if (!focused_.empty()) state["card"] = focused_;
+  state["notes"] = toJson(notes_);
+  return state;
+}
+
+void MonitorPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  PlotSettings changed = settings_;
+  const auto axis = std::find(kAxisWords.begin(), kAxisWords.end(), textOf(state, "x"));
+  if (axis != kAxisWords.end()) changed.x = static_cast<XAxis>(axis - kAxisWords.begin());
+  if (changed.x == XAxis::Metric) changed.xMetric = textOf(state, "x_metric");
+  if (changed.x == XAxis::Metric && changed.xMetric.empty()) changed.x = XAxis::Step;
+  if (const auto smoothing = state.find("smoothing"); smoothing != state.end())
+    changed.smoothing = smoothingFromJson(*smoothing, changed.smoothing);
+  changed.isLogX = boolOf(state, "log_x", changed.isLogX);
+  changed.isLogY = boolOf(state, "log_y", changed.isLogY);
+  changed.isClipped = boolOf(state, "clip", changed.isClipped);
+  isZoomShared_ = boolOf(state, "share_zoom", isZoomShared_);
+  shareAction_->setChecked(isZoomShared_);
+  logAction_->setChecked(boolOf(state, "log", !log_->isHidden()));
+  if (const auto pinned = state.find("pinned"); pinned != state.end() && pinned->is_array()) {
+    pinned_.clear();
+    for (const Json& metric : *pinned)
+      if (metric.is_string() && pinned_.size() < 500) pinned_.push_back(metric.get<std::string>());
+  }
+  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
+    opened_.clear();
+    for (const auto& [name, isOpen] : groups->items())
+      if (isOpen.is_boolean()) opened_[QString::fromStdString(name)] = isOpen.get<bool>();
+  }
+  if (state.contains("search")) {
+    words_ = QString::fromStdString(textOf(state, "search")).simplified().left(200);
+    search_->setText(words_);
+  }
+  if (const auto notes = state.find("notes"); notes != state.end()) {
+    notes_ = notesFromJson(*notes);
+    storeNotes();
+  }
+  focused_ = textOf(state, "card");
+  rebuild();
+  setSettings(changed);
+  for (PlotCard* card : cards_) {
+    readCard(*card, workbench_.selection().runs());
+    giveCurves(*card);
+  }
+  const bool isFollowing = boolOf(state, "follow", isFollowing_);
+  setFollowing(isFollowing);
+  fitAll();
+  if (const auto ranges = state.find("ranges"); ranges != state.end() && ranges->is_object()) {
+    for (PlotCard* card : cards_) {
+      const auto range = ranges->find(card->metric());
+      if (range == ranges->end() || !range->is_object()) continue;
+      double low = 0, high = 0;
+      if (const auto x = range->find("x");
+          x != range->end() && !isFollowing && pairOf(*x, low, high))
+        card->plot().showRange(low, high);
+      if (const auto y = range->find("y"); y != range->end() && pairOf(*y, low, high))
+        card->plot().chooseY(low, high);
+    }
+  }
+}
+
+QString MonitorPage::xTitle() const {
+  switch (settings_.x) {
+    case XAxis::Epoch:
+      return tr("epoch");
+    case XAxis::Time:
+      return tr("running time, h:mm:ss");
+    case XAxis::Wall:
+      return tr("local time");
+    case XAxis::Metric:
+      return QString::fromStdString(settings_.xMetric);
+    case XAxis::Step:
+      break;
+  }
+  return tr("step");
+}
+
+std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
+  CurvePlot& plot = card.plot();
+  if (plot.curves().empty()) return nullptr;
+  const PlotSettings& settings = plot.settings();
+  LineChart chart;
+  chart.title = card.card().title;
+  chart.about = card.card().subtitle;
+  chart.x.title = xTitle();
+  chart.x.scale = settings.isLogX ? AxisScale::Log : AxisScale::Linear;
+  chart.x.range = {{plot.xAxis->range().lower, plot.xAxis->range().upper}};
+  if (settings.x == XAxis::Time) chart.x.unit = ChartAxis::Unit::Duration;
+  if (settings.x == XAxis::Wall) chart.x.unit = ChartAxis::Unit::Date;
+  chart.y.title = card.card().title;
+  chart.y.scale = settings.isLogY ? AxisScale::Log : AxisScale::Linear;
+  chart.y.range = {{plot.yAxis->range().lower, plot.yAxis->range().upper}};
+  bool isSmoothed = false;
+  for (const PlottedCurve& curve : plot.curves()) {
+    const CurveSeries& from = *curve.series;
+    const auto x = from.x(settings.x), y = from.y(), smooth = from.smoothed(settings.smoothing);
+    ChartSeries series;
+    series.name = curve.name;
+    series.run = curve.run;
+    // One point more on either side, so that the line goes on to the edge.
+    auto begin = std::lower_bound(x.begin(), x.end(), (*chart.x.range)[0]) - x.begin();
+    auto end = std::upper_bound(x.begin(), x.end(), (*chart.x.range)[1]) - x.begin();
+    begin = std::max<std::ptrdiff_t>(begin - 1, 0);
+    end = std::min(end + 1, static_cast<std::ptrdiff_t>(x.size()));
+    series.x.assign(x.begin() + begin, x.begin() + end);
+    series.y.assign(smooth.begin() + begin, smooth.begin() + end);
+    if (from.isSmoothed(settings.smoothing)) {
+      isSmoothed = true;
+      series.raw.assign(y.begin() + begin, y.begin() + end);
+      // An infinite value is marked as what it is, though the mean passes over it.
+      for (std::ptrdiff_t i = begin; i < end; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (std::isinf(y[at])) series.y[static_cast<std::size_t>(i - begin)] = y[at];
+      }
+    }
+    for (const std::size_t seam : from.seams()) series.seams.push_back(x[seam]);
+    for (const CurveNote& note : plot.notes()) {
+      if (note.run != curve.run) continue;
+      const auto steps = from.x(XAxis::Step);
+      const auto found = std::find_if(steps.begin(), steps.end(), [&note](double step) {
+        return step >= static_cast<double>(note.step);
+      });
+      if (found != steps.end())
+        chart.notes.push_back({x[static_cast<std::size_t>(found - steps.begin())], std::nullopt,
+                               note.text, note.run});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  QStringList said;
+  if (isSmoothed)
+    said << tr("Smoothed: %1, raw values faint behind it.")
+                .arg(QString::fromStdString(settings.smoothing.words()));
+  if (settings.isClipped && !plot.isYChosen())
+    said << tr("Vertical axis: 1st to 99th percentile of the values.");
+  chart.footnote = said.join(QLatin1Char(' '));
+  return makeLineChart(std::move(chart));
+}
+
+std::unique_ptr<Figure> MonitorPage::figure() {
+  if (PlotCard* chosen = focused_.empty() ? nullptr : card(focused_)) {
+    if (auto made = figureOf(*chosen)) return made;
+  }
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
+  for (PlotCard* card : cards_) {
+    if (isVisible() && !card->isOnScreen()) continue;
+    if (auto made = figureOf(*card)) figures.emplace_back(card->card().title, std::move(made));
+  }
+  if (figures.empty()) return nullptr;
+  if (figures.size() == 1) return std::move(figures.front().second);
+  return std::make_unique<SideBySide>(std::move(figures), 2, FigureStyle{});
+}
+
+QString MonitorPage::howToRead() const {
+  return tr(
+      "Each plot is one metric of the selected runs; a run keeps its colour, dash and symbol "
+      "everywhere. The strong line is smoothed, the faint one behind it has every value, and "
+      "values "
+      "that are read out are never smoothed. In each column of pixels the least and the greatest "
+      "value are drawn, so that no spike is hidden. A cross on the lower edge is a NaN, an arrow "
+      "an "
+      "infinite value or one beyond the edge, a dotted tick the place where a run was resumed. "
+      "Wheel, drag and double click zoom and fit; with X or Y held, along one axis.");
+}
+
+void MonitorPage::exportCard(PlotCard& card) {
+  focused_ = card.metric();
+  const auto made = figureOf(card);
+  if (made == nullptr) {
+    workbench_.say(tr("There are no values to export in this plot."));
+    return;
+  }
+  QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
+  exportFigure(this, workbench_, *made, recipeOf(workbench_, QStringLiteral("monitor"), *this),
+               name);
+}
+
+void MonitorPage::giveNotes(PlotCard& card) {
+  std::vector<CurveNote> shown;
+  for (CurveNote note : notes_) {
+    if (note.metric != card.metric()) continue;
+    for (const std::int64_t id : workbench_.selection().runs()) {
+      const RunRow* row = workbench_.run(id);
+      if (row != nullptr && row->uuid == note.runUuid) note.run = id;
+    }
+    if (note.run > 0) shown.push_back(note);
+  }
+  card.plot().setNotes(std::move(shown));
+}
+
+void MonitorPage::addNote(std::int64_t run, const std::string& metric, std::int64_t step,
+                          const QString& text) {
+  const RunRow* row = workbench_.run(run);
+  if (row == nullptr || text.trimmed().isEmpty()) return;
+  CurveNote note;
+  note.runUuid = row->uuid;
+  note.metric = metric;
+  note.step = step;
+  note.text = text.trimmed().left(200);
+  notes_.push_back(note);
+  storeNotes();
+  for (PlotCard* card : cards_) giveNotes(*card);
+  Q_EMIT viewChanged();
+}
+
+void MonitorPage::removeNotes(const std::string& metric) {
+  std::set<std::string> shown;
+  for (const std::int64_t id : workbench_.selection().runs())
+    if (const RunRow* row = workbench_.run(id)) shown.insert(row->uuid);
+  std::erase_if(notes_, [&](const CurveNote& note) {
+    return note.metric == metric && shown.contains(note.runUuid);
+  });
+  storeNotes();
+  for (PlotCard* card : cards_) giveNotes(*card);
+  Q_EMIT viewChanged();
+}
+
+void MonitorPage::storeNotes() {
+  storeSetting(notesKey(databaseUuid_), QByteArray::fromStdString(toJson(notes_).dump()));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,100 @@
+#include "ui/monitor/run_strip.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/small_widgets.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
+  progress_ = new QWidget;
+  name_ = new ElidedLabel;
+  name_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+  bar_ = new QProgressBar;
+  bar_->setTextVisible(false);
+  bar_->setRange(0, 1000);
+  bar_->setFixedHeight(px(6));
+  bar_->setAccessibleName(tr("Progress of the current run"));
+  facts_ = new QLabel;
+  facts_->setProperty("role", "small");
+  facts_->setToolTip(
+      tr("Of the current run. The time left is the worker's own estimate, from the "
+         "speed of its last steps."));
+  auto* line = new QHBoxLayout(progress_);
+  line->setContentsMargins(px(12), px(6), px(12), 0);
+  line->setSpacing(px(12));
+  line->addWidget(name_, 1);
+  line->addWidget(bar_, 2);
+  line->addWidget(facts_);
+
+  alert_ = new QWidget;
+  sentence_ = new ElidedLabel;
+  sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  sentence_->setAccessibleName(tr("Alert"));
+  auto* close = new QToolButton;
+  close->setIcon(icon(Icon::Close));
+  close->setAutoRaise(true);
+  close->setToolTip(tr("Dismiss the alert"));
+  close->setAccessibleName(close->toolTip());
+  connect(close, &QToolButton::clicked, this, [this] { showAlert({}); });
+  auto* alertLine = new QHBoxLayout(alert_);
+  alertLine->setContentsMargins(px(12), px(6), px(12), 0);
+  alertLine->addWidget(sentence_, 1);
+  alertLine->addWidget(close);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(alert_);
+  layout->addWidget(progress_);
+  progress_->hide();
+  alert_->hide();
+  settleVisibility();
+}
+
+QString RunStrip::facts(const RunRow& row) {
+  QStringList parts;
+  parts << (row.totalSteps > 0 ? tr("step %1 of %2").arg(count(row.step), count(row.totalSteps))
+                               : tr("step %1").arg(count(row.step)));
+  if (row.totalEpochs > 0)
+    parts << tr("epoch %1 of %2").arg(number(row.epoch, 1), number(row.totalEpochs, 0));
+  if (row.imagesPerSecond > 0)
+    parts << tr("%1 images/s").arg(count(std::llround(row.imagesPerSecond)));
+  if (std::isfinite(row.remainingSeconds) && row.remainingSeconds > 0)
+    parts << tr("%1 left").arg(QString::fromStdString(formatDuration(row.remainingSeconds)));
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+void RunStrip::showRun(const RunRow* row) {
+  const bool isShown = row != nullptr && isAlive(row->state);
+  progress_->setHidden(!isShown);
+  if (isShown) {
+    name_->setText(QString::fromStdString(row->name));
+    facts_->setText(facts(*row));
+    const double share = row->totalSteps > 0
+                             ? static_cast<double>(row->step) / static_cast<double>(row->totalSteps)
+                             : 0;
+    bar_->setValue(qRound(1000 * share));
+  }
+  settleVisibility();
+}
+
+void RunStrip::showAlert(const QString& sentence) {
+  sentence_->setText(sentence);
+  QPalette palette = sentence_->palette();
+  palette.setColor(QPalette::WindowText, tokens().warn);
+  sentence_->setPalette(palette);
+  alert_->setHidden(sentence.isEmpty());
+  settleVisibility();
+}
+
+QString RunStrip::alert() const { return sentence_->text(); }
+
+void RunStrip::settleVisibility() { setHidden(progress_->isHidden() && alert_->isHidden()); }
+
+}  // namespace vitrine::ui

@@ -1,0 +1,34 @@
+// The lines above the plots: how far the current run is, and what an alert has to say.
+#pragma once
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QToolButton>
+#include <QWidget>
+
+#include "core/store/types.h"
+
+namespace vitrine::ui {
+
+class ElidedLabel;
+
+class RunStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RunStrip(QWidget* parent = nullptr);
+  /// nullptr, or a run that is not in progress, hides the progress.
+  void showRun(const RunRow* row);
+  void showAlert(const QString& sentence);
+  [[nodiscard]] QString alert() const;
+  /// "step 1,200 of 4,000 · epoch 3.1 of 10 · 3:12 left"
+  [[nodiscard]] static QString facts(const RunRow& row);
+
+ private:
+  void settleVisibility();
+  QWidget *progress_, *alert_;
+  ElidedLabel *name_, *sentence_;
+  QLabel* facts_;
+  QProgressBar* bar_;
+};
+
+}  // namespace vitrine::ui
