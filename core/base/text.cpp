@@ -10,6 +10,8 @@
 #include <ctime>
 #include <random>
 
+#include "core/base/utc.h"
+
 namespace vitrine {
 
 namespace {
@@ -132,9 +134,14 @@ std::string formatDuration(double seconds) {
   return buffer.data();
 }
 
-std::string utcNow() {
+std::int64_t utcMilliseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+std::string utcNow() { return utcText(utcMilliseconds()); }
+
+std::string utcText(std::int64_t milliseconds) {
   const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
   std::tm parts{};
   gmtime_r(&seconds, &parts);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,14 +33,6 @@ bool isTaken(int descriptor) {
   return lockRetrying(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// The folder at `path` is the one that is open.
-bool isSame(int descriptor, const fs::path& path) {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
-
 }  // namespace
 
 CheckpointHold::CheckpointHold(const fs::path& folder) {
@@ -50,9 +41,8 @@ CheckpointHold::CheckpointHold(const fs::path& folder) {
     if (fd.get() < 0) files::throwSystemError(folder, "cannot be opened");
     lockRetrying(fd.get(), LOCK_SH);
     // Who had the lock may have removed the folder, or put another in its place.
-    if (!isSame(fd.get(), folder)) continue;
-    descriptor_ = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
-    if (descriptor_ < 0) files::throwSystemError(folder, "cannot be held");
+    if (!files::isStillAt(fd.get(), folder)) continue;
+    descriptor_ = fd.release();
     return;
   }
 }
@@ -89,8 +79,7 @@ CheckpointWriterLock::CheckpointWriterLock(const fs::path& parent) {
     throw RefusedError("another process writes checkpoints into " + parent.string() +
                        "; a run is trained by one at a time");
   }
-  descriptor_ = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
-  if (descriptor_ < 0) files::throwSystemError(parent, "cannot be locked");
+  descriptor_ = fd.release();
 }
 
 CheckpointWriterLock::~CheckpointWriterLock() { ::close(descriptor_); }

@@ -64,6 +64,12 @@ Descriptor openToWrite(const std::filesystem::path& file) {
   return fd;
 }
 
+Descriptor openNew(const std::filesystem::path& file) {
+  Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd.get() < 0) throwSystemError(file, "cannot be made");
+  return fd;
+}
+
 void writeAll(const Descriptor& fd, const std::filesystem::path& file,
               std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -81,12 +87,28 @@ void syncFile(const Descriptor& fd, const std::filesystem::path& file) {
   if (::fsync(fd.get()) != 0) throwSystemError(file, "cannot be made durable");
 }
 
-void syncFolder(const std::filesystem::path& folder) {
-  const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
-  const Descriptor fd(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0) throwSystemError(place, "cannot be opened");
+namespace {
+
+void syncOpened(const std::filesystem::path& path, int flags) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+  if (fd.get() < 0) throwSystemError(path, "cannot be opened");
   // Some file systems cannot sync a folder and say EINVAL: nothing more can be had there.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL) throwSystemError(place, "cannot be made durable");
+  if (::fsync(fd.get()) != 0 && errno != EINVAL) throwSystemError(path, "cannot be made durable");
+}
+
+}  // namespace
+
+void syncFolder(const std::filesystem::path& folder) {
+  syncOpened(folder.empty() ? std::filesystem::path(".") : folder, O_DIRECTORY);
+}
+
+void syncPath(const std::filesystem::path& path) { syncOpened(path, O_NOFOLLOW); }
+
+bool isStillAt(int descriptor, const std::filesystem::path& path) noexcept {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 std::string inQuotes(const std::string& text) {

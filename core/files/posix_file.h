@@ -1,4 +1,5 @@
-// File descriptors with errors that name the file. For the readers and writers of this room.
+// File descriptors with errors that name the file. For the readers and writers of this room, and
+// for the files that core/store and core/jobs keep beside a database.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "core/foundation_export.h"
+
 namespace vitrine::files {
 
 /// Closes on destruction. Not copyable.
-class Descriptor {
+class VITRINE_FOUNDATION_EXPORT Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) noexcept : fd_(fd) {}
@@ -21,13 +24,16 @@ class Descriptor {
   [[nodiscard]] int get() const noexcept { return fd_; }
   /// Closes now; the error a network file system reports only here is thrown. \throws FileError
   void close(const std::filesystem::path& file);
+  /// Hands the descriptor over: whoever calls closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
 /// "PATH: WHAT: No space left on device" as a FileError, from errno at the call.
-[[noreturn]] void throwSystemError(const std::filesystem::path& file, const std::string& what);
+[[noreturn]] VITRINE_FOUNDATION_EXPORT void throwSystemError(const std::filesystem::path& file,
+                                                             const std::string& what);
 
 /// A regular file, read only, and its size in bytes. \throws FileError  it is missing, unreadable
 /// or not a regular file
@@ -40,13 +46,23 @@ class Descriptor {
 
 /// Creates or empties `file`. \throws FileError
 [[nodiscard]] Descriptor openToWrite(const std::filesystem::path& file);
+/// Creates `file`, which must not exist before, not even as a link. \throws FileError
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Descriptor openNew(const std::filesystem::path& file);
 /// \throws FileError  nothing is left unwritten otherwise
-void writeAll(const Descriptor& fd, const std::filesystem::path& file,
-              std::span<const std::byte> bytes);
+VITRINE_FOUNDATION_EXPORT void writeAll(const Descriptor& fd, const std::filesystem::path& file,
+                                        std::span<const std::byte> bytes);
 /// \throws FileError
 void syncFile(const Descriptor& fd, const std::filesystem::path& file);
-/// Makes renames and creations in `folder` durable. \throws FileError
-void syncFolder(const std::filesystem::path& folder);
+/// Makes renames and creations in `folder` ("": the current one) durable. \throws FileError
+VITRINE_FOUNDATION_EXPORT void syncFolder(const std::filesystem::path& folder);
+/// fsync of a file or folder by its name, which is not followed when it is a link.
+/// \throws FileError
+VITRINE_FOUNDATION_EXPORT void syncPath(const std::filesystem::path& path);
+
+/// Whether `path` names what is open as `descriptor`: somebody may have removed it since, or put
+/// another file in its place.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isStillAt(int descriptor,
+                                                       const std::filesystem::path& path) noexcept;
 
 /// Text from outside for a message: quoted, printable ASCII only, at most 80 characters.
 [[nodiscard]] std::string inQuotes(const std::string& text);

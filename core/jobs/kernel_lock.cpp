@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/files/posix_file.h"
 #include "core/store/run_store.h"
 
 namespace vitrine {
@@ -42,12 +42,7 @@ std::optional<KernelLock> KernelLock::tryLock(const fs::path& file) {
       throw Error("cannot lock '" + file.string() + "': " + std::strerror(errno));
     }
     // Somebody may have removed the file: those who open it from now on lock another one.
-    struct stat mine {
-    }, there{};
-    if (::fstat(descriptor, &mine) == 0 && ::stat(file.c_str(), &there) == 0 &&
-        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev) {
-      return lock;
-    }
+    if (files::isStillAt(descriptor, file)) return lock;
   }
 }
 

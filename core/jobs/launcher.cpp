@@ -22,18 +22,6 @@ std::filesystem::path thisProgram() {
   return std::filesystem::read_symlink("/proc/self/exe", error);
 }
 
-/// The run that must be done before, when it is not.
-void refuseBeforeItsTime(RunStore& store, std::int64_t run) {
-  const auto table = store.query(
-      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
-      "AND r.id = " +
-      std::to_string(run));
-  if (table.rows.empty()) return;
-  throw RefusedError("run " + std::to_string(run) + " starts from run " +
-                     std::to_string(table.rows[0][0].get<std::int64_t>()) + ", which is " +
-                     table.rows[0][1].get<std::string>() + "; it can start when that one is done");
-}
-
 }  // namespace
 
 std::filesystem::path headlessProgram() {
@@ -53,9 +41,20 @@ std::filesystem::path headlessProgram() {
   return program;
 }
 
+void requireDependency(RunStore& store, std::int64_t run) {
+  const auto table = store.query(
+      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
+      "AND r.id = " +
+      std::to_string(run));
+  if (table.rows.empty()) return;
+  throw RefusedError("run " + std::to_string(run) + " starts from run " +
+                     std::to_string(table.rows[0][0].get<std::int64_t>()) + ", which is " +
+                     table.rows[0][1].get<std::string>() + "; it can start when that one is done");
+}
+
 std::int64_t launchRun(RunStore& store, std::int64_t run) {
   const RunRow row = store.run(run);
-  refuseBeforeItsTime(store, run);
+  requireDependency(store, run);
   const std::filesystem::path program = headlessProgram();
   const std::filesystem::path lockFile =
       runLockFile(std::filesystem::absolute(store.file()), row.uuid);

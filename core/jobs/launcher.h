@@ -13,6 +13,9 @@ namespace vitrine {
 /// NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
+/// \throws RefusedError  the run that `run` depends on is not done; names it and its state
+VITRINE_STORE_EXPORT void requireDependency(RunStore& store, std::int64_t run);
+
 /// Starts `vitrine run --id N --db FILE` under a keeper of its own, detached; returns the keeper's
 /// pid. The log is `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted,
 /// paused, stopped or failed (then it resumes); it becomes `starting`. When the program cannot be

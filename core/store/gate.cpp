@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/files/posix_file.h"
 
 namespace vitrine {
 
@@ -89,7 +89,7 @@ bool Gate::lock(std::chrono::milliseconds wait) {
     };
     if (!waitUntil(isLocked, [&] { return isOver(wait); })) return false;
   }
-  if (isInPlace()) {
+  if (files::isStillAt(descriptor_, file_)) {
     countEntry();
     return true;
   }
@@ -111,13 +111,6 @@ std::uint64_t Gate::entries() const noexcept {
 void Gate::countEntry() noexcept {
   const std::uint64_t count = entries() + 1;
   [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_, &count, sizeof count, 0);
-}
-
-bool Gate::isInPlace() const noexcept {
-  struct stat mine {
-  }, there{};
-  return ::fstat(descriptor_, &mine) == 0 && ::stat(file_.c_str(), &there) == 0 &&
-         mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
 }
 
 void Gate::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }

@@ -28,7 +28,6 @@ class VITRINE_STORE_EXPORT Gate {
 
  private:
   void open();
-  [[nodiscard]] bool isInPlace() const noexcept;
   [[nodiscard]] std::uint64_t entries() const noexcept;
   void countEntry() noexcept;
 

@@ -145,7 +145,7 @@ class StagedFiles {
     // Nobody's: the rows of this run do not exist yet. An import that was killed left it.
     fs::remove_all(target_, error);
     fs::rename(staging_, target_);
-    syncPath(target_.parent_path());
+    files::syncFolder(target_.parent_path());
   }
 
  private:
@@ -385,6 +385,7 @@ ImportReport importRuns(const fs::path& database, const fs::path& source, Duplic
   }
   Database to(database, Database::Access::Create);
   openSchema(to);
+  sweepUnfinished(to);
   ImportReport report;
   const ImportTask task{to, source, duplicates, experiment, progress, report};
   if (fs::is_regular_file(source, error) && isSqliteFile(source)) {

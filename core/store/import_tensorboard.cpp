@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/base/utc.h"
 #include "core/files/event_file.h"
 #include "core/store/file_system.h"
 #include "core/store/import_forms.h"
@@ -82,16 +82,10 @@ std::string uuidOf(const Folder& folder) {
 }
 
 std::string utcOf(double seconds) {
-  if (!(seconds >= 0 && seconds < 253402300800.0)) seconds = 0;
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm time{};
-  ::gmtime_r(&whole, &time);
-  char text[32];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &time);
-  std::string milliseconds =
-      std::to_string(static_cast<int>((seconds - std::floor(seconds)) * 1000));
-  milliseconds.insert(0, 3 - milliseconds.size(), '0');
-  return std::string(text, size) + "." + milliseconds + "Z";
+  if (!(seconds >= 0 && seconds < 253402300800.0)) seconds = 0;  // up to the year 9999
+  const double whole = std::floor(seconds);
+  return utcText(static_cast<std::int64_t>(whole) * 1000 +
+                 static_cast<std::int64_t>((seconds - whole) * 1000));
 }
 
 bool isPng(std::span<const std::byte> bytes) {
@@ -343,12 +337,12 @@ void importTensorBoard(const ImportTask& task) {
       if (known.with(uuid).step()) uuid = newUuid();
     }
     // Reading and packing take their time, and nobody has to wait for that: what others wait for is
-    // the copy of finished rows, in one transaction.
+    // the copy of finished rows, a part at a time.
     StagingFile staging(task.database.file());
     RunImport run(task, *staging, folder, uuid);
     const std::int64_t staged = (*staging).write([&] { return run.all(title); });
-    const std::int64_t id = task.database.write(
-        [&] { return RunCopier(*staging, task.database).copy(staged, RunCopier::Changes{}); });
+    const std::int64_t id =
+        RunCopier(*staging, task.database).copyInParts(staged, RunCopier::Changes{});
     task.report.runs.push_back({id, uuid, folder.name, true});
     task.report.notes.insert(task.report.notes.end(), run.notes().begin(), run.notes().end());
   }

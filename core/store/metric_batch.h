@@ -45,11 +45,12 @@ class VITRINE_STORE_EXPORT MetricBatch {
  private:
   std::uint32_t indexOf(const std::string& name);
 
+  // What every call needs lies together: after a training step, nothing of it is in the caches.
   std::vector<Moment> moments_;
   std::vector<Value> values_;
+  std::vector<std::uint32_t> expected_;  ///< names of the record before
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> indices_;
-  std::vector<std::uint32_t> expected_;  ///< names of the record before
 };
 
 }  // namespace vitrine

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/store/chunk.h"
 
 namespace vitrine {
 
@@ -160,18 +159,15 @@ std::int64_t insertClock(Database& database, std::int64_t run, std::int64_t segm
 void insertValues(Database& database, std::int64_t run, const Column& column, std::int64_t clock,
                   std::size_t count) {
   const auto values = std::span(column.values).subspan(column.packed, count);
-  double minimum = std::nan(""), maximum = std::nan("");
-  for (const double value : values) {
-    if (!(value >= minimum) && !std::isnan(value)) minimum = value;
-    if (!(value <= maximum) && !std::isnan(value)) maximum = value;
-  }
+  ValueRange range;
+  for (const double value : values) range.add(value);
   const std::vector<std::byte> data = chunk::packValues(values);
   Statement row = database.prepare(
       "INSERT INTO metric_chunk(run_id, metric_id, segment, clock_id, last_sequence, count, "
       "minimum, maximum, data) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   row.with(run, column.metric, column.segment, clock, column.sequences[column.packed + count - 1],
-           static_cast<std::int64_t>(count), minimum, maximum);
+           static_cast<std::int64_t>(count), range.lowest, range.highest);
   row.bindBlob(9, data);
   row.run();
 }
@@ -235,13 +231,10 @@ void insertTail(Database& database, std::int64_t run, const Column& column,
   for (std::size_t i = std::max(column.packed, column.tail.size()); i < column.sequences.size();
        ++i) {
     const double value = column.values[i];
-    const int kind = std::isnan(value)                     ? kNan
-                     : value == 0.0 && std::signbit(value) ? kMinusZero
-                                                           : kAsItIs;
     const chunk::Moment& moment = fresh.at(column.sequences[i]);
     insert
         .with(run, column.metric, moment.sequence, column.segment, moment.step, moment.time,
-              moment.epoch, value, kind)
+              moment.epoch, value, tailKind(value))
         .run();
     sqlite3_reset(insert.handle());
   }
@@ -277,6 +270,11 @@ std::vector<Column> columnsOf(Database& database, std::int64_t segment, const Me
 }
 
 }  // namespace
+
+int tailKind(double value) noexcept {
+  if (std::isnan(value)) return kNan;
+  return value == 0.0 && std::signbit(value) ? kMinusZero : kAsItIs;
+}
 
 double tailValue(const Statement& row, int valueColumn, int kindColumn) {
   switch (row.integer(kindColumn)) {

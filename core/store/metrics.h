@@ -1,12 +1,15 @@
 // Metrics in the database: appended to a tail, packed into chunks, summed up as they come.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/artifact/event_sink.h"
+#include "core/store/chunk.h"
 #include "core/store/database.h"
 #include "core/store/metric_batch.h"
 #include "core/store/types.h"
@@ -24,8 +27,29 @@ struct ShownSteps {
 /// \throws StoreError  the run has no such segment
 [[nodiscard]] ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment);
 
-/// The value of a row of metric_tail: it has more than SQLite stores.
+/// metric_tail.kind of a value: SQLite would store NaN as NULL and -0 as 0.
+[[nodiscard]] int tailKind(double value) noexcept;
+/// The value of a row of metric_tail, from its value and its kind.
 [[nodiscard]] double tailValue(const Statement& row, int valueColumn, int kindColumn);
+
+/// What readClock() wants selected, of `clock_chunk k`: 13 columns.
+inline constexpr const char* kClockColumns =
+    "k.count, k.sequence_base, k.sequence_stride, k.sequence_rest, k.step_base, k.step_stride, "
+    "k.step_rest, k.time_base, k.time_stride, k.time_rest, k.epoch_base, k.epoch_stride, "
+    "k.epoch_rest";
+/// The clock whose kClockColumns begin at `column` of `row`.
+[[nodiscard]] chunk::Clock readClock(const Statement& row, int column);
+
+/// Lowest and highest of the values that are numbers; both NaN while there is none. Of equal ones
+/// (0 and -0) the first stays.
+struct ValueRange {
+  double lowest = std::numeric_limits<double>::quiet_NaN(), highest = lowest;
+  void add(double value) noexcept {
+    if (std::isnan(value)) return;
+    if (!(value >= lowest)) lowest = value;
+    if (!(value <= highest)) highest = value;
+  }
+};
 
 /// Within a transaction: stores `batch`, packs what is full, keeps the summaries. What fills a
 /// chunk goes straight into it, only the rest waits in the tail.

@@ -8,16 +8,15 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/store/chunk.h"
 #include "core/store/metrics.h"
 
 namespace vitrine {
 
 namespace {
 
-chunk::Lane readLane(const Statement& row, int baseColumn, int restColumn) {
-  const auto rest = row.blob(restColumn);
-  return {row.integer(baseColumn), row.integer(baseColumn + 1), {rest.begin(), rest.end()}};
+chunk::Lane readLane(const Statement& row, int column) {
+  const auto rest = row.blob(column + 2);
+  return {row.integer(column), row.integer(column + 1), {rest.begin(), rest.end()}};
 }
 
 std::optional<std::int64_t> knownMetric(Database& database, const std::string& name) {
@@ -122,6 +121,16 @@ std::size_t chunkCount(Database& database, std::int64_t run, std::int64_t metric
 
 }  // namespace
 
+chunk::Clock readClock(const Statement& row, int column) {
+  chunk::Clock clock;
+  clock.count = static_cast<std::size_t>(row.integer(column));
+  clock.sequence = readLane(row, column + 1);
+  clock.step = readLane(row, column + 4);
+  clock.time = readLane(row, column + 7);
+  clock.epoch = readLane(row, column + 10);
+  return clock;
+}
+
 std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const std::string& name,
                                     std::int64_t after) {
   return database.read([&] {
@@ -134,23 +143,13 @@ std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const 
     curve.reserve(chunkCount(database, run, *metric, after) * chunk::kRows + tail.size());
     {
       Statement row = database.prepare(
-          "SELECT c.segment, c.count, c.data, k.count, k.sequence_base, k.sequence_stride, "
-          "k.sequence_rest, "
-          "k.step_base, k.step_stride, k.step_rest, k.time_base, k.time_stride, k.time_rest, "
-          "k.epoch_base, k.epoch_stride, k.epoch_rest "
-          "FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id "
-          "WHERE c.run_id = ? AND c.metric_id = ? AND c.last_sequence > ? ORDER BY "
-          "c.last_sequence");
+          std::string("SELECT c.segment, c.data, ") + kClockColumns +
+          " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
+          "c.metric_id = ? AND c.last_sequence > ? ORDER BY c.last_sequence");
       row.with(run, *metric, after);
       while (row.step()) {
-        chunk::Clock clock;
-        clock.count = static_cast<std::size_t>(row.integer(3));
-        clock.sequence = readLane(row, 4, 6);
-        clock.step = readLane(row, 7, 9);
-        clock.time = readLane(row, 10, 12);
-        clock.epoch = readLane(row, 13, 15);
-        const auto moments = chunk::unpackClock(clock);
-        const auto values = chunk::unpackValues(row.blob(2));
+        const auto moments = chunk::unpackClock(readClock(row, 2));
+        const auto values = chunk::unpackValues(row.blob(1));
         if (values.size() != moments.size()) {
           throw StoreError("a chunk of '" + name + "' of run " + std::to_string(run) + " has " +
                            std::to_string(values.size()) + " values at " +

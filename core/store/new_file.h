@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/posix_file.h"
+
 namespace vitrine {
 
 /// Work goes to temporary(), a sibling of `target`; finish() gives it its name. What is not
@@ -30,8 +32,6 @@ class NewFile {
   bool isFinished_ = false;
 };
 
-/// fsync of one file or folder. \throws FileError
-void syncPath(const std::filesystem::path& path);
 /// Every file and folder below and including `folder`. \throws FileError
 void syncTree(const std::filesystem::path& folder);
 
@@ -39,18 +39,15 @@ void syncTree(const std::filesystem::path& folder);
 class Appender {
  public:
   explicit Appender(const std::filesystem::path& file);  ///< \throws FileError
-  ~Appender();
-  Appender(const Appender&) = delete;
-  Appender& operator=(const Appender&) = delete;
-  void write(std::string_view text);             ///< \throws FileError
-  void write(std::span<const std::byte> bytes);  ///< \throws FileError
-  void close();                                  ///< \throws FileError
+  void write(std::string_view text);                     ///< \throws FileError
+  void write(std::span<const std::byte> bytes);          ///< \throws FileError
+  void close();                                          ///< \throws FileError
 
  private:
   void flush();
   std::filesystem::path file_;
   std::string waiting_;
-  int descriptor_ = -1;
+  files::Descriptor descriptor_;
 };
 
 }  // namespace vitrine

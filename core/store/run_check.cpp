@@ -1,15 +1,17 @@
 #include "core/store/run_check.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/store/chunk.h"
+#include "core/base/text.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
+#include "core/store/run_store.h"
 #include "core/store/thinning.h"
 
 namespace vitrine {
@@ -85,33 +87,20 @@ class RunCheck {
     }
   }
 
-  static chunk::Lane lane(const Statement& row, int base) {
-    const auto rest = row.blob(base + 2);
-    return {row.integer(base), row.integer(base + 1), {rest.begin(), rest.end()}};
-  }
-
   void clocks() {
-    Statement row = database_.prepare(
-        "SELECT id, count, segment, step_base, step_stride, step_rest, time_base, time_stride, "
-        "time_rest, epoch_base, epoch_stride, epoch_rest, sequence_base, sequence_stride, "
-        "sequence_rest FROM clock_chunk WHERE run_id = ?");
+    Statement row = database_.prepare(std::string("SELECT k.id, k.segment, ") + kClockColumns +
+                                      " FROM clock_chunk k WHERE k.run_id = ?");
     row.with(run_);
     while (row.step()) {
       const std::int64_t id = row.integer(0);
       Clock clock;
-      clock.segment = row.integer(2);
-      const std::int64_t moments = row.integer(1);
+      clock.segment = row.integer(1);
+      const std::int64_t moments = row.integer(2);
       if (moments < 1 || moments > static_cast<std::int64_t>(chunk::kRows)) {
         say("has a clock of " + std::to_string(moments) + " moments");
       } else {
-        chunk::Clock packed;
-        packed.count = static_cast<std::size_t>(moments);
-        packed.step = lane(row, 3);
-        packed.time = lane(row, 6);
-        packed.epoch = lane(row, 9);
-        packed.sequence = lane(row, 12);
         clock.count = moments;
-        clock.lastSequence = chunk::unpackClock(packed).back().sequence;
+        clock.lastSequence = chunk::unpackClock(readClock(row, 2)).back().sequence;
       }
       clocks_.emplace(id, clock);
     }
@@ -140,13 +129,9 @@ class RunCheck {
       if (row.integer(1) != clock->second.segment || row.integer(3) != clock->second.lastSequence) {
         say(what + "that does not agree with its clock");
       }
-      double lowest = std::nan(""), highest = std::nan("");
-      for (const double value : values) {
-        if (std::isnan(value)) continue;
-        lowest = std::isnan(lowest) ? value : std::min(lowest, value);
-        highest = std::isnan(highest) ? value : std::max(highest, value);
-      }
-      if (!isSame(lowest, row.real(4)) || !isSame(highest, row.real(5))) {
+      ValueRange range;
+      for (const double value : values) range.add(value);
+      if (!isSame(range.lowest, row.real(4)) || !isSame(range.highest, row.real(5))) {
         say(what + "whose minimum or maximum is not that of its values");
       }
     }
@@ -192,18 +177,17 @@ class RunCheck {
         static_cast<std::int64_t>(points.size()) + thinnedOut(database_, run_, row.metric);
     bool isRight = count == row.count;
     if (isRight && !points.empty()) {
-      double lowest = std::nan(""), highest = std::nan("");
+      ValueRange range;
       bool hasLowest = false, hasHighest = false;
       for (const MetricPoint& point : points) {
         hasLowest |= point.step == row.minimumStep && point.value == row.minimum;
         hasHighest |= point.step == row.maximumStep && point.value == row.maximum;
-        if (std::isnan(point.value)) continue;
-        lowest = std::isnan(lowest) ? point.value : std::min(lowest, point.value);
-        highest = std::isnan(highest) ? point.value : std::max(highest, point.value);
+        range.add(point.value);
       }
       isRight = points.front().step == row.first && points.back().step == row.last &&
-                isSame(points.back().value, row.lastValue) && isSame(lowest, row.minimum) &&
-                isSame(highest, row.maximum) && (std::isnan(lowest) || (hasLowest && hasHighest));
+                isSame(points.back().value, row.lastValue) && isSame(range.lowest, row.minimum) &&
+                isSame(range.highest, row.maximum) &&
+                (std::isnan(range.lowest) || (hasLowest && hasHighest));
     }
     if (!isRight) say("has a summary of '" + shown(row.name) + "' that is not that of its points");
   }
@@ -224,10 +208,62 @@ std::vector<std::string> runProblems(Database& database, std::int64_t id) {
   return RunCheck(database, id).all();
 }
 
+namespace {
+
+/// Whether a checkpoint after `step` lies in the folder of a run.
+bool hasNewerCheckpoint(const std::filesystem::path& folder, std::int64_t step) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::int64_t found = 0;
+    constexpr std::string_view kStart = "step-";
+    if (!name.starts_with(kStart)) continue;
+    const char* first = name.data() + kStart.size();
+    const auto [last, code] = std::from_chars(first, name.data() + name.size(), found);
+    const bool isName = code == std::errc() && last == name.data() + name.size();
+    std::error_code ignored;
+    if (isName && found > step &&
+        std::filesystem::is_regular_file(entry->path() / "manifest.json", ignored)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void settleRemovedCheckpoints(Database& database, std::int64_t run) {
+  const std::filesystem::path files = filesFolder(database.file());
+  const std::string folder = "run-" + readRun(database, run).uuid;
+  std::vector<std::int64_t> gone;
+  {
+    Statement row = database.prepare(
+        "SELECT folder, step FROM checkpoint WHERE run_id = ? AND removed_at = ''");
+    row.with(run);
+    while (row.step()) {
+      std::error_code error;
+      const std::string path = row.text(0);
+      if (isPlainPath(path, folder) &&
+          !std::filesystem::is_regular_file(files / path / "manifest.json", error) &&
+          hasNewerCheckpoint(files / folder, row.integer(1))) {
+        gone.push_back(row.integer(1));
+      }
+    }
+  }
+  for (const std::int64_t step : gone) {
+    database.prepare("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?")
+        .with(utcNow(), run, step)
+        .run();
+  }
+}
+
 std::vector<std::string> fileProblems(Database& database, std::int64_t id,
                                       const std::filesystem::path& files) {
   std::vector<std::string> problems;
-  const std::string folder = "run-" + readRun(database, id).uuid;
+  const RunRow run = readRun(database, id);
+  const std::string folder = "run-" + run.uuid;
+  const bool hasNoEnd = isAlive(run.state) || run.state == RunState::Interrupted;
   Statement row = database.prepare(
       "SELECT folder, step FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step");
   row.with(id);
@@ -240,7 +276,8 @@ std::vector<std::string> fileProblems(Database& database, std::int64_t id,
       continue;
     }
     std::error_code error;
-    if (!std::filesystem::is_regular_file(files / path / "manifest.json", error)) {
+    if (!std::filesystem::is_regular_file(files / path / "manifest.json", error) &&
+        !(hasNoEnd && hasNewerCheckpoint(files / folder, row.integer(1)))) {
       problems.push_back(what + " is not in '" + (files / path).string() + "'");
     }
   }

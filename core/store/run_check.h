@@ -16,8 +16,14 @@ namespace vitrine {
 [[nodiscard]] std::vector<std::string> runProblems(Database& database, std::int64_t id);
 
 /// Checkpoints of the run whose folders below `files` are not there, and paths that lead elsewhere.
+/// A trainer removes older ones before the row can say so: where none has come to an end, those
+/// before one that is there may be gone.
 [[nodiscard]] std::vector<std::string> fileProblems(Database& database, std::int64_t id,
                                                     const std::filesystem::path& files);
+
+/// Within a transaction, before a run goes on: rows of checkpoints that its last process removed
+/// without living to say so.
+void settleRemovedCheckpoints(Database& database, std::int64_t run);
 
 /// Whether `path` stays below `folder` when joined to it: relative, "/" between plain names, no "."
 /// or "..", nothing a shell or terminal could stumble over.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -14,7 +15,8 @@ namespace vitrine {
 /// A table whose rows belong to runs, in the order in which tables are copied.
 struct RunTable {
   const char* name;
-  const char* order;  ///< of the rows of one run: what makes two exports of the same run equal
+  const char* order;     ///< of the rows of one run: what makes two exports of the same run equal
+  bool isLarge = false;  ///< grows with the length of the run; its rows have ids
 };
 /// Every table with a `run_id` apart from those that only exports have, and `deleted_run`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::span<const RunTable> runTables();
@@ -33,17 +35,32 @@ class RunCopier {
   /// Within a transaction of the target: all rows of run `id` of the source. Returns its new id.
   std::int64_t copy(std::int64_t id, const Changes& changes);
 
+  /// The same in transactions of about a megabyte, for a run of any size: nobody waits longer than
+  /// for one of them. Not within a transaction. Until the last one the run has no row, so nobody
+  /// sees it; what a process leaves that does not live to make that one is removed by
+  /// sweepUnfinished().
+  std::int64_t copyInParts(std::int64_t id, const Changes& changes);
+
  private:
+  void insertRun(std::int64_t id, const Changes& changes);
+  void reserve();
+  void dropUnfinished() noexcept;
   std::int64_t experiment(std::int64_t id);
   std::int64_t metric(std::int64_t id);
   void learnMetrics(std::int64_t run);
-  void copyRows(const RunTable& table, std::int64_t run);
+  enum class Parts { One, Many };
+  void copyRows(const RunTable& table, std::int64_t run, Parts parts);
 
   Database& from_;
   Database& to_;
-  std::int64_t target_ = 0;  ///< id of the run being copied
+  std::int64_t target_ = 0;  ///< id of the run being copied; 0: it gets one when it is stored
   std::string oldUuid_, newUuid_;
   std::unordered_map<std::int64_t, std::int64_t> metrics_, clocks_;
 };
+
+/// Runs without a row of which rows lie here: they are being copied, or whoever did that is gone.
+[[nodiscard]] std::set<std::int64_t> unfinishedRuns(Database& database);
+/// Removes what is left of those of a process that is gone, in transactions of a few rows.
+void sweepUnfinished(Database& database);
 
 }  // namespace vitrine

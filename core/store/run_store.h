@@ -63,8 +63,9 @@ class VITRINE_STORE_EXPORT RunStore {
   /// \throws StoreError  the transition is not legal; names both states
   void setState(std::int64_t run, RunState to, const std::string& reason = "");
   /// Makes a run `starting` for this process, or for a child of it (see setWorker): of two that
-  /// try, one succeeds. \throws RefusedError  it is in progress already, or has ended for good
-  void claim(std::int64_t run);
+  /// try, one succeeds. Returns the state it was in. \throws RefusedError  it is in progress
+  /// already, or has ended for good
+  RunState claim(std::int64_t run);
   /// Opens a segment and returns its number (from 1): closes the one before at `firstStep`, claims
   /// the run for `worker`, state becomes running. `environment` has at least `device` and `commit`,
   /// which become columns of `runs`. \throws RefusedError  another process works on the run

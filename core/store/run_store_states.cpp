@@ -8,6 +8,7 @@
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
+#include "core/store/run_check.h"
 #include "core/store/run_store.h"
 #include "core/store/spool.h"
 #include "core/store/thinning.h"
@@ -98,13 +99,14 @@ void RunStore::settleEnding(std::int64_t run, std::int64_t segment, RunState to,
   if (canChange(state, to)) changeState(*database_, run, to, reason);
 }
 
-void RunStore::claim(std::int64_t run) {
-  database_->write([&] {
+RunState RunStore::claim(std::int64_t run) {
+  return database_->write([&] {
     const RunState state = stateOf(*database_, run);
     if (isAlive(state) || !canChange(state, RunState::Starting)) {
       throw RefusedError(nameOf(run) + " is " + toString(state) + " and cannot be started");
     }
     changeState(*database_, run, RunState::Starting, "");
+    return state;
   });
 }
 
@@ -156,6 +158,7 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
               worker.bootId, worker.host, dumpJson(environment))
         .run();
     if (previous > 0) {
+      settleRemovedCheckpoints(database, run);
       rebuildSummaries(database, run);
       countThinnedOut(database, run);
     }

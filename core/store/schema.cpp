@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/new_file.h"
+#include "core/files/posix_file.h"
 #include "core/store/rows.h"
 #include "core/store/types.h"
 
@@ -175,10 +175,10 @@ void backUp(Database& database, std::int64_t version) {
   database.prepare("VACUUM INTO ?").with(temporary.string()).run();
   sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
   if (versionOf(temporary) == version) {
-    syncPath(temporary);
+    files::syncPath(temporary);
     fs::create_hard_link(temporary, target, error);  // leaves one that is there alone
     if (error && !fs::exists(target)) fs::rename(temporary, target, error);
-    syncPath(fs::absolute(target).parent_path());
+    files::syncFolder(fs::absolute(target).parent_path());
   }
   fs::remove(temporary, error);
 }

@@ -16,8 +16,8 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"
+#include "core/files/posix_file.h"
 #include "core/store/file_system.h"
-#include "core/store/new_file.h"
 
 namespace vitrine {
 
@@ -165,11 +165,7 @@ std::unique_ptr<SpoolFile> SpoolFile::open(const fs::path& file) {
   if (!spool) return nullptr;
   const Part& part = spool->parts_[0];
   if (::flock(part.descriptor, LOCK_EX | LOCK_NB) != 0) return nullptr;
-  struct stat mine {
-  }, there{};
-  const bool isThere = ::fstat(part.descriptor, &mine) == 0 && ::stat(file.c_str(), &there) == 0 &&
-                       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
-  if (!isThere) return nullptr;
+  if (!files::isStillAt(part.descriptor, file)) return nullptr;
   spool->parts_[0].reserved = fileBytes(part.descriptor);
   spool->isNamed_ = true;
   readHeader(*spool, spool->parts_[0]);
@@ -320,7 +316,7 @@ bool SpoolFile::goElsewhere(std::uint64_t size) {
     if (next.descriptor < 0) continue;
     try {
       writeHeader(next);
-      syncPath(folder);
+      files::syncFolder(folder);
       const std::string name = next.file.string();
       if (reserve(next.descriptor, kHeaderBytes, size) &&
           put(parts_[0], Kind::Continued, records_.size(),
@@ -342,7 +338,7 @@ bool SpoolFile::add(Kind kind, std::span<const std::byte> payload) {
   if (payload.size() > std::uint64_t{UINT32_MAX}) return false;
   if (!isNamed_) {
     try {
-      syncPath(parts_[0].file.parent_path());
+      files::syncFolder(parts_[0].file.parent_path());
       isNamed_ = true;
     } catch (const Error&) {
       return false;
@@ -411,7 +407,7 @@ void SpoolFile::remove() noexcept {
   std::error_code error;
   fs::remove(parts_[0].file, error);
   try {
-    syncPath(parts_[0].file.parent_path());
+    files::syncFolder(parts_[0].file.parent_path());
   } catch (const Error&) {  // then it is found again, and that it was stored is known
   }
   dropSecond();

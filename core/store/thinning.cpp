@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/chunk.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
@@ -36,22 +35,6 @@ struct Bucket {
   Item all;
   std::vector<Point> kept;
 };
-
-double storedValue(const Statement& row, int value, int kind) {
-  switch (row.integer(kind)) {
-    case 1:
-      return std::numeric_limits<double>::quiet_NaN();
-    case 2:
-      return -0.0;
-    default:
-      return row.real(value);
-  }
-}
-
-chunk::Lane laneOf(const Statement& row, int base) {
-  const auto rest = row.blob(base + 2);
-  return {row.integer(base), row.integer(base + 1), {rest.begin(), rest.end()}};
-}
 
 class RunThinning {
  public:
@@ -117,19 +100,12 @@ class RunThinning {
   std::vector<Point> pointsOf(std::int64_t metric, std::int64_t segment) {
     std::vector<Point> points;
     Statement row = database_.prepare(
-        "SELECT c.data, k.count, k.sequence_base, k.sequence_stride, k.sequence_rest, k.step_base, "
-        "k.step_stride, k.step_rest, k.time_base, k.time_stride, k.time_rest, k.epoch_base, "
-        "k.epoch_stride, k.epoch_rest FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id "
-        "WHERE c.run_id = ? AND c.metric_id = ? AND c.segment = ? ORDER BY c.last_sequence");
+        std::string("SELECT c.data, ") + kClockColumns +
+        " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
+        "c.metric_id = ? AND c.segment = ? ORDER BY c.last_sequence");
     row.with(run_, metric, segment);
     while (row.step()) {
-      chunk::Clock clock;
-      clock.count = static_cast<std::size_t>(row.integer(1));
-      clock.sequence = laneOf(row, 2);
-      clock.step = laneOf(row, 5);
-      clock.time = laneOf(row, 8);
-      clock.epoch = laneOf(row, 11);
-      const auto moments = chunk::unpackClock(clock);
+      const auto moments = chunk::unpackClock(readClock(row, 1));
       const auto values = chunk::unpackValues(row.blob(0));
       if (values.size() != moments.size()) {
         throw StoreError(nameOf(run_) + " has a chunk whose values do not fit its clock; the " +
@@ -143,7 +119,7 @@ class RunThinning {
     tail.with(run_, metric, segment);
     while (tail.step()) {
       points.push_back({{tail.integer(0), tail.integer(1), tail.integer(2), tail.integer(3)},
-                        storedValue(tail, 4, 5)});
+                        tailValue(tail, 4, 5)});
     }
     return points;
   }
@@ -262,24 +238,21 @@ class RunThinning {
         "first_step, last_step, count, kept, nans, minimum, maximum) VALUES (?, ?, ?, ?, ?, ?, ?, "
         "?, ?, ?, ?, ?)");
     for (const Bucket& bucket : buckets) {
-      double lowest = std::nan(""), highest = std::nan("");
+      ValueRange range;
       for (const Point& kept : bucket.kept) {
         const double value = kept.value;
-        const int kind = std::isnan(value) ? 1 : value == 0.0 && std::signbit(value) ? 2 : 0;
         point
             .with(run_, metric, kept.moment.sequence, segment, kept.moment.step, kept.moment.time,
-                  kept.moment.epoch, value, kind)
+                  kept.moment.epoch, value, tailKind(value))
             .run();
         sqlite3_reset(point.handle());
-        if (std::isnan(value)) continue;
-        lowest = std::isnan(lowest) ? value : std::min(lowest, value);
-        highest = std::isnan(highest) ? value : std::max(highest, value);
+        range.add(value);
       }
       const auto kept = static_cast<std::int64_t>(bucket.kept.size());
       if (kept == bucket.all.count) continue;  // nothing is missing
       row.with(run_, metric, bucket.all.firstSequence, bucket.all.lastSequence, segment,
                bucket.all.firstStep, bucket.all.lastStep, bucket.all.count, kept, bucket.all.nans,
-               lowest, highest)
+               range.lowest, range.highest)
           .run();
       sqlite3_reset(row.handle());
     }
@@ -291,14 +264,22 @@ class RunThinning {
   std::set<std::int64_t> borders_;  ///< last steps of parts
 };
 
-ThinnedRun begun(Database& database, std::int64_t run) {
+/// Within a snapshot, or a transaction where something is done. One that is in progress is looked
+/// at only.
+ThinnedRun thinOne(Database& database, std::int64_t run, std::int64_t bucket,
+                   RunThinning::Mode mode) {
   const RunRow row = readRun(database, run);
   ThinnedRun result;
   result.run = run;
   result.name = row.name;
   if (isAlive(row.state)) {
     result.refusal = "it is " + toString(row.state) + "; wait for its end or stop it";
+    mode = RunThinning::Mode::Look;
   }
+  RunThinning thinning(database, run, bucket);
+  thinning.all(mode);
+  result.before = thinning.before;
+  result.after = result.refusal.empty() ? thinning.after : thinning.before;
   return result;
 }
 
@@ -318,14 +299,7 @@ std::vector<ThinnedRun> planThinning(const std::filesystem::path& database,
   openSchema(from);
   std::vector<ThinnedRun> plan;
   for (const std::int64_t run : runs) {
-    from.read([&] {
-      ThinnedRun result = begun(from, run);
-      RunThinning thinning(from, run, bucket);
-      thinning.all(RunThinning::Mode::Look);
-      result.before = thinning.before;
-      result.after = result.refusal.empty() ? thinning.after : thinning.before;
-      plan.push_back(result);
-    });
+    plan.push_back(from.read([&] { return thinOne(from, run, bucket, RunThinning::Mode::Look); }));
   }
   return plan;
 }
@@ -339,14 +313,7 @@ std::vector<ThinnedRun> thinRuns(const std::filesystem::path& database,
   for (const std::int64_t run : runs) static_cast<void>(readRun(to, run));  // all or none
   std::vector<ThinnedRun> report;
   for (const std::int64_t run : runs) {
-    to.write([&] {
-      ThinnedRun result = begun(to, run);
-      RunThinning thinning(to, run, bucket);
-      thinning.all(result.refusal.empty() ? RunThinning::Mode::Do : RunThinning::Mode::Look);
-      result.before = thinning.before;
-      result.after = result.refusal.empty() ? thinning.after : thinning.before;
-      report.push_back(result);
-    });
+    report.push_back(to.write([&] { return thinOne(to, run, bucket, RunThinning::Mode::Do); }));
     if (progress) progress(report.back());
   }
   return report;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -241,6 +242,117 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
   EXPECT_EQ(RunStore(database).runs().size(), 1u);
   EXPECT_EQ(stagingFiles().size(), 0u) << "the next import cleans up";
   EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
+}
+
+/// A run of `steps` points of two metrics, as event files.
+void writeLongEvents(const fs::path& folder, int steps) {
+  const fs::path source = folder / "long.sqlite";
+  {
+    RunStore store(source);
+    NewRun run;
+    run.name = "long";
+    run.config = Json::object();
+    run.origins = Json::object();
+    const std::int64_t id = store.addRuns(store.experiment("long", ""), {run}).front();
+    const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
+    RunStore::Batch batch;
+    for (int step = 1; step <= steps; ++step)
+      batch.metrics.push_back({step, 0, 0.01 * step, {{"a", 1.0 / step}, {"b", 1.0 * step}}});
+    store.append(id, segment, batch);
+    store.setState(id, RunState::Done);
+  }
+  exportRuns(source, std::array<std::int64_t, 1>{1}, folder / "long", ExportFormat::TensorBoard,
+             ExportedCheckpoints::None);
+}
+
+/// How often somebody has written: others may do so between two of them.
+std::uint64_t transactionsOf(const fs::path& database) {
+  std::uint64_t count = 0;
+  std::ifstream(database.string() + ".gate", std::ios::binary)
+      .read(reinterpret_cast<char*>(&count), sizeof count);
+  return count;
+}
+
+std::int64_t countOf(const fs::path& database, const std::string& sql) {
+  return RunStore(database, OpenMode::ReadOnly).query(sql).rows.at(0).at(0).get<std::int64_t>();
+}
+
+constexpr const char* kOrphans =
+    "SELECT (SELECT count(*) FROM metric_chunk WHERE run_id NOT IN (SELECT id FROM run)) + (SELECT "
+    "count(*) FROM clock_chunk WHERE run_id NOT IN (SELECT id FROM run))";
+
+TEST_F(Forms, OfALargeRunOfTensorBoardAreStoredInManyTransactions) {
+  constexpr int kSteps = 300'000;
+  writeLongEvents(folder_, kSteps);
+  const fs::path database = folder_ / "there.sqlite";
+  { RunStore store(database); }
+  const std::uint64_t before = transactionsOf(database);
+  const ImportReport report = importRuns(database, folder_ / "long", Duplicates::Skip, "");
+  ASSERT_EQ(report.runs.size(), 1u);
+  // 600 chunks of 8,000 bytes, at most about 1 MiB of them at once, and 300 clocks.
+  EXPECT_GE(transactionsOf(database) - before, 6u);
+  RunStore store(database);
+  EXPECT_EQ(store.points(report.runs[0].id, "b").size(), static_cast<std::size_t>(kSteps));
+  EXPECT_THAT(store.check(), ::testing::IsEmpty());
+  EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
+  EXPECT_EQ(countOf(database, "SELECT count(*) FROM meta WHERE key LIKE 'unfinished%'"), 0);
+  // Its id was taken before its row was there: the next run gets another one.
+  NewRun next;
+  next.name = "next";
+  next.config = Json::object();
+  next.origins = Json::object();
+  EXPECT_EQ(store.addRuns(store.experiment("e", ""), {next}).front(), report.runs[0].id + 1);
+}
+
+TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
+  writeLongEvents(folder_, 300'000);
+  const fs::path database = folder_ / "there.sqlite";
+  { RunStore store(database); }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      importRuns(database, folder_ / "long", Duplicates::Skip, "");
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  {
+    // Between two of its transactions, and it waits meanwhile.
+    Gate gate(database);
+    bool isHalf = false;
+    for (int i = 0; i < 60'000 && !isHalf && ::waitpid(child, nullptr, WNOHANG) == 0; ++i) {
+      ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
+      isHalf = countOf(database, "SELECT count(*) FROM metric_chunk") > 0;
+      if (isHalf) ::kill(child, SIGKILL);
+      gate.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ::waitpid(child, nullptr, 0);
+    ASSERT_TRUE(isHalf) << "it ended before it had stored a part";
+  }
+  ASSERT_GT(countOf(database, kOrphans), 0) << "it was killed after its end";
+  {
+    RunStore store(database);
+    EXPECT_EQ(store.runs().size(), 0u);
+    EXPECT_THAT(store.check(), ::testing::IsEmpty()) << "what is being imported is no damage";
+    EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
+    // A run that is made meanwhile does not find them among its own.
+    NewRun other;
+    other.name = "other";
+    other.config = Json::object();
+    other.origins = Json::object();
+    const std::int64_t id = store.addRuns(store.experiment("e", ""), {other}).front();
+    EXPECT_EQ(
+        countOf(database, "SELECT count(*) FROM metric_chunk WHERE run_id = " + std::to_string(id)),
+        0);
+  }
+  const ImportReport report = importRuns(database, folder_ / "long", Duplicates::Skip, "");
+  ASSERT_EQ(report.runs.size(), 1u);
+  EXPECT_EQ(RunStore(database).points(report.runs[0].id, "a").size(), 300'000u);
+  EXPECT_EQ(countOf(database, kOrphans), 0) << "the next import cleans up";
+  EXPECT_EQ(countOf(database, "SELECT count(*) FROM meta WHERE key LIKE 'unfinished%'"), 0);
+  EXPECT_THAT(RunStore(database).check(), ::testing::IsEmpty());
 }
 
 TEST_F(Forms, SaysWhereAnEventFileIsCutOrDamaged) {

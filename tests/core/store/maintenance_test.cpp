@@ -141,6 +141,57 @@ TEST_F(Maintenance, CheckFindsCheckpointsThatAreGoneOrChanged) {
   EXPECT_THAT(problems(), ElementsAre(HasSubstr("run 1: the checkpoint of step 2300 is not in")));
 }
 
+TEST_F(Maintenance, ACheckpointThatWasRemovedJustBeforeTheKillIsNoDamage) {
+  RunStore store(file());
+  const std::int64_t run = store.addRuns(store.experiment("e", ""), {newRun("killed")}).front();
+  const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+  const std::string folder = "run-" + store.run(run).uuid;
+  const auto write = [&](std::int64_t step) {
+    writeCheckpointFolder(filesFolder(file()) / folder, step, Json::object(),
+                          [](const fs::path& to) { std::ofstream(to / "state.json") << "{}"; });
+  };
+  for (const std::int64_t step : {10, 20}) {
+    write(step);
+    RunStore::Batch batch;
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = folder + "/" + checkpointName(step);
+    batch.checkpoints.push_back(record);
+    store.append(run, segment, batch);
+  }
+  // The next one is whole and the oldest is gone; the process dies before a row says so.
+  write(30);
+  fs::remove_all(filesFolder(file()) / folder / checkpointName(10));
+  EXPECT_THAT(problems(), ElementsAre()) << "while it runs";
+  store.setState(run, RunState::Interrupted, "killed");
+  EXPECT_THAT(problems(), ElementsAre());
+
+  store.openSegment(run, 30, thisWorker(), Json::object());
+  const auto left = store.checkpoints(run);
+  ASSERT_EQ(left.size(), 1u) << "going on, it settles what its last process could not";
+  EXPECT_EQ(left[0].step, 20);
+  store.setState(run, RunState::Done);
+  EXPECT_THAT(problems(), ElementsAre());
+
+  // A run that came to its end has said everything.
+  fs::remove_all(filesFolder(file()) / folder / checkpointName(20));
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the checkpoint of step 20 is not in")));
+}
+
+TEST_F(Maintenance, TheNewestCheckpointOfAnInterruptedRunMustBeThere) {
+  RunStore store(file());
+  const std::int64_t run = store.addRuns(store.experiment("e", ""), {newRun("killed")}).front();
+  const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+  RunStore::Batch batch;
+  CheckpointRecord record;
+  record.step = 10;
+  record.folder = "run-" + store.run(run).uuid + "/" + checkpointName(10);
+  batch.checkpoints.push_back(record);
+  store.append(run, segment, batch);
+  store.setState(run, RunState::Interrupted, "killed");
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the checkpoint of step 10 is not in")));
+}
+
 TEST_F(Maintenance, CompactingGivesBackTheSpaceOfDeletedRuns) {
   fill();
   {
