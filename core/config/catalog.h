@@ -57,4 +57,8 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 /// analysis's own keys.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& observeSchema();
 
+/// The schema of `[init]`: what a run starts from. `rename`, whose keys are names of parameters, is
+/// read beside it.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& initSchema();
+
 }  // namespace vitrine

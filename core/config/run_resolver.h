@@ -38,9 +38,6 @@ class RunResolver {
 /// Sections of a file that configure a run.
 [[nodiscard]] const std::vector<std::string>& sectionNames();
 
-/// Schema of `[init]`; `rename` is read beside it, since its keys are parameter names.
-[[nodiscard]] const Schema& initSchema();
-
 /// `rename` of an `[init]` node as a list of pairs [from, to].
 [[nodiscard]] Json readRename(const Node& node, ProblemList& problems);
 

@@ -1,17 +1,27 @@
 // Starting, saving, opening: what the buttons of the New Experiment page do.
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QFile>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QSaveFile>
+#include <QScrollArea>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
+#include "ui/configure/run_picker.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+#include "ui/configure/train_command.h"
 #include "ui/configure/wording.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
@@ -65,18 +75,28 @@ void ConfigurePage::startFrom(std::int64_t run) {
   }
 }
 
-void ConfigurePage::start(QueueEnd end) {
+void ConfigurePage::cloneRun() {
+  RunPicker picker(QStringLiteral("Clone a run"), workbench_.runs(), nullptr, this);
+  if (picker.exec() == QDialog::Accepted && picker.picked() != 0) startFrom(picker.picked());
+}
+
+void ConfigurePage::start(QueueEnd end) { enqueue(end, Afterwards::ShowRuns); }
+
+void ConfigurePage::queueUp() { enqueue(QueueEnd::Back, Afterwards::Stay); }
+
+void ConfigurePage::enqueue(QueueEnd end, Afterwards afterwards) {
   planNow();
   if (!start_->isEnabled()) {
     workbench_.say(QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
   }
   try {
-    enqueue_.start(text_, plan_.title, workbench_.store().file(), end);
+    enqueue_.start(text_, plan_->title, workbench_.store().file(), end);
+    afterwards_ = afterwards;
     workbench_.say(QStringLiteral("Trying one step of \"%1\" before %2 put into the queue \u2026")
-                       .arg(QString::fromStdString(plan_.title),
-                            plan_.runs.size() == 1 ? QStringLiteral("its run is")
-                                                   : QStringLiteral("its runs are")));
+                       .arg(QString::fromStdString(plan_->title),
+                            plan_->runs.size() == 1 ? QStringLiteral("its run is")
+                                                    : QStringLiteral("its runs are")));
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
@@ -98,24 +118,39 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
                    ? QStringLiteral("it is paused: Resume queue lets it go on")
                : runs.size() == 1 ? QStringLiteral("it goes on when the window is closed")
                                   : QStringLiteral("they go on when the window is closed")));
+  askForecast();
+  if (afterwards_ == Afterwards::Stay) return;
   workbench_.selection().setRuns(runs, runs.front());
   workbench_.showPage(QStringLiteral("monitor"));
 }
 
 void ConfigurePage::save() {
+  if (origin_.isEmpty()) {
+    saveAs();
+  } else if (writeTo(origin_)) {
+    workbench_.say(QStringLiteral("Saved %1.").arg(origin_));
+  }
+}
+
+void ConfigurePage::saveAs() {
   const QString offered = origin_.isEmpty() ? QStringLiteral("experiment.toml") : origin_;
   const QString file = QFileDialog::getSaveFileName(
       this, QStringLiteral("Save experiment"), offered, QStringLiteral("Experiments (*.toml)"));
-  if (file.isEmpty()) return;
-  QFile target(file);
+  if (!file.isEmpty() && writeTo(file)) workbench_.say(QStringLiteral("Saved %1.").arg(file));
+}
+
+bool ConfigurePage::writeTo(const QString& file) {
+  QSaveFile target(file);  // the old file stays whole until the new one is
   const QByteArray bytes = QByteArray::fromStdString(text_);
   if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
-      !target.flush()) {
+      !target.commit()) {
     workbench_.say(QStringLiteral("Cannot write %1: %2.").arg(file, target.errorString()));
-    return;
+    return false;
   }
   origin_ = file;
-  workbench_.say(QStringLiteral("Saved %1.").arg(file));
+  saved_ = text_;
+  showOrigin();
+  return true;
 }
 
 void ConfigurePage::open() {
@@ -139,15 +174,74 @@ void ConfigurePage::openFile(const QString& file) {
 }
 
 void ConfigurePage::copyAsCommand() {
-  const QString database = QString::fromStdString(workbench_.store().file().string());
-  QString quotedDatabase = database;
-  quotedDatabase.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
-  const QString command =
-      QStringLiteral("vitrine train - --db '%1' <<'TOML'\n%2%3TOML\n")
-          .arg(quotedDatabase, QString::fromStdString(text_),
-               text_.empty() || text_.back() != '\n' ? QStringLiteral("\n") : QString());
-  QGuiApplication::clipboard()->setText(command);
+  if (form_->catalog() == nullptr) return;
+  // What a terminal would read: the file as it is on the disk now.
+  QFile source(origin_);
+  const bool isFile =
+      !origin_.isEmpty() && source.open(QIODevice::ReadOnly) && source.size() <= kLargestFile;
+  const std::string base = isFile ? source.readAll().toStdString() : std::string();
+  const std::string command =
+      trainCommand(text_, isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "", base,
+                   workbench_.store().file().string(), *form_->catalog());
+  QGuiApplication::clipboard()->setText(QString::fromStdString(command));
   workbench_.say(QStringLiteral("The command is on the clipboard."));
+}
+
+void ConfigurePage::find() {
+  search_->setFocus(Qt::ShortcutFocusReason);
+  search_->selectAll();
+}
+
+void ConfigurePage::reveal(const std::string& key) {
+  FormRow* row = form_->row(key);
+  if (row == nullptr) {
+    workbench_.say(QStringLiteral("%1 has no field of its own; it is in the TOML.")
+                       .arg(QString::fromStdString(key)));
+    return;
+  }
+  search_->clear();
+  form_->reveal(row);
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  scroll_->ensureWidgetVisible(row, 0, px(80));
+  row->editor().input()->setFocus(Qt::ShortcutFocusReason);
+}
+
+void ConfigurePage::useFreeSeed() {
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  const auto seed = static_cast<std::int64_t>(forecast_.freeSeed);
+  const bool isSwept = document.axis("train.seed") != nullptr;
+  for (Document::Axis& axis : document.sweep) {
+    if (axis.key == "train.seed") axis.values = {seed};
+  }
+  if (!isSwept) document.set("train.seed", seed);
+  applyDocument(document, QStringLiteral("seed"));
+}
+
+void ConfigurePage::chooseInitRun() {
+  RunPicker picker(
+      QStringLiteral("Start from a run"), workbench_.runs(),
+      [](const RunRow& row) { return row.latestCheckpoint >= 0; }, this);
+  if (picker.exec() != QDialog::Accepted || picker.picked() == 0) return;
+  const RunRow* row = workbench_.run(picker.picked());
+  if (row == nullptr) return;
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  document.erase("init.weights");  // one of both
+  document.set("init.run", row->uuid);
+  applyDocument(document, QStringLiteral("start from run #%1").arg(row->id));
+}
+
+void ConfigurePage::chooseInitWeights() {
+  const QString file =
+      QFileDialog::getOpenFileName(this, QStringLiteral("Start from weights"), QString(),
+                                   QStringLiteral("Weights (*.safetensors);;All files (*)"));
+  if (file.isEmpty()) return;
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  document.erase("init.run");
+  document.set("init.weights", file.toStdString());
+  applyDocument(document, QStringLiteral("start from a file"));
 }
 
 }  // namespace vitrine::ui

@@ -1,5 +1,8 @@
 // The widgets of the New Experiment page.
+#include <QFrame>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
@@ -10,22 +13,67 @@
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
+#include "ui/shell/small_widgets.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
-QWidget* ConfigurePage::makeContent() {
-  splitter_ = new QSplitter(this);
-  splitter_->setChildrenCollapsible(false);
-  splitter_->setHandleWidth(1);
-  auto* left = new QWidget(splitter_);
-  auto* column = new QVBoxLayout(left);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+void ConfigurePage::makeActions() {
+  menu_ = std::make_unique<QMenu>(QStringLiteral("Experiment"));
+  const auto add = [this](const QString& text, const QList<QKeySequence>& keys, auto slot) {
+    auto* made = new QAction(text, this);
+    made->setShortcuts(keys);
+    made->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(made, &QAction::triggered, this, slot);
+    addAction(made);
+    menu_->addAction(made);
+    keys_ << made;
+    return made;
+  };
+  add(QStringLiteral("New experiment from the defaults"), {}, [this] {
+    if (form_->catalog() != nullptr)
+      setText(toText(ExperimentForm::freshDocument(*form_->catalog())));
+  });
+  add(QStringLiteral("Open experiment\u2026"), {}, [this] { open(); });
+  add(QStringLiteral("Clone a run\u2026"), {}, [this] { cloneRun(); });
+  add(QStringLiteral("Save experiment"), {QKeySequence(Qt::CTRL | Qt::Key_S)}, [this] { save(); });
+  add(QStringLiteral("Save experiment as\u2026"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
+      [this] { saveAs(); });
+  add(QStringLiteral("Copy as command"), {}, [this] { copyAsCommand(); });
+  menu_->addSeparator();
+  undoAction_ =
+      add(QStringLiteral("Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, [this] { undo(); });
+  redoAction_ =
+      add(QStringLiteral("Redo"),
+          {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+          [this] { redo(); });
+  add(QStringLiteral("Find a field"), {QKeySequence(Qt::CTRL | Qt::Key_F)}, [this] { find(); });
+  menu_->addSeparator();
+  startAction_ =
+      add(QStringLiteral("Start the experiment"),
+          {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)},
+          [this] { start(QueueEnd::Back); });
+  queueAction_ = add(QStringLiteral("Queue the experiment"), {}, [this] { queueUp(); });
+  frontAction_ = add(QStringLiteral("Put the experiment in front"),
+                     {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
+                      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Enter)},
+                     [this] { start(QueueEnd::Front); });
+  menuAction_ = menu_->menuAction();
+  menuAction_->setText(QStringLiteral("Experiment"));
+  menuAction_->setToolTip(QStringLiteral("Everything that can be done with this experiment"));
+}
+
+QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuAction_}; }
+
+QWidget* ConfigurePage::makeBar() {
+  auto* holder = new QWidget(this);
+  auto* column = new QVBoxLayout(holder);
+  column->setContentsMargins(12, 8, 12, 0);
+  column->setSpacing(px(4));
   auto* bar = new QHBoxLayout;
-  bar->setContentsMargins(12, 8, 12, 0);
   bar->setSpacing(8);
   const auto button = [&](const QString& text, const QString& tip) {
-    auto* made = new QToolButton(left);
+    auto* made = new QToolButton(holder);
     made->setText(text);
     made->setToolTip(tip);
     made->setAccessibleName(text);
@@ -35,49 +83,123 @@ QWidget* ConfigurePage::makeContent() {
   auto* fresh = button(QStringLiteral("New"), QStringLiteral("Start from the defaults again"));
   auto* openButton = button(QStringLiteral("Open\u2026"),
                             QStringLiteral("Open an experiment file; or drop one here"));
-  fromRun_ = button(QStringLiteral("From selected run"),
-                    QStringLiteral("Fill the form with the selected run's configuration"));
-  bar->addStretch();
+  auto* clone = button(QStringLiteral("Clone a run\u2026"),
+                       QStringLiteral("Fill the form with the configuration of a run"));
+  search_ = new QLineEdit(holder);
+  search_->setPlaceholderText(QStringLiteral("Find a field: name, key or meaning"));
+  search_->setAccessibleName(QStringLiteral("Find a field"));
+  search_->setToolTip(QStringLiteral("Find a field (Ctrl+F); Return goes to the first"));
+  search_->setClearButtonEnabled(true);
+  for (auto* clear : search_->findChildren<QToolButton*>())
+    clear->setAccessibleName(QStringLiteral("Clear the search"));
+  search_->setMinimumWidth(px(120));
+  bar->addWidget(search_, 1);
   sideButton_ = button(QStringLiteral("Changes and TOML"),
-                       QStringLiteral("Show changes, sweep, variants and the text"));
+                       QStringLiteral("Show changes, sweep, variants, runs and the text"));
   sideButton_->setCheckable(true);
   sideButton_->setChecked(true);
   column->addLayout(bar);
-  auto* scroll = new QScrollArea(left);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // cards keep the footer's right edge
-  scroll->setFocusPolicy(Qt::NoFocus);
-  form_ = new ExperimentForm(scroll);
-  scroll->setWidget(form_);
-  column->addWidget(scroll, 1);
-  column->addWidget(makeFooter());
-  side_ = new SidePanel(splitter_);
-  side_->setMinimumWidth(250);
-  splitter_->addWidget(left);
-  splitter_->addWidget(side_);
-  splitter_->setStretchFactor(0, 1);
-  splitter_->setStretchFactor(1, 0);
-  splitter_->setSizes({620, 290});
+  auto* notes = new QHBoxLayout;
+  searchNote_ = new QLabel(holder);
+  searchNote_->setProperty("role", QStringLiteral("small"));
+  searchNote_->hide();
+  originLabel_ = new ElidedLabel(holder);
+  originLabel_->setProperty("role", QStringLiteral("small"));
+  originLabel_->hide();
+  notes->addWidget(originLabel_, 1);
+  notes->addWidget(searchNote_);
+  column->addLayout(notes);
   connect(fresh, &QToolButton::clicked, this, [this] {
     if (form_->catalog() != nullptr)
       setText(toText(ExperimentForm::freshDocument(*form_->catalog())));
   });
   connect(openButton, &QToolButton::clicked, this, &ConfigurePage::open);
-  connect(fromRun_, &QToolButton::clicked, this,
-          [this] { startFrom(workbench_.selection().current()); });
+  connect(clone, &QToolButton::clicked, this, &ConfigurePage::cloneRun);
   connect(sideButton_, &QToolButton::clicked, this, [this](bool isChecked) {
     isSideChosen_ = true;
     isSideWanted_ = isChecked;
     placeSide();
+    Q_EMIT viewChanged();
   });
+  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    const int found = form_->search(text);
+    const bool isSearching = !text.trimmed().isEmpty();
+    searchNote_->setText(found == 0
+                             ? QStringLiteral("No field says that.")
+                             : counted(found, QStringLiteral("field"), QStringLiteral("fields")));
+    searchNote_->setVisible(isSearching);
+  });
+  connect(search_, &QLineEdit::returnPressed, this, [this] {
+    if (FormRow* row = form_->firstFound(); row != nullptr) {
+      row->editor().input()->setFocus(Qt::ShortcutFocusReason);
+      scroll_->ensureWidgetVisible(row);
+    }
+  });
+  return holder;
+}
+
+QWidget* ConfigurePage::makeContent() {
+  splitter_ = new QSplitter(this);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->setHandleWidth(1);
+  auto* left = new QWidget(splitter_);
+  auto* column = new QVBoxLayout(left);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(makeBar());
+  scroll_ = new QScrollArea(left);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // cards keep the footer's right edge
+  scroll_->setFocusPolicy(Qt::NoFocus);
+  form_ = new ExperimentForm(scroll_);
+  scroll_->setWidget(form_);
+  column->addWidget(scroll_, 1);
+  column->addWidget(makeFooter());
+  side_ = new SidePanel(splitter_);
+  side_->setMinimumWidth(px(290));
+  splitter_->addWidget(left);
+  splitter_->addWidget(side_);
+  splitter_->setStretchFactor(0, 1);
+  splitter_->setStretchFactor(1, 0);
+  splitter_->setSizes({620, px(330)});
   return splitter_;
+}
+
+QWidget* ConfigurePage::makeNotice() {
+  notice_ = new QFrame(this);
+  notice_->setProperty("role", QStringLiteral("card"));
+  auto* line = new QHBoxLayout(notice_);
+  line->setContentsMargins(16, 8, 16, 8);
+  line->setSpacing(8);
+  noticeText_ = new QLabel(notice_);
+  noticeText_->setProperty("role", QStringLiteral("warn"));
+  noticeText_->setWordWrap(true);
+  line->addWidget(noticeText_, 1);
+  noticeOpen_ = new QPushButton(QStringLiteral("Open it"), notice_);
+  noticeSeed_ = new QPushButton(QStringLiteral("Use another seed"), notice_);
+  line->addWidget(noticeOpen_);
+  line->addWidget(noticeSeed_);
+  notice_->hide();
+  connect(noticeOpen_, &QPushButton::clicked, this, [this] {
+    std::vector<std::int64_t> ids;
+    for (const RunForecast& one : forecast_.runs) {
+      if (one.existing != 0) ids.push_back(one.existing);
+    }
+    if (ids.empty()) return;
+    workbench_.selection().setRuns(ids, ids.front());
+    workbench_.showPage(QStringLiteral("monitor"));
+  });
+  connect(noticeSeed_, &QPushButton::clicked, this, &ConfigurePage::useFreeSeed);
+  return notice_;
 }
 
 QWidget* ConfigurePage::makeFooter() {
   auto* holder = new QWidget(this);
   auto* around = new QVBoxLayout(holder);
   around->setContentsMargins(12, 0, 12, 12);
+  around->setSpacing(8);
+  around->addWidget(makeNotice());
   auto* card = new QFrame(holder);
   card->setProperty("role", QStringLiteral("card"));
   around->addWidget(card);
@@ -90,6 +212,7 @@ QWidget* ConfigurePage::makeFooter() {
   details_ = new QLabel(card);
   details_->setProperty("role", QStringLiteral("muted"));
   details_->setWordWrap(true);
+  details_->setTextInteractionFlags(Qt::TextBrowserInteraction);
   warning_ = new QLabel(card);
   warning_->setProperty("role", QStringLiteral("warn"));
   warning_->setWordWrap(true);
@@ -100,24 +223,30 @@ QWidget* ConfigurePage::makeFooter() {
   start_ = new QPushButton(QStringLiteral("Start"), card);
   start_->setProperty("primary", true);
   start_->setToolTip(
-      QStringLiteral("Put these runs into the queue, which starts them when their device is free "
-                     "(Ctrl+Return)"));
-  front_ = new QPushButton(QStringLiteral("Start in front"), card);
+      QStringLiteral("Put these runs into the queue, which starts them when their device is free, "
+                     "and show them (Ctrl+Return)"));
+  queue_ = new QPushButton(QStringLiteral("Queue"), card);
+  queue_->setToolTip(QStringLiteral("Put these runs at the queue's end and stay here"));
+  front_ = new QPushButton(QStringLiteral("Put in front"), card);
   front_->setToolTip(QStringLiteral("Before all others in the queue (Ctrl+Shift+Return)"));
   auto* saveButton = new QPushButton(QStringLiteral("Save as TOML\u2026"), card);
+  saveButton->setToolTip(QStringLiteral("Ctrl+S saves where it came from"));
   auto* copy = new QPushButton(QStringLiteral("Copy as command"), card);
   copy->setToolTip(QStringLiteral("The command that starts the same runs in a terminal"));
-  for (QPushButton* one : {start_, front_, saveButton, copy}) line->addWidget(one);
+  for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) line->addWidget(one);
   line->addStretch();
   column->addLayout(line);
+  connect(details_, &QLabel::linkActivated, this,
+          [this](const QString& key) { reveal(key.toStdString()); });
   connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });
+  connect(queue_, &QPushButton::clicked, this, &ConfigurePage::queueUp);
   connect(front_, &QPushButton::clicked, this, [this] { start(QueueEnd::Front); });
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     showCost();
     workbench_.say(sentence);
   });
-  connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::save);
+  connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::saveAs);
   connect(copy, &QPushButton::clicked, this, &ConfigurePage::copyAsCommand);
   return holder;
 }

@@ -2,25 +2,32 @@
 // judges the text.
 #include "ui/configure/configure_page.h"
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDragEnterEvent>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QFileInfo>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QShortcut>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QSyntaxHighlighter>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/configure/changes_view.h"
+#include "ui/configure/coming_runs.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
+#include "ui/configure/run_picker.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_patch.h"
 #include "ui/configure/waiting.h"
 #include "ui/shell/theme.h"
 
@@ -31,12 +38,17 @@ namespace {
 constexpr int kPlanMs = 150;
 constexpr int kCheckMs = 300;
 constexpr int kSettleMs = 20000;
-constexpr int kNarrow = 720;  // pixels: below this the side panel waits behind its button
+constexpr int kRunsMs = 2000;     // between two looks at runs that came meanwhile
+constexpr int kNarrowPage = 720;  // pixels: below this the side panel waits behind its button
 
 }  // namespace
 
 ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)) {
+    : Page(parent),
+      workbench_(workbench),
+      stack_(new QStackedWidget(this)),
+      plan_(std::make_shared<Plan>()),
+      forecaster_(workbench) {
   setAcceptDrops(true);
   setMinimumSize(420, 300);  // narrower than form and side panel together: the panel then hides
   auto* outer = new QVBoxLayout(this);
@@ -51,31 +63,60 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     workbench_.askCatalogAgain();
   });
   stack_->addWidget(broken);
+  makeActions();
   stack_->addWidget(makeContent());
 
-  for (QTimer* timer : {&planTimer_, &checkTimer_, &textTimer_}) timer->setSingleShot(true);
+  for (QTimer* timer : {&planTimer_, &checkTimer_, &textTimer_, &runsTimer_})
+    timer->setSingleShot(true);
   planTimer_.setInterval(kPlanMs);
   checkTimer_.setInterval(kCheckMs);
   textTimer_.setInterval(kPlanMs);
+  runsTimer_.setInterval(kRunsMs);
   connect(&planTimer_, &QTimer::timeout, this, &ConfigurePage::planNow);
   connect(&textTimer_, &QTimer::timeout, this, &ConfigurePage::takeText);
+  connect(&runsTimer_, &QTimer::timeout, this, &ConfigurePage::askForecast);
   connect(&checkTimer_, &QTimer::timeout, this, [this] {
-    if (!syntax_ && plan_.problems.empty()) check_.ask(text_);
+    if (!syntax_ && plan_->problems.empty()) check_.ask(text_);
   });
   connect(&check_, &CheckProcess::finished, this, [this](const Json& report) {
     report_ = report;
     costProblem_.clear();
     showCost();
+    askForecast();  // memory and operations are known now
   });
   connect(&check_, &CheckProcess::failed, this, [this](const QString& sentence) {
     report_.reset();
     costProblem_ = sentence;
     showCost();
   });
+  connect(&forecaster_, &RunForecaster::answered, this, [this](const Forecast& forecast) {
+    forecast_ = forecast;
+    isForecast_ = true;
+    showForecast();
+  });
+  connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::say);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
+  connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
+  connect(form_, &ExperimentForm::runWanted, this, &ConfigurePage::chooseInitRun);
+  connect(form_, &ExperimentForm::weightsWanted, this, &ConfigurePage::chooseInitWeights);
+  connect(form_, &ExperimentForm::menuWanted, this, [this](FormRow* row, const QPoint& place) {
+    fieldMenu(row).release()->popup(place);  // goes with its closing
+  });
   connect(&side_->sweep(), &SweepEditor::edited, this, &ConfigurePage::onFormEdited);
   connect(side_, &SidePanel::textEdited, this, &ConfigurePage::onTextEdited);
-  connect(side_, &SidePanel::againstChanged, this, &ConfigurePage::showChanges);
+  connect(side_, &SidePanel::viewChanged, this, &Page::viewChanged);
+  connect(&side_->changes(), &ChangesView::againstChanged, this, &ConfigurePage::showChanges);
+  connect(&side_->changes(), &ChangesView::keyWanted, this,
+          [this](const QString& key) { reveal(key.toStdString()); });
+  connect(&side_->changes(), &ChangesView::chooseWanted, this, [this] {
+    RunPicker picker(QStringLiteral("Compare with a run"), workbench_.runs(), nullptr, this);
+    if (picker.exec() == QDialog::Accepted && picker.picked() != 0)
+      side_->changes().compareWith(picker.picked());
+  });
+  connect(&side_->coming(), &ComingRunsView::runWanted, this, [this](std::int64_t run) {
+    workbench_.selection().setRuns({run}, run);
+    workbench_.showPage(QStringLiteral("monitor"));
+  });
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;
@@ -83,24 +124,39 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     stack_->setCurrentIndex(1);
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    form_->rebuild();  // sizes and marks are of the theme
+    for (auto* colours : side_->findChildren<QSyntaxHighlighter*>()) colours->rehighlight();
     showPlan();
     update();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &ConfigurePage::onRunSelected);
-  for (const auto key : {Qt::Key_Return, Qt::Key_Enter}) {
-    for (const QueueEnd end : {QueueEnd::Back, QueueEnd::Front}) {
-      const QKeySequence keys =
-          end == QueueEnd::Front ? Qt::CTRL | Qt::SHIFT | key : QKeySequence(Qt::CTRL | key);
-      auto* shortcut = new QShortcut(keys, this);
-      shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-      connect(shortcut, &QShortcut::activated, this, [this, end] { start(end); });
-    }
-  }
+  connect(&workbench_.watcher(), &RunWatcher::runsChanged, this, [this] {
+    if (isVisible() && !runsTimer_.isActive()) runsTimer_.start();
+  });
+  // The keys of the page come before those of a line that has the focus and of the window.
+  qApp->installEventFilter(this);
+  connect(qApp, &QApplication::focusChanged, this, [this] { history_.seal(); });
   onRunSelected();
   if (!workbench_.catalog().items.empty()) onCatalog();
 }
 
-ConfigurePage::~ConfigurePage() = default;
+ConfigurePage::~ConfigurePage() { qApp->removeEventFilter(this); }
+
+bool ConfigurePage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress)
+    return Page::eventFilter(watched, event);
+  auto* widget = qobject_cast<QWidget*>(watched);
+  if (widget == nullptr || (widget != this && !isAncestorOf(widget)))
+    return Page::eventFilter(watched, event);
+  const QKeySequence pressed(static_cast<QKeyEvent*>(event)->keyCombination());
+  for (QAction* action : keys_) {
+    if (!action->shortcuts().contains(pressed)) continue;
+    event->accept();
+    if (event->type() == QEvent::KeyPress) action->trigger();
+    return true;
+  }
+  return Page::eventFilter(watched, event);
+}
 
 void ConfigurePage::onCatalog() {
   const Catalog& catalog = workbench_.catalog();
@@ -124,24 +180,61 @@ void ConfigurePage::onCatalog() {
 void ConfigurePage::setText(const std::string& text, const QString& origin) {
   text_ = text;
   origin_ = origin;
+  saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
+  commit(origin.isEmpty() ? QStringLiteral("new experiment")
+                          : QStringLiteral("opening of ") + QFileInfo(origin).fileName(),
+         QString());
   if (form_->catalog() != nullptr) takeText();
 }
 
-void ConfigurePage::onFormEdited() {
+void ConfigurePage::onFormEdited(const QString& label, const QString& mergeKey) {
   Document document = form_->document();
   side_->sweep().applyTo(document);
   form_->setDocument(document);
   syntax_.reset();
-  text_ = toText(document);
+  sound_ = text_ = patchToml(sound_, document);
   side_->setText(QString::fromStdString(text_));
+  commit(label, mergeKey);
   textChanged();
+}
+
+void ConfigurePage::applyDocument(const Document& document, const QString& label) {
+  sound_ = text_ = patchToml(sound_, document);
+  side_->setText(QString::fromStdString(text_));
+  commit(label, QString());
+  takeText();
 }
 
 void ConfigurePage::onTextEdited() {
   text_ = side_->text().toPlainText().toStdString();
+  // What is typed in one line is one step.
+  commit(QStringLiteral("typing"),
+         QStringLiteral("text:%1").arg(side_->text().textCursor().blockNumber()));
   textTimer_.start();
   textChanged();
+}
+
+void ConfigurePage::commit(const QString& label, const QString& mergeKey) {
+  history_.push({text_, origin_, label}, mergeKey.toStdString());
+  showHistory();
+}
+
+void ConfigurePage::undo() {
+  if (history_.canUndo()) restore(history_.undo());
+}
+
+void ConfigurePage::redo() {
+  if (history_.canRedo()) restore(history_.redo());
+}
+
+void ConfigurePage::restore(const EditHistory::State& state) {
+  text_ = state.text;
+  origin_ = state.origin;
+  textTimer_.stop();
+  side_->setText(QString::fromStdString(text_));
+  takeText();
+  showHistory();
 }
 
 void ConfigurePage::takeText() {
@@ -149,7 +242,8 @@ void ConfigurePage::takeText() {
   const std::optional<Document> document = parseDocument(text_, problem);
   if (document) {
     syntax_.reset();
-    form_->setDocument(*document);
+    sound_ = text_;
+    form_->setDocument(*document, FieldEditor::Typing::Replace);
     side_->sweep().setDocument(*document);
   } else {
     syntax_ = problem;
@@ -161,9 +255,11 @@ void ConfigurePage::takeText() {
 void ConfigurePage::textChanged() {
   report_.reset();
   costProblem_.clear();
+  isForecast_ = false;
   check_.cancel();
   checkTimer_.start();
   planTimer_.start();
+  showOrigin();
 }
 
 void ConfigurePage::planNow() {
@@ -174,14 +270,25 @@ void ConfigurePage::planNow() {
     return;
   }
   if (form_->catalog() == nullptr) return;
-  plan_ = planExperiment(text_, "", *form_->catalog());
+  plan_ = std::make_shared<Plan>(planExperiment(text_, "", *form_->catalog()));
+  isForecast_ = false;
   showPlan();
+  askForecast();
+}
+
+void ConfigurePage::askForecast() {
+  if (plan_->runs.empty() || !plan_->problems.empty()) {
+    forecaster_.cancel();
+    forecast_ = {};
+    isForecast_ = false;
+    showForecast();
+    return;
+  }
+  forecaster_.ask(plan_, report_ ? *report_ : Json());
 }
 
 void ConfigurePage::onRunSelected() {
-  const std::int64_t run = workbench_.selection().current();
-  side_->setRun(run);
-  fromRun_->setEnabled(run != 0);
+  side_->changes().setSelectedRun(workbench_.selection().current());
   showChanges();
 }
 
@@ -203,6 +310,7 @@ void ConfigurePage::settle() {
     if (!check_.isRunning()) check_.ask(text_);
     waitWhile([this] { return check_.isRunning(); });
   }
+  forecaster_.settle();
   placeSide();
   for (int depth = 0; depth < 3; ++depth) {
     // Rows that changed their height are laid out now, not at the next turn of the event loop.
@@ -217,7 +325,7 @@ QImage ConfigurePage::snapshot(QSize size, double scale) {
 }
 
 void ConfigurePage::placeSide() {
-  const bool isShown = isSideChosen_ ? isSideWanted_ : width() >= kNarrow;
+  const bool isShown = isSideChosen_ ? isSideWanted_ : width() >= px(kNarrowPage);
   side_->setVisible(isShown);
   sideButton_->setChecked(isShown);
 }
@@ -230,6 +338,52 @@ void ConfigurePage::resizeEvent(QResizeEvent* event) {
 void ConfigurePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (form_->catalog() == nullptr && !workbench_.catalog().items.empty()) onCatalog();
+  if (form_->catalog() != nullptr) askForecast();
+}
+
+Json ConfigurePage::viewState() const {
+  Json groups = Json::object();
+  for (const FormSection* section : form_->sections()) {
+    groups[section->name().toStdString()] = {{"open", section->isOpen()},
+                                             {"all_fields", section->isUnfolded()}};
+  }
+  Json state{{"groups", groups}, {"side", side_->viewState()}};
+  if (isSideChosen_) state["side_panel"] = isSideWanted_;
+  return state;
+}
+
+void ConfigurePage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
+    for (FormSection* section : form_->sections()) {
+      const auto one = groups->find(section->name().toStdString());
+      if (one == groups->end() || !one->is_object()) continue;
+      const auto flag = [&](const char* key, bool otherwise) {
+        const auto found = one->find(key);
+        return found != one->end() && found->is_boolean() ? found->get<bool>() : otherwise;
+      };
+      section->setOpen(flag("open", section->isOpen()));
+      section->setUnfolded(flag("all_fields", section->isUnfolded()));
+    }
+  }
+  if (const auto side = state.find("side"); side != state.end()) side_->setViewState(*side);
+  const auto shown = state.find("side_panel");
+  isSideChosen_ = shown != state.end() && shown->is_boolean();
+  if (isSideChosen_) isSideWanted_ = shown->get<bool>();
+  placeSide();
+}
+
+QString ConfigurePage::howToRead() const {
+  return QStringLiteral(
+      "Every field comes from the schema of a plugin; what stands beside it is its meaning and its "
+      "range. A bar at the left marks a field that differs from the preset or the default, and the "
+      "arrow behind it takes it back.\n\n"
+      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
+      "\u00d7 seeds; \"Runs to come\" lists each with what differs from the first, how long runs "
+      "like it took, and whether it was made before.\n\n"
+      "Changes compares with the defaults, with any run, or with the run that has the fewest other "
+      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z takes back one step of "
+      "either, Ctrl+Return starts.");
 }
 
 void ConfigurePage::dragEnterEvent(QDragEnterEvent* event) {

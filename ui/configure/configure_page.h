@@ -4,14 +4,20 @@
 
 #include <QTimer>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/config/experiment.h"
+#include "ui/configure/edit_history.h"
 #include "ui/configure/headless.h"
+#include "ui/configure/run_forecast.h"
 #include "ui/shell/page.h"
 
+class QFrame;
 class QLabel;
+class QLineEdit;
+class QMenu;
 class QPushButton;
 class QScrollArea;
 class QSplitter;
@@ -22,6 +28,7 @@ namespace vitrine::ui {
 
 class Document;
 class ExperimentForm;
+class FormRow;
 class SidePanel;
 
 class ConfigurePage final : public Page {
@@ -31,72 +38,125 @@ class ConfigurePage final : public Page {
   ~ConfigurePage() override;
 
   void settle() override;
+  [[nodiscard]] QList<QAction*> tools() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  [[nodiscard]] QString howToRead() const override;
   [[nodiscard]] QImage snapshot(QSize size, double scale) override;
 
   [[nodiscard]] ExperimentForm& form() const { return *form_; }
   [[nodiscard]] SidePanel& side() const { return *side_; }
-  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  [[nodiscard]] const Forecast& forecast() const { return forecast_; }
+  [[nodiscard]] const EditHistory& history() const { return history_; }
   /// The experiment as it would be saved or started.
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// Shows an experiment file's text; `origin` is where Save offers to write.
+  /// Shows an experiment file's text, a step of Undo; `origin` is where Save offers to write.
   void setText(const std::string& text, const QString& origin = {});
   /// Plans now instead of 150 ms after the last edit.
   void planNow();
+  /// What can be done with a field: back to the default, sweep, variants.
+  [[nodiscard]] std::unique_ptr<QMenu> fieldMenu(FormRow* row);
 
  public Q_SLOTS:
   /// Fills the form with a run's resolved configuration; as soon as the schemas are there.
   void startFrom(std::int64_t run);
+  /// Asks for a run and fills the form with it.
+  void cloneRun();
+  /// Puts the runs into the queue and shows them.
   void start(QueueEnd end = QueueEnd::Back);
-  void save();
+  /// Puts the runs at the queue's end and stays here.
+  void queueUp();
+  void save();  ///< where it came from, else asks
+  void saveAs();
   void open();
   void openFile(const QString& file);
   void copyAsCommand();
+  void undo();
+  void redo();
+  void find();
 
  protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:
+  enum class Afterwards { ShowRuns, Stay };
+
+  void makeActions();
   QWidget* makeContent();
+  QWidget* makeBar();
+  QWidget* makeNotice();
   QWidget* makeFooter();
   void onCatalog();
-  void onFormEdited();
+  void onFormEdited(const QString& label, const QString& mergeKey);
   void onTextEdited();
+  void applyDocument(const Document& document, const QString& label);
+  void restore(const EditHistory::State& state);
+  void commit(const QString& label, const QString& mergeKey);
   void takeText();
   void textChanged();
   void showPlan();
   void showChanges();
   void showCost();
+  void showForecast();
+  void showNotice();
+  void showHistory();
+  void showOrigin();
+  void askForecast();
+  void moveToVariant(FormRow* row, int place);
+  void chooseInitRun();
+  void chooseInitWeights();
+  void showInitRun();
+  void reveal(const std::string& key);
+  void useFreeSeed();
+  void enqueue(QueueEnd end, Afterwards afterwards);
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
+  bool writeTo(const QString& file);
 
   Workbench& workbench_;
   QStackedWidget* stack_;
   QLabel* failure_ = nullptr;
   QSplitter* splitter_ = nullptr;
+  QScrollArea* scroll_ = nullptr;
   ExperimentForm* form_ = nullptr;
   SidePanel* side_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  QLabel *searchNote_ = nullptr, *originLabel_ = nullptr;
   QToolButton* sideButton_ = nullptr;
-  QToolButton* fromRun_ = nullptr;
-  QLabel* headline_ = nullptr;
-  QLabel* details_ = nullptr;
-  QLabel* warning_ = nullptr;
-  QPushButton *start_ = nullptr, *front_ = nullptr;
+  QFrame* notice_ = nullptr;
+  QLabel* noticeText_ = nullptr;
+  QPushButton *noticeOpen_ = nullptr, *noticeSeed_ = nullptr;
+  QLabel *headline_ = nullptr, *details_ = nullptr, *warning_ = nullptr;
+  QPushButton *start_ = nullptr, *queue_ = nullptr, *front_ = nullptr;
+  QAction *startAction_ = nullptr, *queueAction_ = nullptr, *frontAction_ = nullptr,
+          *undoAction_ = nullptr, *redoAction_ = nullptr, *menuAction_ = nullptr;
+  QList<QAction*> keys_;  ///< whose keys hold while the focus is on the page
+  std::unique_ptr<QMenu> menu_;
 
   std::string text_;
+  std::string sound_;  ///< the last text that was TOML: what edits of the form go into
   QString origin_;
+  std::string saved_;  ///< the text of `origin_` as it was read or written
+  EditHistory history_;
   std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas
   std::optional<Problem>
       syntax_;  ///< why the text is no TOML; the form then shows what it last was
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
   std::optional<Json> report_;  ///< of `vitrine check`, for the text as it is
   QString costProblem_;
+  Forecast forecast_;
+  bool isForecast_ = false;  ///< `forecast_` is of the plan as it is
   CheckProcess check_;
   EnqueueProcess enqueue_;
-  QTimer planTimer_, checkTimer_, textTimer_;
+  RunForecaster forecaster_;
+  Afterwards afterwards_ = Afterwards::ShowRuns;
+  QTimer planTimer_, checkTimer_, textTimer_, runsTimer_;
   bool isSideWanted_ = true;
   bool isSideChosen_ = false;  ///< the user showed or hid it
 };

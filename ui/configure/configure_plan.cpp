@@ -1,15 +1,23 @@
 // What the planner and `vitrine check` said, shown beside fields, in the text and in the footer.
+#include <QAction>
+#include <QCompleter>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/configure/changes_view.h"
+#include "ui/configure/coming_runs.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/wording.h"
+#include "ui/shell/run_facts.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
@@ -28,52 +36,195 @@ QString flopText(double flops) {
   return number(flops, 0) + QStringLiteral("\u2009FLOP");
 }
 
+/// "0.4 GB"; from `vitrine check` or a run.
+QString memoryText(double bytes) { return QString::fromStdString(formatBytes(bytes)); }
+
 }  // namespace
 
 void ConfigurePage::showPlan() {
   if (form_->catalog() == nullptr) return;
-  std::vector<Problem> problems = plan_.problems;
+  std::vector<Problem> problems = plan_->problems;
   if (syntax_ && problems.empty()) problems.push_back(*syntax_);
   form_->showProblems(problems);
   side_->showProblems(problems);
   QStringList keys;
   for (const auto& entry : flatten(form_->merged())) keys << QString::fromStdString(entry.first);
   side_->sweep().setKeys(keys);
+  side_->coming().runs().setPlan(plan_);
+  showInitRun();
+  showForecast();
+}
+
+void ConfigurePage::showForecast() {
+  if (isForecast_) side_->coming().runs().setForecast(forecast_, workbench_.runs());
+  const std::size_t runs = plan_->runs.size();
+  int made = 0;
+  int twice = 0;
+  for (const RunForecast& one : forecast_.runs) {
+    made += one.existing != 0 ? 1 : 0;
+    twice += one.sameAs >= 0 ? 1 : 0;
+  }
+  QStringList note;
+  if (isForecast_) {
+    if (forecast_.seconds > 0) {
+      note << QStringLiteral("about %1 in all, %2")
+                  .arg(duration(forecast_.seconds), forecast_.timeSource);
+    }
+    if (made > 0) note << QStringLiteral("%1 made before").arg(count(made));
+    if (twice > 0) note << QStringLiteral("%1 the same as another here").arg(count(twice));
+  }
+  side_->setComing(
+      runs == 0 ? QStringLiteral("Runs to come")
+                : QStringLiteral("Runs to come: %1").arg(count(static_cast<std::int64_t>(runs))),
+      note.join(QStringLiteral(" \u00b7 ")));
   showChanges();
   showCost();
+  showNotice();
 }
 
 void ConfigurePage::showChanges() {
   if (form_->catalog() == nullptr) return;
-  const Json now = plan_.runs.empty() ? form_->merged() : plan_.runs.front().config;
+  const Json now = plan_->runs.empty() ? form_->merged() : plan_->runs.front().config;
+  ChangesView& changes = side_->changes();
   Json before = form_->defaults();
-  if (side_->against() == SidePanel::Against::Run) {
+  QString note;
+  if (changes.against() != ChangesView::Against::Defaults) {
+    const bool isNearest = changes.against() == ChangesView::Against::Nearest;
+    const std::int64_t run = isNearest ? (isForecast_ ? forecast_.nearest : 0) : changes.run();
+    const RunRow* row = run == 0 ? nullptr : workbench_.run(run);
+    if (row == nullptr) {
+      changes.show({},
+                   isNearest ? QStringLiteral("There is no earlier run to compare with.")
+                             : QStringLiteral("That run is gone."),
+                   {});
+      return;
+    }
     try {
-      before = workbench_.store().config(workbench_.selection().current());
+      before = workbench_.store().config(run);
     } catch (const Error& error) {
       workbench_.say(QString::fromUtf8(error.what()));
       return;
     }
+    note =
+        QStringLiteral("run #%1 \"%2\", %3")
+            .arg(run)
+            .arg(QString::fromStdString(row->name), QString::fromStdString(toString(row->state)));
+    if (isNearest) note += QStringLiteral(": the newest of those with the fewest other keys");
   }
-  side_->showChanges(difference(before, now));
+  const std::vector<Difference> different = difference(before, now);
+  std::vector<std::pair<std::string, Json>> same;
+  if (changes.showsAll()) {
+    for (auto& [key, value] : flatten(now)) {
+      const bool isOther =
+          std::any_of(different.begin(), different.end(),
+                      [&key = key](const Difference& one) { return one.key == key; });
+      if (!isOther) same.emplace_back(key, value);
+    }
+  }
+  changes.show(different, note, same);
+}
+
+void ConfigurePage::showNotice() {
+  const std::size_t runs = plan_->runs.size();
+  std::size_t made = 0;
+  for (const RunForecast& one : forecast_.runs) made += one.existing != 0 ? 1 : 0;
+  const bool isShown = isForecast_ && runs > 0 && made == runs && forecast_.runs.size() == runs;
+  notice_->setVisible(isShown);
+  if (!isShown) return;
+  if (runs == 1) {
+    const std::int64_t id = forecast_.runs.front().existing;
+    const RunRow* row = workbench_.run(id);
+    noticeText_->setText(
+        QStringLiteral("Run #%1 (%2) has exactly this configuration.")
+            .arg(id)
+            .arg(row == nullptr ? QString() : QString::fromStdString(toString(row->state))));
+    noticeOpen_->setText(QStringLiteral("Open run #%1").arg(id));
+    noticeSeed_->setText(QStringLiteral("Use seed %1").arg(forecast_.freeSeed));
+    noticeSeed_->setToolTip(
+        QStringLiteral("The first seed that no run has with the rest as it is"));
+  } else {
+    noticeText_->setText(QStringLiteral("All %1 runs were made before.")
+                             .arg(count(static_cast<std::int64_t>(runs))));
+    noticeOpen_->setText(QStringLiteral("Open them"));
+  }
+  noticeSeed_->setVisible(runs == 1);
+}
+
+void ConfigurePage::showInitRun() {
+  FormRow* field = form_->row("init.run");
+  if (field == nullptr) return;
+  const std::string said = form_->document().text("init.run");
+  QString note;
+  QStringList steps{QStringLiteral("latest"), QStringLiteral("best")};
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (said.empty() || row.uuid != said) continue;
+    note = QStringLiteral("run #%1 \"%2\", %3, at step %4")
+               .arg(id)
+               .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
+                    count(row.step));
+    for (const CheckpointRow& one : workbench_.store().checkpoints(id))
+      steps << QString::number(one.step);
+    break;
+  }
+  field->setNote(note);
+  FormRow* checkpoint = form_->row("init.checkpoint");
+  auto* line =
+      checkpoint == nullptr ? nullptr : qobject_cast<QLineEdit*>(checkpoint->editor().input());
+  if (line == nullptr) return;
+  checkpoint->setNote(steps.size() > 2 ? QStringLiteral("latest, best or a step: ") +
+                                             steps.mid(2).join(QStringLiteral(", "))
+                                       : QString());
+  if (line->completer() == nullptr ||
+      line->completer()->property("steps").toStringList() != steps) {
+    auto* completer = new QCompleter(steps, line);
+    completer->setProperty("steps", steps);
+    connect(completer, qOverload<const QString&>(&QCompleter::activated), line,
+            &QLineEdit::textEdited);
+    line->setCompleter(completer);
+  }
+}
+
+void ConfigurePage::showHistory() {
+  const auto show = [](QAction* action, bool isOn, const QString& verb, const QString& label,
+                       const QString& key) {
+    action->setEnabled(isOn);
+    action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
+                       QStringLiteral(" (") + key + QLatin1Char(')'));
+  };
+  show(undoAction_, history_.canUndo(), QStringLiteral("Undo"), history_.undoLabel(),
+       QStringLiteral("Ctrl+Z"));
+  show(redoAction_, history_.canRedo(), QStringLiteral("Redo"), history_.redoLabel(),
+       QStringLiteral("Ctrl+Shift+Z"));
+}
+
+void ConfigurePage::showOrigin() {
+  originLabel_->setVisible(!origin_.isEmpty());
+  originLabel_->setText(origin_ +
+                        (text_ == saved_ ? QString() : QStringLiteral(" \u00b7 changed")));
 }
 
 void ConfigurePage::showCost() {
-  const bool isSound = !syntax_ && plan_.problems.empty() && !plan_.runs.empty();
-  for (QPushButton* button : {start_, front_}) button->setEnabled(isSound && !enqueue_.isRunning());
+  const bool isSound = !syntax_ && plan_->problems.empty() && !plan_->runs.empty();
+  const bool canStart = isSound && !enqueue_.isRunning();
+  for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
+  for (QAction* action : {startAction_, queueAction_, frontAction_})
+    action->setToolTip(canStart ? QString() : headline_->text());
   QStringList details;
   QStringList warnings;
   if (!isSound) {
-    const std::size_t problems = plan_.problems.empty() ? 1 : plan_.problems.size();
+    const std::size_t problems = plan_->problems.empty() ? 1 : plan_->problems.size();
     headline_->setText(
         QStringLiteral("Not ready: %1").arg(plural(problems, QStringLiteral("problem"))));
     QStringList sentences;
-    for (const Problem& problem : plan_.problems) {
+    std::string first;  // with a field
+    for (const Problem& problem : plan_->problems) {
       if (form_->row(problem.key) == nullptr) {
         sentences << (problem.key.empty()
                           ? QString()
                           : QString::fromStdString(problem.key) + QStringLiteral(": ")) +
                          QString::fromStdString(problem.message);
+      } else if (first.empty()) {
+        first = problem.key;
       }
     }
     if (syntax_ && sentences.isEmpty()) {
@@ -81,24 +232,43 @@ void ConfigurePage::showCost() {
                        .arg(syntax_->line)
                        .arg(QString::fromStdString(syntax_->message));
     }
-    details_->setText(sentences.isEmpty() ? QStringLiteral("The fields in red say what to change.")
-                                          : sentences.join(QLatin1Char('\n')));
+    for (QString& sentence : sentences) sentence = sentence.toHtmlEscaped();
+    if (!first.empty()) {
+      sentences << QStringLiteral(
+                       "The fields in red say what to change: <a href='%1' style='color:%2'>show "
+                       "the first</a>")
+                       .arg(QString::fromStdString(first), tokens().accent.name());
+    }
+    details_->setTextFormat(Qt::RichText);
+    details_->setText(sentences.join(QStringLiteral("<br>")));
     details_->show();
     warning_->hide();
     return;
   }
   headline_->setText((enqueue_.isRunning() ? QStringLiteral("Trying one step of %1")
                                            : QStringLiteral("This will start %1"))
-                         .arg(plural(plan_.runs.size(), QStringLiteral("run"))));
+                         .arg(plural(plan_->runs.size(), QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
+  QStringList sources;
+  if (isForecast_ && forecast_.seconds > 0) {
+    details << QStringLiteral("about %1").arg(duration(forecast_.seconds));
+    if (static_cast<std::size_t>(forecast_.timed) < plan_->runs.size())
+      details.last() += QStringLiteral(" for %1 of them").arg(count(forecast_.timed));
+    sources << QStringLiteral("Time ") + forecast_.timeSource;
+  } else if (isForecast_) {
+    details << QStringLiteral("time unknown until a run like these was made");
+  }
+  if (isForecast_ && forecast_.memoryBytes > 0) {
+    details << memoryText(forecast_.memoryBytes) + QStringLiteral(" memory");
+    if (plan_->runs.size() > 1) details.last() += QStringLiteral(" at most");
+    sources << QStringLiteral("Memory ") + forecast_.memorySource;
+  }
   if (report_ && report_->contains("totals") && (*report_)["totals"].is_object()) {
     const Json& totals = (*report_)["totals"];
-    details << QString::fromStdString(formatBytes(totals.value("memory_bytes", 0.0))) +
-                   QStringLiteral(" memory");
     details << count(totals.value("parameters", std::int64_t{0})) + QStringLiteral(" parameters");
     details << flopText(totals.value("flops", 0.0)) + QStringLiteral(" per image");
-    if (plan_.runs.size() > 1) details.last() += QStringLiteral(" (first run)");
+    if (plan_->runs.size() > 1) details.last() += QStringLiteral(" (first run)");
   } else if (!costProblem_.isEmpty()) {
     warnings << costProblem_;
   } else {
@@ -113,7 +283,9 @@ void ConfigurePage::showCost() {
       }
     }
   }
+  details_->setTextFormat(Qt::PlainText);
   details_->setText(details.join(QStringLiteral(" \u00b7 ")));
+  details_->setToolTip(sources.join(QStringLiteral(". ")));
   details_->setVisible(!details.isEmpty());
   warning_->setText(warnings.join(QLatin1Char('\n')));
   warning_->setVisible(!warnings.isEmpty());

@@ -8,62 +8,20 @@
 #include <QResizeEvent>
 #include <QStandardItemModel>
 #include <QTimer>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 #include <string_view>
 
 #include "core/base/text.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
 namespace {
 
-constexpr int kNarrow = 560;      // pixels: below this the help stands under the editor
-constexpr std::size_t kFew = 12;  // a section of so many fields needs no fold
-
-/// The words of the common vocabulary that are shown first; everything else folds while it has its
-/// default.
-bool isCommonKey(const std::string& key) {
-  static const std::set<std::string_view> kCommon{"model.image_size",
-                                                  "model.patch_size",
-                                                  "model.in_channels",
-                                                  "model.num_classes",
-                                                  "model.width",
-                                                  "model.depth",
-                                                  "model.heads",
-                                                  "model.mlp_width",
-                                                  "model.class_token",
-                                                  "model.pool",
-                                                  "model.pos_embed",
-                                                  "model.drop_path",
-                                                  "model.mask.kind",
-                                                  "model.mask.mode",
-                                                  "model.mask.schedule",
-                                                  "model.mask.epochs",
-                                                  "train.epochs",
-                                                  "train.batch_size",
-                                                  "train.optimizer.name",
-                                                  "train.optimizer.learning_rate",
-                                                  "train.precision",
-                                                  "train.device",
-                                                  "train.seed",
-                                                  "train.optimizer.weight_decay",
-                                                  "train.schedule.name",
-                                                  "train.schedule.warmup_steps",
-                                                  "data.train_samples",
-                                                  "data.augment.flip",
-                                                  "data.augment.crop_padding",
-                                                  "data.normalize"};
-  return kCommon.count(key) > 0;
-}
-
-std::size_t leafCount(const std::vector<Field>& fields) {
-  std::size_t leaves = 0;
-  for (const Field& field : fields)
-    leaves += field.type == FieldType::Table ? leafCount(field.fields) : 1;
-  return leaves;
-}
+constexpr int kNarrow = 600;  // pixels: below this the help stands under the editor
 
 const Json* valueAt(const Json& root, const std::string& dottedKey) {
   const Json* node = &root;
@@ -72,17 +30,6 @@ const Json* valueAt(const Json& root, const std::string& dottedKey) {
     node = &(*node)[part];
   }
   return node;
-}
-
-/// An analysis's fields, then when it is due; its own field of a name wins.
-std::vector<Field> analysisFields(const ItemCard& analysis) {
-  std::vector<Field> fields = analysis.schema.fields;
-  for (const Field& field : observeSchema().fields) {
-    const bool isOwn = std::any_of(fields.begin(), fields.end(),
-                                   [&](const Field& one) { return one.name == field.name; });
-    if (!isOwn) fields.push_back(field);
-  }
-  return fields;
 }
 
 Json defaultsOf(const std::vector<Field>& fields) {
@@ -95,18 +42,24 @@ Json defaultsOf(const std::vector<Field>& fields) {
 
 ExperimentForm::ExperimentForm(QWidget* parent)
     : QWidget(parent),
-      experiment_(new FormSection(QStringLiteral("Experiment"), this)),
-      model_(new FormSection(QStringLiteral("Model"), this)),
-      task_(new FormSection(QStringLiteral("Task"), this)),
-      data_(new FormSection(QStringLiteral("Data"), this)),
-      training_(new FormSection(QStringLiteral("Training"), this)),
-      observe_(new FormSection(QStringLiteral("Observe"), this)),
+      experiment_(
+          new FormSection(QStringLiteral("experiment"), QStringLiteral("Experiment"), this)),
+      model_(new FormSection(QStringLiteral("model"), QStringLiteral("Model"), this)),
+      task_(new FormSection(QStringLiteral("task"), QStringLiteral("Task"), this)),
+      data_(new FormSection(QStringLiteral("data"), QStringLiteral("Data"), this)),
+      training_(new FormSection(QStringLiteral("train"), QStringLiteral("Training"), this)),
+      observe_(new FormSection(QStringLiteral("observe"), QStringLiteral("Observe"), this)),
+      init_(new FormSection(QStringLiteral("init"), QStringLiteral("Start from"), this)),
+      sections_{experiment_, model_, task_, data_, training_, observe_, init_},
       title_(new QLineEdit(this)) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 12, 2, 12);  // the scroll bar is the rest of the margin
+  column->setContentsMargins(12, 8, 2, 12);  // the scroll bar is the rest of the margin
   column->setSpacing(12);
-  for (FormSection* section : {experiment_, model_, task_, data_, training_, observe_})
+  for (FormSection* section : sections_) {
     column->addWidget(section);
+    connect(section, &FormSection::viewChanged, this, &ExperimentForm::viewChanged);
+  }
+  init_->setOpen(false);
   column->addStretch();
   title_->setAccessibleName(QStringLiteral("Title of the experiment"));
   title_->setPlaceholderText(QStringLiteral("What this experiment is called in the list"));
@@ -114,27 +67,40 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   auto* box = new QVBoxLayout(line);
   box->setContentsMargins(16, 3, 16, 3);
   box->addWidget(title_);
-  experiment_->addWidget(line);
+  experiment_->addWidget(line, QStringLiteral("title name of the experiment"));
   connect(title_, &QLineEdit::textEdited, this, [this](const QString& text) {
     document_.title = text.toStdString();
-    Q_EMIT edited();
+    Q_EMIT edited(QStringLiteral("title"), QStringLiteral("title"));
   });
 }
 
 void ExperimentForm::setCatalog(const Catalog& catalog) {
   catalog_ = &catalog;
+  rebuild();
+}
+
+void ExperimentForm::rebuild() {
   built_.clear();
-  setDocument(document_);
+  setDocument(Document(document_), FieldEditor::Typing::Replace);
 }
 
 Document ExperimentForm::freshDocument(const Catalog& catalog) {
   Document document;
   document.title = "New experiment";
+  // One that asks for nothing before its first run, where there is one.
   const auto first = [&](ItemKind kind) {
-    const std::vector<std::string> ids = catalog.ids(kind);
-    return ids.empty() ? std::string() : ids.front();
+    std::string id;
+    for (const ItemCard& item : catalog.items) {
+      if (item.kind != kind) continue;
+      const bool asks = std::any_of(item.schema.fields.begin(), item.schema.fields.end(),
+                                    [](const Field& field) { return field.required; });
+      if (!asks) return item.id;
+      if (id.empty()) id = item.id;
+    }
+    return id;
   };
-  const std::string architecture = first(ItemKind::Architecture);
+  const std::vector<std::string> architectures = catalog.ids(ItemKind::Architecture);
+  const std::string architecture = architectures.empty() ? std::string() : architectures.front();
   document.set("model.architecture", architecture);
   if (const ItemCard* card = catalog.find(ItemKind::Architecture, architecture); card != nullptr) {
     if (card->schema.preset(architecture + "/demo") != nullptr)
@@ -145,7 +111,7 @@ Document ExperimentForm::freshDocument(const Catalog& catalog) {
   return document;
 }
 
-void ExperimentForm::setDocument(const Document& document) {
+void ExperimentForm::setDocument(const Document& document, FieldEditor::Typing typing) {
   document_ = document;
   if (catalog_ == nullptr) return;
   std::string choices = document_.text("model.architecture") + "|" + document_.text("task.name") +
@@ -158,7 +124,7 @@ void ExperimentForm::setDocument(const Document& document) {
     built_ = choices;
     build();
   }
-  refresh();
+  refresh(typing);
 }
 
 const ItemCard* ExperimentForm::chosen(ItemKind kind) const {
@@ -187,133 +153,6 @@ QString ExperimentForm::lack(const ItemCard& item) const {
       .arg(QString::fromStdString(architecture->id), missing.join(QStringLiteral(", ")));
 }
 
-void ExperimentForm::build() {
-  rows_.clear();
-  for (FormSection* section : {model_, task_, data_, training_, observe_}) section->clear();
-  buildModel();
-  buildTask();
-  buildData();
-  buildTraining();
-  buildObserve();
-  placeHelp();
-}
-
-FormRow* ExperimentForm::addRow(FormSection* section, const std::string& key, const QString& title,
-                                const Field& field, int indent) {
-  auto* row = new FormRow(key, title, field, indent, section);
-  connect(&row->editor(), &FieldEditor::edited, this, [this, row] { onEdited(row); });
-  section->addRow(row);
-  rows_[key] = row;
-  return row;
-}
-
-void ExperimentForm::addFields(FormSection* section, const std::string& prefix,
-                               const std::vector<Field>& fields, int indent) {
-  const bool folds = leafCount(fields) > kFew || indent > 0;
-  // Leaves first: a table's rows stand together under its name.
-  for (const Field& field : fields) {
-    if (field.type == FieldType::Table) continue;
-    FormRow* row = addRow(section, prefix + "." + field.name, titleOf(field.name), field, indent);
-    row->setCommon(!folds || isCommonKey(row->key()) || field.required ||
-                   prefix.rfind("observe.", 0) == 0);
-  }
-  for (const Field& field : fields) {
-    if (field.type != FieldType::Table) continue;
-    section->addHeading(titleOf(field.name), QString::fromStdString(field.doc));
-    addFields(section, prefix + "." + field.name, field.fields, 12);
-  }
-}
-
-FormRow* ExperimentForm::addChooser(FormSection* section, const std::string& key,
-                                    const QString& title, ItemKind kind, const std::string& doc) {
-  Field field =
-      choiceField(key.substr(key.find('.') + 1), document_.text(key), catalog_->ids(kind), doc);
-  field.required = true;
-  if (const ItemCard* card = catalog_->find(kind, document_.text(key)); card != nullptr) {
-    field.doc = card->title + (card->paper.empty() ? "" : " (" + card->paper + ")");
-  }
-  FormRow* row = addRow(section, key, title, field, 0);
-  auto* list = qobject_cast<QComboBox*>(row->editor().input());
-  auto* model = qobject_cast<QStandardItemModel*>(list->model());
-  for (int i = 0; i < list->count(); ++i) {
-    const ItemCard* card = catalog_->find(kind, list->itemData(i).toString().toStdString());
-    if (card == nullptr) continue;
-    const QString reason = kind == ItemKind::Task ? lack(*card) : QString();
-    list->setItemData(i, reason.isEmpty() ? QString::fromStdString(card->title) : reason,
-                      Qt::ToolTipRole);
-    if (!reason.isEmpty() && model != nullptr) model->item(i)->setEnabled(false);
-  }
-  return row;
-}
-
-void ExperimentForm::buildModel() {
-  addChooser(model_, "model.architecture", QStringLiteral("Architecture"), ItemKind::Architecture,
-             "what is trained");
-  const ItemCard* card = chosen(ItemKind::Architecture);
-  if (card == nullptr) return;
-  if (!card->schema.presets.empty()) {
-    Field field =
-        choiceField("preset", nullptr, {}, "named sizes; the fields below change single values");
-    field.nullable = true;
-    for (const Preset& preset : card->schema.presets) {
-      field.choices.push_back(preset.name);
-      field.choiceDocs.push_back(preset.doc);
-    }
-    addRow(model_, "model.preset", QStringLiteral("Preset"), field, 0);
-  }
-  addFields(model_, "model", card->schema.fields, 0);
-}
-
-void ExperimentForm::buildTask() {
-  addChooser(task_, "task.name", QStringLiteral("Task"), ItemKind::Task, "what it is trained for");
-  if (const ItemCard* card = chosen(ItemKind::Task); card != nullptr)
-    addFields(task_, "task", card->schema.fields, 0);
-}
-
-void ExperimentForm::buildData() {
-  addChooser(data_, "data.dataset", QStringLiteral("Dataset"), ItemKind::Dataset,
-             "what it is trained on");
-  std::vector<Field> fields;
-  if (const ItemCard* card = chosen(ItemKind::Dataset); card != nullptr)
-    fields = card->schema.fields;
-  for (const Field& field : dataSchema().fields) {
-    const bool isOwn = std::any_of(fields.begin(), fields.end(),
-                                   [&](const Field& one) { return one.name == field.name; });
-    if (!isOwn) fields.push_back(field);
-  }
-  addFields(data_, "data", fields, 0);
-}
-
-void ExperimentForm::buildTraining() { addFields(training_, "train", trainSchema().fields, 0); }
-
-void ExperimentForm::buildObserve() {
-  for (const std::string& id : catalog_->ids(ItemKind::Analysis)) {
-    const ItemCard* card = catalog_->find(ItemKind::Analysis, id);
-    const bool isOn = document_.find("observe." + id) != nullptr;
-    const QString reason = lack(*card);
-    auto* line = new QWidget(observe_);
-    auto* column = new QVBoxLayout(line);
-    column->setContentsMargins(16, 6, 16, 2);
-    column->setSpacing(2);
-    auto* box = new QCheckBox(QString::fromStdString(card->title.empty() ? id : card->title), line);
-    box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
-    box->setAccessibleName(QStringLiteral("Observe ") + box->text());
-    box->setChecked(isOn);
-    box->setEnabled(reason.isEmpty() || isOn);
-    auto* doc = new QLabel(reason.isEmpty() ? QString::fromStdString(card->doc) : reason, line);
-    doc->setProperty("role", reason.isEmpty() ? QStringLiteral("small") : QStringLiteral("warn"));
-    doc->setWordWrap(true);
-    doc->setContentsMargins(22, 0, 0, 0);
-    box->setAccessibleDescription(doc->text());
-    column->addWidget(box);
-    column->addWidget(doc);
-    observe_->addWidget(line);
-    connect(box, &QCheckBox::toggled, this,
-            [this, id](bool isChecked) { toggleAnalysis(id, isChecked); });
-    if (isOn) addFields(observe_, "observe." + id, analysisFields(*card), 22);
-  }
-}
-
 Json ExperimentForm::defaults() const {
   Json values = Json::object();
   if (catalog_ == nullptr) return values;
@@ -329,12 +168,13 @@ Json ExperimentForm::defaults() const {
   mergeInto(common, values["data"]);
   values["data"] = common;
   values["train"] = trainSchema().defaults();
+  if (document_.find("init") != nullptr) values["init"] = initSchema().defaults();
   values["observe"] = Json::object();
   if (const Json* observed = document_.find("observe");
       observed != nullptr && observed->is_object()) {
     for (const auto& entry : observed->items()) {
       if (const ItemCard* card = catalog_->find(ItemKind::Analysis, entry.key()); card != nullptr) {
-        values["observe"][entry.key()] = defaultsOf(analysisFields(*card));
+        values["observe"][entry.key()] = defaultsOf(fieldsOfAnalysis(*card));
       }
     }
   }
@@ -370,8 +210,16 @@ Json ExperimentForm::base(const std::string& key) const {
   return value == nullptr ? Json() : *value;
 }
 
-void ExperimentForm::refresh() {
+Json ExperimentForm::value(const std::string& key) const {
+  const FormRow* field = row(key);
+  const Json* said = document_.find(key);
+  const Json plain = said != nullptr ? *said : base(key);
+  return field == nullptr ? plain : normalized(field->editor().field(), plain);
+}
+
+void ExperimentForm::refresh(FieldEditor::Typing typing) {
   base_ = withPreset();
+  if (!base_.contains("init")) base_["init"] = initSchema().defaults();
   const QString title = QString::fromStdString(document_.title);
   if (title_->text() != title) title_->setText(title);
   for (const auto& [key, row] : rows_) {
@@ -379,22 +227,34 @@ void ExperimentForm::refresh() {
     const Json standard = normalized(field, base(key));
     const Json* said = document_.find(key);
     const Json value = said == nullptr ? standard : normalized(field, *said);
-    row->editor().setValue(value);
+    row->editor().setValue(value, typing);
     const bool isChooser =
         key == "model.architecture" || key == "task.name" || key == "data.dataset";
-    row->setChanged(said != nullptr && !isChooser && key != "model.preset" && value != standard);
+    row->setChanged(said != nullptr && !isChooser && key != "model.preset" && value != standard,
+                    standard.is_null() ? QStringLiteral("none") : fieldText(field, standard));
   }
-  for (FormSection* section : {model_, task_, data_, training_, observe_}) {
+  showNotes();
+}
+
+void ExperimentForm::showNotes() {
+  for (FormSection* section : sections_) {
     int changed = 0;
     for (const FormRow* row : section->rows()) changed += row->isChanged() ? 1 : 0;
     QStringList note;
     if (section == model_ && !document_.text("model.preset").empty()) {
       note << QStringLiteral("preset ") + QString::fromStdString(document_.text("model.preset"));
     }
-    if (changed > 0)
+    if (section == init_) {
+      const bool isRun = !document_.text("init.run").empty();
+      const bool isFile = !document_.text("init.weights").empty();
+      note << (isRun    ? QStringLiteral("a run")
+               : isFile ? QStringLiteral("a weights file")
+                        : QStringLiteral("nothing: new weights"));
+    } else if (changed > 0) {
       note << QStringLiteral("%1 %2 changed")
                   .arg(changed)
                   .arg(changed == 1 ? QStringLiteral("field") : QStringLiteral("fields"));
+    }
     section->setNote(note.join(QStringLiteral(" \u00b7 ")));
     section->arrange();
   }
@@ -403,7 +263,11 @@ void ExperimentForm::refresh() {
 void ExperimentForm::onEdited(FormRow* row) {
   const std::string& key = row->key();
   const Field& field = row->editor().field();
-  const std::optional<Json> value = row->editor().value();
+  std::optional<Json> value = row->editor().value();
+  const QString label = row->title().toLower();
+  // A list of choices is one step each, what is typed in a line is one step as a whole.
+  const QString mergeKey =
+      row->editor().isTyped() ? QStringLiteral("field:") + QString::fromStdString(key) : QString();
   if (key == "model.architecture") {
     chooseArchitecture(value ? value->get<std::string>() : std::string());
   } else {
@@ -414,9 +278,56 @@ void ExperimentForm::onEdited(FormRow* row) {
       document_.set(key, *value);
     }
   }
+  tell(label, mergeKey);
+}
+
+void ExperimentForm::tell(const QString& label, const QString& mergeKey) {
   // Rows may go with another choice: not while one of them is telling.
   QTimer::singleShot(0, this, [this] { setDocument(Document(document_)); });
-  Q_EMIT edited();
+  Q_EMIT edited(label, mergeKey);
+}
+
+void ExperimentForm::set(const std::string& key, const Json& value, const QString& label) {
+  document_.set(key, value);
+  setDocument(Document(document_), FieldEditor::Typing::Replace);
+  Q_EMIT edited(label, QString());
+}
+
+void ExperimentForm::reset(const std::string& key) {
+  const FormRow* field = row(key);
+  const QString label = field == nullptr ? QString::fromStdString(key) : field->title().toLower();
+  document_.erase(key);
+  setDocument(Document(document_), FieldEditor::Typing::Replace);
+  Q_EMIT edited(label, QString());
+}
+
+int ExperimentForm::search(const QString& text) {
+  const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  int found = 0;
+  for (FormSection* section : sections_) {
+    section->setSearch(words);
+    found += section->found();
+  }
+  return found;
+}
+
+FormRow* ExperimentForm::firstFound() const {
+  for (const FormSection* section : sections_) {
+    if (section->found() == 0) continue;
+    for (FormRow* row : section->rows()) {
+      if (!row->isHidden()) return row;
+    }
+  }
+  return nullptr;
+}
+
+void ExperimentForm::reveal(FormRow* row) {
+  for (FormSection* section : sections_) {
+    const auto& rows = section->rows();
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) continue;
+    if (!section->isOpen()) section->setOpen(true);
+    if (row->isHidden()) section->setUnfolded(true);
+  }
 }
 
 void ExperimentForm::chooseArchitecture(const std::string& id) {
@@ -436,14 +347,13 @@ void ExperimentForm::chooseArchitecture(const std::string& id) {
   document_.tables["model"] = kept;
 }
 
-void ExperimentForm::toggleAnalysis(const std::string& id, bool isOn) {
+void ExperimentForm::toggleAnalysis(const std::string& id, bool isOn, const QString& title) {
   if (isOn) {
     document_.set("observe." + id, Json::object());
   } else {
     document_.erase("observe." + id);
   }
-  QTimer::singleShot(0, this, [this] { setDocument(Document(document_)); });
-  Q_EMIT edited();
+  tell(title.toLower(), QString());
 }
 
 std::vector<Problem> ExperimentForm::showProblems(const std::vector<Problem>& problems) {
@@ -463,7 +373,7 @@ std::vector<Problem> ExperimentForm::showProblems(const std::vector<Problem>& pr
   }
   for (const auto& [key, row] : rows_)
     row->setMessage(messages.count(key) > 0 ? messages[key] : QString());
-  for (FormSection* section : {model_, task_, data_, training_, observe_}) section->arrange();
+  for (FormSection* section : sections_) section->arrange();
   return others;
 }
 
@@ -478,7 +388,7 @@ int ExperimentForm::changedCount() const {
 }
 
 void ExperimentForm::placeHelp() {
-  const bool isNarrow = width() < kNarrow;
+  const bool isNarrow = width() < px(kNarrow);
   for (const auto& [key, row] : rows_) row->setHelpBelow(isNarrow);
 }
 

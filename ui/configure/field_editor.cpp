@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -14,6 +15,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
@@ -112,8 +114,11 @@ QString fieldText(const Field& field, const Json& value) {
 std::optional<Json> parseFieldText(const Field& field, const QString& text) {
   const QString trimmed = text.trimmed();
   if (trimmed.isEmpty()) {
-    if (field.type == FieldType::Text) return Json(std::string());
     if (field.nullable) return Json(nullptr);
+    // Text may be empty, unless that is no choice of its own: then the default holds.
+    const bool isEmptyPlain =
+        !field.defaultValue.is_string() || field.defaultValue.get<std::string>().empty();
+    if (field.type == FieldType::Text && isEmptyPlain) return Json(std::string());
     return std::nullopt;
   }
   if (field.nullable && isNone(trimmed)) return Json(nullptr);
@@ -190,12 +195,12 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
     }
     list_->setFocusPolicy(Qt::StrongFocus);
     list_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    list_->setFixedWidth(kEditorWidth);
+    list_->setFixedWidth(px(kEditorWidth));
     connect(list_, &QComboBox::currentIndexChanged, this, &FieldEditor::edited);
     layout->addWidget(list_);
   } else {
     line_ = new QLineEdit(this);
-    line_->setFixedWidth(kEditorWidth);
+    line_->setFixedWidth(px(kEditorWidth));
     if (field.nullable) line_->setPlaceholderText(QStringLiteral("none"));
     connect(line_, &QLineEdit::textEdited, this, &FieldEditor::edited);
     layout->addWidget(line_);
@@ -236,7 +241,7 @@ std::optional<Json> FieldEditor::value() const {
   return parseFieldText(field_, line_->text());
 }
 
-void FieldEditor::setValue(const Json& value) {
+void FieldEditor::setValue(const Json& value, Typing typing) {
   const QSignalBlocker quiet(input());
   if (box_ != nullptr) {
     box_->setChecked(value.is_boolean() && value.get<bool>());
@@ -252,7 +257,7 @@ void FieldEditor::setValue(const Json& value) {
     list_->setCurrentIndex(index);
     return;
   }
-  if (line_->hasFocus()) {
+  if (typing == Typing::Keep && line_->hasFocus()) {
     const std::optional<Json> typed = parseFieldText(field_, line_->text());
     if (typed && normalized(field_, *typed) == normalized(field_, value)) return;
     if (!typed) return;
@@ -286,6 +291,13 @@ void FieldEditor::step(int direction) {
 }
 
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::ContextMenu) {
+    const auto* asked = static_cast<QContextMenuEvent*>(event);
+    Q_EMIT menuWanted(asked->reason() == QContextMenuEvent::Keyboard
+                          ? input()->mapToGlobal(QPoint(0, input()->height()))
+                          : asked->globalPos());
+    return true;
+  }
   // Scrolling the page must not change what the pointer happens to pass.
   if (event->type() == QEvent::Wheel && list_ != nullptr && !list_->hasFocus()) {
     event->ignore();

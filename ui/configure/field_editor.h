@@ -34,8 +34,15 @@ class FieldEditor : public QWidget {
   [[nodiscard]] const Field& field() const { return field_; }
   /// Nothing where the editor is empty: the default holds.
   [[nodiscard]] std::optional<Json> value() const;
-  /// Shows a value without telling edited(). A line that is being typed in is left alone.
-  void setValue(const Json& value);
+  /// Whose text wins while the line has the focus.
+  enum class Typing {
+    Keep,     ///< what is typed stays, as long as it means the value
+    Replace,  ///< the value comes from elsewhere: undo, the TOML
+  };
+  /// Shows a value without telling edited().
+  void setValue(const Json& value, Typing typing = Typing::Keep);
+  /// Whether edits are keys typed in a line: many of them are one step.
+  [[nodiscard]] bool isTyped() const { return line_ != nullptr; }
   /// The text that stands for a default which an empty line would take.
   void setPlaceholder(const QString& text);
   void setInvalid(const QString& message);  ///< "": valid
@@ -44,6 +51,8 @@ class FieldEditor : public QWidget {
 
  Q_SIGNALS:
   void edited();
+  /// The menu of the field, asked for with the mouse or the menu key. \param place  on the screen
+  void menuWanted(const QPoint& place);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -1,13 +1,14 @@
-// Rows and cards of the form.
+// Rows of the form: what stands where in a line.
 #include "ui/configure/form_row.h"
 
+#include <QContextMenuEvent>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/shell/theme.h"
 
@@ -16,9 +17,9 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kTitleWidth = 150;
-constexpr int kSide = 16;
+constexpr int kRowSide = 16;
 
-void setRole(QWidget* widget, const char* role) {
+void setRowRole(QWidget* widget, const char* role) {
   widget->setProperty("role", QString::fromLatin1(role));
   widget->style()->unpolish(widget);
   widget->style()->polish(widget);
@@ -26,52 +27,119 @@ void setRole(QWidget* widget, const char* role) {
 
 }  // namespace
 
+bool holdsWords(const QString& text, const QStringList& words) {
+  return std::all_of(words.begin(), words.end(),
+                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+QString withMarks(const QString& text, const QStringList& words) {
+  std::vector<bool> isMarked(static_cast<std::size_t>(text.size()), false);
+  bool isAny = false;
+  for (const QString& word : words) {
+    for (qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive); at >= 0 && !word.isEmpty();
+         at = text.indexOf(word, at + 1, Qt::CaseInsensitive)) {
+      std::fill_n(isMarked.begin() + at, word.size(), true);
+      isAny = true;
+    }
+  }
+  if (!isAny) return text;
+  const Tokens& colours = tokens();
+  const QString open =
+      QStringLiteral("<span style='background-color:%1; color:%2; font-weight:600'>")
+          .arg(colours.selection.name(), colours.text.name());
+  QString marked;
+  bool isInside = false;
+  for (qsizetype i = 0; i < text.size(); ++i) {
+    const bool isHere = isMarked[static_cast<std::size_t>(i)];
+    if (isHere != isInside) marked += isHere ? open : QStringLiteral("</span>");
+    isInside = isHere;
+    marked += QString(text[i]).toHtmlEscaped();
+  }
+  // A title that is all spans must not be taken for plain text.
+  return QStringLiteral("<span>") + marked + (isInside ? QStringLiteral("</span>") : QString()) +
+         QStringLiteral("</span>");
+}
+
 FormRow::FormRow(std::string key, const QString& title, const Field& field, int indent,
                  QWidget* parent)
     : QWidget(parent),
       key_(std::move(key)),
+      titleText_(title),
       editor_(nullptr),
       title_(new QLabel(title, this)),
-      help_(new QLabel(this)) {
-  editor_ = new FieldEditor(field,
-                            QString::fromStdString(key_)
-                                .replace(QLatin1Char('.'), QLatin1Char(' '))
-                                .replace(QLatin1Char('_'), QLatin1Char(' ')),
-                            this);
-  title_->setFixedWidth(kTitleWidth - indent);
+      help_(new QLabel(this)),
+      reset_(new QToolButton(this)),
+      more_(new QToolButton(this)),
+      tools_(new QHBoxLayout) {
+  const QString name = QString::fromStdString(key_)
+                           .replace(QLatin1Char('.'), QLatin1Char(' '))
+                           .replace(QLatin1Char('_'), QLatin1Char(' '));
+  editor_ = new FieldEditor(field, name, this);
+  title_->setFixedWidth(px(kTitleWidth) - indent);
   title_->setBuddy(editor_->input());
   title_->setToolTip(QString::fromStdString(key_));
+  title_->setTextFormat(Qt::AutoText);
+  title_->setWordWrap(true);
   help_->setWordWrap(true);
   help_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  help_->setMinimumWidth(60);
-  setRole(help_, "small");
+  help_->setMinimumWidth(px(60));
+  setRowRole(help_, "small");
+  for (QToolButton* button : {reset_, more_}) {
+    button->setProperty("quiet", true);
+    button->setFixedSize(px(22), px(24));
+    button->setStyleSheet(QStringLiteral("padding: 0px;"));
+    tools_->addWidget(button);
+  }
+  QSizePolicy kept = reset_->sizePolicy();
+  kept.setRetainSizeWhenHidden(true);  // the columns stay where they are
+  reset_->setSizePolicy(kept);
+  reset_->setText(QStringLiteral("\u21ba"));
+  reset_->setAccessibleName(QStringLiteral("Back to the default: ") + name);
+  reset_->hide();
+  more_->setText(QStringLiteral("\u22ef"));
+  more_->setAccessibleName(QStringLiteral("Sweep, variants: ") + name);
+  more_->setToolTip(QStringLiteral("Sweep this field, make a variant of it (Menu key)"));
+  more_->setFocusPolicy(Qt::ClickFocus);  // the menu key of the editor does the same
+  connect(reset_, &QToolButton::clicked, this, &FormRow::resetWanted);
+  connect(more_, &QToolButton::clicked, this,
+          [this] { Q_EMIT menuWanted(more_->mapToGlobal(QPoint(0, more_->height()))); });
+  connect(editor_, &FieldEditor::menuWanted, this, &FormRow::menuWanted);
+  tools_->setContentsMargins(0, 0, 0, 0);
+  tools_->setSpacing(0);
   auto* grid = new QGridLayout(this);
-  grid->setContentsMargins(kSide + indent, 3, kSide, 3);
-  grid->setHorizontalSpacing(12);
-  grid->setVerticalSpacing(2);
+  grid->setContentsMargins(px(kRowSide) + indent, px(3), px(kRowSide), px(3));
+  grid->setHorizontalSpacing(px(8));
+  grid->setVerticalSpacing(px(2));
   grid->addWidget(title_, 0, 0);
   grid->addWidget(editor_, 0, 1);
-  grid->addWidget(help_, 0, 2);
-  grid->setColumnStretch(2, 1);
-  setMinimumHeight(34);
+  grid->addLayout(tools_, 0, 2);
+  grid->addWidget(help_, 0, 3);
+  grid->setColumnStretch(3, 1);
+  setMinimumHeight(px(34));
   showHelp();
 }
 
-void FormRow::showHelp() {
-  if (!message_.isEmpty()) {
-    help_->setText(message_);
-    return;
-  }
+QString FormRow::meaning() const {
   const Field& field = editor_->field();
   QStringList parts;
   if (!field.doc.empty()) parts << QString::fromStdString(field.doc);
   if (const QString range = rangeText(field); !range.isEmpty()) parts << range;
-  help_->setText(parts.join(QStringLiteral(" \u00b7 ")));
+  return parts.join(QStringLiteral(" \u00b7 "));
 }
 
-void FormRow::setChanged(bool isChanged) {
+void FormRow::showHelp() {
+  const QString text = !message_.isEmpty() ? message_ : !note_.isEmpty() ? note_ : meaning();
+  help_->setText(withMarks(text, message_.isEmpty() ? words_ : QStringList()));
+}
+
+void FormRow::setChanged(bool isChanged, const QString& standard) {
+  if (isChanged) {
+    reset_->setToolTip(QStringLiteral("Back to the default: %1")
+                           .arg(standard.isEmpty() ? QStringLiteral("empty") : standard));
+  }
   if (isChanged == isChanged_) return;
   isChanged_ = isChanged;
+  reset_->setVisible(isChanged);
   title_->setAccessibleDescription(isChanged ? QStringLiteral("differs from the default")
                                              : QString());
   update();
@@ -80,9 +148,37 @@ void FormRow::setChanged(bool isChanged) {
 void FormRow::setMessage(const QString& message) {
   if (message == message_) return;
   message_ = message;
-  setRole(help_, message.isEmpty() ? "small" : "error");
+  setRowRole(help_, message.isEmpty() ? "small" : "error");
   editor_->setInvalid(message);
   showHelp();
+}
+
+void FormRow::setNote(const QString& note) {
+  if (note == note_) return;
+  note_ = note;
+  showHelp();
+}
+
+void FormRow::setSearch(const QStringList& words) {
+  if (words == words_) return;
+  words_ = words;
+  title_->setText(withMarks(titleText_, words));
+  showHelp();
+}
+
+bool FormRow::matches(const QStringList& words) const {
+  return holdsWords(titleText_ + QLatin1Char(' ') + QString::fromStdString(key_) +
+                        QLatin1Char(' ') + group_ + QLatin1Char(' ') + meaning(),
+                    words);
+}
+
+QToolButton* FormRow::addButton(const QString& text, const QString& name) {
+  auto* button = new QToolButton(this);
+  button->setText(text);
+  button->setAccessibleName(name);
+  button->setToolTip(name);
+  tools_->insertWidget(0, button);
+  return button;
 }
 
 void FormRow::setHelpBelow(bool isBelow) {
@@ -91,105 +187,21 @@ void FormRow::setHelpBelow(bool isBelow) {
   auto* grid = static_cast<QGridLayout*>(layout());
   grid->removeWidget(help_);
   if (isBelow) {
-    grid->addWidget(help_, 1, 1, 1, 2);
+    grid->addWidget(help_, 1, 1, 1, 3);
   } else {
-    grid->addWidget(help_, 0, 2);
+    grid->addWidget(help_, 0, 3);
   }
 }
 
 void FormRow::paintEvent(QPaintEvent*) {
   if (!isChanged_) return;
   QPainter painter(this);
-  painter.fillRect(QRect(1, 0, 3, height()), tokens().accent);
+  painter.fillRect(QRect(1, 0, px(3), height()), tokens().accent);
 }
 
-FormSection::FormSection(const QString& title, QWidget* parent)
-    : QFrame(parent), note_(new QLabel(this)), body_(nullptr), more_(new QToolButton(this)) {
-  setRole(this, "card");
-  setAccessibleName(title);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 8);
-  outer->setSpacing(0);
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(12, 8, 12, 6);
-  header->setSpacing(12);
-  auto* heading = new QLabel(title, this);
-  setRole(heading, "title");
-  header->addWidget(heading);
-  header->addStretch();
-  setRole(note_, "small");
-  header->addWidget(note_);
-  outer->addLayout(header);
-  body_ = new QVBoxLayout;
-  body_->setContentsMargins(0, 0, 0, 0);
-  body_->setSpacing(0);
-  outer->addLayout(body_);
-  more_->setProperty("quiet", true);
-  more_->setAccessibleName(QStringLiteral("More fields of %1").arg(title));
-  more_->hide();
-  auto* foot = new QHBoxLayout;
-  foot->setContentsMargins(kSide - 6, 0, kSide, 0);
-  foot->addWidget(more_);
-  foot->addStretch();
-  outer->addLayout(foot);
-  connect(more_, &QToolButton::clicked, this, [this] { setUnfolded(!isUnfolded_); });
-}
-
-void FormSection::setNote(const QString& note) { note_->setText(note); }
-
-void FormSection::addRow(FormRow* row) {
-  rows_.push_back(row);
-  body_->addWidget(row);
-}
-
-void FormSection::addHeading(const QString& title, const QString& doc) {
-  auto* heading = new QLabel(title, this);
-  setRole(heading, "muted");
-  heading->setToolTip(doc);
-  heading->setContentsMargins(kSide, 8, kSide, 2);
-  headings_.push_back({heading, rows_.size()});
-  body_->addWidget(heading);
-}
-
-void FormSection::addWidget(QWidget* widget) {
-  body_->addWidget(widget);
-  widget->show();
-}
-
-void FormSection::clear() {
-  rows_.clear();
-  headings_.clear();
-  while (QLayoutItem* item = body_->takeAt(0)) {
-    if (QWidget* widget = item->widget()) {
-      widget->hide();
-      widget->deleteLater();
-    }
-    delete item;
-  }
-}
-
-void FormSection::setUnfolded(bool isUnfolded) {
-  isUnfolded_ = isUnfolded;
-  arrange();
-}
-
-void FormSection::arrange() {
-  int folded = 0;
-  for (FormRow* row : rows_) {
-    const bool isNeeded = row->isCommon() || row->isChanged() || !row->message().isEmpty();
-    if (!isNeeded) ++folded;
-    row->setVisible(isNeeded || isUnfolded_);
-  }
-  for (std::size_t i = 0; i < headings_.size(); ++i) {
-    const std::size_t end = i + 1 < headings_.size() ? headings_[i + 1].firstRow : rows_.size();
-    bool isShown = false;
-    for (std::size_t row = headings_[i].firstRow; row < end; ++row)
-      isShown = isShown || !rows_[row]->isHidden();
-    headings_[i].widget->setVisible(isShown);
-  }
-  more_->setVisible(folded > 0 || isUnfolded_);
-  more_->setText(isUnfolded_ ? QStringLiteral("Fewer fields")
-                             : QStringLiteral("%1 more fields").arg(folded));
+void FormRow::contextMenuEvent(QContextMenuEvent* event) {
+  event->accept();
+  Q_EMIT menuWanted(event->globalPos());
 }
 
 }  // namespace vitrine::ui

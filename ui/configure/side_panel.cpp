@@ -1,4 +1,4 @@
-// Changes, sweep, variants and TOML, one below the other.
+// Changes, sweep, variants, runs to come and TOML, one below the other.
 #include "ui/configure/side_panel.h"
 
 #include <QComboBox>
@@ -12,54 +12,37 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "core/config/to_toml.h"
+#include "ui/configure/changes_view.h"
+#include "ui/configure/coming_runs.h"
 #include "ui/configure/document.h"
+#include "ui/configure/fold.h"
 #include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_highlighter.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
 namespace {
 
-constexpr std::size_t kMostChanges = 60;
-
-QLabel* titleLabel(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
-  label->setProperty("role", QStringLiteral("title"));
-  return label;
-}
-
-QFrame* rule(QWidget* parent) {
+QFrame* ruleLine(QWidget* parent) {
   auto* line = new QFrame(parent);
   line->setProperty("role", QStringLiteral("rule"));
   return line;
-}
-
-/// A value short enough for a line: texts without quotes.
-QString shortValue(const Json& value) {
-  if (value.is_null()) return QStringLiteral("\u2013");
-  if (value.is_array() && value.size() == 2 && value[0].is_number_integer() &&
-      value[1].is_number_integer()) {
-    const QString first = QString::fromStdString(value[0].dump());  // a size
-    return value[0] == value[1]
-               ? first
-               : first + QStringLiteral(" x ") + QString::fromStdString(value[1].dump());
-  }
-  QString text =
-      QString::fromStdString(value.is_string() ? value.get<std::string>() : tomlValue(value));
-  if (text.size() > 28) text = text.left(27) + QChar(0x2026);
-  return text.toHtmlEscaped();
 }
 
 }  // namespace
 
 SidePanel::SidePanel(QWidget* parent)
     : QWidget(parent),
-      against_(new QComboBox(this)),
-      changes_(new QLabel(this)),
+      changes_(new ChangesView(this)),
       sweep_(new SweepEditor(this)),
+      coming_(new ComingRunsView(this)),
       text_(new QPlainTextEdit(this)),
-      problems_(new QLabel(this)) {
+      comingNote_(new QLabel(this)),
+      problems_(new QLabel(this)),
+      changesFold_(new Fold(QStringLiteral("changes"), QStringLiteral("Changes"), this)),
+      comingFold_(new Fold(QStringLiteral("runs"), QStringLiteral("Runs to come"), this)),
+      textFold_(new Fold(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   auto* outer = new QVBoxLayout(this);
@@ -75,78 +58,50 @@ SidePanel::SidePanel(QWidget* parent)
   column->setContentsMargins(12, 8, 12, 12);
   column->setSpacing(8);
 
-  auto* head = new QHBoxLayout;
-  head->addWidget(titleLabel(QStringLiteral("Changes"), content));
-  head->addStretch();
-  against_->addItem(QStringLiteral("against the defaults"));
-  against_->setAccessibleName(QStringLiteral("What the changes are counted from"));
-  against_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  head->addWidget(against_);
-  column->addLayout(head);
-  changes_->setTextFormat(Qt::RichText);
-  changes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  changes_->setWordWrap(true);
-  changes_->setAccessibleName(QStringLiteral("Changes"));
-  column->addWidget(changes_);
-  column->addWidget(rule(content));
+  changesFold_->corner()->addWidget(changes_->choice());
+  changesFold_->body()->addWidget(changes_);
+  column->addWidget(changesFold_);
+  column->addWidget(ruleLine(content));
   column->addWidget(sweep_);
-  column->addWidget(rule(content));
-  column->addWidget(titleLabel(QStringLiteral("TOML"), content));
+  column->addWidget(ruleLine(content));
+  comingNote_->setProperty("role", QStringLiteral("small"));
+  comingNote_->setWordWrap(true);
+  comingFold_->body()->addWidget(comingNote_);
+  comingFold_->body()->addWidget(coming_);
+  column->addWidget(comingFold_);
+  column->addWidget(ruleLine(content));
   text_->setAccessibleName(QStringLiteral("The experiment as TOML"));
   text_->setFont(monoFont());
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   text_->setTabChangesFocus(true);
-  text_->setMinimumHeight(200);
-  column->addWidget(text_, 1);
+  text_->setMinimumHeight(px(220));
+  text_->setUndoRedoEnabled(false);  // the page's Undo goes over form and text alike
+  new TomlHighlighter(text_->document());
+  textFold_->body()->addWidget(text_, 1);
   problems_->setProperty("role", QStringLiteral("error"));
   problems_->setWordWrap(true);
   problems_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   problems_->setAccessibleName(QStringLiteral("Problems of the text"));
   problems_->hide();
-  column->addWidget(problems_);
+  textFold_->body()->addWidget(problems_);
+  column->addWidget(textFold_, 1);
+  column->addStretch(0);
 
   connect(text_, &QPlainTextEdit::textChanged, this, &SidePanel::textEdited);
-  connect(against_, &QComboBox::currentIndexChanged, this, &SidePanel::againstChanged);
+  connect(changes_, &ChangesView::againstChanged, this, &SidePanel::viewChanged);
+  for (Fold* fold : folds()) connect(fold, &Fold::toggled, this, &SidePanel::viewChanged);
 }
 
-SidePanel::Against SidePanel::against() const {
-  return against_->currentIndex() == 1 ? Against::Run : Against::Defaults;
+std::vector<Fold*> SidePanel::folds() const {
+  std::vector<Fold*> all{changesFold_, comingFold_, textFold_};
+  all.insert(all.end(), sweep_->folds().begin(), sweep_->folds().end());
+  return all;
 }
 
-void SidePanel::setRun(std::int64_t run) {
-  if (run == 0) {
-    against_->removeItem(1);
-    return;
-  }
-  const QString label = QStringLiteral("against run #%1").arg(run);
-  if (against_->count() < 2) {
-    against_->addItem(label);
-  } else {
-    against_->setItemText(1, label);
-  }
-}
-
-void SidePanel::showChanges(const std::vector<Difference>& changes) {
-  if (changes.empty()) {
-    changes_->setText(QStringLiteral("<span style='color:%1'>Nothing differs.</span>")
-                          .arg(tokens().muted.name()));
-    return;
-  }
-  QString html = QStringLiteral("<table width='100%' cellspacing='0' cellpadding='2'>");
-  for (std::size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
-    const Difference& change = changes[i];
-    // Long keys break after their dots.
-    const QString key = QString::fromStdString(change.key)
-                            .toHtmlEscaped()
-                            .replace(QLatin1Char('.'), QStringLiteral(".&#8203;"));
-    html +=
-        QStringLiteral("<tr><td style='color:%1'>%2</td><td align='right'>%3 \u2192 %4</td></tr>")
-            .arg(tokens().muted.name(), key, shortValue(change.before), shortValue(change.after));
-  }
-  html += QStringLiteral("</table>");
-  if (changes.size() > kMostChanges)
-    html += QStringLiteral("%1 more").arg(changes.size() - kMostChanges);
-  changes_->setText(html);
+void SidePanel::setComing(const QString& title, const QString& note) {
+  comingFold_->setTitle(title);
+  comingNote_->setText(note);
+  comingNote_->setVisible(!note.isEmpty());
 }
 
 void SidePanel::showProblems(const std::vector<Problem>& problems) {
@@ -176,18 +131,54 @@ void SidePanel::showProblems(const std::vector<Problem>& problems) {
   text_->setExtraSelections(marks);
   problems_->setText(sentences.join(QLatin1Char('\n')));
   problems_->setVisible(!sentences.isEmpty());
+  sweep_->showProblems(problems);
 }
 
 void SidePanel::setText(const QString& text) {
-  if (text_->toPlainText() == text) return;
+  const QString old = text_->toPlainText();
+  if (old == text) return;
+  // Only what differs is put in: a cursor before or behind it stays where it is.
+  const qsizetype shorter = std::min(old.size(), text.size());
+  qsizetype front = 0;
+  while (front < shorter && old[front] == text[front]) ++front;
+  qsizetype back = 0;
+  while (back < shorter - front && old[old.size() - 1 - back] == text[text.size() - 1 - back])
+    ++back;
   const QSignalBlocker quiet(text_);
-  const int position = text_->textCursor().position();
   const int scrolled = text_->verticalScrollBar()->value();
-  text_->setPlainText(text);
-  QTextCursor cursor = text_->textCursor();
-  cursor.setPosition(std::min(position, static_cast<int>(text.size())));
-  text_->setTextCursor(cursor);
+  QTextCursor edit(text_->document());
+  edit.setPosition(static_cast<int>(front));
+  edit.setPosition(static_cast<int>(old.size() - back), QTextCursor::KeepAnchor);
+  edit.insertText(text.mid(front, text.size() - front - back));
   text_->verticalScrollBar()->setValue(scrolled);
+}
+
+Json SidePanel::viewState() const {
+  Json open = Json::object();
+  for (const Fold* fold : folds()) open[fold->name().toStdString()] = fold->isOpen();
+  const auto against = changes_->against();
+  return {{"open", open},
+          {"against", against == ChangesView::Against::Defaults  ? Json("defaults")
+                      : against == ChangesView::Against::Nearest ? Json("nearest")
+                                                                 : Json(changes_->run())},
+          {"all_keys", changes_->showsAll()}};
+}
+
+void SidePanel::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  if (const auto open = state.find("open"); open != state.end() && open->is_object()) {
+    for (Fold* fold : folds()) {
+      const auto one = open->find(fold->name().toStdString());
+      if (one != open->end() && one->is_boolean()) fold->setOpen(one->get<bool>());
+    }
+  }
+  if (const auto all = state.find("all_keys"); all != state.end() && all->is_boolean())
+    changes_->setShowsAll(all->get<bool>());
+  const auto against = state.find("against");
+  if (against == state.end()) return;
+  if (against->is_number_integer()) changes_->compareWith(against->get<std::int64_t>());
+  if (*against == "nearest") changes_->setAgainst(ChangesView::Against::Nearest);
+  if (*against == "defaults") changes_->setAgainst(ChangesView::Against::Defaults);
 }
 
 }  // namespace vitrine::ui

@@ -1,19 +1,23 @@
-// Beside the form: what changes, what multiplies the runs, and the experiment as text.
+// Beside the form: what changes, what multiplies the runs, the runs to come, and the experiment as
+// text.
 #pragma once
 
 #include <QWidget>
 #include <cstdint>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/config/config.h"
 #include "core/config/experiment.h"
 
-class QComboBox;
 class QLabel;
 class QPlainTextEdit;
 
 namespace vitrine::ui {
 
+class ChangesView;
+class ComingRunsView;
+class Fold;
 class SweepEditor;
 
 class SidePanel : public QWidget {
@@ -22,29 +26,34 @@ class SidePanel : public QWidget {
   explicit SidePanel(QWidget* parent = nullptr);
 
   [[nodiscard]] SweepEditor& sweep() const { return *sweep_; }
+  [[nodiscard]] ChangesView& changes() const { return *changes_; }
+  [[nodiscard]] ComingRunsView& coming() const { return *coming_; }
   [[nodiscard]] QPlainTextEdit& text() const { return *text_; }
 
-  /// What the changes are counted from.
-  enum class Against { Defaults, Run };
-  [[nodiscard]] Against against() const;
-  /// \param run  0 where none is selected
-  void setRun(std::int64_t run);
-  void showChanges(const std::vector<Difference>& changes);
+  /// One line over the runs to come: "6 runs, about 9 min".
+  void setComing(const QString& title, const QString& note);
   /// Lines of the text with problems are marked; each problem is one sentence under it.
   void showProblems(const std::vector<Problem>& problems);
-  /// Sets the text without telling textEdited(); the cursor stays where it is.
+  /// Sets the text without telling textEdited(); cursor and selection stay on what they were on.
   void setText(const QString& text);
+
+  /// Which parts are open, and what the changes are counted from.
+  [[nodiscard]] Json viewState() const;
+  void setViewState(const Json& state);
 
  Q_SIGNALS:
   void textEdited();
-  void againstChanged();
+  void viewChanged();
 
  private:
-  QComboBox* against_;
-  QLabel* changes_;
+  [[nodiscard]] std::vector<Fold*> folds() const;
+
+  ChangesView* changes_;
   SweepEditor* sweep_;
+  ComingRunsView* coming_;
   QPlainTextEdit* text_;
-  QLabel* problems_;
+  QLabel *comingNote_, *problems_;
+  Fold *changesFold_, *comingFold_, *textFold_;
 };
 
 }  // namespace vitrine::ui

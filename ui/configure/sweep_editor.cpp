@@ -6,11 +6,14 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/to_toml.h"
+#include "ui/configure/fold.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
@@ -31,6 +34,13 @@ QToolButton* quietButton(const QString& text, const QString& name, QWidget* pare
   button->setAccessibleName(name);
   button->setToolTip(name);
   return button;
+}
+
+/// As tall as its lines, up to six.
+void fitOverrides(QPlainTextEdit& overrides) {
+  overrides.setFixedHeight(overrides.fontMetrics().height() *
+                               std::clamp(overrides.document()->blockCount(), 1, 6) +
+                           px(26));
 }
 
 }  // namespace
@@ -60,37 +70,52 @@ QString valuesText(const std::vector<Json>& values) {
 
 SweepEditor::SweepEditor(QWidget* parent)
     : QWidget(parent),
+      stages_(new QLabel(this)),
       seeds_(new QLineEdit(this)),
       axesBox_(new QVBoxLayout),
       variantsBox_(new QVBoxLayout) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(6);
-  const auto heading = [&](const QString& text, const QString& button, auto slot) {
-    auto* line = new QHBoxLayout;
-    line->addWidget(labelOf(text, "title", this));
-    line->addStretch();
-    QToolButton* add = quietButton(button, QStringLiteral("Add: ") + button.mid(2), this);
+  column->setSpacing(px(8));
+  const auto fold = [&](const QString& name, const QString& title, const QString& button,
+                        const QString& tip, auto slot) {
+    auto* part = new Fold(name, title, this);
+    QToolButton* add = quietButton(button, tip, part);
     connect(add, &QToolButton::clicked, this, slot);
-    line->addWidget(add);
-    column->addLayout(line);
+    part->corner()->addWidget(add);
+    column->addWidget(part);
+    folds_.push_back(part);
+    return part;
   };
-  heading(QStringLiteral("Sweep"), QStringLiteral("+ axis"), &SweepEditor::addAxis);
+  Fold* sweep = fold(QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
+                     QStringLiteral("Add an axis: every value makes a run"),
+                     qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
   auto* seedLabel = labelOf(QStringLiteral("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
   seedLine->addWidget(seedLabel);
   seeds_->setPlaceholderText(QStringLiteral("0, 1, 2 for three runs"));
   seeds_->setAccessibleName(QStringLiteral("Seeds, comma separated"));
+  seeds_->setToolTip(
+      QStringLiteral("Values of train.seed, the fastest axis: every other axis and "
+                     "variant is run with each"));
   seedLine->addWidget(seeds_, 1);
-  column->addLayout(seedLine);
-  axesBox_->setSpacing(4);
-  column->addLayout(axesBox_);
-  column->addSpacing(6);
-  heading(QStringLiteral("Variants"), QStringLiteral("+ variant"), &SweepEditor::addVariant);
-  variantsBox_->setSpacing(8);
-  column->addLayout(variantsBox_);
-  connect(seeds_, &QLineEdit::textEdited, this, &SweepEditor::edited);
+  sweep->body()->addLayout(seedLine);
+  axesBox_->setSpacing(px(4));
+  sweep->body()->addLayout(axesBox_);
+  Fold* variants =
+      fold(QStringLiteral("variants"), QStringLiteral("Variants"), QStringLiteral("+ variant"),
+           QStringLiteral("Add a variant: a named change, compared with the first"),
+           qOverload<>(&SweepEditor::addVariant));
+  variantsBox_->setSpacing(px(8));
+  variants->body()->addLayout(variantsBox_);
+  stages_->setProperty("role", QStringLiteral("small"));
+  stages_->setWordWrap(true);
+  stages_->setAccessibleName(QStringLiteral("Stages"));
+  stages_->hide();
+  variants->body()->addWidget(stages_);
+  connect(seeds_, &QLineEdit::textEdited, this,
+          [this] { Q_EMIT edited(QStringLiteral("seeds"), QStringLiteral("sweep:seeds")); });
 }
 
 void SweepEditor::setKeys(const QStringList& keys) {
@@ -105,7 +130,25 @@ void SweepEditor::complete(QLineEdit* line) const {
   line->setCompleter(completer);
 }
 
+void SweepEditor::showStages(const Document& document) {
+  QStringList names;
+  if (const auto stages = document.rest.find("stage");
+      stages != document.rest.end() && stages->is_array()) {
+    for (const Json& stage : *stages) {
+      names << QString::fromStdString(stage.is_object() && stage.contains("name") &&
+                                              stage["name"].is_string()
+                                          ? stage["name"].get<std::string>()
+                                          : std::string("?"));
+    }
+  }
+  stages_->setVisible(!names.isEmpty());
+  stages_->setText(QStringLiteral("Stages, each a run that follows the one before: %1. They are "
+                                  "edited in the TOML.")
+                       .arg(names.join(QStringLiteral(" \u2192 "))));
+}
+
 void SweepEditor::setDocument(const Document& document) {
+  showStages(document);
   Document shown;
   applyTo(shown);
   const auto same = [](const Document& a, const Document& b) {
@@ -169,22 +212,109 @@ QStringList SweepEditor::factors(const Document& document) {
 
 void SweepEditor::addAxis() {
   appendAxis({}, {});
+  folds_[0]->setOpen(true);
   axes_.back().key->setFocus();
+}
+
+void SweepEditor::sweep(const std::string& key, const std::vector<Json>& values) {
+  folds_[0]->setOpen(true);
+  QLineEdit* line = seeds_;
+  if (key != kSeedKey) {
+    const auto there = std::find_if(axes_.begin(), axes_.end(), [&](const AxisRow& axis) {
+      return axis.key->text().trimmed().toStdString() == key;
+    });
+    if (there == axes_.end()) {
+      appendAxis(key, values);
+      line = axes_.back().values;
+    } else {
+      line = there->values;
+    }
+  } else if (seeds_->text().trimmed().isEmpty()) {
+    seeds_->setText(valuesText(values));
+  }
+  line->setFocus();
+  line->selectAll();
+  Q_EMIT edited(QStringLiteral("sweep of ") + QString::fromStdString(key), QString());
+}
+
+void SweepEditor::addVariant(const std::string& name, const std::string& key, const Json& value) {
+  folds_[1]->setOpen(true);
+  if (variants_.empty()) appendVariant({"baseline", {}});
+  appendVariant({name, {{key, value}}});
+  variants_.back().name->setFocus();
+  variants_.back().name->selectAll();
+  Q_EMIT edited(QStringLiteral("variant ") + QString::fromStdString(name), QString());
+}
+
+void SweepEditor::addToVariant(int place, const std::string& key, const Json& value) {
+  if (place < 0 || static_cast<std::size_t>(place) >= variants_.size()) return;
+  const VariantRow& row = variants_[static_cast<std::size_t>(place)];
+  std::vector<std::string> bad;
+  auto said = parseOverrides(row.overrides->toPlainText().toStdString(), bad);
+  const auto there =
+      std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == key; });
+  if (there == said.end()) {
+    said.emplace_back(key, value);
+  } else {
+    there->second = value;
+  }
+  QString text = QString::fromStdString(overridesText(said));
+  for (const std::string& line : bad) text += QLatin1Char('\n') + QString::fromStdString(line);
+  const QSignalBlocker quiet(row.overrides);
+  row.overrides->setPlainText(text);
+  fitOverrides(*row.overrides);
+  Q_EMIT edited(QStringLiteral("variant ") + row.name->text(), QString());
+}
+
+QStringList SweepEditor::variantNames() const {
+  QStringList names;
+  for (const VariantRow& row : variants_) names << row.name->text();
+  return names;
+}
+
+void SweepEditor::showProblems(const std::vector<Problem>& problems) {
+  for (const AxisRow& axis : axes_) {
+    const std::string key = axis.key->text().trimmed().toStdString();
+    QString said;
+    for (const Problem& problem : problems) {
+      const bool isMine =
+          !key.empty() &&
+          (problem.key == "sweep." + key ||
+           (problem.key == key && problem.message.starts_with("there is no such key")));
+      if (!isMine) continue;
+      said = QString::fromStdString(problem.message);
+      if (!problem.nearest.empty())
+        said += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
+      break;
+    }
+    axis.problem->setText(said);
+    axis.problem->setVisible(!said.isEmpty());
+    for (QLineEdit* line : {axis.key, axis.values}) {
+      if (line->property("invalid").toBool() == !said.isEmpty()) continue;
+      line->setProperty("invalid", !said.isEmpty());
+      line->style()->unpolish(line);
+      line->style()->polish(line);
+    }
+  }
 }
 
 void SweepEditor::addVariant() {
   // The first variant is the baseline: an ablation needs it beside the change.
   if (variants_.empty()) appendVariant({"baseline", {}});
   appendVariant({"+ change", {}});
+  folds_[1]->setOpen(true);
   variants_.back().overrides->setFocus();
-  Q_EMIT edited();
+  Q_EMIT edited(QStringLiteral("new variant"), QString());
 }
 
 void SweepEditor::appendAxis(const std::string& key, const std::vector<Json>& values) {
   auto* row = new QWidget(this);
-  auto* line = new QHBoxLayout(row);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(4);
+  auto* column = new QVBoxLayout(row);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(px(2));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(4));
+  column->addLayout(line);
   auto* keyLine = new QLineEdit(QString::fromStdString(key), row);
   keyLine->setPlaceholderText(QStringLiteral("key"));
   keyLine->setAccessibleName(QStringLiteral("Key of the sweep axis"));
@@ -197,16 +327,25 @@ void SweepEditor::appendAxis(const std::string& key, const std::vector<Json>& va
   line->addWidget(keyLine, 1);
   line->addWidget(valueLine, 1);
   line->addWidget(remove);
+  QLabel* problem = labelOf(QString(), "error", row);
+  problem->setWordWrap(true);
+  problem->hide();
+  column->addWidget(problem);
   axesBox_->addWidget(row);
   row->show();
-  axes_.push_back({row, keyLine, valueLine});
-  connect(keyLine, &QLineEdit::textChanged, this, &SweepEditor::edited);
-  connect(valueLine, &QLineEdit::textEdited, this, &SweepEditor::edited);
+  axes_.push_back({row, keyLine, valueLine, problem});
+  const QString mergeKey = QStringLiteral("sweep:%1").arg(reinterpret_cast<quintptr>(row));
+  connect(keyLine, &QLineEdit::textChanged, this, [this, mergeKey] {
+    Q_EMIT edited(QStringLiteral("sweep axis"), mergeKey + QStringLiteral(":key"));
+  });
+  connect(valueLine, &QLineEdit::textEdited, this, [this, mergeKey] {
+    Q_EMIT edited(QStringLiteral("sweep values"), mergeKey + QStringLiteral(":values"));
+  });
   connect(remove, &QToolButton::clicked, this, [this, row] {
     axes_.erase(std::find_if(axes_.begin(), axes_.end(),
                              [row](const AxisRow& one) { return one.row == row; }));
     row->deleteLater();
-    Q_EMIT edited();
+    Q_EMIT edited(QStringLiteral("removal of an axis"), QString());
   });
 }
 
@@ -230,10 +369,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   overrides->setAccessibleName(QStringLiteral("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);
   overrides->setLineWrapMode(QPlainTextEdit::NoWrap);
-  overrides->setFixedHeight(
-      overrides->fontMetrics().height() *
-          static_cast<int>(std::clamp<std::size_t>(variant.set.size(), 1, 6)) +
-      26);
+  fitOverrides(*overrides);
   column->addWidget(overrides);
   QLabel* problem = labelOf(QString(), "error", row);
   problem->setWordWrap(true);
@@ -242,13 +378,19 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   variantsBox_->addWidget(row);
   row->show();
   variants_.push_back({row, name, overrides, problem});
-  connect(name, &QLineEdit::textEdited, this, &SweepEditor::edited);
-  connect(overrides, &QPlainTextEdit::textChanged, this, &SweepEditor::edited);
+  const QString mergeKey = QStringLiteral("variant:%1").arg(reinterpret_cast<quintptr>(row));
+  connect(name, &QLineEdit::textEdited, this, [this, mergeKey] {
+    Q_EMIT edited(QStringLiteral("name of a variant"), mergeKey + QStringLiteral(":name"));
+  });
+  connect(overrides, &QPlainTextEdit::textChanged, this, [this, overrides, mergeKey] {
+    fitOverrides(*overrides);
+    Q_EMIT edited(QStringLiteral("changes of a variant"), mergeKey + QStringLiteral(":set"));
+  });
   connect(remove, &QToolButton::clicked, this, [this, row] {
     variants_.erase(std::find_if(variants_.begin(), variants_.end(),
                                  [row](const VariantRow& one) { return one.row == row; }));
     row->deleteLater();
-    Q_EMIT edited();
+    Q_EMIT edited(QStringLiteral("removal of a variant"), QString());
   });
 }
 

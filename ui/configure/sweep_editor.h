@@ -14,6 +14,8 @@ class QVBoxLayout;
 
 namespace vitrine::ui {
 
+class Fold;
+
 class SweepEditor : public QWidget {
   Q_OBJECT
  public:
@@ -29,18 +31,32 @@ class SweepEditor : public QWidget {
   /// What multiplies the runs, in words: "2 variants", "3 seeds", "4 values of train.batch_size".
   [[nodiscard]] static QStringList factors(const Document& document);
 
+  /// An axis over a field, or more values for the one there is; its values get the focus.
+  void sweep(const std::string& key, const std::vector<Json>& values);
+  /// A variant that says one thing. \param name  "+ width 256"
+  void addVariant(const std::string& name, const std::string& key, const Json& value);
+  /// Lets an existing variant say it. \param place  as in variantNames()
+  void addToVariant(int place, const std::string& key, const Json& value);
+  [[nodiscard]] QStringList variantNames() const;
+  /// What is wrong with an axis, beside it.
+  void showProblems(const std::vector<Problem>& problems);
+  /// "sweep" and "variants", which open and close.
+  [[nodiscard]] const std::vector<Fold*>& folds() const { return folds_; }
+
  public Q_SLOTS:
   void addAxis();
   void addVariant();
 
  Q_SIGNALS:
-  void edited();
+  /// \param mergeKey  edits with the same one are one step of Undo; "" for a step of its own
+  void edited(const QString& label, const QString& mergeKey);
 
  private:
   struct AxisRow {
     QWidget* row;
     QLineEdit* key;
     QLineEdit* values;
+    QLabel* problem;
   };
   struct VariantRow {
     QWidget* row;
@@ -52,7 +68,11 @@ class SweepEditor : public QWidget {
   void appendVariant(const Document::Variant& variant);
   void complete(QLineEdit* line) const;
 
+  void showStages(const Document& document);
+
   QStringList keys_;
+  std::vector<Fold*> folds_;
+  QLabel* stages_;
   QLineEdit* seeds_;
   QVBoxLayout* axesBox_;
   QVBoxLayout* variantsBox_;

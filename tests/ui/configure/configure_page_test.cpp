@@ -1,11 +1,9 @@
 #include "ui/configure/configure_page.h"
 
-#include <QClipboard>
 #include <QComboBox>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
-#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
@@ -14,9 +12,8 @@
 #include <QTest>
 #include <thread>
 
-#include "tests/ui/configure/catalog.h"
-#include "tests/ui/configure/fake_workbench.h"
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/changes_view.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
@@ -24,59 +21,6 @@
 
 namespace vitrine::ui {
 namespace {
-
-class Configure : public ::testing::Test {
- protected:
-  Configure() : workbench_(testCatalog()) {
-    // A stand-in for the program: answers `check`, and writes down what `enqueue` was told.
-    program_ = workbench_.path(QStringLiteral("vitrine"));
-    QFile file(program_);
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(
-        "#!/bin/sh\n"
-        "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
-        "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
-        "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
-        "else echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
-    file.close();
-    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("VITRINE_PROGRAM", program_.toUtf8());
-  }
-  ~Configure() override { qunsetenv("VITRINE_PROGRAM"); }
-
-  std::unique_ptr<ConfigurePage> page() {
-    auto made = std::make_unique<ConfigurePage>(workbench_);
-    made->resize(1100, 800);
-    return made;
-  }
-  static QString labels(const QWidget& widget) {
-    QStringList texts;
-    for (const QLabel* label : widget.findChildren<QLabel*>()) {
-      if (!label->isHidden()) texts << label->text();
-    }
-    return texts.join(QLatin1Char('\n'));
-  }
-  static void type(ConfigurePage& page, const std::string& key, const QString& text) {
-    auto* line = qobject_cast<QLineEdit*>(page.form().row(key)->editor().input());
-    ASSERT_NE(line, nullptr);
-    line->setText(text);
-    Q_EMIT line->textEdited(text);
-    QCoreApplication::processEvents();
-  }
-  static QPushButton* startButton(const ConfigurePage& page) {
-    for (QPushButton* button : page.findChildren<QPushButton*>()) {
-      if (button->text() == QLatin1String("Start")) return button;
-    }
-    return nullptr;
-  }
-  QString fileText(const QString& name) {
-    QFile file(name);
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-  }
-
-  FakeWorkbench workbench_;
-  QString program_;
-};
 
 TEST_F(Configure, StartsSoundWithTheDefaults) {
   const auto shown = page();
@@ -166,8 +110,8 @@ TEST_F(Configure, CountsRunsAsVariantsTimesSeeds) {
   const auto shown = page();
   auto& sweep = shown->side().sweep();
   sweep.addVariant();
-  auto* seeds = sweep.findChild<QLineEdit*>();
-  ASSERT_EQ(seeds->accessibleName().toStdString(), "Seeds, comma separated");
+  QLineEdit* seeds = named<QLineEdit>(sweep, QStringLiteral("Seeds, comma separated"));
+  ASSERT_NE(seeds, nullptr);
   seeds->setText(QStringLiteral("0, 1, 2"));
   Q_EMIT seeds->textEdited(seeds->text());
   sweep.findChildren<QPlainTextEdit*>().last()->setPlainText(QStringLiteral("model.width = 256"));
@@ -281,10 +225,10 @@ TEST_F(Configure, ComparesWithTheSelectedRun) {
   workbench_.selection().setRuns({run}, run);
   type(*shown, "model.width", QStringLiteral("128"));
   shown->planNow();
-  auto* against = shown->side().findChild<QComboBox*>();
-  ASSERT_EQ(against->count(), 2);
-  EXPECT_EQ(against->itemText(1).toStdString(), "against run #" + std::to_string(run));
-  against->setCurrentIndex(1);
+  QComboBox* against = shown->side().changes().choice();
+  against->setCurrentIndex(
+      against->findText(QStringLiteral("against run #%1").arg(run), Qt::MatchExactly));
+  EXPECT_EQ(shown->side().changes().run(), run);
   const QString said = labels(shown->side());
   EXPECT_TRUE(said.contains(QStringLiteral("96 \u2192 128"))) << said.toStdString();
   EXPECT_FALSE(said.contains(QStringLiteral("dataset")));
@@ -307,14 +251,6 @@ TEST_F(Configure, OpensADroppedFile) {
   QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(shown.get(), &drop);
   EXPECT_EQ(shown->plan().title, "Dropped");
-}
-
-TEST_F(Configure, CopiesACommandThatCarriesTheText) {
-  const auto shown = page();
-  shown->copyAsCommand();
-  const QString command = QGuiApplication::clipboard()->text();
-  EXPECT_TRUE(command.startsWith(QStringLiteral("vitrine train - --db '")));
-  EXPECT_TRUE(command.contains(QString::fromStdString(shown->text())));
 }
 
 TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {

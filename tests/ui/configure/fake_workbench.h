@@ -5,6 +5,7 @@
 
 #include <QTemporaryDir>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -27,7 +28,7 @@ class FakeWorkbench : public Workbench {
   const Catalog& catalog() override { return catalog_; }
   void askCatalogAgain() override { ++asked; }
   const RunRow* run(std::int64_t id) override {
-    rows_[id] = store_.run(id);
+    if (written_.count(id) == 0) rows_[id] = store_.run(id);
     return &rows_[id];
   }
   const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
@@ -45,7 +46,14 @@ class FakeWorkbench : public Workbench {
     run.name = name;
     run.config = config;
     run.origins = Json::object();
-    return store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
+    const std::int64_t id = store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
+    rows_[id] = store_.run(id);
+    return id;
+  }
+  /// Changes the row as the list shows it, not as it is stored.
+  RunRow& row(std::int64_t id) {
+    written_.insert(id);
+    return rows_.at(id);
   }
   [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
   void become(Catalog catalog) {
@@ -66,6 +74,7 @@ class FakeWorkbench : public Workbench {
   QueueDesk queue_;
   Catalog catalog_;
   std::map<std::int64_t, RunRow> rows_;
+  std::set<std::int64_t> written_;  ///< rows that a test wrote by hand
 };
 
 }  // namespace vitrine::ui

@@ -1,0 +1,82 @@
+// A page over a catalog written by hand, with a stand-in for the headless program.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <memory>
+
+#include "tests/ui/configure/catalog.h"
+#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/figures/qt_test.h"
+#include "ui/configure/configure_page.h"
+#include "ui/configure/experiment_form.h"
+
+namespace vitrine::ui {
+
+class Configure : public ::testing::Test {
+ protected:
+  Configure() : workbench_(testCatalog()) {
+    // A stand-in for the program: answers `check`, and writes down what `enqueue` was told.
+    program_ = workbench_.path(QStringLiteral("vitrine"));
+    QFile file(program_);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(
+        "#!/bin/sh\n"
+        "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
+        "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
+        "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
+        "else echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", program_.toUtf8());
+  }
+  ~Configure() override { qunsetenv("VITRINE_PROGRAM"); }
+
+  std::unique_ptr<ConfigurePage> page() {
+    auto made = std::make_unique<ConfigurePage>(workbench_);
+    made->resize(1100, 800);
+    return made;
+  }
+  static QString labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (!label->isHidden()) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n'));
+  }
+  static void type(ConfigurePage& page, const std::string& key, const QString& text) {
+    auto* line = qobject_cast<QLineEdit*>(page.form().row(key)->editor().input());
+    ASSERT_NE(line, nullptr);
+    line->setText(text);
+    Q_EMIT line->textEdited(text);
+    QCoreApplication::processEvents();
+  }
+  /// The control of that accessible name or text; nullptr where there is none.
+  template <class Widget>
+  static Widget* named(const QWidget& in, const QString& name) {
+    for (Widget* widget : in.findChildren<Widget*>()) {
+      if (widget->accessibleName() == name) return widget;
+    }
+    return nullptr;
+  }
+  static QPushButton* startButton(const ConfigurePage& page) {
+    for (QPushButton* button : page.findChildren<QPushButton*>()) {
+      if (button->text() == QLatin1String("Start")) return button;
+    }
+    return nullptr;
+  }
+  QString fileText(const QString& name) {
+    QFile file(name);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+
+  FakeWorkbench workbench_;
+  QString program_;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,512 @@
+// Undo, sweep, variants, forecast and command, through the controls of the page.
+#include <QAction>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QProcess>
+#include <QTest>
+#include <QToolButton>
+#include <random>
+
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/changes_view.h"
+#include "ui/configure/coming_runs.h"
+#include "ui/configure/document.h"
+#include "ui/configure/run_picker.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_patch.h"
+#include "ui/configure/train_command.h"
+#include "ui/shell/run_facts.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Editing : public Configure {
+ protected:
+  static void choose(ConfigurePage& page, const std::string& key, const QString& text) {
+    auto* list = qobject_cast<QComboBox*>(page.form().row(key)->editor().input());
+    ASSERT_NE(list, nullptr);
+    list->setCurrentIndex(list->findData(text));
+    QCoreApplication::processEvents();
+  }
+  static QString lineText(ConfigurePage& page, const std::string& key) {
+    return qobject_cast<QLineEdit*>(page.form().row(key)->editor().input())->text();
+  }
+  static void menu(ConfigurePage& page, const std::string& key, const QString& entry) {
+    const auto made = page.fieldMenu(page.form().row(key));
+    QList<QAction*> actions = made->actions();
+    for (QAction* action : made->actions()) {
+      if (action->menu() != nullptr) actions += action->menu()->actions();
+    }
+    for (QAction* action : actions) {
+      if (action->text() != entry) continue;
+      ASSERT_TRUE(action->isEnabled()) << entry.toStdString();
+      action->trigger();
+      QCoreApplication::processEvents();
+      return;
+    }
+    FAIL() << "the menu has no " << entry.toStdString();
+  }
+  static void enter(QWidget& in, const QString& name, const QString& text) {
+    auto* line = named<QLineEdit>(in, name);
+    ASSERT_NE(line, nullptr) << name.toStdString();
+    line->setText(text);
+    Q_EMIT line->textEdited(text);
+    QCoreApplication::processEvents();
+  }
+  /// The same experiment, as the form shows it.
+  static Document shownBy(ConfigurePage& page) {
+    Document document = page.form().document();
+    page.side().sweep().applyTo(document);
+    return document;
+  }
+};
+
+TEST_F(Editing, TakesBackWhatWasTypedInAFieldAsOneStep) {
+  const auto shown = page();
+  shown->show();
+  const std::string before = shown->text();
+  auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
+  line->setFocus();
+  line->selectAll();
+  QTest::keyClicks(line, QStringLiteral("128"));
+  EXPECT_NE(shown->text().find("width = 128"), std::string::npos);
+  QTest::keyClick(line, Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_EQ(shown->text(), before);
+  EXPECT_EQ(lineText(*shown, "model.width").toStdString(), "96");
+  QTest::keyClick(line, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_EQ(lineText(*shown, "model.width").toStdString(), "128");
+  QTest::keyClick(line, Qt::Key_Z, Qt::ControlModifier);
+  QTest::keyClick(line, Qt::Key_Y, Qt::ControlModifier);
+  EXPECT_NE(shown->text().find("width = 128"), std::string::npos);
+}
+
+TEST_F(Editing, UndoesFormSweepAndTextInTheOrderTheyWereMade) {
+  const auto shown = page();
+  const std::string start = shown->text();
+  choose(*shown, "model.pool", QStringLiteral("mean"));
+  const std::string first = shown->text();
+  enter(shown->side(), QStringLiteral("Seeds, comma separated"), QStringLiteral("0, 1"));
+  const std::string second = shown->text();
+  shown->side().text().moveCursor(QTextCursor::End);
+  shown->side().text().insertPlainText(QStringLiteral("\n[train]\nepochs = 7\n"));
+  shown->planNow();
+  EXPECT_EQ(lineText(*shown, "train.epochs").toStdString(), "7");
+  shown->undo();
+  EXPECT_EQ(shown->text(), second);
+  shown->undo();
+  EXPECT_EQ(shown->text(), first);
+  EXPECT_EQ(named<QLineEdit>(shown->side(), QStringLiteral("Seeds, comma separated"))
+                ->text()
+                .toStdString(),
+            "");
+  shown->undo();
+  EXPECT_EQ(shown->text(), start);
+  EXPECT_FALSE(shown->history().canUndo());
+  for (int i = 0; i < 3; ++i) shown->redo();
+  EXPECT_EQ(lineText(*shown, "train.epochs").toStdString(), "7");
+}
+
+TEST_F(Editing, EndsWhereItBeganAfterAnyEditsAreTakenBack) {
+  std::mt19937 random(11);
+  const auto shown = page();
+  const std::string start = shown->text();
+  const auto pick = [&](std::size_t n) { return random() % n; };
+  for (int i = 0; i < 60; ++i) {
+    switch (pick(7)) {
+      case 0:
+        type(*shown, "model.width", QString::number(32 + 32 * pick(5)));
+        break;
+      case 1:
+        choose(*shown, "model.pool",
+               pick(2) != 0 ? QStringLiteral("mean") : QStringLiteral("last"));
+        break;
+      case 2:
+        choose(*shown, "model.architecture",
+               pick(2) != 0 ? QStringLiteral("blind") : QStringLiteral("picture"));
+        break;
+      case 3:
+        enter(shown->side(), QStringLiteral("Seeds, comma separated"),
+              pick(2) != 0 ? QStringLiteral("0, 1, 2") : QString());
+        break;
+      case 4:
+        menu(*shown, "model.heads", QStringLiteral("New variant from this field"));
+        break;
+      case 5: {
+        auto* box = shown->form().findChild<QCheckBox*>(QStringLiteral("observe.calibration"));
+        box->setChecked(!box->isChecked());
+        break;
+      }
+      default:
+        shown->side().text().moveCursor(QTextCursor::Start);
+        shown->side().text().insertPlainText(QStringLiteral("# note %1\n").arg(i));
+        shown->planNow();
+        break;
+    }
+    QCoreApplication::processEvents();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    Problem problem;
+    const auto written = parseDocument(shown->text(), problem);
+    ASSERT_TRUE(written) << problem.message;
+    ASSERT_TRUE(meansTheSame(*written, shownBy(*shown))) << shown->text();
+  }
+  const std::string end = shown->text();
+  while (shown->history().canUndo()) shown->undo();
+  EXPECT_EQ(shown->text(), start);
+  while (shown->history().canRedo()) shown->redo();
+  EXPECT_EQ(shown->text(), end);
+  Problem problem;
+  EXPECT_TRUE(meansTheSame(*parseDocument(end, problem), shownBy(*shown)));
+}
+
+TEST_F(Editing, KeepsTheCommentsOfAnOpenedFile) {
+  const auto shown = page();
+  shown->setText(
+      "# why\ntitle = \"x\"\n[model]\narchitecture = \"picture\" # this one\nwidth = 64 # wide\n"
+      "[task]\nname = \"sorting\"\n[data]\ndataset = \"squares\"\n");
+  type(*shown, "model.width", QStringLiteral("128"));
+  choose(*shown, "model.pool", QStringLiteral("mean"));
+  for (const char* kept : {"# why", "# this one", "width = 128 # wide", "pool = \"mean\""})
+    EXPECT_NE(shown->text().find(kept), std::string::npos) << kept << "\n" << shown->text();
+}
+
+TEST_F(Editing, KeepsCursorAndSelectionWhileTheFormEditsTheText) {
+  const auto shown = page();
+  QPlainTextEdit& text = shown->side().text();
+  QTextCursor cursor = text.document()->find(QStringLiteral("dataset"));
+  text.setTextCursor(cursor);
+  type(*shown, "model.width", QStringLiteral("128"));
+  EXPECT_EQ(text.textCursor().selectedText().toStdString(), "dataset");
+}
+
+TEST_F(Editing, GivesAChangedFieldAWayBack) {
+  const auto shown = page();
+  type(*shown, "model.width", QStringLiteral("128"));
+  auto* back = named<QToolButton>(*shown->form().row("model.width"),
+                                  QStringLiteral("Back to the default: model width"));
+  ASSERT_NE(back, nullptr);
+  EXPECT_FALSE(back->isHidden());
+  back->click();
+  EXPECT_EQ(lineText(*shown, "model.width").toStdString(), "96");
+  EXPECT_TRUE(back->isHidden());
+  EXPECT_EQ(shown->text().find("width"), std::string::npos);
+}
+
+TEST_F(Editing, FindsFieldsByTitleKeyAndMeaning) {
+  const auto shown = page();
+  const auto visible = [&](const std::string& key) { return !shown->form().row(key)->isHidden(); };
+  enter(*shown, QStringLiteral("Find a field"), QStringLiteral("probability skipping"));
+  EXPECT_TRUE(visible("model.drop_path"));
+  EXPECT_FALSE(visible("model.width"));
+  enter(*shown, QStringLiteral("Find a field"), QStringLiteral("beta1"));  // folded otherwise
+  EXPECT_TRUE(visible("train.optimizer.beta1"));
+  EXPECT_TRUE(labels(*shown->form().row("train.optimizer.beta1"))
+                  .contains(QStringLiteral("background-color")));
+  enter(*shown, QStringLiteral("Find a field"), QStringLiteral("nothing like this"));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No field says that.")));
+  enter(*shown, QStringLiteral("Find a field"), QString());
+  EXPECT_TRUE(visible("model.width"));
+  EXPECT_FALSE(visible("train.optimizer.beta1"));
+}
+
+TEST_F(Editing, SweepsAFieldFromItsMenu) {
+  const auto shown = page();
+  menu(*shown, "model.heads", QStringLiteral("Sweep this field"));
+  menu(*shown, "train.seed", QStringLiteral("Sweep this field"));
+  menu(*shown, "model.qkv_bias", QStringLiteral("Sweep this field"));
+  shown->planNow();
+  EXPECT_EQ(shown->plan().runs.size(), 2U * 3U * 2U);
+  const Document document = shownBy(*shown);
+  EXPECT_EQ(document.axis("model.heads")->values, (std::vector<Json>{4, 8}));
+  EXPECT_EQ(document.axis("train.seed")->values, (std::vector<Json>{0, 1, 2}));
+}
+
+TEST_F(Editing, MovesAChangeIntoAVariant) {
+  const auto shown = page();
+  type(*shown, "model.width", QStringLiteral("128"));
+  menu(*shown, "model.width", QStringLiteral("New variant from this field"));
+  shown->planNow();
+  ASSERT_EQ(shown->plan().runs.size(), 2U);
+  EXPECT_EQ(shown->plan().runs[0].config["model"]["width"], Json(96));
+  EXPECT_EQ(shown->plan().runs[1].config["model"]["width"], Json(128));
+  EXPECT_EQ(shown->plan().runs[1].variant, "+ width 128");
+  choose(*shown, "model.pool", QStringLiteral("mean"));
+  menu(*shown, "model.pool", QStringLiteral("+ width 128"));
+  shown->planNow();
+  EXPECT_EQ(shown->plan().runs[0].config["model"]["pool"], Json("first"));
+  EXPECT_EQ(shown->plan().runs[1].config["model"]["pool"], Json("mean"));
+}
+
+TEST_F(Editing, SaysBesideAnAxisWhatIsWrongWithIt) {
+  const auto shown = page();
+  shown->side().sweep().sweep("model.widht", {1, 2});
+  shown->planNow();
+  auto* key = named<QLineEdit>(shown->side(), QStringLiteral("Key of the sweep axis"));
+  ASSERT_NE(key, nullptr);
+  EXPECT_TRUE(key->property("invalid").toBool()) << labels(shown->side()).toStdString();
+}
+
+TEST_F(Editing, ListsTheRunsToComeWithWhatDiffers) {
+  const auto shown = page();
+  enter(shown->side(), QStringLiteral("Seeds, comma separated"), QStringLiteral("0, 1"));
+  menu(*shown, "model.width", QStringLiteral("New variant from this field"));  // says the default
+  shown->settle();
+  const ComingRuns& runs = shown->side().coming().runs();
+  ASSERT_EQ(runs.rowCount(), 4);
+  EXPECT_EQ(runs.index(1).data(ComingRuns::DiffersRole).toString().toStdString(), "seed 1");
+  EXPECT_EQ(runs.index(2).data(ComingRuns::NoteRole).toString().toStdString(),
+            "same as run 1 here");
+}
+
+TEST_F(Editing, MarksRunsThatWereMadeBeforeAndOffersAnotherSeed) {
+  const auto shown = page();
+  shown->planNow();
+  const std::int64_t run = workbench_.addRun("earlier", shown->plan().runs.at(0).config);
+  shown->settle();
+  EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
+  const QString said = labels(*shown);
+  EXPECT_TRUE(said.contains(QStringLiteral("Run #%1 (queued) has exactly this").arg(run)))
+      << said.toStdString();
+  for (QPushButton* button : shown->findChildren<QPushButton*>()) {
+    if (button->text() == QLatin1String("Use seed 1")) button->click();
+  }
+  shown->settle();
+  EXPECT_EQ(shown->plan().runs.at(0).seed, 1U);
+  for (const QPushButton* button : shown->findChildren<QPushButton*>()) {
+    if (button->text() == QLatin1String("Use seed 1")) {
+      EXPECT_TRUE(button->parentWidget()->isHidden());
+    }
+  }
+}
+
+TEST_F(Editing, ComparesWithTheNearestRunAndTheNewestOfEquals) {
+  const auto shown = page();
+  shown->planNow();
+  const auto with = [&](const char* key, int value) {
+    Json config = shown->plan().runs.at(0).config;
+    config["model"][key] = value;
+    config["model"]["heads"] = key == std::string("width") ? config["model"]["heads"] : Json(8);
+    return workbench_.addRun("run", config);
+  };
+  with("width", 32);
+  const std::int64_t nearest = with("width", 48);
+  with("mlp_width", 64);  // two keys
+  shown->side().changes().setAgainst(ChangesView::Against::Nearest);
+  shown->settle();
+  EXPECT_EQ(shown->forecast().nearest, nearest);
+  EXPECT_EQ(shown->forecast().nearestKeys, 1);
+  const QString said = labels(shown->side());
+  EXPECT_TRUE(said.contains(QStringLiteral("48 \u2192 96"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("run #%1").arg(nearest)));
+  EXPECT_FALSE(said.contains(QStringLiteral("dataset")));
+  shown->side().changes().setShowsAll(true);
+  EXPECT_TRUE(labels(shown->side()).contains(QStringLiteral("dataset")));
+}
+
+TEST_F(Editing, TakesTimeAndMemoryFromRunsLikeThese) {
+  const auto shown = page();
+  type(*shown, "train.steps", QStringLiteral("1000"));
+  type(*shown, "train.epochs", QString());
+  shown->planNow();
+  Json config = shown->plan().runs.at(0).config;
+  config["model"]["width"] = 32;
+  const std::int64_t run = workbench_.addRun("like", config);
+  RunRow& row = workbench_.row(run);
+  row.state = RunState::Done;
+  row.step = row.totalSteps = 400;
+  row.startedAt = "2026-01-01T00:00:00.000Z";
+  row.finishedAt = "2026-01-01T00:00:40.000Z";  // 0.1 s per step
+  row.memoryBytes = 123'000'000;
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
+  EXPECT_TRUE(shown->forecast().timeSource.contains(QStringLiteral("run #%1").arg(run)));
+  EXPECT_NEAR(shown->forecast().memoryBytes, 4e8, 1) << "another model: what check says";
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("about ") + duration(100)))
+      << labels(*shown).toStdString();
+  type(*shown, "model.width", QStringLiteral("32"));
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().memoryBytes, 123e6, 1);
+}
+
+TEST_F(Editing, SaysThatATimeIsUnknown) {
+  const auto shown = page();
+  shown->settle();
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
+}
+
+TEST_F(Editing, QueuesAndStays) {
+  const auto shown = page();
+  workbench_.addRun("made by the program", Json::object());
+  shown->queueUp();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
+  EXPECT_TRUE(workbench_.pages.empty());
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("in the queue")));
+}
+
+TEST_F(Editing, StartsWithKeysWhereverTheFocusIs) {
+  const auto shown = page();
+  workbench_.addRun("made by the program", Json::object());
+  shown->show();
+  shown->planNow();
+  auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
+  line->setFocus();
+  QTest::keyClick(line, Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).contains(QStringLiteral("--front")));
+}
+
+/// What a shell makes of the command: its words after `vitrine train`.
+std::vector<std::string> wordsOf(const std::string& command, const QString& folder) {
+  const QString script = folder + QStringLiteral("/vitrine");
+  QFile file(script);
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(
+      "#!/bin/sh\nfor w in \"$@\"; do printf '%s\\0' \"$w\"; done\n"
+      "if [ \"$2\" = - ]; then printf 'stdin\\0'; cat; fi\n");
+  file.close();
+  file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  QProcess shell;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QStringLiteral("PATH"),
+                     folder + QLatin1Char(':') + environment.value(QStringLiteral("PATH")));
+  shell.setProcessEnvironment(environment);
+  shell.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromStdString(command)});
+  EXPECT_TRUE(shell.waitForFinished(5000));
+  std::vector<std::string> words;
+  for (const QByteArray& word : shell.readAllStandardOutput().split('\0'))
+    words.push_back(word.toStdString());
+  return words;
+}
+
+TEST_F(Editing, CopiesACommandThatPlansTheSameRuns) {
+  const auto shown = page();
+  type(*shown, "model.width", QStringLiteral("128"));
+  type(*shown, "model.note", QStringLiteral("it's \"quoted\" $HOME"));
+  choose(*shown, "model.mask.kind", QStringLiteral("soft"));
+  shown->planNow();
+  shown->copyAsCommand();
+  const std::string command = QGuiApplication::clipboard()->text().toStdString();
+  QTemporaryDir folder;
+  const std::vector<std::string> words = wordsOf(command, folder.path());
+  ASSERT_GT(words.size(), 4U) << command;
+  EXPECT_EQ(words[0], "train");
+  EXPECT_EQ(words[1], "/dev/null");
+  std::vector<Override> overrides;
+  for (std::size_t i = 2; i < words.size() && words[i] != "--db"; ++i)
+    overrides.push_back(parseOverride(words[i]));
+  const Plan plan = planExperimentFile(words[1], *shown->form().catalog(), overrides);
+  ASSERT_TRUE(plan.problems.empty()) << plan.problems.front().sentence() << command;
+  ASSERT_EQ(plan.runs.size(), 1U);
+  EXPECT_TRUE(difference(plan.runs[0].config, shown->plan().runs[0].config).empty());
+  EXPECT_EQ(plan.title, shown->plan().title);
+}
+
+TEST_F(Editing, CopiesOnlyWhatDiffersFromTheFile) {
+  const auto shown = page();
+  const QString name = workbench_.path(QStringLiteral("an experiment.toml"));
+  menu(*shown, "model.width", QStringLiteral("New variant from this field"));
+  QFile file(name);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(shown->text()));
+  file.close();
+  shown->openFile(name);
+  type(*shown, "model.heads", QStringLiteral("8"));
+  shown->copyAsCommand();
+  QTemporaryDir folder;
+  const auto words = wordsOf(QGuiApplication::clipboard()->text().toStdString(), folder.path());
+  ASSERT_GT(words.size(), 3U);
+  EXPECT_EQ(words[1], name.toStdString());
+  EXPECT_EQ(words[2], "model.heads=8");
+  EXPECT_EQ(words[3], "--db");
+}
+
+TEST_F(Editing, CopiesTheWholeTextWhereWordsCannotSayIt) {
+  const auto shown = page();
+  menu(*shown, "model.heads", QStringLiteral("Sweep this field"));
+  shown->copyAsCommand();
+  QTemporaryDir folder;
+  const auto words = wordsOf(QGuiApplication::clipboard()->text().toStdString(), folder.path());
+  ASSERT_GT(words.size(), 2U);
+  EXPECT_EQ(words[1], "-");
+  EXPECT_EQ(words.back(), shown->text());
+}
+
+TEST_F(Editing, LetsInitBeWrittenAndTakenAwayAgain) {
+  const auto shown = page();
+  type(*shown, "init.run", QStringLiteral("12345678-1234-1234-1234-123456789abc"));
+  type(*shown, "init.checkpoint", QStringLiteral("best"));
+  shown->planNow();
+  ASSERT_TRUE(shown->plan().problems.empty()) << shown->plan().problems.front().sentence();
+  ASSERT_TRUE(shown->plan().runs.at(0).init.has_value());
+  EXPECT_EQ(shown->plan().runs.at(0).init->checkpoint, "best");
+  type(*shown, "init.run", QString());
+  type(*shown, "init.checkpoint", QString());  // the default again
+  shown->planNow();
+  EXPECT_FALSE(shown->plan().runs.at(0).init.has_value()) << shown->text();
+  EXPECT_EQ(shown->text().find("[init]"), std::string::npos) << shown->text();
+}
+
+TEST_F(Editing, KeepsStagesWhileTheFormIsEdited) {
+  const auto shown = page();
+  shown->setText(shown->text() +
+                 "\n[[stage]]\nname = \"pretrain\" # long\n[[stage]]\nname = \"finetune\"\nset = "
+                 "{ \"model.image_size\" = 56 }\n");
+  EXPECT_EQ(shown->plan().runs.size(), 2U);
+  EXPECT_TRUE(labels(shown->side()).contains(QStringLiteral("pretrain \u2192 finetune")));
+  type(*shown, "model.width", QStringLiteral("128"));
+  shown->planNow();
+  EXPECT_EQ(shown->plan().runs.size(), 2U);
+  EXPECT_NE(shown->text().find("# long"), std::string::npos);
+}
+
+TEST_F(Editing, GivesAndTakesTheStateOfItsView) {
+  const auto shown = page();
+  const Json before = shown->viewState();
+  int told = 0;
+  QObject::connect(shown.get(), &Page::viewChanged, shown.get(), [&] { ++told; });
+  auto* model = named<QToolButton>(shown->form(), QStringLiteral("Model"));
+  ASSERT_NE(model, nullptr);
+  model->click();
+  named<QToolButton>(shown->side(), QStringLiteral("TOML"))->click();
+  EXPECT_EQ(told, 2);
+  EXPECT_TRUE(shown->form().row("model.width")->parentWidget()->isHidden());
+  const Json after = shown->viewState();
+  EXPECT_NE(before, after);
+  shown->setViewState(before);
+  EXPECT_EQ(shown->viewState(), before);
+  EXPECT_FALSE(shown->form().row("model.width")->parentWidget()->isHidden());
+  shown->setViewState(after);
+  EXPECT_EQ(shown->viewState(), after);
+  shown->setViewState(Json{{"groups", 7}, {"side", {{"open", "x"}}}, {"other", nullptr}});
+  EXPECT_FALSE(shown->howToRead().isEmpty());
+}
+
+TEST_F(Editing, PicksARunFromAListThatIsSearched) {
+  for (int i = 0; i < 20; ++i) workbench_.addRun("run " + std::to_string(100 + i), Json::object());
+  RunPicker picker(QStringLiteral("Choose"), workbench_.runs());
+  EXPECT_EQ(picker.shown(), 20);
+  picker.show();
+  QTest::keyClicks(&picker.filter(), QStringLiteral("queued 117"));
+  EXPECT_EQ(picker.shown(), 1);
+  EXPECT_EQ(workbench_.runs().at(picker.picked()).name, "run 117");
+  QTest::keyClick(&picker.filter(), Qt::Key_Return);
+  EXPECT_EQ(picker.result(), QDialog::Accepted);
+}
+
+TEST_F(Editing, LeadsTheTabKeyFromFieldToField) {
+  const auto shown = page();
+  shown->show();
+  shown->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get(), 5000));
+  auto* line = shown->form().row("model.width")->editor().input();
+  line->setFocus();
+  QTest::keyClick(line, Qt::Key_Tab);
+  EXPECT_EQ(QApplication::focusWidget(), shown->form().row("model.heads")->editor().input());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

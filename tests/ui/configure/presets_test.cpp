@@ -1,0 +1,83 @@
+// The form over the schemas of the plugins that are built: every preset there and back.
+#include <QFile>
+#include <QProcess>
+
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/document.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_patch.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// As Studio asks for it; empty where the program is not built.
+Catalog builtCatalog() {
+  const QString program = QStringLiteral(VITRINE_BINARY_DIR) + QStringLiteral("/bin/vitrine");
+  if (!QFile::exists(program)) return {};
+  QProcess process;
+  process.start(program, {QStringLiteral("describe"), QStringLiteral("--json")});
+  if (!process.waitForFinished(60000)) return {};
+  const QByteArray out = process.readAllStandardOutput();
+  const Json report = Json::parse(out.begin(), out.end(), nullptr, false);
+  return report.is_object() && report.contains("catalog") ? catalogFromJson(report["catalog"])
+                                                          : Catalog();
+}
+
+TEST(Presets, GoFromFormToTextToFormUnchanged) {
+  const Catalog catalog = builtCatalog();
+  if (catalog.items.empty()) GTEST_SKIP() << "vitrine is not built, or no plugin was loaded";
+  FakeWorkbench workbench(catalog);
+  ConfigurePage page(workbench);
+  int presets = 0;
+  for (const ItemCard& item : catalog.items) {
+    if (item.kind != ItemKind::Architecture) continue;
+    std::vector<std::string> names{""};
+    for (const Preset& preset : item.schema.presets) names.push_back(preset.name);
+    for (const std::string& name : names) {
+      Document document = ExperimentForm::freshDocument(catalog);
+      document.tables["model"] = Json{{"architecture", item.id}};
+      if (!name.empty()) document.set("model.preset", name);
+      page.setText(toText(document));
+      const std::string text = page.text();
+      const Json first = page.form().merged();
+      // The text as it is, read again and written again.
+      Problem problem;
+      const std::optional<Document> read = parseDocument(text, problem);
+      ASSERT_TRUE(read) << name << ": " << problem.message;
+      EXPECT_TRUE(meansTheSame(*read, page.form().document())) << name;
+      EXPECT_EQ(patchToml(text, page.form().document()), text) << name;
+      // Every value of the form, said outright, is the same experiment.
+      Document said = *read;
+      for (const auto& [key, value] : flatten(first)) {
+        const FormRow* row = page.form().row(key);
+        if (row == nullptr || key == "model.preset") continue;
+        const Field& field = row->editor().field();
+        const QString shown = value.is_null() ? QString() : fieldText(field, value);
+        const std::optional<Json> typed =
+            field.type == FieldType::Bool || field.type == FieldType::Choice
+                ? std::optional<Json>(value)
+                : parseFieldText(field, shown);
+        if (field.nullable && value.is_null()) continue;
+        ASSERT_TRUE(typed.has_value()) << name << " " << key;
+        EXPECT_EQ(normalized(field, *typed), normalized(field, value)) << name << " " << key;
+        said.set(key, *typed);
+      }
+      const std::string outright = patchToml(text, said);
+      page.setText(outright);
+      EXPECT_EQ(page.form().changedCount(), 0) << name << "\n" << outright;
+      for (const auto& [key, value] : flatten(first)) {
+        const FormRow* row = page.form().row(key);
+        if (row == nullptr) continue;
+        EXPECT_EQ(normalized(row->editor().field(), value), page.form().value(key))
+            << item.id << " " << name << ": " << key;
+      }
+      ++presets;
+    }
+  }
+  EXPECT_GT(presets, 2);
+  RecordProperty("presets", presets);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

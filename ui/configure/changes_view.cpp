@@ -1,0 +1,212 @@
+#include "ui/configure/changes_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/config/to_toml.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostRows = 200;
+constexpr int kMostHeight = 250;
+
+const QString kDefaults = QStringLiteral("defaults");
+const QString kNearest = QStringLiteral("nearest");
+const QString kSelected = QStringLiteral("selected");
+const QString kPicked = QStringLiteral("picked");
+const QString kChoose = QStringLiteral("choose");
+
+constexpr int kRoleOfItem = Qt::UserRole;
+constexpr int kRunOfItem = Qt::UserRole + 1;
+
+/// Long keys break after their dots.
+QString breakable(const std::string& key) {
+  return QString::fromStdString(key).toHtmlEscaped().replace(QLatin1Char('.'),
+                                                             QStringLiteral(".&#8203;"));
+}
+
+}  // namespace
+
+QString shortValue(const Json& value) {
+  if (value.is_null()) return QStringLiteral("\u2013");
+  if (value.is_array() && value.size() == 2 && value[0].is_number_integer() &&
+      value[1].is_number_integer()) {
+    const QString first = QString::fromStdString(value[0].dump());  // a size
+    return value[0] == value[1]
+               ? first
+               : first + QStringLiteral(" x ") + QString::fromStdString(value[1].dump());
+  }
+  QString text =
+      QString::fromStdString(value.is_string() ? value.get<std::string>() : tomlValue(value));
+  if (text.size() > 28) text = text.left(27) + QChar(0x2026);
+  return text;
+}
+
+ChangesView::ChangesView(QWidget* parent)
+    : QWidget(parent),
+      against_(new QComboBox(this)),
+      note_(new QLabel(this)),
+      changes_(new QLabel(this)),
+      list_(new QScrollArea(this)),
+      all_(new QCheckBox(QStringLiteral("Only differences"), this)) {
+  against_->setAccessibleName(QStringLiteral("What the changes are counted from"));
+  against_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  against_->setMinimumContentsLength(17);
+  against_->setToolTip(QStringLiteral("What the changes are counted from"));
+  for (const auto& [label, role] : {std::pair(QStringLiteral("against defaults"), kDefaults),
+                                    std::pair(QStringLiteral("against nearest run"), kNearest),
+                                    std::pair(QStringLiteral("Choose a run\u2026"), kChoose)})
+    against_->addItem(label, role);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(px(4));
+  note_->setProperty("role", QStringLiteral("small"));
+  note_->setWordWrap(true);
+  note_->hide();
+  column->addWidget(note_);
+  changes_->setTextFormat(Qt::RichText);
+  changes_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  changes_->setWordWrap(true);
+  changes_->setAccessibleName(QStringLiteral("Changes"));
+  // A long list scrolls in its place, so that what stands below stays in reach.
+  list_->setWidgetResizable(true);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setFocusPolicy(Qt::NoFocus);
+  auto* holder = new QWidget(list_);
+  auto* inside = new QVBoxLayout(holder);
+  inside->setContentsMargins(0, 0, px(8), 0);
+  inside->addWidget(changes_);
+  inside->addStretch();
+  list_->setWidget(holder);
+  column->addWidget(list_);
+  all_->setChecked(true);
+  all_->setToolTip(QStringLiteral("Off: keys with equal values are listed too"));
+  all_->setAccessibleName(QStringLiteral("Only differences"));
+  column->addWidget(all_);
+  connect(changes_, &QLabel::linkActivated, this, &ChangesView::keyWanted);
+  connect(all_, &QCheckBox::toggled, this, &ChangesView::againstChanged);
+  connect(against_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    if (against_->itemData(index, kRoleOfItem) != kChoose) {
+      last_ = index;
+      Q_EMIT againstChanged();
+    }
+  });
+  connect(against_, &QComboBox::activated, this, [this](int index) {
+    if (against_->itemData(index, kRoleOfItem) != kChoose) return;
+    const QSignalBlocker quiet(against_);
+    against_->setCurrentIndex(last_);
+    Q_EMIT chooseWanted();
+  });
+}
+
+ChangesView::Against ChangesView::against() const {
+  const QString role = against_->itemData(last_, kRoleOfItem).toString();
+  return role == kDefaults ? Against::Defaults : role == kNearest ? Against::Nearest : Against::Run;
+}
+
+std::int64_t ChangesView::run() const { return against_->itemData(last_, kRunOfItem).toLongLong(); }
+
+void ChangesView::offer(std::int64_t run, const QString& label, const QString& role) {
+  int place = against_->findData(role, kRoleOfItem);
+  const int choose = against_->findData(kChoose, kRoleOfItem);
+  if (run == 0) {
+    if (place < 0) return;
+    const bool isShown = last_ == place;
+    if (last_ > place) --last_;
+    const QSignalBlocker quiet(against_);
+    against_->removeItem(place);
+    if (isShown) last_ = 0;
+    against_->setCurrentIndex(last_);
+    return;
+  }
+  if (place < 0) {
+    const QSignalBlocker quiet(against_);
+    against_->insertItem(choose, label, role);
+    place = choose;
+  }
+  against_->setItemText(place, label);
+  against_->setItemData(place, QVariant::fromValue<qlonglong>(run), kRunOfItem);
+}
+
+void ChangesView::setSelectedRun(std::int64_t run) {
+  offer(run, QStringLiteral("against run #%1").arg(run), kSelected);
+}
+
+void ChangesView::compareWith(std::int64_t run) {
+  offer(run, QStringLiteral("against run #%1").arg(run), kPicked);
+  const int place = against_->findData(kPicked, kRoleOfItem);
+  if (place == last_) {
+    Q_EMIT againstChanged();
+  } else {
+    against_->setCurrentIndex(place);
+  }
+}
+
+void ChangesView::setAgainst(Against against) {
+  if (against == Against::Run) return;
+  against_->setCurrentIndex(
+      against_->findData(against == Against::Nearest ? kNearest : kDefaults, kRoleOfItem));
+}
+
+bool ChangesView::showsAll() const { return !all_->isChecked(); }
+
+void ChangesView::setShowsAll(bool isAll) { all_->setChecked(!isAll); }
+
+void ChangesView::show(const std::vector<Difference>& changes, const QString& note,
+                       const std::vector<std::pair<std::string, Json>>& same) {
+  note_->setText(note);
+  note_->setVisible(!note.isEmpty());
+  const Tokens& colours = tokens();
+  QString html;
+  if (changes.empty()) {
+    html =
+        QStringLiteral("<span style='color:%1'>Nothing differs.</span>").arg(colours.muted.name());
+  }
+  const std::size_t rows = changes.size() + (showsAll() ? same.size() : 0);
+  html += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='2'>");
+  const auto row = [&](const std::string& key, const QString& value, const QColor& colour) {
+    html += QStringLiteral(
+                "<tr><td><a href='%1' style='color:%2; text-decoration:none'>%3</a></td>"
+                "<td align='right' style='color:%4'>%5</td></tr>")
+                .arg(QString::fromStdString(key).toHtmlEscaped(), colours.muted.name(),
+                     breakable(key), colour.name(), value);
+  };
+  std::size_t shown = 0;
+  for (const Difference& change : changes) {
+    if (shown++ == kMostRows) break;
+    row(change.key,
+        shortValue(change.before).toHtmlEscaped() + QStringLiteral(" \u2192 ") +
+            shortValue(change.after).toHtmlEscaped(),
+        colours.text);
+  }
+  if (showsAll()) {
+    for (const auto& [key, value] : same) {
+      if (shown++ >= kMostRows) break;
+      row(key, shortValue(value).toHtmlEscaped(), colours.muted);
+    }
+  }
+  html += QStringLiteral("</table>");
+  if (rows > kMostRows) html += QStringLiteral("%1 more").arg(rows - kMostRows);
+  changes_->setText(html);
+  fit();
+}
+
+void ChangesView::fit() {
+  const int width = list_->viewport()->width() - px(8);
+  const int wanted = changes_->heightForWidth(std::max(width, px(120)));
+  list_->setFixedHeight(std::min(wanted + 2, px(kMostHeight)));
+}
+
+void ChangesView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,116 @@
+// What can be done with one field: sweep it, make a variant of it, take it back.
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLineEdit>
+#include <QMenu>
+
+#include "ui/configure/configure_page.h"
+#include "ui/configure/document.h"
+#include "ui/configure/experiment_form.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+/// A value and those one would try beside it.
+std::vector<Json> valuesToTry(const std::string& key, const Field& field, const Json& value) {
+  if (key == "train.seed") return {0, 1, 2};
+  const auto isLegal = [&](double one) {
+    return (!field.minimum || one >= *field.minimum) && (!field.maximum || one <= *field.maximum) &&
+           (!field.above || one > *field.above) && (!field.below || one < *field.below);
+  };
+  switch (field.type) {
+    case FieldType::Bool:
+      if (value.is_boolean()) return {value, !value.get<bool>()};
+      break;
+    case FieldType::Choice: {
+      std::vector<Json> values{value};
+      for (const std::string& choice : field.choices) {
+        const bool isRefused = std::find(field.refusedValues.begin(), field.refusedValues.end(),
+                                         Json(choice)) != field.refusedValues.end();
+        if (Json(choice) != value && !isRefused && values.size() < 8) values.emplace_back(choice);
+      }
+      return values;
+    }
+    case FieldType::Integer:
+      if (value.is_number_integer() && value.get<std::int64_t>() > 0 &&
+          isLegal(2.0 * value.get<double>()))
+        return {value, 2 * value.get<std::int64_t>()};
+      break;
+    case FieldType::Real: {
+      if (!value.is_number()) break;
+      const double now = value.get<double>();
+      const double other = now == 0 ? 0.1 : now / 2;
+      if (isLegal(other)) return {value, other};
+      break;
+    }
+    default:
+      break;
+  }
+  return {value.is_null() ? Json("none") : value};
+}
+
+}  // namespace
+
+std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
+  auto menu = std::make_unique<QMenu>(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->setAccessibleName(QStringLiteral("Menu of ") + row->title());
+  const std::string key = row->key();
+  const Field& field = row->editor().field();
+  const Json value = form_->value(key);
+  const auto add = [&](QMenu* to, const QString& text, const auto& act) {
+    QAction* action = to->addAction(text);
+    connect(action, &QAction::triggered, this, act);
+    return action;
+  };
+  add(menu.get(), QStringLiteral("Back to the default"), [this, key] {
+    form_->reset(key);
+  })->setEnabled(row->isChanged());
+  menu->addSeparator();
+  add(menu.get(), QStringLiteral("Sweep this field"),
+      [this, key, values = valuesToTry(key, field, value)] { side_->sweep().sweep(key, values); });
+  add(menu.get(), QStringLiteral("New variant from this field"),
+      [this, row] { moveToVariant(row, -1); });
+  const QStringList names = side_->sweep().variantNames();
+  QMenu* into = menu->addMenu(QStringLiteral("Add to variant"));
+  into->setEnabled(!names.isEmpty());
+  for (int i = 0; i < names.size(); ++i)
+    add(into, names[i], [this, row, i] { moveToVariant(row, i); });
+  menu->addSeparator();
+  add(menu.get(), QStringLiteral("Copy key"),
+      [key] { QGuiApplication::clipboard()->setText(QString::fromStdString(key)); });
+  if (auto* line = qobject_cast<QLineEdit*>(row->editor().input()); line != nullptr) {
+    menu->addSeparator();
+    const bool isMarked = line->hasSelectedText();
+    add(menu.get(), QStringLiteral("Cut"), [line] { line->cut(); })->setEnabled(isMarked);
+    add(menu.get(), QStringLiteral("Copy"), [line] { line->copy(); })->setEnabled(isMarked);
+    add(menu.get(), QStringLiteral("Paste"), [line] {
+      line->paste();
+    })->setEnabled(!QGuiApplication::clipboard()->text().isEmpty());
+  }
+  return menu;
+}
+
+void ConfigurePage::moveToVariant(FormRow* row, int place) {
+  const std::string key = row->key();
+  const Json value = form_->value(key);
+  const QString shown = fieldText(row->editor().field(), value);
+  // What was changed here becomes the variant's alone: the others keep the default.
+  if (row->isChanged()) {
+    const QSignalBlocker quiet(form_);
+    form_->reset(key);
+  }
+  const Json said = value.is_null() ? Json("none") : value;
+  if (place >= 0) {
+    side_->sweep().addToVariant(place, key, said);
+  } else {
+    side_->sweep().addVariant(
+        QStringLiteral("+ %1 %2").arg(row->title().toLower(), shown).toStdString(), key, said);
+  }
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,65 @@
+#include "ui/configure/fold.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(title);
+  button->setAccessibleName(title);
+  button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  button->setArrowType(Qt::DownArrow);
+  button->setCheckable(true);
+  button->setChecked(true);
+  button->setProperty("quiet", true);
+  // A checked button is tinted elsewhere; a heading is a heading.
+  button->setStyleSheet(
+      QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
+                     "QToolButton:checked { color: palette(text); }"));
+  QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
+    button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+    button->setToolTip(isOpen ? QStringLiteral("Close this group")
+                              : QStringLiteral("Open this group"));
+  });
+  button->setToolTip(QStringLiteral("Close this group"));
+  return button;
+}
+
+Fold::Fold(const QString& name, const QString& title, QWidget* parent)
+    : QWidget(parent),
+      name_(name),
+      heading_(makeFoldButton(title, this)),
+      corner_(new QHBoxLayout),
+      holder_(new QWidget(this)),
+      body_(new QVBoxLayout(holder_)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(px(6));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(4));
+  line->addWidget(heading_);
+  line->addStretch();
+  line->addLayout(corner_);
+  column->addLayout(line);
+  body_->setContentsMargins(0, 0, 0, 0);
+  body_->setSpacing(px(6));
+  column->addWidget(holder_, 1);
+  connect(heading_, &QToolButton::toggled, holder_, &QWidget::setVisible);
+  connect(heading_, &QToolButton::clicked, this, &Fold::toggled);
+}
+
+bool Fold::isOpen() const { return heading_->isChecked(); }
+
+void Fold::setOpen(bool isOpen) { heading_->setChecked(isOpen); }
+
+void Fold::setTitle(const QString& title) {
+  heading_->setText(title);
+  heading_->setAccessibleName(title);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,73 @@
+// What is known of runs to come from those that were: equal ones, the nearest one, time and memory.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/experiment.h"
+#include "core/store/types.h"
+#include "ui/shell/background.h"
+
+namespace vitrine::ui {
+
+class Workbench;
+
+/// A configuration as hashes of its keys and values, sorted: two are compared in a microsecond.
+/// Values say everything, so the name of the preset they came from is left out.
+using ConfigPrint = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+[[nodiscard]] ConfigPrint printOf(const Json& config);
+/// Keys whose values differ or that only one has.
+[[nodiscard]] int differingKeys(const ConfigPrint& a, const ConfigPrint& b);
+
+/// Of one run to come.
+struct RunForecast {
+  int sameAs = -1;            ///< an earlier run of the plan with the same configuration
+  std::int64_t existing = 0;  ///< the newest run of the database with the same configuration
+  std::int64_t steps = 0;     ///< 0: unknown
+  double seconds = 0;         ///< 0: unknown
+  double memoryBytes = 0;     ///< 0: unknown
+};
+
+struct Forecast {
+  std::vector<RunForecast> runs;
+  std::int64_t nearest = 0;  ///< the run with the fewest keys that differ from the first of the
+                             ///< plan; of equals the newest; 0 where there is none
+  int nearestKeys = 0;
+  std::uint64_t freeSeed = 0;  ///< no run has the first configuration with it
+  double seconds = 0;          ///< of all that have a time
+  int timed = 0;               ///< how many those are
+  double memoryBytes = 0;      ///< the largest
+  QString timeSource;          ///< "from runs #3 and #7: same architecture, batch size and device"
+  QString memorySource;        ///< "measured in run #3", "estimated"
+};
+
+/// Reads the configurations of all runs in the background, each once.
+class RunForecaster : public QObject {
+  Q_OBJECT
+ public:
+  explicit RunForecaster(Workbench& workbench, QObject* parent = nullptr);
+
+  /// \param report  of `vitrine check`, or null: memory and operations of each run
+  void ask(std::shared_ptr<const Plan> plan, const Json& report);
+  void cancel() { background_.cancel(); }
+  void settle() { background_.settle(); }
+  [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
+
+ Q_SIGNALS:
+  void answered(const vitrine::ui::Forecast& forecast);
+  void failed(const QString& sentence);
+
+ private:
+  struct Memory;
+  Workbench& workbench_;
+  std::shared_ptr<Memory> memory_;  ///< only the job looks into it
+  Background background_;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,37 @@
+// Where the statements of a TOML text stand, by byte: what an edit that keeps comments needs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::ui {
+
+using TomlPath = std::vector<std::string>;
+
+/// A header or a `key = value`. Ranges are [begin, end) in bytes.
+struct TomlStatement {
+  enum class Kind { Header, ArrayHeader, Entry };
+  Kind kind = Kind::Entry;
+  TomlPath path;           ///< whole: an entry's starts with that of its header
+  std::size_t header = 0;  ///< of an entry: its header's place in the list plus 1, 0 at the top
+  std::size_t begin = 0, end = 0;            ///< whole lines, the line break included
+  std::size_t valueBegin = 0, valueEnd = 0;  ///< of an entry
+};
+
+/// \param text  must be TOML already: what is not is skipped
+[[nodiscard]] std::vector<TomlStatement> outlineToml(std::string_view text);
+
+/// A `key = value` inside `{ ... }`.
+struct TomlInlineEntry {
+  TomlPath path;          ///< within the table
+  std::size_t begin = 0;  ///< of the key
+  std::size_t valueBegin = 0, valueEnd = 0;
+};
+/// \param begin  of the brace, in `text`
+[[nodiscard]] std::vector<TomlInlineEntry> outlineInline(std::string_view text, std::size_t begin);
+
+[[nodiscard]] bool startsWith(const TomlPath& path, const TomlPath& prefix);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,133 @@
+#include "ui/configure/train_command.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/text.h"
+#include "core/config/to_toml.h"
+#include "ui/configure/document.h"
+#include "ui/configure/toml_patch.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr const char* kNoFile = "/dev/null";
+
+std::string shellWord(const std::string& word) {
+  const bool isPlain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./=:+,@%").find(c) != std::string_view::npos;
+  });
+  if (isPlain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// A bare word where that reads back as the text.
+std::string overrideValue(const Json& value) {
+  if (value.is_string()) {
+    const std::string word = value.get<std::string>();
+    const bool isSafe = !word.empty() && word != "none" && word != "null" &&
+                        std::all_of(word.begin(), word.end(), [](char c) {
+                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                 (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
+                        });
+    if (isSafe && parseValue(word) == value) return word;
+  }
+  return tomlValue(value);
+}
+
+bool samePlan(const Plan& a, const Plan& b) {
+  return a.problems.empty() && b.problems.empty() && a.title == b.title &&
+         std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
+                    [](const PlannedRun& x, const PlannedRun& y) {
+                      return x.name == y.name &&
+                             nlohmann::json(x.config) == nlohmann::json(y.config);
+                    });
+}
+
+class OverrideWriter {
+ public:
+  OverrideWriter(const Document& base, const Document& target, const Json& resolved)
+      : base_(base), target_(target), resolved_(resolved) {}
+
+  std::vector<std::string> words() {
+    if (base_.title != target_.title)
+      words_.push_back("title=" + (target_.title.empty() ? "\"\"" : tomlString(target_.title)));
+    compare("", base_.tables, target_.tables);
+    return words_;
+  }
+
+ private:
+  void compare(const std::string& prefix, const Json& base, const Json& target) {
+    for (const auto& [key, value] : target.items()) {
+      const std::string full = prefix.empty() ? key : prefix + "." + key;
+      const Json* old = base.is_object() && base.contains(key) ? &base[key] : nullptr;
+      if (old != nullptr && nlohmann::json(*old) == nlohmann::json(value)) continue;
+      const bool isWhole = target_.wholeTables.count(full) > 0 && full.rfind("model.", 0) == 0;
+      if (value.is_object() && !value.empty() && !isWhole) {
+        compare(full, old == nullptr ? Json::object() : *old, value);
+      } else {
+        words_.push_back(full + "=" + overrideValue(value));
+      }
+    }
+    if (!base.is_object()) return;
+    // What is not said any more: as it turned out, since a word cannot unsay.
+    for (const auto& [key, value] : base.items()) {
+      if (target.contains(key)) continue;
+      const std::string full = prefix.empty() ? key : prefix + "." + key;
+      for (const auto& [leaf, old] : flatten(Json::object({{key, value}}))) {
+        const std::string name = prefix.empty() ? leaf : prefix + "." + leaf;
+        words_.push_back(name + "=" + overrideValue(Config(resolved_).at(name)));
+      }
+    }
+  }
+
+  const Document& base_;
+  const Document& target_;
+  const Json& resolved_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> asOverrides(const std::string& base,
+                                                    const std::string& file,
+                                                    const std::string& text,
+                                                    const Catalog& catalog) {
+  Problem problem;
+  const std::optional<Document> from = parseDocument(base, problem);
+  const std::optional<Document> to = parseDocument(text, problem);
+  if (!from || !to) return std::nullopt;
+  const Plan wanted = planExperiment(text, file, catalog);
+  if (wanted.runs.empty() || !wanted.problems.empty()) return std::nullopt;
+  const std::vector<std::string> words =
+      OverrideWriter(*from, *to, wanted.runs.front().config).words();
+  std::vector<Override> overrides;
+  for (const std::string& word : words) overrides.push_back(parseOverride(word));
+  if (!samePlan(wanted, planExperiment(base, file, catalog, overrides))) return std::nullopt;
+  return words;
+}
+
+std::string trainCommand(const std::string& text, const std::string& file, const std::string& base,
+                         const std::string& database, const Catalog& catalog) {
+  const std::string db = " --db " + shellWord(database);
+  for (const bool isFile : {true, false}) {
+    if (isFile && file.empty()) continue;
+    const auto words =
+        isFile ? asOverrides(base, file, text, catalog) : asOverrides("", kNoFile, text, catalog);
+    if (!words) continue;
+    std::string command = "vitrine train " + shellWord(isFile ? file : kNoFile);
+    for (const std::string& word : *words) command += " " + shellWord(word);
+    return command + db + "\n";
+  }
+  // A line that the text does not have ends it.
+  std::string end = "TOML";
+  while (("\n" + text + "\n").find("\n" + end + "\n") != std::string::npos) end += "_";
+  return "vitrine train -" + db + " <<'" + end + "'\n" + text +
+         (text.empty() || text.back() != '\n' ? "\n" : "") + end + "\n";
+}
+
+}  // namespace vitrine::ui
