@@ -154,12 +154,15 @@ Json toJsonReport(const Report& report) {
       out["memory"].push_back({{"name", part.name}, {"bytes", part.bytes}, {"doc", part.doc}});
     }
     for (const BlockCost& block : first.blocks) {
-      out["blocks"].push_back({{"name", block.name},
-                               {"kind", block.kind},
-                               {"parameters", block.parameters},
-                               {"flops", block.flops},
-                               {"macs", block.macs},
-                               {"activation_bytes", block.activationBytes}});
+      const auto colon = block.kind.find(':');
+      out["blocks"].push_back(
+          {{"name", block.name},
+           {"kind", block.kind.substr(0, colon)},
+           {"operator", colon == std::string::npos ? "" : block.kind.substr(colon + 1)},
+           {"parameters", block.parameters},
+           {"flops", block.flops},
+           {"macs", block.macs},
+           {"activation_bytes", block.activationBytes}});
     }
   }
   Json runs = Json::array();

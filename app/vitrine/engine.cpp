@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/plugin/missing_items.h"
+#include "core/plugin/plugin_settings.h"
 #include "core/train/device.h"
 
 namespace vitrine::app {
@@ -14,8 +16,36 @@ void loadEngine(Engine& engine, Refused refused) {
   engine.plugins = loadPlugins(engine.registry, pluginFolders());
   engine.residentBytes = processMemory().residentBytes;
   if (refused == Refused::Silent) return;
-  for (const PluginRefusal& refusal : engine.plugins.refused) log::warning(refusal.sentence);
+  for (const PluginRefusal& refusal : engine.plugins.refused) {
+    // Whoever disabled a plugin knows it.
+    if (!isDisabledSentence(refusal.sentence)) log::warning(refusal.sentence);
+  }
 }
+
+namespace {
+
+/// An item that is not there since its plugin is disabled: the problem says so.
+Plan explained(Plan plan) {
+  for (Problem& problem : plan.problems) {
+    const auto kindOf = [&problem]() -> std::string {
+      if (problem.key == "model.architecture") return "architecture";
+      if (problem.key == "task.name") return "task";
+      if (problem.key == "data.dataset") return "dataset";
+      return problem.key.rfind("observe.", 0) == 0 ? "analysis" : "";
+    };
+    const auto from = problem.message.find('\'');
+    const auto to = from == std::string::npos ? from : problem.message.find('\'', from + 1);
+    if (to == std::string::npos || kindOf().empty()) continue;
+    const std::string sentence =
+        missingItemSentence(kindOf(), problem.message.substr(from + 1, to - from - 1));
+    if (sentence.empty()) continue;
+    problem.message = sentence;
+    problem.nearest.clear();
+  }
+  return plan;
+}
+
+}  // namespace
 
 Plan planFile(const std::string& file, const Catalog& catalog,
               const std::vector<std::string>& overrides) {
@@ -23,10 +53,10 @@ Plan planFile(const std::string& file, const Catalog& catalog,
   for (const std::string& text : overrides) parsed.push_back(parseOverride(text));
   if (file == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    return planExperiment(text, "standard input", catalog, parsed);
+    return explained(planExperiment(text, "standard input", catalog, parsed));
   }
   if (!std::filesystem::exists(file)) throw NotFoundError("there is no experiment file " + file);
-  return planExperimentFile(file, catalog, parsed);
+  return explained(planExperimentFile(file, catalog, parsed));
 }
 
 void requireSound(const std::vector<Problem>& problems) {

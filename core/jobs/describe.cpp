@@ -37,7 +37,7 @@ void addFiles(const fs::path& folder, std::vector<fs::path>& files) {
   }
 }
 
-/// Changes when the program, one of our libraries or a plugin file does.
+/// Changes when the program, one of our libraries, a plugin file or what may be loaded does.
 std::string fingerprint(const fs::path& program) {
   std::vector<fs::path> files{program};
   const fs::path prefix = program.parent_path().parent_path();
@@ -49,6 +49,8 @@ std::string fingerprint(const fs::path& program) {
       if (!folder.empty()) addFiles(folder, files);
     }
   }
+  files.push_back(userFolder("XDG_DATA_HOME", ".local/share") / "trusted_plugins");
+  files.push_back(userFolder("XDG_CONFIG_HOME", ".config") / "plugins.toml");
   std::sort(files.begin(), files.end());
   std::string text;
   for (const fs::path& file : files) {

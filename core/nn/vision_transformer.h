@@ -123,7 +123,8 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
 /// Cost of every piece of the encoder, from its configuration alone.
 ///
 /// `macs` counts matrix products (papers' "FLOPs"); `flops` is twice that plus, per element, 1 for
-/// a bias, sum or scale, 4 for a norm, 5 for a softmax, 8 for a GELU or SiLU.
+/// a bias, sum or scale, 4 for a norm, 5 for a softmax, 8 for a GELU or SiLU. `kind` is the part, a
+/// colon, and which operator it is: "norm:RMSNorm", "mask:causal, multiplicative".
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<BlockCost> costOf(
     const VisionTransformerConfig& config);
 

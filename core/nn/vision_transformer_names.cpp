@@ -1,4 +1,5 @@
 // What the encoder costs, and what other programs call its weights.
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -81,6 +82,62 @@ double attentionBytes(const VisionTransformerConfig& c, double queries, double t
   return kFloatBytes * floats;
 }
 
+// What stands behind the colon of BlockCost::kind: which operator it is.
+std::string positionKind(const VisionTransformerConfig& c, std::int64_t tokens) {
+  std::string kind = "position:";
+  switch (c.positions) {
+    case PositionKind::Learned:
+      kind += "learned, " + std::to_string(tokens) + " places";
+      break;
+    case PositionKind::SinCos:
+      kind += "sines and cosines";
+      break;
+    case PositionKind::None:
+      kind += "none";
+      break;
+  }
+  if (c.classToken == ClassToken::First) kind += ", class token first";
+  if (c.classToken == ClassToken::Last) kind += ", class token last";
+  return kind;
+}
+
+std::string attentionKind(const VisionTransformerConfig& c) {
+  std::string kind = "attention:softmax, " + std::to_string(c.heads) + " heads of " +
+                     std::to_string(c.width / std::max<std::int64_t>(c.heads, 1));
+  if (c.qkvBias == Bias::None) kind += ", no bias";
+  if (c.layerScale) kind += ", layer scale";
+  return kind;
+}
+
+std::string maskKind(const VisionTransformerConfig& c) {
+  std::string kind = "mask:";
+  switch (c.mask) {
+    case MaskKind::Bidirectional:
+      kind += "none";
+      break;
+    case MaskKind::Causal:
+      kind += "causal";
+      break;
+    case MaskKind::ModifiedCausal:
+      kind += "modified causal";
+      break;
+    case MaskKind::Soft:
+      kind += "soft";
+      break;
+  }
+  return kind + (c.maskMode == MaskMode::Additive ? ", additive" : ", multiplicative");
+}
+
+std::string mlpKind(const VisionTransformerConfig& c) {
+  const char* activation = c.mlp == MlpKind::SwiGlu     ? "SwiGLU"
+                           : c.mlp == MlpKind::GeluTanh ? "GELU (tanh)"
+                                                        : "GELU";
+  std::string kind = std::string("mlp:") + activation + ", " + std::to_string(c.mlpWidth) + " wide";
+  if (c.mlpBias == Bias::None) kind += ", no bias";
+  if (c.layerScale) kind += ", layer scale";
+  return kind;
+}
+
 }  // namespace
 
 std::vector<std::vector<WeightRename>> VisionTransformer::otherNames() const {
@@ -111,13 +168,19 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   const bool hasMlpBias = c.mlpBias == Bias::Present;
   std::vector<BlockCost> blocks;
 
-  BlockCost patch{"patch_embed", "patch_embed", c.width * patchInputs + c.width, 0, 0, 0};
+  BlockCost patch{"patch_embed",
+                  "patch_embed:" + std::to_string(c.patchSize[0]) + " x " +
+                      std::to_string(c.patchSize[1]) + " px to " + std::to_string(c.width),
+                  c.width * patchInputs + c.width,
+                  0,
+                  0,
+                  0};
   patch.macs = static_cast<double>(patches) * static_cast<double>(patchInputs) * d;
   patch.flops = 2 * patch.macs + static_cast<double>(patches) * d;
   patch.activationBytes = kFloatBytes * static_cast<double>(patches * patchInputs);
   blocks.push_back(patch);
 
-  BlockCost position{"pos_embed", "position", 0, 0, 0, 0};
+  BlockCost position{"pos_embed", positionKind(c, tokens), 0, 0, 0, 0};
   if (c.classToken != ClassToken::None) position.parameters += c.width;
   if (c.positions == PositionKind::Learned) position.parameters += tokens * c.width;
   if (c.positions != PositionKind::None) position.flops = n * d;
@@ -127,7 +190,12 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   if (c.classToken != ClassToken::None || c.positions != PositionKind::None)
     blocks.push_back(position);
 
-  BlockCost norm{"", "norm", c.norm == NormKind::Layer ? 2 * c.width : c.width, 0, 0, 0};
+  BlockCost norm{"",
+                 c.norm == NormKind::Layer ? "norm:LayerNorm" : "norm:RMSNorm",
+                 c.norm == NormKind::Layer ? 2 * c.width : c.width,
+                 0,
+                 0,
+                 0};
   norm.flops = kNormCost * n * d;
   // Input and output of the norm, and its statistics.
   norm.activationBytes = kFloatBytes * (2 * n * d + n * (c.norm == NormKind::Layer ? 2 : 1));
@@ -136,22 +204,24 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   BlockCost inBlock = norm;
   if (isFused) inBlock.activationBytes = kFloatBytes * n * d;
 
-  BlockCost attention{"", "attention", 4 * c.width * c.width + c.width, 0, 0, 0};
+  BlockCost attention{"", attentionKind(c), 4 * c.width * c.width + c.width, 0, 0, 0};
   if (c.qkvBias == Bias::Present) attention.parameters += 3 * c.width;
   if (c.layerScale) attention.parameters += c.width;
   const double pairs = static_cast<double>(c.heads) * n * n;
   attention.macs = 4 * n * d * d + 2 * n * n * d;
   attention.flops = 2 * attention.macs + (c.qkvBias == Bias::Present ? 3 : 0) * n * d + 2 * n * d +
                     (kSoftmaxCost + 1) * pairs;
-  if (c.mask != MaskKind::Bidirectional) attention.flops += pairs;
-  if (c.ropeTheta) attention.flops += 6 * n * d;
+  // The mask and the turning of queries and keys are pieces of their own: they keep nothing that
+  // the attention does not count.
+  BlockCost mask{"", maskKind(c), 0, pairs, 0, 0};
+  BlockCost rope{"", "rope:1-D, along the sequence", 0, 6 * n * d, 0, 0};
   if (c.layerScale) attention.flops += n * d;
   // What comes out of a branch on its way to the stream: the dropout's factors, and what the layer
   // scale multiplied.
   const double branchEnd = kFloatBytes * d * (dropoutKept + (c.layerScale ? 1 : 0));
   attention.activationBytes = attentionBytes(c, n, n) + n * branchEnd;
 
-  BlockCost mlp{"", "mlp", (isSwiGlu ? 3 : 2) * c.width * c.mlpWidth, 0, 0, 0};
+  BlockCost mlp{"", mlpKind(c), (isSwiGlu ? 3 : 2) * c.width * c.mlpWidth, 0, 0, 0};
   if (hasMlpBias) mlp.parameters += (isSwiGlu ? 2 : 1) * c.mlpWidth + c.width;
   if (c.layerScale) mlp.parameters += c.width;
   mlp.macs = (isSwiGlu ? 3 : 2) * n * d * hidden;
@@ -174,6 +244,8 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
     // the published counts stay.
     const bool isPruned = i + 1 == c.depth && c.pool == Pool::ClassToken;
     if (isPruned) attention.activationBytes = attentionBytes(c, 1, n) + branchEnd;
+    if (c.ropeTheta) add(rope, "attn.rope");
+    if (c.mask != MaskKind::Bidirectional) add(mask, "attn.mask");
     add(attention, "attn");
     BlockCost after = inBlock;
     if (isPruned) after.activationBytes /= n;
@@ -184,7 +256,12 @@ std::vector<BlockCost> costOf(const VisionTransformerConfig& c) {
   norm.name = c.finalNorm == FinalNorm::BeforePool ? "norm" : "fc_norm";
   blocks.push_back(norm);
 
-  BlockCost head{"head", "head", c.width * c.classes + c.classes, 0, 0, 0};
+  BlockCost head{"head",
+                 "head:" + std::to_string(c.classes) + " classes",
+                 c.width * c.classes + c.classes,
+                 0,
+                 0,
+                 0};
   head.macs = d * static_cast<double>(c.classes);
   head.flops = 2 * head.macs + static_cast<double>(c.classes);
   head.activationBytes = kFloatBytes * (d + static_cast<double>(c.classes));

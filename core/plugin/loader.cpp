@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -16,7 +17,9 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/plugin/missing_items.h"
 #include "core/plugin/plugin.h"
+#include "core/plugin/plugin_settings.h"
 
 namespace vitrine {
 
@@ -210,6 +213,17 @@ PluginManifest readManifest(const fs::path& given) {
 
 LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folders) {
   LoadedPlugins result;
+  std::set<std::string> disabled;
+  std::map<std::string, std::string> missing;
+  try {
+    for (const DisabledPlugin& plugin : disabledPlugins()) {
+      disabled.insert(plugin.id);
+      for (const std::string& item : plugin.items) missing[item] = plugin.id;
+    }
+  } catch (const std::exception& problem) {
+    result.refused.push_back({pluginSettingsFile().string(), firstLine(problem)});
+  }
+  setMissingItems(std::move(missing));
   std::set<fs::path> seen;
   bool isFirst = true;
   for (const fs::path& given : folders) {
@@ -237,6 +251,8 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
         }
         PluginManifest manifest = readManifest(real);
         manifest.isBuiltIn = isBuiltIn;
+        if (disabled.count(manifest.id) > 0)
+          throw PluginError(disabledSentence(manifest.file, manifest.id));
         if (!isBuiltIn && !isTrusted(manifest.sha256)) {
           throw PluginError(manifest.file + " is not trusted; run `vitrine plugins --trust " +
                             manifest.file + "` if you know where it comes from");

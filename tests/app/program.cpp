@@ -29,6 +29,7 @@ fs::path newName(const std::string& prefix) {
 std::vector<std::string> environment() {
   std::vector<std::string> all{"XDG_DATA_HOME=" + (sharedFolder() / "home").string(),
                                "XDG_CACHE_HOME=" + (sharedFolder() / "cache").string(),
+                               "XDG_CONFIG_HOME=" + (sharedFolder() / "config").string(),
                                "OMP_NUM_THREADS=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

@@ -211,6 +211,31 @@ TEST(Encoder, CountsItsParametersAndMultiplyAdds) {
   }
 }
 
+TEST(Encoder, NamesTheOperatorOfEveryPiece) {
+  const auto kinds = [](const VisionTransformerConfig& config) {
+    std::string text;
+    for (const BlockCost& block : costOf(config)) {
+      if (block.name.rfind("blocks.", 0) != 0 || block.name.rfind("blocks.0.", 0) == 0)
+        text += block.name + " = " + block.kind + "\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(kinds(smallEncoder()),
+            "patch_embed = patch_embed:4 x 4 px to 24\n"
+            "pos_embed = position:learned, 13 places, class token first\n"
+            "blocks.0.norm1 = norm:LayerNorm\n"
+            "blocks.0.attn = attention:softmax, 3 heads of 8\n"
+            "blocks.0.norm2 = norm:LayerNorm\n"
+            "blocks.0.mlp = mlp:GELU, 32 wide\n"
+            "norm = norm:LayerNorm\n"
+            "head = head:5 classes\n");
+  const std::string roped = kinds(decoder(MaskMode::Additive));
+  for (const char* piece :
+       {"blocks.0.norm1 = norm:RMSNorm", "blocks.0.attn.rope = rope:1-D, along the sequence",
+        "blocks.0.attn.mask = mask:causal, additive", "blocks.0.mlp = mlp:SwiGLU, 32 wide"})
+    EXPECT_NE(roped.find(piece), std::string::npos) << piece << " is not in\n" << roped;
+}
+
 TEST(Encoder, BuildsAnySizeOnTheMetaDeviceInAnInstant) {
   const ScopedBuildDevice meta(at::kMeta);
   VisionTransformerConfig huge;

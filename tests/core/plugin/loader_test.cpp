@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/plugin/plugin_settings.h"
 
 namespace vitrine {
 namespace {
@@ -33,6 +34,7 @@ class Loader : public ::testing::Test {
     fs::create_directories(folder_ / "first");
     fs::create_directories(folder_ / "second");
     ::setenv("XDG_DATA_HOME", (folder_ / "data").c_str(), 1);
+    ::setenv("XDG_CONFIG_HOME", (folder_ / "config").c_str(), 1);
     ::setenv("VITRINE_TEST_CANARY", (folder_ / "canary").c_str(), 1);
   }
   ~Loader() override { fs::remove_all(folder_); }
@@ -60,6 +62,42 @@ TEST_F(Loader, RegistersWhatAPluginBrings) {
   EXPECT_TRUE(result.loaded[0].isBuiltIn);
   EXPECT_THAT(ids(), ElementsAre("good_own", "good_item"));
   EXPECT_EQ(registry_.catalog().items[0].plugin, "good");
+}
+
+TEST_F(Loader, LeavesOutADisabledPluginAndSaysSo) {
+  put("good");
+  disablePlugin({"good", {"analysis/good_item"}});
+  const LoadedPlugins result = load();
+  EXPECT_THAT(result.loaded, IsEmpty());
+  EXPECT_FALSE(hasRunCode());
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              HasSubstr("good.so is disabled; run `vitrine plugins --enable good`"));
+  EXPECT_TRUE(isDisabledSentence(result.refused[0].sentence));
+  try {
+    (void)registry_.analysis("good_item");
+    ADD_FAILURE() << "an item of a disabled plugin was found";
+  } catch (const NotFoundError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the analysis 'good_item' is of the plugin 'good', which is disabled; run "
+                 "`vitrine plugins --enable good`");
+  }
+  EXPECT_TRUE(enablePlugin("good"));
+  EXPECT_FALSE(enablePlugin("good"));
+  EXPECT_THAT(load().loaded, SizeIs(1));
+}
+
+TEST_F(Loader, LoadsEverythingWhenTheSettingsAreDamagedAndSaysWhere) {
+  put("good");
+  fs::create_directories(folder_ / "config/vitrine");
+  std::ofstream(folder_ / "config/vitrine/plugins.toml") << "disabled = [\"good\"]\n[[\n";
+  const LoadedPlugins result = load();
+  EXPECT_THAT(result.loaded, SizeIs(1));
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("plugins.toml is not read"), HasSubstr("line 2")));
+  std::ofstream(folder_ / "config/vitrine/plugins.toml") << "disabled = [\"good\"]\n";
+  EXPECT_EQ(disabledPlugins().at(0).id, "good") << "as one writes it by hand";
 }
 
 TEST_F(Loader, ReadsAManifestWithoutRunningAnyCodeOfTheFile) {

@@ -1,0 +1,18 @@
+// Items that are known but not loaded, since their plugin is disabled: so that whoever asks for
+// one hears why, in one sentence, instead of "there is no such thing".
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/engine_export.h"
+
+namespace vitrine {
+
+/// By "architecture/illama": id of the plugin. Set by the loader; as process-wide as loading is.
+VITRINE_ENGINE_EXPORT void setMissingItems(std::map<std::string, std::string> pluginByItem);
+/// Why `kind`/`id` is not there and what to do; "" where nothing is known of it.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string missingItemSentence(const std::string& kind,
+                                                                    const std::string& id);
+
+}  // namespace vitrine

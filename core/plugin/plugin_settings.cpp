@@ -1,0 +1,116 @@
+#include "core/plugin/plugin_settings.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/config/to_toml.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostBytes = 64 * 1024;
+constexpr const char* kIsDisabled = " is disabled; run `vitrine plugins --enable ";
+constexpr const char* kIsUntrusted = " is not trusted; ";
+
+void store(const std::vector<DisabledPlugin>& plugins) {
+  const fs::path file = pluginSettingsFile();
+  if (file.empty()) {
+    throw PluginError(
+        "disabled plugins cannot be remembered: neither XDG_CONFIG_HOME nor HOME is set to a "
+        "folder");
+  }
+  std::string text =
+      "# Plugins that are not loaded; see `vitrine plugins --disable ID` and --enable ID.\n";
+  for (const DisabledPlugin& plugin : plugins) {
+    text += "\n[[disabled]]\nid = " + tomlString(plugin.id) + "\nitems = [";
+    for (std::size_t i = 0; i < plugin.items.size(); ++i)
+      text += (i > 0 ? ", " : "") + tomlString(plugin.items[i]);
+    text += "]\n";
+  }
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error)
+    throw PluginError("cannot make " + file.parent_path().string() + ": " + error.message());
+  writeFileAtomically(file, text);
+}
+
+}  // namespace
+
+fs::path pluginSettingsFile() {
+  if (const char* home = std::getenv("XDG_CONFIG_HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / "vitrine/plugins.toml";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".config/vitrine/plugins.toml";
+  return {};
+}
+
+std::vector<DisabledPlugin> disabledPlugins() {
+  const fs::path file = pluginSettingsFile();
+  std::error_code error;
+  if (file.empty() || !fs::exists(file, error)) return {};
+  const auto broken = [&file](const std::string& why) {
+    return PluginError(file.string() + " is not read, so every plugin is loaded: " + why +
+                       "; correct or remove it");
+  };
+  if (fs::file_size(file, error) > kMostBytes || error) throw broken("it is too large");
+  std::vector<DisabledPlugin> all;
+  try {
+    const toml::table table = toml::parse(readTextFile(file));
+    const toml::node* disabled = table.get("disabled");
+    if (disabled == nullptr) return all;
+    if (disabled->as_array() == nullptr) throw broken("'disabled' is not a list of tables");
+    for (const toml::node& node : *disabled->as_array()) {
+      DisabledPlugin plugin;
+      if (const toml::table* entry = node.as_table(); entry != nullptr) {
+        plugin.id = entry->get("id") == nullptr ? "" : (*entry)["id"].value_or(std::string());
+        if (const toml::array* items = (*entry)["items"].as_array(); items != nullptr) {
+          for (const toml::node& item : *items)
+            if (const auto text = item.value<std::string>()) plugin.items.push_back(*text);
+        }
+      } else if (const auto text = node.value<std::string>()) {
+        plugin.id = *text;  // disabled = ["illama"], as one writes it by hand
+      }
+      if (plugin.id.empty()) throw broken("an entry of 'disabled' has no id");
+      all.push_back(std::move(plugin));
+    }
+  } catch (const toml::parse_error& problem) {
+    throw broken("line " + std::to_string(problem.source().begin.line) + ": " +
+                 std::string(problem.description()));
+  }
+  return all;
+}
+
+void disablePlugin(const DisabledPlugin& plugin) {
+  std::vector<DisabledPlugin> all = disabledPlugins();
+  std::erase_if(all, [&plugin](const DisabledPlugin& other) { return other.id == plugin.id; });
+  all.push_back(plugin);
+  store(all);
+}
+
+bool enablePlugin(const std::string& id) {
+  std::vector<DisabledPlugin> all = disabledPlugins();
+  const auto before = all.size();
+  std::erase_if(all, [&id](const DisabledPlugin& other) { return other.id == id; });
+  if (all.size() == before) return false;
+  store(all);
+  return true;
+}
+
+std::string disabledSentence(const std::string& file, const std::string& id) {
+  return file + kIsDisabled + id + "` to load it again";
+}
+bool isDisabledSentence(const std::string& sentence) {
+  return sentence.find(kIsDisabled) != std::string::npos;
+}
+bool isUntrustedSentence(const std::string& sentence) {
+  return sentence.find(kIsUntrusted) != std::string::npos;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,37 @@
+// Which plugins the user disabled: $XDG_CONFIG_HOME/vitrine/plugins.toml, read by the loader,
+// written by `vitrine plugins --disable ID`.
+//
+//     [[disabled]]
+//     id = "illama"
+//     items = ["architecture/illama"]     # so that a run that needs one hears why it is not there
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace vitrine {
+
+struct DisabledPlugin {
+  std::string id;
+  std::vector<std::string> items;  ///< "kind/id"; may be empty
+};
+
+/// $XDG_CONFIG_HOME/vitrine/plugins.toml, else ~/.config/vitrine/plugins.toml; empty without a
+/// home.
+[[nodiscard]] std::filesystem::path pluginSettingsFile();
+/// Those that are not loaded; none where there is no such file. \throws PluginError  it cannot be
+/// read: says where and why
+[[nodiscard]] std::vector<DisabledPlugin> disabledPlugins();
+/// From the next process on. \throws PluginError  the file cannot be written
+void disablePlugin(const DisabledPlugin& plugin);
+/// \returns  whether it was disabled
+bool enablePlugin(const std::string& id);
+
+/// The sentence of a plugin that is not loaded for this reason, as the loader gives it.
+[[nodiscard]] std::string disabledSentence(const std::string& file, const std::string& id);
+[[nodiscard]] bool isDisabledSentence(const std::string& sentence);
+/// Whether a refused file would be loaded if `vitrine plugins --trust` were run.
+[[nodiscard]] bool isUntrustedSentence(const std::string& sentence);
+
+}  // namespace vitrine
