@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <ctime>
 #include <vector>
 
 #include "app/vitrine/open_store.h"
@@ -11,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/base/utc.h"
 #include "core/store/file_probe.h"
 #include "core/store/maintenance.h"
 #include "core/store/thinning.h"
@@ -173,12 +173,7 @@ struct ThinChoice {
 };
 
 std::string utcDaysAgo(double days) {
-  const auto then =
-      static_cast<std::time_t>(static_cast<double>(std::time(nullptr)) - days * 86400);
-  std::tm time{};
-  ::gmtime_r(&then, &time);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &time)};
+  return utcText(utcMilliseconds() - static_cast<std::int64_t>(days * 86'400'000));
 }
 
 int thin(const CommandLine& line, ThinChoice choice) {

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/jobs/devices.h"
 #include "core/jobs/queue.h"
 
 namespace vitrine::app {
@@ -52,15 +53,11 @@ void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
 /// \throws ConfigError  the file asks for another kind of device
 void requireDevice(const Plan& plan, const std::string& device) {
   if (device.empty()) return;
-  const bool isCpu = device == "cpu";
-  if (!isCpu && device.rfind("cuda", 0) != 0 && device.rfind("GPU-", 0) != 0)
+  if (device != "cpu" && device.rfind("cuda", 0) != 0 && device.rfind("GPU-", 0) != 0)
     throw ConfigError("'" + device + "' is no device; use cpu, cuda, cuda:N or the UUID of a GPU");
   for (const PlannedRun& run : plan.runs) {
     const std::string configured = Config(run.config).text("train.device");
-    const bool isContradiction =
-        configured != "auto" && configured != device &&
-        ((configured == "cpu") != isCpu || (configured != "cuda" && configured != "cuda:0"));
-    if (isContradiction) {
+    if (!agree(configured, device)) {
       throw ConfigError("run '" + run.name + "' has train.device = " + configured +
                         " and cannot be put on " + device + "; say train.device=auto as well");
     }
@@ -143,13 +140,12 @@ int runEnqueue(const Arguments& arguments) {
   if (asked.isNeeded) plan = neededPart(store, plan, skipped);
 
   // Everything is looked at before anything is stored. Runs that differ in seed or rate alone cost
-  // the same.
+  // the same; how long one is and how often it is evaluated decides how many checkpoints it keeps.
   std::map<std::string, Needs> known;
   std::vector<Needs> needs;
   for (const PlannedRun& run : plan.runs) {
     Json kind = run.config;
-    for (const char* key : {"seed", "epochs", "steps", "schedule", "record_every", "evaluate"})
-      kind["train"].erase(key);
+    for (const char* key : {"seed", "schedule", "record_every"}) kind["train"].erase(key);
     kind["train"]["optimizer"].erase("learning_rate");
     kind["train"]["optimizer"].erase("weight_decay");
     kind.erase("observe");

@@ -48,15 +48,6 @@ Json oneStepOf(const Json& config) {
   return one;
 }
 
-double checkpointBytes(double parameters, const Config& train) {
-  const bool hasAverage = train.has("ema.decay");
-  const double copies =
-      1 + (train.text("optimizer.name") == "adamw" ? 2 : 1) + (hasAverage ? 1 : 0);
-  // One more than are kept: the oldest goes when the newest is complete.
-  const double kept = static_cast<double>(train.integer("checkpoint.keep")) + 2;
-  return parameters * 4 * copies * kept;
-}
-
 }  // namespace
 
 Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesystem::path& database,
@@ -81,7 +72,7 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   Needs needs;
   needs.memoryBytes =
       static_cast<std::int64_t>(estimateMemory(input).peakBytes) + engine.residentBytes;
-  needs.diskBytes = static_cast<std::int64_t>(checkpointBytes(input.parameters, input.train));
+  needs.diskBytes = static_cast<std::int64_t>(estimateDisk(input));
 
   const std::string device = values.text("train.device");
   SystemDevices source;

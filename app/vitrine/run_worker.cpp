@@ -15,6 +15,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/jobs/launcher.h"
 #include "core/store/store_sink.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
@@ -55,17 +56,6 @@ void requireStartable(RunStore& store, const RunRow& run) {
                        std::to_string(run.worker.pid) + "; `vitrine stop " +
                        std::to_string(run.id) + "` ends it");
   }
-}
-
-/// \throws RefusedError  the run that this one depends on is not done
-void requireDependency(RunStore& store, const RunRow& run) {
-  const RunStore::Table table = store.query(
-      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
-      "AND r.id = " +
-      std::to_string(run.id));
-  if (table.rows.empty()) return;
-  throw RefusedError(label(run) + " depends on run " + table.rows[0][0].dump() + ", which is " +
-                     table.rows[0][1].get<std::string>() + "; finish that one first");
 }
 
 /// What the run starts from, with another run's UUID turned into a file.
@@ -125,13 +115,8 @@ bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
     store.setWorker(run.id, thisWorker());
     return true;
   }
-  store.claim(run.id);
-  std::string before;
-  for (const EventRow& event : store.events(run.id)) {
-    if (event.kind == "state" && event.data.value("to", "") == toString(RunState::Starting))
-      before = event.data.value("from", "");
-  }
-  const bool wasStopped = before == toString(RunState::Stopped) && asked.state != RunState::Stopped;
+  const RunState before = store.claim(run.id);
+  const bool wasStopped = before == RunState::Stopped && asked.state != RunState::Stopped;
   return !wasStopped && store.request(run.id) != "stop";
 }
 
@@ -232,7 +217,7 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   const std::int64_t id = asked.id;
   const RunRow run = store.run(id);
   requireStartable(store, run);
-  requireDependency(store, run);
+  requireDependency(store, run.id);
   const std::filesystem::path folder = runFolder(store, run);
   RunLog log(folder / "run.log");
   std::vector<std::string> damaged;

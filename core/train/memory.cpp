@@ -31,25 +31,34 @@ constexpr double kBFloat16Share = 0.9;
 /// Batches alive at once: four ready, one being made, one in use.
 constexpr double kBatchesAlive = 6;
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Steps of the whole run; kNever where that is not known.
+double totalSteps(const Config& train, double stepsPerEpoch) {
+  if (const auto steps = train.maybeInteger("steps")) return static_cast<double>(*steps);
+  const auto epochs = train.maybeInteger("epochs");
+  return epochs && stepsPerEpoch > 0 ? static_cast<double>(*epochs) * stepsPerEpoch : kNever;
+}
+
+/// Steps between two of what `table` ("checkpoint.", "evaluate.") asks for; kNever: it does not.
+double stepsBetween(const Config& train, const std::string& table, double stepsPerEpoch) {
+  double between = kNever;
+  if (const auto steps = train.maybeInteger(table + "every_steps"))
+    between = static_cast<double>(*steps);
+  if (const auto epochs = train.maybeInteger(table + "every_epochs"))
+    between = std::min(between, static_cast<double>(*epochs) * stepsPerEpoch);
+  return between;
+}
+
 /// Whether a checkpoint is on its way to the disk while steps go on. The last one is not.
 bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
   if (stepsPerEpoch <= 0) return true;  // not known
-  const auto stepsOf = [&](const std::string& prefix) {
-    double first = std::numeric_limits<double>::infinity();
-    if (const auto steps = train.maybeInteger(prefix + "every_steps"))
-      first = static_cast<double>(*steps);
-    if (const auto epochs = train.maybeInteger(prefix + "every_epochs"))
-      first = std::min(first, static_cast<double>(*epochs) * stepsPerEpoch);
-    return first;
-  };
-  double first = stepsOf("checkpoint.");
-  if (train.flag("checkpoint.best")) first = std::min(first, stepsOf("evaluate."));
-  const auto steps = train.maybeInteger("steps");
-  const auto epochs = train.maybeInteger("epochs");
-  const double total = steps    ? static_cast<double>(*steps)
-                       : epochs ? static_cast<double>(*epochs) * stepsPerEpoch
-                                : std::numeric_limits<double>::infinity();
-  return first < total;
+  double first = stepsBetween(train, "checkpoint.", stepsPerEpoch);
+  if (train.flag("checkpoint.best"))
+    first = std::min(first, stepsBetween(train, "evaluate.", stepsPerEpoch));
+  if (const auto each = train.maybeInteger("checkpoint.keep_every"))
+    first = std::min(first, static_cast<double>(*each));
+  return first < totalSteps(train, stepsPerEpoch);
 }
 
 }  // namespace
@@ -118,6 +127,24 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
       isBeside ? copy : copy - trained - std::max(step, evaluation));
   add("library", "LibTorch's code, tables and threads", kLibrary);
   return estimate;
+}
+
+double mostCheckpoints(const Config& train, double stepsPerEpoch) {
+  const double total = totalSteps(train, stepsPerEpoch);
+  // The best one, while it is none of the others, and the one that is written before others go.
+  const double beside = train.flag("checkpoint.best") ? 2 : 1;
+  const double kept = static_cast<double>(train.integer("checkpoint.keep")) + beside;
+  const auto each = train.maybeInteger("checkpoint.keep_every");
+  if (!each || total == kNever) return std::min(kept, total);
+  return std::min(std::floor(total / static_cast<double>(*each)) + kept, total);
+}
+
+double estimateDisk(const MemoryInput& input) {
+  const Config& train = input.train;
+  const double trained = input.trainedParameters < 0 ? input.parameters : input.trainedParameters;
+  const double moments = train.text("optimizer.name") == "adamw" ? 2 : 1;
+  const double weights = input.parameters * (train.has("ema.decay") ? 2 : 1);
+  return kFloatBytes * (weights + moments * trained) * mostCheckpoints(train, input.stepsPerEpoch);
 }
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-// How much memory a run on the CPU will take, told before it starts.
+// How much memory a run on the CPU will take, and how much of the disk, told before it starts.
 #pragma once
 
 #include <string>
@@ -41,5 +41,13 @@ struct MemoryEstimate {
 };
 
 [[nodiscard]] VITRINE_ENGINE_EXPORT MemoryEstimate estimateMemory(const MemoryInput& input);
+
+/// The most checkpoints that lie on the disk at once: what `[train.checkpoint]` keeps, and the one
+/// that is being written. At most `keep` too many, where those are kept for another reason as well.
+/// \param stepsPerEpoch  0: not known; then those of `keep_every` do not count
+[[nodiscard]] VITRINE_ENGINE_EXPORT double mostCheckpoints(const Config& train,
+                                                           double stepsPerEpoch);
+/// Bytes of these. What other runs start from stays as well and is not counted.
+[[nodiscard]] VITRINE_ENGINE_EXPORT double estimateDisk(const MemoryInput& input);
 
 }  // namespace vitrine

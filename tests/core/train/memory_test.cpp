@@ -82,6 +82,50 @@ TEST(MemoryEstimate, CountsNoGradientOfWhatIsFrozen) {
 }
 
 /// 1,000, 100 and 200 images of 3 x 8 x 8.
+/// Of one million parameters with AdamW, 10 epochs of 100 steps.
+double checkpointsOf(const Json& checkpoint, const Json& more = Json::object()) {
+  MemoryInput given = input();
+  given.stepsPerEpoch = 100;
+  Json train = given.train.json();
+  train["epochs"] = 10;
+  train.update(more);
+  train["checkpoint"].update(checkpoint);
+  given.train = Config(train);
+  return estimateDisk(given) / 12e6;
+}
+
+TEST(DiskEstimate, CountsTheNewestTheBestEveryNthAndTheOneBeingWritten) {
+  EXPECT_EQ(checkpointsOf({{"keep", 2}, {"best", false}}), 3);
+  EXPECT_EQ(checkpointsOf({{"keep", 2}, {"best", true}}), 4);
+  EXPECT_EQ(checkpointsOf({{"keep", 7}, {"best", true}}), 9);
+  EXPECT_EQ(checkpointsOf({{"keep", 2}, {"best", false}, {"keep_every", 100}}), 13);
+  EXPECT_EQ(checkpointsOf({{"keep", 2}, {"best", false}, {"keep_every", 300}}), 6);
+  EXPECT_EQ(checkpointsOf({{"keep", 2}, {"best", false}, {"keep_every", 5000}}), 3);
+}
+
+TEST(DiskEstimate, FollowsTheLengthOfTheRun) {
+  const Json every = {{"keep", 1}, {"best", false}, {"keep_every", 50}};
+  EXPECT_EQ(checkpointsOf(every), 22);
+  EXPECT_EQ(checkpointsOf(every, {{"epochs", 20}}), 42);
+  EXPECT_EQ(checkpointsOf(every, {{"steps", 100}}), 4) << "steps count before epochs";
+  EXPECT_EQ(checkpointsOf({{"keep", 1000}, {"best", true}}, {{"steps", 3}}), 3)
+      << "no more than there are steps";
+}
+
+TEST(DiskEstimate, FollowsOptimizerAndAverage) {
+  MemoryInput given = input();
+  const double adamw = estimateDisk(given);
+  given.train = Config([&] {
+    Json train = given.train.json();
+    train["optimizer"]["name"] = "sgd";
+    train["ema"]["decay"] = 0.9;
+    return train;
+  }());
+  EXPECT_DOUBLE_EQ(estimateDisk(given), adamw);  // one moment less, the averaged weights more
+  given.trainedParameters = 0;
+  EXPECT_DOUBLE_EQ(estimateDisk(given), adamw * 2 / 3) << "what is frozen has no moments";
+}
+
 class ThreeSplits final : public Dataset {
  public:
   ThreeSplits() {
