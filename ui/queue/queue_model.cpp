@@ -5,6 +5,7 @@
 #include <QMimeData>
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "ui/runs/runs_model.h"
 #include "ui/shell/run_facts.h"
@@ -52,16 +53,15 @@ QString titleOf(QueueModel::Section section) {
 
 }  // namespace
 
-QueueModel::Line QueueModel::lineOf(const QueueView& view, std::int64_t run, Section section,
-                                    bool isFirst) {
+QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* entry,
+                                    std::int64_t run, Section section, bool isFirst) {
   const RunRow& row = view.rows.at(run);
-  const QueueEntry* entry = view.entry(run);
   Line line;
   line.run = run;
   line.name = text(row.name);
   line.detail = text(row.experiment) + QStringLiteral(" \u00b7 ") + tr("seed %1").arg(row.seed);
   line.state = text(toString(row.state));
-  line.device = line.limit = line.time = QStringLiteral("\u2013");
+  line.device = line.limit = QStringLiteral("\u2013");
   if (!row.device.empty()) line.device = text(row.device);
   if (entry != nullptr) {
     const std::string& wanted =
@@ -75,8 +75,8 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, std::int64_t run, Sec
       line.note = steps(row);
       if (entry == nullptr) line.note += tr(" \u00b7 not of the queue");
       if (row.remainingSeconds > 0 && row.state == RunState::Running) {
-        line.time = tr("%1 left").arg(duration(row.remainingSeconds));
-        line.timeTip = tr("Estimated from the speed so far");
+        line.moment = Moment::Left;
+        line.remainingSeconds = row.remainingSeconds;
       }
       line.progress =
           row.totalSteps > 0
@@ -91,26 +91,59 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, std::int64_t run, Sec
             view.mode == QueueMode::Running ? tr("next") : tr("next when the queue goes on");
       }
       if (line.note.isEmpty() && row.step > 0) line.note = tr("goes on from %1").arg(steps(row));
-      line.time = tr("since %1").arg(when(entry->enqueuedAt));
-      line.timeTip = tr("In the queue since %1").arg(whole(entry->enqueuedAt));
+      line.moment = Moment::Since;
+      line.at = entry->enqueuedAt;
       break;
     case Section::Resumable:
     case Section::Ended:
       line.note = row.reason.empty() ? steps(row) : text(row.reason);
-      line.time = when(row.finishedAt);
-      line.timeTip = tr("Ended %1").arg(whole(row.finishedAt));
+      line.moment = Moment::Ended;
+      line.at = row.finishedAt;
       break;
   }
   return line;
 }
 
+QString QueueModel::timeOf(const Line& line) {
+  switch (line.moment) {
+    case Moment::Left:
+      return tr("%1 left").arg(duration(line.remainingSeconds));
+    case Moment::Since:
+      return tr("since %1").arg(when(line.at));
+    case Moment::Ended:
+      return when(line.at);
+    case Moment::None:
+      break;
+  }
+  return QStringLiteral("\u2013");
+}
+
+QString QueueModel::timeTipOf(const Line& line) {
+  switch (line.moment) {
+    case Moment::Left:
+      return tr("Estimated from the speed so far");
+    case Moment::Since:
+      return tr("In the queue since %1").arg(whole(line.at));
+    case Moment::Ended:
+      return tr("Ended %1").arg(whole(line.at));
+    case Moment::None:
+      break;
+  }
+  return {};
+}
+
 void QueueModel::show(const QueueView& view) {
+  std::unordered_map<std::int64_t, const QueueEntry*> entries;
+  for (const QueueEntry& entry : view.entries) entries.emplace(entry.run, &entry);
   std::vector<Group> fresh;
   const auto add = [&](Section section, const std::vector<std::int64_t>& runs) {
     if (runs.empty()) return;
     Group group{section, {}};
-    for (const std::int64_t run : runs)
-      group.lines.push_back(lineOf(view, run, section, run == runs.front()));
+    for (const std::int64_t run : runs) {
+      const auto entry = entries.find(run);
+      group.lines.push_back(lineOf(view, entry == entries.end() ? nullptr : entry->second, run,
+                                   section, run == runs.front()));
+    }
     fresh.push_back(std::move(group));
   };
   add(Section::Running, view.running);
@@ -131,11 +164,20 @@ void QueueModel::show(const QueueView& view) {
     endResetModel();
     return;
   }
-  groups_ = std::move(fresh);
+  groups_.swap(fresh);
   for (int group = 0; group < rowCount({}); ++group) {
     const QModelIndex parent = index(group, 0, {});
-    const int last = rowCount(parent) - 1;
-    Q_EMIT dataChanged(index(0, 0, parent), index(last, ColumnCount - 1, parent));
+    const auto& now = groups_[static_cast<std::size_t>(group)].lines;
+    const auto& before = fresh[static_cast<std::size_t>(group)].lines;
+    for (std::size_t row = 0; row < now.size();) {
+      std::size_t end = row;
+      while (end < now.size() && !(now[end] == before[end])) ++end;
+      if (end > row) {
+        Q_EMIT dataChanged(index(static_cast<int>(row), 0, parent),
+                           index(static_cast<int>(end) - 1, ColumnCount - 1, parent));
+      }
+      row = end + 1;
+    }
   }
 }
 
@@ -230,7 +272,7 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
       case LimitColumn:
         return {shown->limit, {}};
       default:
-        return {shown->time, {}};
+        return {timeOf(*shown), {}};
     }
   }();
   switch (role) {
@@ -253,7 +295,7 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
         case LimitColumn:
           return tr("Running time, over all starts, after which it is stopped at a checkpoint");
         default:
-          return shown->timeTip;
+          return timeTipOf(*shown);
       }
     default:
       return {};

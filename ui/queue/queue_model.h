@@ -3,6 +3,7 @@
 
 #include <QAbstractItemModel>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ui/shell/queue_desk.h"
@@ -25,7 +26,7 @@ class QueueModel : public QAbstractItemModel {
   using QAbstractItemModel::QAbstractItemModel;
 
   /// Sections without runs are left out. Selection and scroll position stay when no run came, went
-  /// or moved; otherwise the model is reset.
+  /// or moved, and only lines that say something else are told; otherwise the model is reset.
   void show(const QueueView& view);
   [[nodiscard]] QModelIndex indexOf(std::int64_t run) const;
   [[nodiscard]] std::vector<std::int64_t> runsOf(Section section) const;
@@ -52,17 +53,25 @@ class QueueModel : public QAbstractItemModel {
   void moveAsked(const std::vector<std::int64_t>& runs, std::int64_t before);
 
  private:
+  /// What the last column says of a moment; worked out when it is shown.
+  enum class Moment { None, Left, Since, Ended };
   struct Line {
     std::int64_t run = 0;
-    QString name, detail, state, note, device, limit, time, timeTip;
+    QString name, detail, state, note, device, limit;
+    Moment moment = Moment::None;
+    std::string at;               ///< UTC, of Since and Ended
+    double remainingSeconds = 0;  ///< of Left
     double progress = -1;
+    bool operator==(const Line&) const = default;
   };
   struct Group {
     Section section;
     std::vector<Line> lines;
   };
-  [[nodiscard]] static Line lineOf(const QueueView& view, std::int64_t run, Section section,
-                                   bool isFirst);
+  [[nodiscard]] static Line lineOf(const QueueView& view, const QueueEntry* entry, std::int64_t run,
+                                   Section section, bool isFirst);
+  [[nodiscard]] static QString timeOf(const Line& line);
+  [[nodiscard]] static QString timeTipOf(const Line& line);
   [[nodiscard]] const Line* line(const QModelIndex& index) const;
 
   // Index::internalId is 0 for a section, else its place + 1.

@@ -98,6 +98,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent) : Page(parent), work
   });
   connect(&devices_, &DeviceMonitor::changed, this, &QueuePage::showDevices);
   connect(&model_, &QueueModel::moveAsked, this, &QueuePage::move);
+  connect(&model_, &QueueModel::modelReset, this, [this] { isReset_ = true; });
   connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     if (!isApplying_) readSelection();
   });
@@ -184,11 +185,13 @@ void QueuePage::showQueue() {
   const int scroll = view_->verticalScrollBar()->value();
   isApplying_ = true;
   model_.show(queue);
-  view_->expandAll();
-  for (int row = 0; row < model_.rowCount({}); ++row) view_->setFirstColumnSpanned(row, {}, true);
   isApplying_ = false;
-  showSelection();
-  view_->verticalScrollBar()->setValue(scroll);
+  if (std::exchange(isReset_, false)) {
+    view_->expandAll();
+    for (int row = 0; row < model_.rowCount({}); ++row) view_->setFirstColumnSpanned(row, {}, true);
+    showSelection();
+    view_->verticalScrollBar()->setValue(scroll);
+  }
   stack_->setCurrentIndex(model_.rowCount({}) == 0 ? 1 : 0);
 
   double remaining = 0;
@@ -311,6 +314,11 @@ void QueuePage::showSelection() {
 
 void QueuePage::setColumns() {
   QHeaderView* header = view_->header();
+  // Titles stand over what the delegate draws: sections begin and columns end 12 px inside.
+  header->setStyleSheet(QStringLiteral("QHeaderView::section { padding-left: %1px; padding-right: "
+                                       "%2px; } QHeaderView::section:first { padding-left: %2px; }")
+                            .arg(px(8))
+                            .arg(px(12)));
   const std::pair<int, int> widths[] = {{QueueModel::DeviceColumn, px(90)},
                                         {QueueModel::LimitColumn, px(90)},
                                         {QueueModel::TimeColumn, px(110)}};
@@ -332,6 +340,19 @@ void QueuePage::showEvent(QShowEvent* event) {
 void QueuePage::hideEvent(QHideEvent* event) {
   Page::hideEvent(event);
   devices_.stop();
+}
+
+QString QueuePage::howToRead() const {
+  return tr(
+      "Runs wait for a device in the order of the list; each is computed by a process of its own, "
+      "also while this window is closed. Drag a waiting run, or move it with Alt+Up and Alt+Down; "
+      "To the front starts it next.\n\n"
+      "Pause run writes a checkpoint and frees the device; Resume goes on from it. A run is "
+      "interrupted when its process is gone: it can be resumed too. A time limit counts the "
+      "running "
+      "time over all starts.\n\n"
+      "Below are the devices of this machine: how busy, how full and how warm they are, and which "
+      "runs they compute.");
 }
 
 void QueuePage::settle() {

@@ -28,6 +28,7 @@ class QueuePage : public Page {
 
   void settle() override;
   QList<QAction*> tools() override;
+  [[nodiscard]] QString howToRead() const override;
 
   [[nodiscard]] QueueModel& model() { return model_; }
   [[nodiscard]] QTreeView& view() { return *view_; }
@@ -72,6 +73,7 @@ class QueuePage : public Page {
   DeviceMonitor devices_;
   bool isApplying_ = false;  ///< the selection is being set by this page
   bool isStale_ = true;
+  bool isReset_ = true;  ///< runs came, went or moved since they were shown
 
   QStackedWidget* stack_;
   QLabel *headline_, *trouble_;

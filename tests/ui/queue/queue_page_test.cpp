@@ -11,6 +11,7 @@
 #include "tests/ui/configure/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/queue/nvml.h"
+#include "ui/queue/queue_delegate.h"
 #include "ui/shell/run_facts.h"
 
 namespace vitrine::ui {
@@ -94,6 +95,72 @@ TEST_F(QueuePages, FillsItsWidthAlsoWhenTheFirstRunComesLater) {
   settle();
   QCoreApplication::processEvents();
   EXPECT_EQ(page_->view().header()->length(), page_->view().viewport()->width());
+}
+
+/// Counts the cells that are drawn.
+class CountingDelegate : public QueueDelegate {
+ public:
+  using QueueDelegate::QueueDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    ++cells;
+    QueueDelegate::paint(painter, option, index);
+  }
+  mutable int cells = 0;
+};
+
+TEST_F(QueuePages, TellsAndDrawsOnlyWhatChangedOfAThousandRuns) {
+  std::vector<NewRun> runs(1000);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].name = "run " + std::to_string(i);
+    runs[i].config = Json{{"train", {{"device", "cpu"}}}};
+    runs[i].origins = Json::object();
+  }
+  const auto ids = workbench_.store().addRuns(workbench_.store().experiment("Many", ""), runs);
+  queue_.enqueue(ids, {});
+  open();
+  ASSERT_EQ(page_->model().runsOf(Section::Waiting).size(), 1000U);
+  CountingDelegate delegate(&page_->view());
+  page_->view().setItemDelegate(&delegate);
+  QCoreApplication::processEvents();
+  delegate.cells = 0;
+  page_->view().viewport()->repaint();
+  const int screen = delegate.cells;  // what is seen, whatever there is
+  EXPECT_LE(screen, 20 * QueueModel::ColumnCount);
+  int resets = 0;
+  int told = 0;
+  QObject::connect(&page_->model(), &QueueModel::modelReset, page_.get(), [&] { ++resets; });
+  QObject::connect(
+      &page_->model(), &QueueModel::dataChanged, page_.get(),
+      [&](const QModelIndex& from, const QModelIndex& to) { told += to.row() - from.row() + 1; });
+  settle();  // nothing happened
+  EXPECT_EQ(told, 0);
+  queue_.setTimeLimit(ids[500], 60);
+  workbench_.queue().refresh();
+  settle();
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(resets, 0);
+  delegate.cells = 0;
+  QCoreApplication::processEvents();
+  EXPECT_LE(delegate.cells, screen);
+  page_->view().setItemDelegate(nullptr);
+}
+
+TEST_F(QueuePages, PutsTheTitlesOverTheirColumns) {
+  enqueued("one");
+  open();
+  const QImage image = page_->view().header()->grab().toImage();
+  const double scale = image.devicePixelRatio();
+  const QRgb ground = image.pixel(1, image.height() / 2);
+  int first = 0;
+  const auto hasInk = [&](int x) {
+    for (int y = 2; y < image.height() - 3; ++y) {
+      if (image.pixel(x, y) != ground) return true;
+    }
+    return false;
+  };
+  while (first < image.width() && !hasInk(first)) ++first;
+  EXPECT_NEAR(first / scale, px(12), 2);  // as the titles of the sections
 }
 
 TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
