@@ -1,8 +1,10 @@
 #include "ui/shell/pages.h"
 
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/compare/compare_page.h"
 #include "ui/configure/configure_page.h"
 #include "ui/monitor/monitor_page.h"
+#include "ui/plugins/plugins_page.h"
 #include "ui/queue/queue_page.h"
 #include "ui/sql/sql_page.h"
 #include "ui/start/start_page.h"
@@ -26,10 +28,15 @@ const std::vector<PageFactory>& pages() {
       queuePage(),
       offered(monitorPageFactory(),
               "Curves of the selected runs while they train, with one cursor for all of them."),
+      offered(comparePage(),
+              "Variants with intervals over their seeds, what differs, and the paper's numbers "
+              "beside yours."),
       offered(artifactsPage(),
               "What was looked into: attention maps, ranks, calibration, images, by step."),
       offered(sqlPage(),
               "Any question to the database in SQL: documented views, saved queries, charts."),
+      offered(pluginsPage(),
+              "What is installed and what each item takes; two architectures block by block."),
   };
   return all;
 }

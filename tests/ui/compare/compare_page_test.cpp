@@ -1,0 +1,342 @@
+// The Compare page through its controls.
+#include "ui/compare/compare_page.h"
+
+#include <gmock/gmock.h>
+
+#include <QAccessible>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include "tests/ui/compare/ablation.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/compare/parallel_view.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ComparePageTest : public ::testing::Test {
+ protected:
+  static SampleOptions nothing() {
+    SampleOptions options;
+    options.points = 0;
+    return options;
+  }
+  void fill() { ids_ = fillAblation(studio_.writer); }
+  void show() {
+    studio_.workbench.watcher().poll();
+    page_ = std::make_unique<ComparePage>(studio_.workbench);
+    page_->resize(1100, 760);
+    page_->show();
+    page_->settle();
+  }
+  template <class Widget>
+  Widget* named(const QString& name) {
+    for (auto* widget : page_->findChildren<Widget*>()) {
+      if (widget->accessibleName() == name) return widget;
+    }
+    ADD_FAILURE() << "no widget is named " << name.toStdString();
+    return nullptr;
+  }
+  void press(const QString& text) {
+    for (auto* button : page_->findChildren<QToolButton*>()) {
+      if (button->text() == text && button->isVisible()) {
+        QTest::mouseClick(button, Qt::LeftButton);
+        return;
+      }
+    }
+    ADD_FAILURE() << "no button says " << text.toStdString();
+  }
+  void pick(const QString& combo, const QString& item) {
+    auto* box = named<QComboBox>(combo);
+    const int index = box->findText(item, Qt::MatchContains);
+    ASSERT_GE(index, 0) << item.toStdString();
+    box->setCurrentIndex(index);
+    Q_EMIT box->activated(index);
+    page_->settle();
+  }
+  QStringList cells(int row) {
+    QStringList out;
+    const QAbstractItemModel* model = page_->tableView().model();
+    for (int i = 0; i < model->columnCount(); ++i) out << model->index(row, i).data().toString();
+    return out;
+  }
+  QStringList variants() {
+    QStringList out;
+    const QAbstractItemModel* model = page_->tableView().model();
+    for (int i = 0; i < model->rowCount(); ++i) out << model->index(i, 0).data().toString();
+    return out;
+  }
+
+  SampleStudio studio_{nothing()};
+  std::vector<std::int64_t> ids_;
+  std::unique_ptr<ComparePage> page_;
+};
+
+TEST_F(ComparePageTest, SaysWhatWillBeHereAndHowToGetThere) {
+  show();
+  QSignalSpy asked(&studio_.workbench, &StudioWorkbench::pageRequested);
+  QPushButton* button = page_->findChild<QPushButton*>();
+  ASSERT_NE(button, nullptr);
+  EXPECT_TRUE(button->isVisible());
+  QTest::mouseClick(button, Qt::LeftButton);
+  ASSERT_EQ(asked.count(), 1);
+  EXPECT_EQ(asked.front().front().toString(), QStringLiteral("configure"));
+  EXPECT_EQ(page_->figure(), nullptr);
+}
+
+TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
+  fill();
+  show();
+  EXPECT_THAT(cells(0), ElementsAre(QStringLiteral("base"), QStringLiteral("baseline"),
+                                    QStringLiteral("82.0 \u00b1 5.0"), QStringLiteral("\u2013"),
+                                    QStringLiteral("3"), QStringLiteral("3 done")));
+  EXPECT_THAT(cells(1), ElementsAre(QStringLiteral("+ better"), QStringLiteral("mlp = swiglu"),
+                                    QStringLiteral("84.0 \u00b1 5.1"),
+                                    QStringLiteral("+2.00 \u00b1 0.25  \u2713 better"),
+                                    QStringLiteral("3"), QStringLiteral("3 done")));
+  EXPECT_THAT(cells(2)[3].toStdString(), HasSubstr("\u2248 not told apart"));
+  EXPECT_THAT(cells(3)[5].toStdString(), HasSubstr("1 failed"));
+  EXPECT_NE(page_->curvesView().figure(), nullptr);
+  EXPECT_THAT(page_->differenceView().figure()->summary().toStdString(),
+              HasSubstr("Difference to base"));
+}
+
+TEST_F(ComparePageTest, ComparesWithTheBaselineThatIsChosen) {
+  fill();
+  show();
+  QSignalSpy changed(page_.get(), &Page::viewChanged);
+  pick(QStringLiteral("Baseline"), QStringLiteral("+ better"));
+  EXPECT_EQ(changed.count(), 1);
+  EXPECT_EQ(cells(1)[1], QStringLiteral("baseline"));
+  EXPECT_THAT(cells(0)[3].toStdString(), HasSubstr("worse"));
+}
+
+TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
+  fill();
+  show();
+  pick(QStringLiteral("Value of a run"), QStringLiteral("At step"));
+  auto* step = named<QSpinBox>(QStringLiteral("Step"));
+  EXPECT_TRUE(step->isVisible());
+  EXPECT_EQ(step->value(), 30) << "as far as all have come";
+  EXPECT_EQ(cells(3)[4], QStringLiteral("3")) << "the failed run came so far";
+  step->setValue(15);
+  page_->settle();
+  EXPECT_EQ(cells(0)[2], QStringLiteral("52.0 \u00b1 5.0"));
+}
+
+TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
+  fill();
+  show();
+  EXPECT_EQ(cells(3)[4], QStringLiteral("2"));
+  for (auto* box : page_->findChildren<QCheckBox*>()) {
+    if (box->text().startsWith(QLatin1String("Count"))) box->click();
+  }
+  page_->settle();
+  EXPECT_EQ(cells(3)[4], QStringLiteral("3"));
+}
+
+TEST_F(ComparePageTest, SortsUpDownAndBack) {
+  fill();
+  show();
+  QHeaderView* header = page_->tableView().horizontalHeader();
+  const auto click = [&] {
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {},
+                      {header->sectionViewportPosition(3) + 8, header->height() / 2});
+  };
+  click();
+  EXPECT_EQ(variants().first(), QStringLiteral("+ worse"));
+  click();
+  EXPECT_EQ(variants().first(), QStringLiteral("+ better"));
+  click();
+  EXPECT_EQ(variants().first(), QStringLiteral("base"));
+}
+
+TEST_F(ComparePageTest, FiltersByWordsOfVariantAndKey) {
+  fill();
+  show();
+  named<QLineEdit>(QStringLiteral("Filter variants"))->setText(QStringLiteral("width"));
+  EXPECT_THAT(variants(), ElementsAre(QStringLiteral("+ noise"), QStringLiteral("+ worse")));
+  EXPECT_THAT(page_->tableText(ComparePage::TableFormat::Csv).toStdString(),
+              ::testing::Not(HasSubstr("swiglu")));
+}
+
+TEST_F(ComparePageTest, ComparesTheRunsThatAreSelected) {
+  fill();
+  studio_.workbench.selection().setRuns({1, 2, 4, 5}, 1);
+  show();
+  EXPECT_THAT(variants(), ElementsAre(QStringLiteral("base"), QStringLiteral("+ better")));
+  EXPECT_EQ(cells(1)[4], QStringLiteral("2"));
+  studio_.workbench.selection().setRuns({1}, 1);
+  page_->settle();
+  EXPECT_EQ(variants().size(), 4);
+}
+
+TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
+  fill();
+  show();
+  addAblationRun(studio_.writer,
+                 {"late", {{"width", 48}, {"mlp", "late"}, {"preset", nullptr}}, 0, {0.9}});
+  studio_.workbench.watcher().poll();
+  page_->settle();
+  EXPECT_EQ(variants().size(), 5);
+}
+
+TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
+  fill();
+  show();
+  const auto trigger = [&](const QString& text) {
+    for (QAction* action : page_->tools()) {
+      if (action->text() == text) action->trigger();
+    }
+    return QGuiApplication::clipboard()->text().toStdString();
+  };
+  EXPECT_THAT(trigger(QStringLiteral("Copy table as Markdown")),
+              HasSubstr("| + better | mlp = swiglu | 84.0 \u00b1 5.1 | +2.00 \u00b1 0.25, better"));
+  EXPECT_THAT(trigger(QStringLiteral("Copy table as LaTeX")), HasSubstr("\\midrule"));
+  EXPECT_THAT(trigger(QStringLiteral("Copy table as CSV")), HasSubstr("variant,differs,runs"));
+  const QString file = studio_.folder.filePath(QStringLiteral("table.tex"));
+  page_->exportTable(file);
+  QFile written(file);
+  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+  EXPECT_THAT(written.readAll().toStdString(), HasSubstr("\\bottomrule"));
+  page_->exportTable(QStringLiteral("/nowhere/at/all.md"));  // says so, and goes on
+}
+
+TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
+  fill();
+  show();
+  press(QStringLiteral("Parallel"));
+  ParallelView& view = page_->parallelView();
+  ASSERT_GE(view.chart().axes.size(), 3u);
+  int width = 0;
+  while (view.chart().axes[static_cast<std::size_t>(width)].quantity.name !=
+         QStringLiteral("width"))
+    ++width;
+  // 48 of 8 to 64 lies at 0.71.
+  QTest::mousePress(&view, Qt::LeftButton, {}, view.placeOf(width, 0.6).toPoint());
+  QTest::mouseMove(&view, view.placeOf(width, 0.8).toPoint());
+  QTest::mouseRelease(&view, Qt::LeftButton, {}, view.placeOf(width, 0.8).toPoint());
+  EXPECT_EQ(studio_.workbench.selection().runs(), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(view.chart().lines.size(), 12u);
+  press(QStringLiteral("Drop brushes"));
+  EXPECT_TRUE(studio_.workbench.selection().runs().empty());
+}
+
+TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
+  fill();
+  show();
+  press(QStringLiteral("Parallel"));
+  ParallelView& view = page_->parallelView();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_EQ(view.focusAxis(), 1);
+  QTest::keyClick(&view, Qt::Key_F);
+  EXPECT_TRUE(view.chart().axes[1].choice.isFlipped);
+  QTest::keyClick(&view, Qt::Key_L);
+  QTest::keyClick(&view, Qt::Key_B);
+  EXPECT_TRUE(view.chart().axes[1].choice.brush.has_value());
+  QTest::keyClick(&view, Qt::Key_Delete);
+  EXPECT_FALSE(view.chart().isBrushed());
+}
+
+TEST_F(ComparePageTest, EveryViewHasAPicture) {
+  fill();
+  show();
+  for (const char* name : {"Table", "Parallel", "Scatter", "Differences", "Published"}) {
+    press(QString::fromLatin1(name));
+    page_->settle();
+    const auto figure = page_->figure();
+    ASSERT_NE(figure, nullptr) << name;
+    EXPECT_FALSE(figure->summary().isEmpty());
+    EXPECT_FALSE(figure->csv().isEmpty());
+    EXPECT_FALSE(figure->image({500, 300}, 1).isNull());
+  }
+}
+
+TEST_F(ComparePageTest, ViewsAreTakenBackAsTheyWere) {
+  fill();
+  show();
+  const Json before = page_->viewState();
+  pick(QStringLiteral("Band"), QStringLiteral("standard error"));
+  pick(QStringLiteral("Colour"), QStringLiteral("mlp"));
+  press(QStringLiteral("Scatter"));
+  const Json after = page_->viewState();
+  EXPECT_NE(before, after);
+  QSignalSpy changed(page_.get(), &Page::viewChanged);
+  page_->setViewState(before);
+  EXPECT_EQ(page_->viewState(), before);
+  page_->setViewState(after);
+  EXPECT_EQ(page_->viewState(), after);
+  EXPECT_EQ(changed.count(), 0) << "only what the user does is said";
+  page_->setViewState(Json::parse("[1, {\"view\": true}]"));  // nothing that it knows: the default
+  EXPECT_EQ(page_->choice(), CompareChoice());
+}
+
+TEST_F(ComparePageTest, TheMedianHasBandsOfItsOwn) {
+  fill();
+  show();
+  pick(QStringLiteral("Aggregate"), QStringLiteral("median"));
+  EXPECT_EQ(page_->choice().spread, Spread::Quartiles);
+  EXPECT_EQ(named<QComboBox>(QStringLiteral("Band"))
+                ->findText(QStringLiteral("standard deviation"), Qt::MatchContains),
+            -1);
+}
+
+TEST_F(ComparePageTest, CopiesADifferenceAsOverrides) {
+  fill();
+  studio_.workbench.selection().setRuns({1, 4}, 1);
+  show();
+  press(QStringLiteral("Differences"));
+  auto* tree = named<QTreeWidget>(QStringLiteral("Differences between the runs"));
+  EXPECT_EQ(tree->topLevelItem(0)->childCount(), 1);
+  press(QStringLiteral("Copy as overrides"));
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "'model.mlp=\"swiglu\"'");
+}
+
+TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
+  fill();
+  show();
+  press(QStringLiteral("Published"));
+  page_->settle();
+  QString all;
+  for (const QLabel* label : page_->findChildren<QLabel*>()) all += label->text();
+  EXPECT_THAT(all.toStdString(), HasSubstr("No published numbers belong to"));
+}
+
+TEST_F(ComparePageTest, EveryControlHasAName) {
+  fill();
+  show();
+  for (QWidget* widget : page_->findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || widget->focusProxy() != nullptr) continue;
+    if (qobject_cast<QLineEdit*>(widget) != nullptr &&
+        (qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr ||
+         qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) != nullptr))
+      continue;
+    if (widget->inherits("QComboBoxListView") || widget->inherits("QHeaderView")) continue;
+    const QAccessibleInterface* seen = QAccessible::queryAccessibleInterface(widget);
+    ASSERT_NE(seen, nullptr);
+    EXPECT_FALSE(seen->text(QAccessible::Name).isEmpty())
+        << widget->metaObject()->className() << " " << widget->objectName().toStdString();
+  }
+  EXPECT_FALSE(page_->howToRead().isEmpty());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,270 @@
+#include "ui/compare/ablation_model.h"
+
+#include <QPainter>
+#include <QPixmap>
+#include <cmath>
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kBeforeMetrics = 2;
+constexpr int kPerMetric = 3;
+
+QPixmap swatchOf(std::int64_t series) {
+  const int size = px(10);
+  QPixmap pixmap(size * 2, size * 2);
+  pixmap.setDevicePixelRatio(2);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(seriesColor(series));
+  painter.drawRoundedRect(QRectF(0, 0, size, size), 2, 2);
+  return pixmap;
+}
+
+QColor outcomeColor(Outcome outcome) {
+  if (outcome == Outcome::Better) return tokens().ok;
+  if (outcome == Outcome::Worse) return tokens().bad;
+  return tokens().text;
+}
+
+QString sampleTip(const AblationCell& cell, bool isPercent) {
+  QStringList lines;
+  for (const auto& [seed, value] : cell.sample.values) {
+    lines << QStringLiteral("seed %1: %2  (run %3)")
+                 .arg(seed)
+                 .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
+                                           : QStringLiteral("not a number"))
+                 .arg(cell.sample.runs.at(seed));
+  }
+  for (const LeftOutRun& run : cell.sample.leftOut) {
+    lines << QStringLiteral("seed %1: not counted, %2  (run %3)")
+                 .arg(run.seed)
+                 .arg(QString::fromStdString(run.reason))
+                 .arg(run.run);
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString pairsTip(const AblationCell& cell, bool isPercent) {
+  if (cell.paired.keys.empty())
+    return QStringLiteral("No seed has a value here and in the baseline.");
+  QStringList lines;
+  for (std::size_t i = 0; i < cell.paired.keys.size(); ++i) {
+    const double value = cell.paired.differences[i];
+    lines << QStringLiteral("seed %1: %2")
+                 .arg(cell.paired.keys[i])
+                 .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
+                                           : QStringLiteral("not a number"));
+  }
+  if (cell.paired.keys.size() == 1)
+    lines << QStringLiteral("One common seed: there is no interval and no verdict.");
+  return lines.join(QLatin1Char('\n'));
+}
+
+}  // namespace
+
+void AblationModel::setTable(AblationTable table, std::vector<std::int64_t> series) {
+  const bool isSameShape =
+      table.rows.size() == table_.rows.size() && table.metrics.size() == table_.metrics.size();
+  if (!isSameShape) beginResetModel();
+  table_ = std::move(table);
+  series_ = std::move(series);
+  if (!isSameShape) {
+    endResetModel();
+  } else if (!table_.rows.empty()) {
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+  }
+}
+
+AblationModel::Part AblationModel::partOf(int column) const {
+  if (column < kBeforeMetrics) return column == 0 ? Part::Variant : Part::Differs;
+  if (column >= columnCount() - 1) return Part::Runs;
+  switch ((column - kBeforeMetrics) % kPerMetric) {
+    case 0:
+      return Part::Value;
+    case 1:
+      return Part::Difference;
+    default:
+      return Part::Count;
+  }
+}
+
+int AblationModel::metricOf(int column) const {
+  return column < kBeforeMetrics || column >= columnCount() - 1
+             ? -1
+             : (column - kBeforeMetrics) / kPerMetric;
+}
+
+int AblationModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+
+int AblationModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid()
+             ? 0
+             : kBeforeMetrics + kPerMetric * static_cast<int>(table_.metrics.size()) + 1;
+}
+
+QString AblationModel::textOf(const AblationRow& row, int column) const {
+  const Part part = partOf(column);
+  if (part == Part::Variant) return row.label;
+  if (part == Part::Differs) return row.isBaseline ? QStringLiteral("baseline") : row.differs;
+  if (part == Part::Runs) return row.runs;
+  const auto metric = static_cast<std::size_t>(metricOf(column));
+  const AblationCell& cell = row.cells[metric];
+  const bool isPercent = table_.metrics[metric].isPercent;
+  if (part == Part::Value) return meanText(cell.sample.statistics, isPercent);
+  if (part == Part::Count) {
+    const auto n = cell.sample.values.size(), pairs = cell.paired.keys.size();
+    return row.isBaseline || pairs == n ? QString::number(n)
+                                        : QStringLiteral("%1, %2 paired").arg(n).arg(pairs);
+  }
+  if (row.isBaseline) return QStringLiteral("\u2013");
+  QString text = differenceText(cell.paired.statistics, isPercent);
+  const QString word = QString::fromStdString(toString(cell.outcome));
+  if (!word.isEmpty())
+    text += QStringLiteral("  ") + outcomeSign(cell.outcome) + QLatin1Char(' ') + word;
+  return text;
+}
+
+QString AblationModel::tipOf(const AblationRow& row, int column) const {
+  const Part part = partOf(column);
+  if (part == Part::Variant || part == Part::Differs)
+    return row.differs.isEmpty() ? row.label : row.label + QLatin1Char('\n') + row.differs;
+  if (part == Part::Runs) return row.runs;
+  const auto metric = static_cast<std::size_t>(metricOf(column));
+  const AblationCell& cell = row.cells[metric];
+  const bool isPercent = table_.metrics[metric].isPercent;
+  if (part != Part::Difference) return sampleTip(cell, isPercent);
+  return row.isBaseline ? QStringLiteral("The others are compared with this variant.")
+                        : pairsTip(cell, isPercent);
+}
+
+QVariant AblationModel::sortKeyOf(const AblationRow& row, int column) const {
+  const Part part = partOf(column);
+  if (part == Part::Variant) return row.label;
+  if (part == Part::Differs) return row.differs;
+  if (part == Part::Runs) return row.runs;
+  const AblationCell& cell = row.cells[static_cast<std::size_t>(metricOf(column))];
+  if (part == Part::Count) return static_cast<int>(cell.sample.values.size());
+  const double value = part == Part::Value ? cell.sample.statistics.mean
+                                           : (row.isBaseline ? 0.0 : cell.paired.statistics.mean);
+  return std::isfinite(value) ? QVariant(value) : QVariant();
+}
+
+QVariant AblationModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const AblationRow& row = table_.rows[static_cast<std::size_t>(index.row())];
+  const Part part = partOf(index.column());
+  switch (role) {
+    case Qt::DisplayRole:
+      return textOf(row, index.column());
+    case kSortRole:
+      return sortKeyOf(row, index.column());
+    case Qt::ToolTipRole:
+      return tipOf(row, index.column());
+    case Qt::DecorationRole:
+      return part == Part::Variant
+                 ? QVariant(swatchOf(series_[static_cast<std::size_t>(index.row())]))
+                 : QVariant();
+    case Qt::TextAlignmentRole:
+      return QVariant(Qt::AlignVCenter |
+                      (part == Part::Variant || part == Part::Differs || part == Part::Runs
+                           ? Qt::AlignLeft
+                           : Qt::AlignRight));
+    case Qt::FontRole: {
+      if (part != Part::Variant || !row.isBaseline) return {};
+      QFont font = bodyFont();
+      font.setWeight(QFont::DemiBold);
+      return font;
+    }
+    case Qt::ForegroundRole:
+      if (part == Part::Differs || part == Part::Runs || part == Part::Count) return tokens().muted;
+      if (part == Part::Difference)
+        return outcomeColor(row.cells[static_cast<std::size_t>(metricOf(index.column()))].outcome);
+      return tokens().text;
+    default:
+      return {};
+  }
+}
+
+QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  const Part part = partOf(section);
+  const int metric = metricOf(section);
+  const bool isText = part == Part::Variant || part == Part::Differs || part == Part::Runs;
+  if (role == Qt::TextAlignmentRole)
+    return QVariant(Qt::AlignVCenter | (isText ? Qt::AlignLeft : Qt::AlignRight));
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  const bool isTip = role == Qt::ToolTipRole;
+  switch (part) {
+    case Part::Variant:
+      return isTip ? QStringLiteral("Runs that differ in their seed alone")
+                   : QStringLiteral("Variant");
+    case Part::Differs:
+      return isTip ? QStringLiteral("Configuration keys that are not as in the baseline")
+                   : QStringLiteral("What differs");
+    case Part::Runs:
+      return isTip ? QStringLiteral("All runs of the variant, whether they are counted or not")
+                   : QStringLiteral("Runs");
+    case Part::Count:
+      return isTip ? QStringLiteral("Seeds with a value; each seed counts once, its newest run")
+                   : QStringLiteral("n");
+    case Part::Difference:
+      return isTip ? QStringLiteral(
+                         "Mean over common seeds of this variant \u2212 %1 of the same "
+                         "seed, \u00b1 half of its 95\u2009% interval (Student's t)")
+                         .arg(table_.baselineLabel)
+                   : QStringLiteral("Paired difference");
+    case Part::Value:
+      break;
+  }
+  const AblationMetric& one = table_.metrics[static_cast<std::size_t>(metric)];
+  if (!isTip) return one.title();
+  QString tip = QStringLiteral(
+                    "Mean over seeds of the %1, \u00b1 half of its 95\u2009% interval "
+                    "(Student's t)")
+                    .arg(table_.value);
+  if (!one.meaning.definition.empty())
+    tip += QLatin1Char('\n') + QString::fromStdString(one.meaning.definition);
+  if (one.meaning.direction != Direction::None)
+    tip += one.meaning.direction == Direction::Lower ? QStringLiteral("\nlower is better")
+                                                     : QStringLiteral("\nhigher is better");
+  return tip;
+}
+
+AblationOrder::AblationOrder(QObject* parent) : QSortFilterProxyModel(parent) {
+  setSortRole(AblationModel::kSortRole);
+  setDynamicSortFilter(true);
+}
+
+void AblationOrder::setWords(const QString& words) {
+  words_ = words.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  invalidateFilter();
+}
+
+bool AblationOrder::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+  const QVariant a = left.data(AblationModel::kSortRole), b = right.data(AblationModel::kSortRole);
+  if (!a.isValid() || !b.isValid()) {
+    // What is missing comes last, whichever way the others go.
+    return a.isValid() == (sortOrder() == Qt::AscendingOrder) && a.isValid() != b.isValid();
+  }
+  if (a.userType() == QMetaType::QString)
+    return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
+  return a.toDouble() < b.toDouble();
+}
+
+bool AblationOrder::filterAcceptsRow(int row, const QModelIndex& parent) const {
+  const QString text = sourceModel()->index(row, 0, parent).data().toString() + QLatin1Char(' ') +
+                       sourceModel()->index(row, 1, parent).data().toString();
+  return std::all_of(words_.begin(), words_.end(),
+                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,301 @@
+// The charts of the Compare page and the controls beside them.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/compare/compare_page.h"
+#include "ui/compare/parallel_view.h"
+#include "ui/compare/scatter_chart.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+void fillKeys(QComboBox* combo, const QString& what, const CompareData& data) {
+  combo->clear();
+  combo->addItem(what + QStringLiteral(": none"), QString());
+  combo->addItem(what + QStringLiteral(": variant"), QStringLiteral("variant"));
+  combo->addItem(what + QStringLiteral(": seed"), QStringLiteral("seed"));
+  for (const std::string& key : data.keys) {
+    combo->addItem(what + QStringLiteral(": ") + shortKey(key, data.keys),
+                   QString::fromStdString(key));
+  }
+}
+
+void showKey(QComboBox* combo, const std::string& chosen) {
+  combo->setCurrentIndex(std::max(0, combo->findData(QString::fromStdString(chosen))));
+}
+
+}  // namespace
+
+QWidget* ComparePage::makeCurveTools() {
+  auto* bar = new QWidget(this);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  axis_ = makeCombo(QStringLiteral("Horizontal axis"), QStringLiteral("What the curves run over"));
+  axis_->addItems(
+      {QStringLiteral("x: step"), QStringLiteral("x: epoch"), QStringLiteral("x: time")});
+  connect(axis_, &QComboBox::activated, this, [this](int index) {
+    change([index](CompareChoice& choice) { choice.axis = static_cast<CurveAxis>(index); });
+  });
+  centre_ = makeCombo(QStringLiteral("Aggregate"), QStringLiteral("What stands for the seeds"));
+  centre_->addItems({QStringLiteral("mean"), QStringLiteral("median")});
+  connect(centre_, &QComboBox::activated, this, [this](int index) {
+    change([index](CompareChoice& choice) {
+      choice.centre = static_cast<Centre>(index);
+      if (choice.centre == Centre::Mean && choice.spread == Spread::Quartiles)
+        choice.spread = Spread::Interval;
+    });
+  });
+  spread_ = makeCombo(QStringLiteral("Band"), QStringLiteral("What the band around a curve shows"));
+  spread_->setMinimumContentsLength(14);
+  connect(spread_, &QComboBox::activated, this, [this](int index) {
+    const int spread = spread_->itemData(index).toInt();
+    change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
+  });
+  const auto key = [this](QComboBox*& combo, const QString& name, const QString& tip,
+                          std::string CompareChoice::*member) {
+    combo = makeCombo(name, tip);
+    connect(combo, &QComboBox::activated, this, [this, combo, member](int index) {
+      const std::string chosen = combo->itemData(index).toString().toStdString();
+      change([&](CompareChoice& choice) { choice.*member = chosen; });
+    });
+  };
+  key(colour_, QStringLiteral("Colour"),
+      QStringLiteral("What gives a line its colour. Only runs that differ in their seed alone are "
+                     "ever averaged"),
+      &CompareChoice::colour);
+  key(dash_, QStringLiteral("Dash"), QStringLiteral("What gives a line its dash"),
+      &CompareChoice::dash);
+  key(panel_, QStringLiteral("Panel"), QStringLiteral("A chart for each value"),
+      &CompareChoice::panel);
+  logX_ = makeToggle(QStringLiteral("log x"), QStringLiteral("Logarithmic horizontal axis"));
+  logY_ = makeToggle(QStringLiteral("log y"), QStringLiteral("Logarithmic vertical axis"));
+  connect(logX_, &QToolButton::clicked, this,
+          [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
+  connect(logY_, &QToolButton::clicked, this,
+          [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogY = isOn; }); });
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{axis_, centre_, spread_, colour_, dash_, panel_})
+    row->addWidget(widget, 1);
+  row->addWidget(logX_);
+  row->addWidget(logY_);
+  return bar;
+}
+
+void ComparePage::fillTools() {
+  fillKeys(colour_, QStringLiteral("colour"), *data_);
+  fillKeys(dash_, QStringLiteral("dash"), *data_);
+  fillKeys(panel_, QStringLiteral("panel"), *data_);
+  const auto fill = [&](QComboBox* combo, const QString& name) {
+    combo->clear();
+    for (const Quantity& quantity : data_->quantities) {
+      if (quantity.isNumber)
+        combo->addItem(name + QStringLiteral(": ") + quantity.name,
+                       QString::fromStdString(quantity.id));
+    }
+  };
+  fill(scatterX_, QStringLiteral("x"));
+  fill(scatterY_, QStringLiteral("y"));
+}
+
+void ComparePage::showCurveTools() {
+  axis_->setCurrentIndex(static_cast<int>(choice_.axis));
+  centre_->setCurrentIndex(static_cast<int>(choice_.centre));
+  spread_->clear();
+  const bool isMean = choice_.centre == Centre::Mean;
+  for (const Spread spread : {Spread::Interval, Spread::Deviation, Spread::StandardError,
+                              Spread::Range, Spread::Quartiles, Spread::None}) {
+    const bool isOfMean = spread == Spread::Interval || spread == Spread::Deviation ||
+                          spread == Spread::StandardError;
+    if (!isMean && isOfMean) continue;
+    spread_->addItem(
+        spread == Spread::None ? nameOf(spread) : QStringLiteral("band: ") + nameOf(spread),
+        static_cast<int>(spread));
+  }
+  spread_->setCurrentIndex(std::max(0, spread_->findData(static_cast<int>(choice_.spread))));
+  showKey(colour_, choice_.colour);
+  showKey(dash_, choice_.dash);
+  showKey(panel_, choice_.panel);
+  logX_->setChecked(choice_.isLogX);
+  logY_->setChecked(choice_.isLogY);
+}
+
+QWidget* ComparePage::makeParallel() {
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  parallelView_ = new ParallelView(view);
+  connect(parallelView_, &ParallelView::axesChanged, this, &ComparePage::onAxes);
+  const auto button = [&](const QString& text, const QString& tip, auto&& use) {
+    auto* made = new QToolButton(view);
+    made->setText(text);
+    made->setToolTip(tip);
+    connect(made, &QToolButton::clicked, this, use);
+    row->addWidget(made);
+  };
+  button(QStringLiteral("Axes"), QStringLiteral("Choose the quantities"), [this] { askAxes(); });
+  button(QStringLiteral("Log axis"), QStringLiteral("The marked axis logarithmic or linear (L)"),
+         [this] { parallelView_->toggleLog(); });
+  button(QStringLiteral("Flip axis"), QStringLiteral("Turn the marked axis round (F)"),
+         [this] { parallelView_->flip(); });
+  button(QStringLiteral("Drop brushes"), QStringLiteral("Keep all runs again"),
+         [this] { parallelView_->clearBrushes(); });
+  row->addStretch(1);
+  auto* hint = new QLabel(
+      QStringLiteral("Drag along an axis: the runs that pass stay selected in the list."), view);
+  hint->setProperty("role", QStringLiteral("small"));
+  row->addWidget(hint);
+  column->addLayout(row);
+  column->addWidget(parallelView_, 1);
+  return view;
+}
+
+void ComparePage::showParallel() { parallelView_->setChart(parallelChart(*data_, choice_)); }
+
+void ComparePage::onAxes(const std::vector<ParallelAxisChoice>& axes) {
+  const bool wasBrushed = parallelChart(*data_, choice_).isBrushed();
+  change([&](CompareChoice& choice) { choice.parallel = axes; });
+  const ParallelChart chart = parallelChart(*data_, choice_);
+  if (!chart.isBrushed() && !wasBrushed) return;
+  // The runs shown here stay; the list and the other pages get those that are kept.
+  isBrushing_ = true;
+  brushed_ = chart.isBrushed() ? chart.keptRuns() : std::vector<std::int64_t>();
+  const std::vector<std::int64_t>& selected = chart.isBrushed() ? brushed_ : scope_;
+  workbench_.selection().setRuns(selected, selected.empty() ? 0 : selected.front());
+  isBrushing_ = false;
+}
+
+void ComparePage::askAxes() {
+  if (data_ == nullptr) return;
+  QDialog dialog(this);
+  dialog.setWindowTitle(QStringLiteral("Axes of the parallel coordinates"));
+  auto* column = new QVBoxLayout(&dialog);
+  auto* search = new QLineEdit(&dialog);
+  search->setPlaceholderText(QStringLiteral("Search keys and metrics"));
+  search->setAccessibleName(QStringLiteral("Search keys and metrics"));
+  auto* list = new QListWidget(&dialog);
+  list->setAccessibleName(QStringLiteral("Quantities, from left to right"));
+  list->setDragDropMode(QAbstractItemView::InternalMove);
+  std::vector<ParallelAxisChoice> axes = parallelAxes(*data_, choice_);
+  const auto add = [&](const Quantity& quantity, bool isOn) {
+    auto* item = new QListWidgetItem(quantity.name, list);
+    item->setData(Qt::UserRole, QString::fromStdString(quantity.id));
+    item->setFlags(item->flags() | Qt::ItemIsUserCheckable);
+    item->setCheckState(isOn ? Qt::Checked : Qt::Unchecked);
+  };
+  const std::vector<Quantity>& all = data_->quantities;
+  for (const ParallelAxisChoice& axis : axes) {
+    for (const Quantity& quantity : all) {
+      if (quantity.id == axis.quantity) add(quantity, true);
+    }
+  }
+  for (const Quantity& quantity : all) {
+    const bool isOn = std::any_of(axes.begin(), axes.end(), [&](const ParallelAxisChoice& axis) {
+      return axis.quantity == quantity.id;
+    });
+    if (!isOn) add(quantity, false);
+  }
+  connect(search, &QLineEdit::textChanged, list, [list](const QString& text) {
+    for (int i = 0; i < list->count(); ++i)
+      list->item(i)->setHidden(!list->item(i)->text().contains(text, Qt::CaseInsensitive));
+  });
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, &dialog);
+  connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  column->addWidget(search);
+  column->addWidget(list, 1);
+  column->addWidget(buttons);
+  dialog.resize(420, 480);
+  if (dialog.exec() != QDialog::Accepted) return;
+  std::vector<ParallelAxisChoice> chosen;
+  for (int i = 0; i < list->count(); ++i) {
+    if (list->item(i)->checkState() != Qt::Checked) continue;
+    const std::string id = list->item(i)->data(Qt::UserRole).toString().toStdString();
+    ParallelAxisChoice axis{id, false, false, std::nullopt};
+    for (const ParallelAxisChoice& before : axes) {
+      if (before.quantity == id) axis = before;
+    }
+    chosen.push_back(axis);
+  }
+  change([&](CompareChoice& choice) { choice.parallel = chosen; });
+}
+
+QWidget* ComparePage::makeScatter() {
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  const auto side = [&](const QString& name, QComboBox*& quantity, QComboBox*& better,
+                        QToolButton*& log, std::string CompareChoice::*chosen,
+                        std::optional<Direction> CompareChoice::*direction,
+                        bool CompareChoice::*isLog) {
+    quantity = makeCombo(QStringLiteral("Quantity on %1").arg(name),
+                         QStringLiteral("Any number: configuration, metric, cost"));
+    connect(quantity, &QComboBox::activated, this, [this, combo = quantity, chosen](int index) {
+      const std::string id = combo->itemData(index).toString().toStdString();
+      change([&](CompareChoice& choice) { choice.*chosen = id; });
+    });
+    better = makeCombo(QStringLiteral("Better on %1").arg(name),
+                       QStringLiteral("Which way is better, for the front"));
+    better->addItems({QStringLiteral("as the metric says"), QStringLiteral("neither is better"),
+                      QStringLiteral("lower is better"), QStringLiteral("higher is better")});
+    connect(better, &QComboBox::activated, this, [this, direction](int index) {
+      change([&](CompareChoice& choice) {
+        choice.*direction =
+            index == 0 ? std::nullopt : std::optional(static_cast<Direction>(index - 1));
+      });
+    });
+    log = makeToggle(QStringLiteral("log %1").arg(name),
+                     QStringLiteral("Logarithmic axis %1").arg(name));
+    connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {
+      change([&](CompareChoice& choice) { choice.*isLog = isOn; });
+    });
+    row->addWidget(quantity, 2);
+    row->addWidget(better, 1);
+    row->addWidget(log);
+  };
+  side(QStringLiteral("x"), scatterX_, betterX_, scatterLogX_, &CompareChoice::scatterX,
+       &CompareChoice::betterX, &CompareChoice::isScatterLogX);
+  side(QStringLiteral("y"), scatterY_, betterY_, scatterLogY_, &CompareChoice::scatterY,
+       &CompareChoice::betterY, &CompareChoice::isScatterLogY);
+  column->addLayout(row);
+  scatterView_ = new FigureView(view);
+  scatterView_->setFocusPolicy(Qt::StrongFocus);
+  scatterView_->setAccessibleName(QStringLiteral("Scatter of the runs"));
+  column->addWidget(scatterView_, 1);
+  return view;
+}
+
+void ComparePage::showScatter() {
+  scatterView_->setFigure(makeLineChart(scatterChart(*data_, choice_)));
+}
+
+void ComparePage::showScatterTools() {
+  const ScatterQuantities chosen = scatterQuantities(*data_, choice_);
+  scatterX_->setCurrentIndex(scatterX_->findData(QString::fromStdString(chosen.x.id)));
+  scatterY_->setCurrentIndex(scatterY_->findData(QString::fromStdString(chosen.y.id)));
+  const auto index = [](const std::optional<Direction>& direction) {
+    return direction ? static_cast<int>(*direction) + 1 : 0;
+  };
+  betterX_->setCurrentIndex(index(choice_.betterX));
+  betterY_->setCurrentIndex(index(choice_.betterY));
+  scatterLogX_->setChecked(choice_.isScatterLogX);
+  scatterLogY_->setChecked(choice_.isScatterLogY);
+}
+
+}  // namespace vitrine::ui

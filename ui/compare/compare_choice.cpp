@@ -1,0 +1,208 @@
+#include "ui/compare/compare_choice.h"
+
+#include <utility>
+
+namespace vitrine::ui {
+
+namespace {
+
+template <class Value>
+using ChoiceNames = std::vector<std::pair<Value, const char*>>;
+
+const ChoiceNames<CompareView> kViewNames = {{CompareView::Table, "table"},
+                                             {CompareView::Parallel, "parallel"},
+                                             {CompareView::Scatter, "scatter"},
+                                             {CompareView::Differences, "differences"},
+                                             {CompareView::Published, "published"}};
+const ChoiceNames<CurveAxis> kAxisNames = {
+    {CurveAxis::Step, "step"}, {CurveAxis::Epoch, "epoch"}, {CurveAxis::Time, "time"}};
+const ChoiceNames<Centre> kCentreNames = {{Centre::Mean, "mean"}, {Centre::Median, "median"}};
+const ChoiceNames<Spread> kSpreadNames = {{Spread::None, "none"},
+                                          {Spread::Deviation, "deviation"},
+                                          {Spread::StandardError, "standard_error"},
+                                          {Spread::Interval, "interval"},
+                                          {Spread::Range, "range"},
+                                          {Spread::Quartiles, "quartiles"}};
+const ChoiceNames<Direction> kDirectionNames = {
+    {Direction::None, "none"}, {Direction::Lower, "lower"}, {Direction::Higher, "higher"}};
+
+template <class Value>
+std::string choiceName(const ChoiceNames<Value>& names, Value value) {
+  for (const auto& [candidate, name] : names) {
+    if (candidate == value) return name;
+  }
+  return names.front().second;
+}
+
+/// Reads members of an object where they are there and of the right type.
+class ChoiceReader {
+ public:
+  explicit ChoiceReader(const Json& from) : from_(from) {}
+  const Json* find(const char* key) const {
+    const auto found = from_.find(key);
+    return found == from_.end() ? nullptr : &*found;
+  }
+  void text(const char* key, std::string& to) const {
+    if (const Json* value = find(key); value != nullptr && value->is_string())
+      to = value->get<std::string>();
+  }
+  void text(const char* key, QString& to) const {
+    if (const Json* value = find(key); value != nullptr && value->is_string())
+      to = QString::fromStdString(value->get<std::string>());
+  }
+  void flag(const char* key, bool& to) const {
+    if (const Json* value = find(key); value != nullptr && value->is_boolean())
+      to = value->get<bool>();
+  }
+  template <class Value>
+  void name(const char* key, const ChoiceNames<Value>& names, Value& to) const {
+    std::string text;
+    this->text(key, text);
+    for (const auto& [candidate, name] : names) {
+      if (text == name) to = candidate;
+    }
+  }
+  void better(const char* key, std::optional<Direction>& to) const {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (value->is_null()) to.reset();
+    Direction direction = Direction::None;
+    if (!value->is_string()) return;
+    name(key, kDirectionNames, direction);
+    to = direction;
+  }
+
+ private:
+  const Json& from_;
+};
+
+}  // namespace
+
+QString nameOf(Centre centre) {
+  return centre == Centre::Mean ? QStringLiteral("mean") : QStringLiteral("median");
+}
+
+QString nameOf(Spread spread) {
+  switch (spread) {
+    case Spread::None:
+      return QStringLiteral("no band");
+    case Spread::Deviation:
+      return QStringLiteral("standard deviation");
+    case Spread::StandardError:
+      return QStringLiteral("standard error");
+    case Spread::Interval:
+      return QStringLiteral("95\u2009% interval");
+    case Spread::Range:
+      return QStringLiteral("minimum to maximum");
+    case Spread::Quartiles:
+      break;
+  }
+  return QStringLiteral("quartiles");
+}
+
+Json toJson(const CompareChoice& choice) {
+  Json axes = Json::array();
+  for (const ParallelAxisChoice& axis : choice.parallel) {
+    axes.push_back({{"quantity", axis.quantity},
+                    {"log", axis.isLog},
+                    {"flipped", axis.isFlipped},
+                    {"brush", axis.brush ? Json(*axis.brush) : Json(nullptr)}});
+  }
+  const auto better = [](const std::optional<Direction>& direction) {
+    return direction ? Json(choiceName(kDirectionNames, *direction)) : Json(nullptr);
+  };
+  return {{"view", choiceName(kViewNames, choice.view)},
+          {"metrics", choice.metrics},
+          {"value", toString(choice.value.value)},
+          {"at_step", choice.value.step},
+          {"baseline", choice.baseline},
+          {"count_unfinished", choice.unfinished == Unfinished::Counted},
+          {"filter", choice.filter.toStdString()},
+          {"sort_column", choice.sortColumn},
+          {"sort_descending", choice.sortOrder == Qt::DescendingOrder},
+          {"x", choiceName(kAxisNames, choice.axis)},
+          {"centre", choiceName(kCentreNames, choice.centre)},
+          {"band", choiceName(kSpreadNames, choice.spread)},
+          {"colour", choice.colour},
+          {"dash", choice.dash},
+          {"panel", choice.panel},
+          {"log_x", choice.isLogX},
+          {"log_y", choice.isLogY},
+          {"parallel", axes},
+          {"scatter",
+           {{"x", choice.scatterX},
+            {"y", choice.scatterY},
+            {"log_x", choice.isScatterLogX},
+            {"log_y", choice.isScatterLogY},
+            {"better_x", better(choice.betterX)},
+            {"better_y", better(choice.betterY)}}},
+          {"only_differences", choice.onlyDifferences},
+          {"published", choice.publishedFile.toStdString()}};
+}
+
+CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
+  CompareChoice out = before;
+  if (!state.is_object()) return out;
+  const ChoiceReader read(state);
+  read.name("view", kViewNames, out.view);
+  if (const Json* metrics = read.find("metrics"); metrics != nullptr && metrics->is_array()) {
+    out.metrics.clear();
+    for (const Json& metric : *metrics) {
+      if (metric.is_string()) out.metrics.push_back(metric.get<std::string>());
+    }
+  }
+  std::string value;
+  read.text("value", value);
+  out.value.value = curveValueFromString(value).value_or(out.value.value);
+  if (const Json* step = read.find("at_step"); step != nullptr && step->is_number_integer())
+    out.value.step = std::max<std::int64_t>(step->get<std::int64_t>(), 0);
+  read.text("baseline", out.baseline);
+  bool isCounted = out.unfinished == Unfinished::Counted;
+  read.flag("count_unfinished", isCounted);
+  out.unfinished = isCounted ? Unfinished::Counted : Unfinished::LeftOut;
+  read.text("filter", out.filter);
+  if (const Json* column = read.find("sort_column");
+      column != nullptr && column->is_number_integer())
+    out.sortColumn = column->get<int>();
+  bool isDescending = out.sortOrder == Qt::DescendingOrder;
+  read.flag("sort_descending", isDescending);
+  out.sortOrder = isDescending ? Qt::DescendingOrder : Qt::AscendingOrder;
+  read.name("x", kAxisNames, out.axis);
+  read.name("centre", kCentreNames, out.centre);
+  read.name("band", kSpreadNames, out.spread);
+  read.text("colour", out.colour);
+  read.text("dash", out.dash);
+  read.text("panel", out.panel);
+  read.flag("log_x", out.isLogX);
+  read.flag("log_y", out.isLogY);
+  if (const Json* axes = read.find("parallel"); axes != nullptr && axes->is_array()) {
+    out.parallel.clear();
+    for (const Json& entry : *axes) {
+      if (!entry.is_object()) continue;
+      const ChoiceReader one(entry);
+      ParallelAxisChoice axis;
+      one.text("quantity", axis.quantity);
+      one.flag("log", axis.isLog);
+      one.flag("flipped", axis.isFlipped);
+      if (const Json* brush = one.find("brush"); brush != nullptr && brush->is_array() &&
+                                                 brush->size() == 2 && (*brush)[0].is_number() &&
+                                                 (*brush)[1].is_number())
+        axis.brush = {(*brush)[0].get<double>(), (*brush)[1].get<double>()};
+      if (!axis.quantity.empty()) out.parallel.push_back(axis);
+    }
+  }
+  if (const Json* scatter = read.find("scatter"); scatter != nullptr && scatter->is_object()) {
+    const ChoiceReader one(*scatter);
+    one.text("x", out.scatterX);
+    one.text("y", out.scatterY);
+    one.flag("log_x", out.isScatterLogX);
+    one.flag("log_y", out.isScatterLogY);
+    one.better("better_x", out.betterX);
+    one.better("better_y", out.betterY);
+  }
+  read.flag("only_differences", out.onlyDifferences);
+  read.text("published", out.publishedFile);
+  return out;
+}
+
+}  // namespace vitrine::ui

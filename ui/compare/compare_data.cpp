@@ -1,0 +1,340 @@
+#include "ui/compare/compare_data.h"
+
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr const char* kFirstChoices[] = {"test/top1",       "validation/top1", "test/top1@ema",
+                                         "test/miou",       "test/map",        "test/loss",
+                                         "validation/loss", "train/loss"};
+
+std::string defaultMetric(const std::vector<std::pair<std::string, std::int64_t>>& names) {
+  for (const char* wanted : kFirstChoices) {
+    for (const auto& [name, count] : names) {
+      if (name == wanted) return name;
+    }
+  }
+  return names.empty() ? "" : names.front().first;
+}
+
+std::vector<std::string> differingKeys(const CompareData& data) {
+  std::vector<std::string> keys;
+  std::set<std::string> seen;
+  for (std::size_t i = 1; i < data.variants.size(); ++i) {
+    for (const Difference& change :
+         difference(data.variants.front().config, data.variants[i].config)) {
+      if (seen.insert(change.key).second) keys.push_back(change.key);
+    }
+  }
+  return keys;
+}
+
+/// A size resolves to [height, width]; people write one number where both are the same.
+bool isSquareSize(const Json& value) {
+  return value.is_array() && value.size() == 2 && value[0].is_number() && value[0] == value[1];
+}
+
+std::string idsOf(const std::vector<ComparedRun>& runs) {
+  std::string ids;
+  for (const ComparedRun& run : runs) ids += (ids.empty() ? "" : ",") + std::to_string(run.row.id);
+  return "(" + ids + ")";
+}
+
+void labelVariants(CompareData& data) {
+  const std::vector<std::string>& keys = data.keys;
+  std::map<std::string, int> named;
+  for (const VariantGroup& variant : data.variants) ++named[variant.name];
+  std::set<std::int64_t> experiments;
+  for (const ComparedRun& run : data.runs) experiments.insert(run.row.experimentId);
+  std::map<QString, int> taken;
+  for (const VariantGroup& variant : data.variants) {
+    QString label = QString::fromStdString(variant.name);
+    if (label.isEmpty() || named[variant.name] > 1) {
+      QStringList parts;
+      for (const std::string& key : keys) {
+        const Json* value = leafOf(variant.config, key);
+        if (value != nullptr && !value->is_null())
+          parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
+      }
+      const QString told = parts.join(QStringLiteral(", "));
+      if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;
+      if (label.isEmpty()) label = QStringLiteral("all runs");
+    }
+    if (experiments.size() > 1) {
+      label = QString::fromStdString(data.runs[variant.runs.front()].row.experiment) +
+              QStringLiteral(" \u203a ") + label;
+    }
+    // Two variants never share a label: figures and the baseline are chosen by it.
+    const int number = ++taken[label];
+    if (number > 1) label += QStringLiteral(" (%1)").arg(number);
+    data.labels.push_back(label);
+  }
+}
+
+}  // namespace
+
+std::size_t CompareData::baseline(const CompareChoice& choice) const {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].toStdString() == choice.baseline) return i;
+  }
+  return 0;
+}
+
+std::optional<std::size_t> CompareData::find(std::int64_t run) const {
+  const auto place =
+      std::lower_bound(runs.begin(), runs.end(), run,
+                       [](const ComparedRun& one, std::int64_t id) { return one.row.id < id; });
+  if (place == runs.end() || place->row.id != run) return std::nullopt;
+  return static_cast<std::size_t>(place - runs.begin());
+}
+
+std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
+                                                   std::vector<RunRow> rows,
+                                                   const CompareChoice& choice,
+                                                   const std::atomic<bool>& isStale) {
+  auto data = std::make_shared<CompareData>();
+  std::sort(rows.begin(), rows.end(), [](const RunRow& a, const RunRow& b) { return a.id < b.id; });
+  data->runs = comparedRuns(query, rows);
+  if (data->runs.empty() || isStale) return data;
+  data->variants = variantsOf(data->runs);
+  data->ofRun.resize(data->runs.size());
+  std::set<std::string> titles;
+  for (std::size_t i = 0; i < data->variants.size(); ++i) {
+    for (const std::size_t run : data->variants[i].runs) {
+      data->ofRun[run] = i;
+      titles.insert(data->runs[run].row.experiment);
+    }
+  }
+  data->experiment =
+      titles.size() == 1 ? *titles.begin() : std::to_string(titles.size()) + " experiments";
+  data->keys = differingKeys(*data);
+  labelVariants(*data);
+  data->names = comparedNames(query, data->runs);
+  if (isStale) return data;
+
+  for (const std::string& metric : choice.metrics) {
+    const bool isThere = std::any_of(data->names.begin(), data->names.end(),
+                                     [&](const auto& entry) { return entry.first == metric; });
+    if (isThere &&
+        std::find(data->metrics.begin(), data->metrics.end(), metric) == data->metrics.end())
+      data->metrics.push_back(metric);
+  }
+  if (data->metrics.empty()) {
+    const std::string metric = defaultMetric(data->names);
+    if (!metric.empty()) data->metrics.push_back(metric);
+  }
+  std::vector<std::string> wanted = data->metrics;
+  for (const std::string& name : neededMetrics(choice)) {
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
+  }
+  // What makes the default picture of trade-offs.
+  for (const char* name : {"system/device_seconds", "test/loss"}) {
+    const bool isThere = std::any_of(data->names.begin(), data->names.end(),
+                                     [&](const auto& entry) { return entry.first == name; });
+    if (isThere && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+      wanted.emplace_back(name);
+  }
+  data->measured = measure(query, data->runs, wanted, choice.value);
+  if (isStale) return data;
+
+  const RunStore::Table environments =
+      query("SELECT run_id, environment, max(number) FROM segment WHERE run_id IN " +
+            idsOf(data->runs) + " GROUP BY run_id");
+  for (const auto& row : environments.rows) {
+    if (!row[1].is_string()) continue;
+    Json environment = Json::parse(row[1].get<std::string>(), nullptr, false);
+    if (environment.is_object())
+      data->environments[row[0].get<std::int64_t>()] = std::move(environment);
+  }
+  std::set<std::int64_t> experiments;
+  for (const ComparedRun& run : data->runs) experiments.insert(run.row.experimentId);
+  std::string list;
+  for (const std::int64_t id : experiments) list += (list.empty() ? "" : ",") + std::to_string(id);
+  const RunStore::Table sources =
+      query("SELECT id, source FROM experiment WHERE id IN (" + list + ")");
+  for (const auto& row : sources.rows) {
+    if (row[1].is_string()) data->sources[row[0].get<std::int64_t>()] = row[1].get<std::string>();
+  }
+  data->quantities = quantitiesOf(*data, QuantityScope::All);
+  return data;
+}
+
+std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
+                                 const std::vector<std::int64_t>& selected) {
+  std::vector<RunRow> rows;
+  for (const std::int64_t id : selected) {
+    if (const auto found = all.find(id); found != all.end()) rows.push_back(found->second);
+  }
+  if (rows.size() > 1) return rows;
+  std::int64_t experiment = rows.empty() ? 0 : rows.front().experimentId;
+  if (rows.empty()) {
+    std::map<std::int64_t, int> counts;
+    for (const auto& [id, row] : all) {
+      if (++counts[row.experimentId] > 1) experiment = std::max(experiment, row.experimentId);
+    }
+  }
+  rows.clear();
+  for (const auto& [id, row] : all) {
+    if (row.experimentId == experiment) rows.push_back(row);
+  }
+  return rows;
+}
+
+const Json* leafOf(const Json& config, std::string_view key) {
+  const Json* level = &config;
+  while (level->is_object()) {
+    const std::size_t dot = key.find('.');
+    const auto found = level->find(std::string(key.substr(0, dot)));
+    if (found == level->end()) return nullptr;
+    level = &*found;
+    if (dot == std::string_view::npos) return level;
+    key.remove_prefix(dot + 1);
+  }
+  return nullptr;
+}
+
+QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
+  std::size_t from = key.size();
+  while (from > 0) {
+    const std::size_t dot = from < 2 ? std::string::npos : key.rfind('.', from - 2);
+    from = dot == std::string::npos ? 0 : dot + 1;
+    const std::string ending = key.substr(from);
+    const bool isUnique = std::none_of(keys.begin(), keys.end(), [&](const std::string& other) {
+      return other != key && (other == ending || other.ends_with("." + ending));
+    });
+    if (isUnique) break;
+  }
+  return QString::fromStdString(key.substr(from));
+}
+
+QString valueText(const Json& value) {
+  if (value.is_null()) return QStringLiteral("none");
+  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
+  if (value.is_boolean())
+    return value.get<bool>() ? QStringLiteral("true") : QStringLiteral("false");
+  if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
+  if (value.is_array()) {
+    QStringList parts;
+    for (const Json& part : value) parts << valueText(part);
+    if (isSquareSize(value)) return parts[0];
+    return parts.join(QStringLiteral(" \u00d7 "));
+  }
+  return QString::fromStdString(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+QString differsText(const CompareData& data, std::size_t variant, std::size_t baseline) {
+  QStringList parts;
+  for (const Difference& change :
+       difference(data.variants[baseline].config, data.variants[variant].config)) {
+    parts << shortKey(change.key, data.keys) + QStringLiteral(" = ") + valueText(change.after);
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
+std::int64_t seriesOf(const CompareData& data, std::size_t variant) {
+  if (data.runs.size() == data.variants.size())
+    return data.runs[data.variants[variant].runs.front()].row.id;
+  return static_cast<std::int64_t>(variant) + 1;
+}
+
+std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope) {
+  std::vector<Quantity> out;
+  if (data.variants.empty()) return out;
+  const std::vector<std::string>& differing = data.keys;
+  std::vector<std::string> keys = differing;
+  if (scope == QuantityScope::All) {
+    keys.clear();
+    for (const auto& [key, value] : flatten(data.variants.front().config)) keys.push_back(key);
+    for (const std::string& key : differing) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  for (const std::string& key : keys) {
+    Quantity quantity{
+        "config:" + key, shortKey(key, keys), QString(), Direction::None, true, false};
+    bool isAnything = false;
+    for (const VariantGroup& variant : data.variants) {
+      const Json* value = leafOf(variant.config, key);
+      if (value == nullptr || value->is_null()) continue;
+      isAnything = true;
+      if (!value->is_number() && !isSquareSize(*value)) quantity.isNumber = false;
+    }
+    if (isAnything) out.push_back(quantity);
+  }
+  for (const auto& [name, count] : data.names) {
+    const auto meaning = data.measured.meanings.find(name);
+    if (meaning == data.measured.meanings.end()) {
+      if (scope == QuantityScope::All)
+        out.push_back({"metric:" + name, QString::fromStdString(name), QString(), Direction::None,
+                       true, false});
+      continue;
+    }
+    if (scope == QuantityScope::Telling &&
+        std::find(data.metrics.begin(), data.metrics.end(), name) == data.metrics.end())
+      continue;
+    const bool isPercent = meaning->second.unit == "fraction";
+    out.push_back({"metric:" + name, QString::fromStdString(name),
+                   isPercent ? QStringLiteral("%") : QString::fromStdString(meaning->second.unit),
+                   meaning->second.direction, true, isPercent});
+  }
+  if (scope == QuantityScope::All) {
+    out.push_back({"cost:memory", QStringLiteral("peak memory"), QStringLiteral("GB"),
+                   Direction::Lower, true, false});
+    out.push_back({"cost:speed", QStringLiteral("speed"), QStringLiteral("images/s"),
+                   Direction::Higher, true, false});
+    out.push_back(
+        {"cost:steps", QStringLiteral("steps"), QString(), Direction::Lower, true, false});
+    out.push_back({"run:seed", QStringLiteral("seed"), QString(), Direction::None, true, false});
+  }
+  return out;
+}
+
+Json quantityValue(const CompareData& data, std::size_t run, const Quantity& quantity,
+                   ValueChoice choice) {
+  const std::size_t colon = quantity.id.find(':');
+  const std::string kind = quantity.id.substr(0, colon), name = quantity.id.substr(colon + 1);
+  const ComparedRun& one = data.runs[run];
+  if (kind == "config") {
+    const Json* value = leafOf(one.config, name);
+    if (value == nullptr || value->is_null()) return nullptr;
+    if (isSquareSize(*value)) return (*value)[0];
+    return value->is_number() ? *value : Json(valueText(*value).toStdString());
+  }
+  if (kind == "metric") {
+    const auto values = data.measured.values.find(name);
+    if (values == data.measured.values.end()) return nullptr;
+    const auto found = values->second.find(one.row.id);
+    if (found == values->second.end()) return nullptr;
+    const auto value = valueOf(found->second, data.measured.meanings.at(name), choice);
+    if (!value || !std::isfinite(*value)) return nullptr;
+    return quantity.isPercent ? *value * 100 : *value;
+  }
+  if (name == "memory" && one.row.memoryBytes > 0)
+    return static_cast<double>(one.row.memoryBytes) / 1e9;
+  if (name == "speed" && one.row.imagesPerSecond > 0) return one.row.imagesPerSecond;
+  if (name == "steps" && one.row.step > 0) return one.row.step;
+  if (name == "seed") return one.row.seed;
+  return nullptr;
+}
+
+std::vector<std::string> neededMetrics(const CompareChoice& choice) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& id) {
+    if (id.starts_with("metric:")) names.push_back(id.substr(7));
+  };
+  for (const ParallelAxisChoice& axis : choice.parallel) add(axis.quantity);
+  add(choice.scatterX);
+  add(choice.scatterY);
+  return names;
+}
+
+}  // namespace vitrine::ui

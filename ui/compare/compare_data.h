@@ -1,0 +1,84 @@
+// What the Compare page knows of the runs it shows, read once in the background, and the quantities
+// that a run can be placed by: configuration, metrics, cost.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/store/comparison.h"
+#include "ui/compare/compare_choice.h"
+
+namespace vitrine::ui {
+
+/// A number, or a word, that every run may have.
+struct Quantity {
+  std::string id;  ///< "config:train.epochs", "metric:test/top1", "cost:memory"
+  QString name;
+  QString unit;
+  Direction direction = Direction::None;
+  bool isNumber = true;
+  bool isPercent = false;  ///< shown times 100
+};
+/// Never changed after it was read.
+struct CompareData {
+  std::vector<ComparedRun> runs;  ///< by id
+  std::vector<VariantGroup> variants;
+  /// Configuration keys whose values are not the same in all variants.
+  std::vector<std::string> keys;
+  std::vector<QString> labels;                              ///< per variant, distinct
+  std::vector<std::size_t> ofRun;                           ///< variant of each run
+  std::vector<std::pair<std::string, std::int64_t>> names;  ///< metrics, and of how many runs
+  std::vector<std::string> metrics;  ///< the columns: as chosen, or the default
+  Measurements measured;
+  std::map<std::int64_t, Json> environments;    ///< by run
+  std::map<std::int64_t, std::string> sources;  ///< text of the experiment file, by experiment
+  std::string experiment;                       ///< its title, or "3 experiments"
+  std::vector<Quantity> quantities;             ///< everything a run can be placed by
+
+  [[nodiscard]] std::size_t baseline(const CompareChoice& choice) const;
+  /// Position of a run in `runs`; nothing when it is not shown.
+  [[nodiscard]] std::optional<std::size_t> find(std::int64_t run) const;
+};
+
+/// A handful of queries; with `isStale` it returns early. \throws Error
+[[nodiscard]] std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
+                                                                 std::vector<RunRow> rows,
+                                                                 const CompareChoice& choice,
+                                                                 const std::atomic<bool>& isStale);
+
+/// Runs to compare: two and more that are selected; of one its experiment; of none the newest
+/// experiment that has two.
+[[nodiscard]] std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
+                                               const std::vector<std::int64_t>& selected);
+
+/// The value at a dotted key; nullptr when there is none.
+[[nodiscard]] const Json* leafOf(const Json& config, std::string_view key);
+/// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
+[[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
+/// A value as people write it: 0.001, none, a word without quotes.
+[[nodiscard]] QString valueText(const Json& value);
+/// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
+[[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
+                                  std::size_t baseline);
+
+/// The colour, dash and symbol of a variant: of its run where every variant is one run, else its
+/// place. From 1, as for seriesColor().
+[[nodiscard]] std::int64_t seriesOf(const CompareData& data, std::size_t variant);
+
+/// Telling: configuration keys that differ, and the metrics that are columns.
+enum class QuantityScope { Telling, All };
+[[nodiscard]] std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope);
+/// Of a run; null where it has none. Metrics that were not read have none.
+[[nodiscard]] Json quantityValue(const CompareData& data, std::size_t run, const Quantity& quantity,
+                                 ValueChoice choice);
+/// Metrics beyond the columns that the charts of `choice` need.
+[[nodiscard]] std::vector<std::string> neededMetrics(const CompareChoice& choice);
+
+}  // namespace vitrine::ui

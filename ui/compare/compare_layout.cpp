@@ -1,0 +1,391 @@
+// The widgets of the Compare page: what stands above all views, and the table with its curves.
+#include <QActionGroup>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCompleter>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <set>
+
+#include "ui/compare/compare_page.h"
+#include "ui/figures/figure_view.h"
+#include "ui/shell/small_widgets.h"
+
+namespace vitrine::ui {
+
+QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
+  auto* combo = new QComboBox(this);
+  combo->setAccessibleName(name);
+  combo->setToolTip(tip);
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  combo->setMinimumContentsLength(8);
+  combo->setMaxVisibleItems(20);
+  return combo;
+}
+
+QToolButton* ComparePage::makeToggle(const QString& text, const QString& tip) {
+  auto* button = new QToolButton(this);
+  button->setText(text);
+  button->setToolTip(tip);
+  button->setCheckable(true);
+  return button;
+}
+
+void ComparePage::makeActions() {
+  const auto act = [this](const QString& text, const QString& tip, auto&& use) {
+    auto* action = new QAction(text, this);
+    action->setToolTip(tip);
+    connect(action, &QAction::triggered, this, use);
+    tools_ << action;
+    return action;
+  };
+  act(QStringLiteral("Copy table as Markdown"),
+      QStringLiteral("The table as it is shown, to the clipboard"),
+      [this] { copyTable(TableFormat::Markdown); });
+  act(QStringLiteral("Copy table as LaTeX"), QStringLiteral("A booktabs tabular, to the clipboard"),
+      [this] { copyTable(TableFormat::Latex); });
+  act(QStringLiteral("Copy table as CSV"),
+      QStringLiteral("Full precision, fractions as fractions, to the clipboard"),
+      [this] { copyTable(TableFormat::Csv); });
+  act(QStringLiteral("Save table as Markdown\u2026"), QStringLiteral("To a file"),
+      [this] { askAndExport(TableFormat::Markdown); });
+  act(QStringLiteral("Save table as LaTeX\u2026"), QStringLiteral("To a file"),
+      [this] { askAndExport(TableFormat::Latex); });
+  act(QStringLiteral("Save table as CSV\u2026"), QStringLiteral("To a file"),
+      [this] { askAndExport(TableFormat::Csv); });
+  act(QStringLiteral("Columns of the ablation table\u2026"),
+      QStringLiteral("Choose the metrics that are columns"), [this] { chooseColumns(); });
+  act(QStringLiteral("Use variant as baseline"),
+      QStringLiteral("Compare with the variant of the current row"),
+      [this] { setBaselineFromTable(); });
+  act(QStringLiteral("Copy differences as overrides"),
+      QStringLiteral("key=value of the current run against the first one"),
+      [this] { copyOverrides(); });
+}
+
+QWidget* ComparePage::makeTop() {
+  auto* top = new QWidget(this);
+  auto* rows = new QVBoxLayout(top);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(8);
+  auto* first = new QHBoxLayout;
+  first->setSpacing(4);
+  const std::pair<const char*, const char*> views[] = {
+      {"Table", "Variants with intervals over seeds, and their curves"},
+      {"Parallel", "Configuration and scores as a line a run; brush to keep a part"},
+      {"Scatter", "Any two numbers, with the runs that no other beats in both"},
+      {"Differences", "Configuration, environment and source side by side"},
+      {"Published", "The paper's numbers beside ours"}};
+  for (std::size_t i = 0; i < std::size(views); ++i) {
+    QToolButton* button =
+        makeToggle(QString::fromUtf8(views[i].first), QString::fromUtf8(views[i].second));
+    connect(button, &QToolButton::clicked, this, [this, i] {
+      change([i](CompareChoice& choice) { choice.view = static_cast<CompareView>(i); });
+      showChoice();
+    });
+    viewButtons_.push_back(button);
+    first->addWidget(button);
+  }
+  first->addStretch(1);
+  busy_ = new QLabel(QStringLiteral("Reading\u2026"), top);
+  busy_->setProperty("role", QStringLiteral("small"));
+  busy_->hide();
+  first->addWidget(busy_);
+  unfinished_ = new QCheckBox(QStringLiteral("Count unfinished runs"), top);
+  unfinished_->setToolTip(
+      QStringLiteral("Runs that are not done give their values too. They are not comparable with "
+                     "finished ones unless you choose a step that all have reached."));
+  connect(unfinished_, &QCheckBox::clicked, this, [this](bool isOn) {
+    change([isOn](CompareChoice& choice) {
+      choice.unfinished = isOn ? Unfinished::Counted : Unfinished::LeftOut;
+    });
+  });
+  first->addWidget(unfinished_);
+  auto* exports = new QToolButton(top);
+  exports->setText(QStringLiteral("Export"));
+  exports->setToolTip(QStringLiteral("The table as Markdown, LaTeX or CSV"));
+  exports->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(exports);
+  for (int i = 0; i < 6; ++i) {
+    if (i == 3) menu->addSeparator();
+    menu->addAction(tools_[i]);
+  }
+  exports->setMenu(menu);
+  first->addWidget(exports);
+  rows->addLayout(first);
+
+  auto* second = new QHBoxLayout;
+  second->setSpacing(8);
+  metric_ = makeCombo(QStringLiteral("Metric"),
+                      QStringLiteral("The metric that is compared and drawn; type to search"));
+  metric_->setEditable(true);
+  metric_->setInsertPolicy(QComboBox::NoInsert);
+  metric_->completer()->setFilterMode(Qt::MatchContains);
+  metric_->completer()->setCompletionMode(QCompleter::PopupCompletion);
+  metric_->setMinimumContentsLength(16);
+  connect(metric_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    if (isFilling_ || index < 0) return;
+    const std::string name = metric_->itemText(index).toStdString();
+    change([&](CompareChoice& choice) {
+      if (choice.metrics.empty() && data_ != nullptr) choice.metrics = data_->metrics;
+      std::erase(choice.metrics, name);
+      if (choice.metrics.empty()) {
+        choice.metrics.push_back(name);
+      } else if (choice.metrics.size() == 1) {
+        choice.metrics.front() = name;
+      } else {
+        choice.metrics.insert(choice.metrics.begin(), name);
+      }
+    });
+  });
+  second->addWidget(metric_, 2);
+  auto* columns = new QToolButton(top);
+  columns->setText(QStringLiteral("Columns"));
+  columns->setToolTip(QStringLiteral("More metrics beside the first one"));
+  connect(columns, &QToolButton::clicked, this, &ComparePage::chooseColumns);
+  second->addWidget(columns);
+  value_ = makeCombo(QStringLiteral("Value of a run"),
+                     QStringLiteral("Which value of a run's curve is compared"));
+  value_->addItems({QStringLiteral("Last value"), QStringLiteral("Best value"),
+                    QStringLiteral("Smallest value"), QStringLiteral("Largest value"),
+                    QStringLiteral("At step")});
+  value_->setMinimumContentsLength(11);
+  connect(value_, &QComboBox::activated, this, [this](int index) {
+    change([&](CompareChoice& choice) {
+      choice.value.value = static_cast<CurveValue>(index);
+      if (choice.value.value == CurveValue::AtStep && choice.value.step == 0 && data_ != nullptr) {
+        // As far as all have come.
+        std::int64_t least = 0;
+        for (const auto& [name, values] : data_->measured.values) {
+          for (const auto& [run, value] : values)
+            least = least == 0 ? value.lastStep : std::min(least, value.lastStep);
+          if (!values.empty()) break;
+        }
+        choice.value.step = least;
+      }
+    });
+  });
+  second->addWidget(value_);
+  step_ = new QSpinBox(top);
+  step_->setAccessibleName(QStringLiteral("Step"));
+  step_->setToolTip(
+      QStringLiteral("The newest value up to this step; runs that do not reach it have none"));
+  step_->setRange(0, 2'000'000'000);
+  step_->setKeyboardTracking(false);
+  step_->setGroupSeparatorShown(true);
+  connect(step_, &QSpinBox::valueChanged, this, [this](int step) {
+    if (!isFilling_) change([step](CompareChoice& choice) { choice.value.step = step; });
+  });
+  second->addWidget(step_);
+  auto* against = new QLabel(QStringLiteral("Baseline"), top);
+  against->setProperty("role", QStringLiteral("small"));
+  second->addWidget(against);
+  baseline_ =
+      makeCombo(QStringLiteral("Baseline"), QStringLiteral("What the others are compared with"));
+  baseline_->setMinimumContentsLength(14);
+  against->setBuddy(baseline_);
+  connect(baseline_, &QComboBox::activated, this, [this](int index) {
+    const QString label = baseline_->itemText(index);
+    change([&](CompareChoice& choice) { choice.baseline = label.toStdString(); });
+  });
+  second->addWidget(baseline_, 1);
+  filter_ = new QLineEdit(top);
+  filter_->setAccessibleName(QStringLiteral("Filter variants"));
+  filter_->setPlaceholderText(QStringLiteral("Filter: words of variant or key"));
+  filter_->setClearButtonEnabled(true);
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (!isFilling_) change([&](CompareChoice& choice) { choice.filter = text; });
+  });
+  second->addWidget(filter_, 1);
+  rows->addLayout(second);
+  return top;
+}
+
+QWidget* ComparePage::makeTableView() {
+  auto* splitter = new QSplitter(Qt::Vertical, this);
+  splitter->setChildrenCollapsible(false);
+  splitter->setHandleWidth(8);
+  splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
+  auto* card = new QFrame(splitter);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(1, 8, 1, 4);
+  column->setSpacing(4);
+  auto* heading = new QHBoxLayout;
+  heading->setContentsMargins(11, 0, 11, 0);
+  heading->setSpacing(12);
+  auto* headline = new ElidedLabel(card);
+  headline->setProperty("role", QStringLiteral("title"));
+  headline_ = headline;
+  auto* about = new ElidedLabel(card);
+  about->setProperty("role", QStringLiteral("small"));
+  about->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  about_ = about;
+  heading->addWidget(headline_, 1);
+  heading->addWidget(about_, 2);
+  column->addLayout(heading);
+  tableView_ = new QTableView(card);
+  tableView_->setModel(&order_);
+  tableView_->setAccessibleName(QStringLiteral("Ablation table"));
+  tableView_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  tableView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  tableView_->setShowGrid(false);
+  tableView_->setAlternatingRowColors(false);
+  tableView_->setWordWrap(false);
+  tableView_->setTextElideMode(Qt::ElideRight);
+  tableView_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  tableView_->setTabKeyNavigation(false);
+  tableView_->verticalHeader()->hide();
+  tableView_->verticalHeader()->setDefaultSectionSize(px(28));
+  tableView_->horizontalHeader()->setHighlightSections(false);
+  tableView_->horizontalHeader()->setStretchLastSection(true);
+  tableView_->horizontalHeader()->setSectionsClickable(true);
+  tableView_->horizontalHeader()->setSortIndicatorShown(true);
+  tableView_->setMinimumHeight(px(96));
+  connect(tableView_->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
+    // Up, down, then as the file orders them.
+    change([&](CompareChoice& choice) {
+      if (choice.sortColumn != section) {
+        choice.sortColumn = section;
+        choice.sortOrder = Qt::AscendingOrder;
+      } else if (choice.sortOrder == Qt::AscendingOrder) {
+        choice.sortOrder = Qt::DescendingOrder;
+      } else {
+        choice.sortColumn = -1;
+        choice.sortOrder = Qt::AscendingOrder;
+      }
+    });
+  });
+  connect(tableView_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    if (data_ != nullptr && choice_.view == CompareView::Table) readCurves();
+  });
+  connect(tableView_, &QTableView::doubleClicked, this, [this] { setBaselineFromTable(); });
+  auto* copy = new QShortcut(QKeySequence::Copy, tableView_);
+  copy->setContext(Qt::WidgetShortcut);
+  connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
+  auto* selectRuns = new QAction(QStringLiteral("Select its runs"), tableView_);
+  selectRuns->setToolTip(QStringLiteral("In the list of runs: Monitor and the others show them"));
+  connect(selectRuns, &QAction::triggered, this, [this] { selectRunsOfTable(); });
+  tableView_->addAction(tools_[7]);
+  tableView_->addAction(selectRuns);
+  for (int i = 0; i < 3; ++i) tableView_->addAction(tools_[i]);
+  tableView_->setContextMenuPolicy(Qt::ActionsContextMenu);
+  column->addWidget(tableView_, 1);
+  leftOut_ = new QLabel(card);
+  leftOut_->setProperty("role", QStringLiteral("warn"));
+  leftOut_->setContentsMargins(11, 0, 11, 4);
+  leftOut_->setWordWrap(true);
+  column->addWidget(leftOut_);
+  splitter->addWidget(card);
+
+  auto* charts = new QWidget(splitter);
+  auto* below = new QVBoxLayout(charts);
+  below->setContentsMargins(0, 0, 0, 0);
+  below->setSpacing(8);
+  below->addWidget(makeCurveTools());
+  auto* pair = new QHBoxLayout;
+  pair->setSpacing(12);
+  curvesView_ = new FigureView(charts);
+  curvesView_->setFocusPolicy(Qt::StrongFocus);
+  curvesView_->setAccessibleName(QStringLiteral("Curves of the variants"));
+  curvesView_->setEmptyText(QStringLiteral("Reading the curves\u2026"));
+  differenceView_ = new FigureView(charts);
+  differenceView_->setFocusPolicy(Qt::StrongFocus);
+  differenceView_->setAccessibleName(QStringLiteral("Paired difference to the baseline"));
+  differenceView_->setEmptyText(QStringLiteral("Reading the curves\u2026"));
+  pair->addWidget(curvesView_, 1);
+  pair->addWidget(differenceView_, 1);
+  below->addLayout(pair, 1);
+  splitter->addWidget(charts);
+  splitter->setStretchFactor(0, 2);
+  splitter->setStretchFactor(1, 3);
+  splitter->setSizes({240, 360});
+  return splitter;
+}
+
+void ComparePage::chooseColumns() {
+  if (data_ == nullptr) return;
+  QDialog dialog(this);
+  dialog.setWindowTitle(QStringLiteral("Columns of the ablation table"));
+  auto* column = new QVBoxLayout(&dialog);
+  auto* search = new QLineEdit(&dialog);
+  search->setPlaceholderText(QStringLiteral("Search metrics"));
+  search->setAccessibleName(QStringLiteral("Search metrics"));
+  auto* list = new QListWidget(&dialog);
+  list->setAccessibleName(QStringLiteral("Metrics"));
+  for (const auto& [name, runs] : data_->names) {
+    auto* item = new QListWidgetItem(QString::fromStdString(name), list);
+    item->setFlags(item->flags() | Qt::ItemIsUserCheckable);
+    const bool isOn =
+        std::find(data_->metrics.begin(), data_->metrics.end(), name) != data_->metrics.end();
+    item->setCheckState(isOn ? Qt::Checked : Qt::Unchecked);
+    item->setToolTip(QStringLiteral("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()));
+  }
+  connect(search, &QLineEdit::textChanged, list, [list](const QString& text) {
+    for (int i = 0; i < list->count(); ++i)
+      list->item(i)->setHidden(!list->item(i)->text().contains(text, Qt::CaseInsensitive));
+  });
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, &dialog);
+  connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  column->addWidget(search);
+  column->addWidget(list, 1);
+  column->addWidget(buttons);
+  dialog.resize(420, 480);
+  if (dialog.exec() != QDialog::Accepted) return;
+  std::vector<std::string> metrics;
+  std::set<std::string> checked;
+  for (int i = 0; i < list->count(); ++i) {
+    if (list->item(i)->checkState() == Qt::Checked)
+      checked.insert(list->item(i)->text().toStdString());
+  }
+  // Those that were there keep their order; the first one is drawn.
+  for (const std::string& name : data_->metrics) {
+    if (checked.erase(name) > 0) metrics.push_back(name);
+  }
+  metrics.insert(metrics.end(), checked.begin(), checked.end());
+  change([&](CompareChoice& choice) { choice.metrics = metrics; });
+}
+
+QWidget* ComparePage::makeEmpty() {
+  auto* empty = new QWidget(this);
+  auto* column = new QVBoxLayout(empty);
+  column->setContentsMargins(24, 24, 24, 24);
+  column->setSpacing(12);
+  emptyText_ = new QLabel(empty);
+  emptyText_->setProperty("role", QStringLiteral("muted"));
+  emptyText_->setAlignment(Qt::AlignCenter);
+  emptyText_->setWordWrap(true);
+  emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  emptyText_->setText(QStringLiteral("Reading the runs\u2026"));
+  emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
+  emptyButton_->hide();
+  connect(emptyButton_, &QPushButton::clicked, this, [this] {
+    if (emptyPage_.isEmpty()) {
+      reload();
+    } else {
+      workbench_.showPage(emptyPage_);
+    }
+  });
+  column->addStretch(1);
+  column->addWidget(emptyText_);
+  column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
+  column->addStretch(2);
+  return empty;
+}
+
+}  // namespace vitrine::ui

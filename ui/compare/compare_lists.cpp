@@ -1,0 +1,292 @@
+// What differs between runs, and the paper's numbers beside ours.
+#include <QCheckBox>
+#include <QFileDialog>
+#include <QFrame>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QSplitter>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "core/base/text.h"
+#include "ui/compare/compare_page.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+QTreeWidget* makeRows(QWidget* parent, const QString& name) {
+  auto* tree = new QTreeWidget(parent);
+  tree->setProperty("role", QStringLiteral("rows"));
+  tree->setAccessibleName(name);
+  tree->setUniformRowHeights(true);
+  tree->setTextElideMode(Qt::ElideRight);
+  tree->setIndentation(14);
+  tree->header()->setStretchLastSection(true);
+  return tree;
+}
+
+QColor verdictColor(PublishedVerdict verdict) {
+  if (verdict == PublishedVerdict::Matches) return tokens().ok;
+  return verdict == PublishedVerdict::Differs ? tokens().bad : tokens().muted;
+}
+
+QString verdictSign(PublishedVerdict verdict) {
+  if (verdict == PublishedVerdict::Matches) return QStringLiteral("\u2713 ");
+  return verdict == PublishedVerdict::Differs ? QStringLiteral("\u2717 ") : QString();
+}
+
+}  // namespace
+
+QWidget* ComparePage::makeDifferences() {
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  onlyDifferences_ = new QCheckBox(QStringLiteral("Only differences"), view);
+  connect(onlyDifferences_, &QCheckBox::clicked, this, [this](bool isOn) {
+    change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
+  });
+  row->addWidget(onlyDifferences_);
+  differencesAbout_ = new QLabel(view);
+  differencesAbout_->setProperty("role", QStringLiteral("small"));
+  row->addWidget(differencesAbout_, 1);
+  auto* copy = new QToolButton(view);
+  copy->setText(QStringLiteral("Copy as overrides"));
+  copy->setToolTip(
+      QStringLiteral("key=value in which the run of the current column differs from the first, "
+                     "for `vitrine train FILE`"));
+  connect(copy, &QToolButton::clicked, this, &ComparePage::copyOverrides);
+  row->addWidget(copy);
+  column->addLayout(row);
+  auto* splitter = new QSplitter(Qt::Vertical, view);
+  splitter->setChildrenCollapsible(false);
+  auto* card = new QFrame(splitter);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* inside = new QVBoxLayout(card);
+  inside->setContentsMargins(1, 4, 1, 4);
+  differenceTree_ = makeRows(card, QStringLiteral("Differences between the runs"));
+  differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
+  inside->addWidget(differenceTree_);
+  splitter->addWidget(card);
+  auto* sourceCard = new QFrame(splitter);
+  sourceCard->setProperty("role", QStringLiteral("card"));
+  auto* sourceColumn = new QVBoxLayout(sourceCard);
+  sourceColumn->setContentsMargins(12, 8, 12, 8);
+  auto* title = new QLabel(QStringLiteral("Source"), sourceCard);
+  title->setProperty("role", QStringLiteral("title"));
+  sourceColumn->addWidget(title);
+  source_ = new QPlainTextEdit(sourceCard);
+  source_->setProperty("role", QStringLiteral("mono"));
+  source_->setReadOnly(true);
+  source_->setAccessibleName(QStringLiteral("Difference of the experiment files"));
+  source_->setLineWrapMode(QPlainTextEdit::NoWrap);
+  title->setBuddy(source_);
+  sourceColumn->addWidget(source_, 1);
+  splitter->addWidget(sourceCard);
+  splitter->setStretchFactor(0, 3);
+  splitter->setStretchFactor(1, 1);
+  column->addWidget(splitter, 1);
+  return view;
+}
+
+void ComparePage::showDifferences() {
+  DifferenceList list = differenceList(*data_, differedRuns(*data_, choice_, scope_));
+  // While runs write, what is the same stays where the reader has scrolled it.
+  if (list == differences_ && differenceTree_->property("only") == choice_.onlyDifferences) return;
+  differences_ = std::move(list);
+  differenceTree_->setProperty("only", choice_.onlyDifferences);
+  differenceTree_->clear();
+  QStringList header{QStringLiteral("Key")};
+  header << differences_.names;
+  differenceTree_->setColumnCount(static_cast<int>(header.size()));
+  differenceTree_->setHeaderLabels(header);
+  for (int i = 1; i < header.size(); ++i) differenceTree_->headerItem()->setToolTip(i, header[i]);
+  int shown = 0, all = 0;
+  QFont strong = bodyFont();
+  strong.setWeight(QFont::DemiBold);
+  for (const DifferenceSection& section : differences_.sections) {
+    auto* top = new QTreeWidgetItem(differenceTree_, {section.title});
+    top->setFont(0, strong);
+    top->setFirstColumnSpanned(true);
+    for (const DifferenceRow& row : section.rows) {
+      ++all;
+      if (choice_.onlyDifferences && !row.isDifferent) continue;
+      ++shown;
+      auto* item = new QTreeWidgetItem(top, QStringList{row.key} + row.values);
+      for (int i = 0; i <= row.values.size(); ++i) {
+        const bool isOther = i > 1 && row.values[i - 1] != row.values[0];
+        item->setForeground(i, i == 0 ? tokens().muted : tokens().text);
+        item->setToolTip(i, i == 0 ? row.key : row.values[i - 1]);
+        if (isOther) {
+          QFont font = bodyFont();
+          font.setWeight(QFont::Medium);
+          item->setFont(i, font);
+          item->setBackground(i, tokens().selection);
+        }
+      }
+    }
+    if (top->childCount() == 0) {
+      auto* none = new QTreeWidgetItem(top, {QStringLiteral("no difference")});
+      none->setForeground(0, tokens().muted);
+    }
+    top->setExpanded(true);
+  }
+  differenceTree_->header()->setStretchLastSection(true);
+  differenceTree_->setColumnWidth(0, px(240));
+  for (int i = 1; i < header.size(); ++i) differenceTree_->setColumnWidth(i, px(190));
+  differencesAbout_->setText(
+      QStringLiteral("%1 of %2 keys%3")
+          .arg(shown)
+          .arg(all)
+          .arg(data_->runs.size() > differences_.runs.size()
+                   ? QStringLiteral(" \u00b7 one run of each variant, at most six; select up to "
+                                    "six runs to choose")
+                   : QString()));
+  source_->setPlainText(differences_.source);
+}
+
+QWidget* ComparePage::makePublished() {
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  paper_ = new QLabel(view);
+  paper_->setWordWrap(true);
+  paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(paper_, 1);
+  auto* open = new QToolButton(view);
+  open->setText(QStringLiteral("Open numbers\u2026"));
+  open->setToolTip(QStringLiteral("Another published.toml"));
+  connect(open, &QToolButton::clicked, this, [this] {
+    const QString file =
+        QFileDialog::getOpenFileName(this, QStringLiteral("Numbers of a paper"), published_.file,
+                                     QStringLiteral("Published numbers (*.toml)"));
+    if (!file.isEmpty()) change([&](CompareChoice& choice) { choice.publishedFile = file; });
+  });
+  row->addWidget(open);
+  column->addLayout(row);
+  auto* card = new QFrame(view);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* inside = new QVBoxLayout(card);
+  inside->setContentsMargins(1, 4, 1, 4);
+  publishedTree_ = makeRows(card, QStringLiteral("Published numbers beside ours"));
+  publishedTree_->setRootIsDecorated(false);
+  publishedTree_->setHeaderLabels(
+      {QStringLiteral("Variant"), QStringLiteral("Metric"), QStringLiteral("Paper"),
+       QStringLiteral("Ours"), QStringLiteral("n"), QStringLiteral("Order"),
+       QStringLiteral("Verdict"), QStringLiteral("Where and under which conditions")});
+  const char* tips[] = {"Our variant that the printed number names",
+                        "As the paper names it",
+                        "As printed",
+                        "Mean over seeds, \u00b1 half of its 95\u2009% interval, in the paper's "
+                        "unit",
+                        "Seeds",
+                        "Whether ours moves against the baseline as the paper's does, by the "
+                        "paired difference over common seeds",
+                        "Matches: the printed number lies within our interval. Not comparable: "
+                        "with the reasons",
+                        "Table, model, data"};
+  for (int i = 0; i < publishedTree_->columnCount(); ++i) {
+    publishedTree_->headerItem()->setToolTip(i, QString::fromUtf8(tips[i]));
+    if (i >= 2 && i <= 4)
+      publishedTree_->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
+  }
+  inside->addWidget(publishedTree_);
+  column->addWidget(card, 3);
+  claimsTitle_ = new QLabel(QStringLiteral("Claims that runs of this size can re-show"), view);
+  claimsTitle_->setProperty("role", QStringLiteral("title"));
+  column->addWidget(claimsTitle_);
+  claimTree_ = makeRows(view, QStringLiteral("Claims"));
+  claimTree_->setRootIsDecorated(false);
+  claimTree_->setHeaderLabels({QStringLiteral("Claim"), QStringLiteral("Verdict"),
+                               QStringLiteral("n"), QStringLiteral("Measured, 95\u2009% interval"),
+                               QStringLiteral("Margin"), QStringLiteral("Why")});
+  column->addWidget(claimTree_, 1);
+  return view;
+}
+
+void ComparePage::readPublished() {
+  publishedReader_.run([this, data = data_, choice = choice_](
+                           RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+    PublishedTable table =
+        readPublishedTable([&](const std::string& sql) { return store.query(sql); }, *data, choice,
+                           experimentFolders());
+    return [this, table = std::move(table)] {
+      published_ = table;
+      showPublished();
+    };
+  });
+}
+
+void ComparePage::showPublished() {
+  publishedTree_->clear();
+  claimTree_->clear();
+  if (published_.file.isEmpty()) {
+    paper_->setText(
+        QStringLiteral("No published numbers belong to \u201c%1\u201d. They come from a "
+                       "published.toml beside its experiment file; open one.")
+            .arg(QString::fromStdString(data_->experiment)));
+  } else if (!published_.problem.isEmpty()) {
+    paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
+  } else {
+    paper_->setText(QStringLiteral("%1 \u00b7 %2 of %3 printed numbers name a variant here \u00b7 "
+                                   "ours: %4")
+                        .arg(published_.paper)
+                        .arg(published_.rows.size())
+                        .arg(published_.total)
+                        .arg(valueChoiceText(choice_.value)));
+  }
+  for (const PublishedRow& row : published_.rows) {
+    const QString reasons = row.reasons.join(QStringLiteral("; "));
+    const QString verdict = row.reasons.isEmpty()
+                                ? toString(row.verdict)
+                                : toString(row.verdict) + QStringLiteral(": ") + reasons;
+    auto* item = new QTreeWidgetItem(
+        publishedTree_,
+        {data_->labels[row.variant], row.metric,
+         QString::fromStdString(formatReal(row.value)).replace(QLatin1Char('-'), QChar(0x2212)),
+         meanText(row.ours, false), QString::number(row.ours.count), row.order,
+         verdictSign(row.verdict) + verdict, row.place + QStringLiteral(": ") + row.conditions});
+    for (int i = 0; i < 8; ++i) {
+      item->setToolTip(i, item->text(i));
+      if (i >= 2 && i <= 4) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
+    }
+    item->setForeground(6, verdictColor(row.verdict));
+    item->setForeground(7, tokens().muted);
+  }
+  for (int i = 0; i < 6; ++i) {
+    publishedTree_->resizeColumnToContents(i);
+    publishedTree_->setColumnWidth(i, std::min(publishedTree_->columnWidth(i) + px(12), px(220)));
+  }
+  publishedTree_->setColumnWidth(6, px(300));
+  for (const ClaimRow& row : published_.claims) {
+    const SampleStatistics& s = row.judgement.statistics;
+    QString measured = s.count == 0 ? QStringLiteral("\u2013") : meanText(s, false);
+    auto* item = new QTreeWidgetItem(
+        claimTree_, {QString::fromStdString(row.claim.name),
+                     QString::fromStdString(toString(row.judgement.verdict)),
+                     QString::number(s.count), measured, shortNumber(row.judgement.threshold),
+                     QString::fromStdString(row.judgement.reason)});
+    item->setToolTip(0, QString::fromStdString(row.claim.source));
+    const QColor colour = row.judgement.verdict == Verdict::Reshown        ? tokens().ok
+                          : row.judgement.verdict == Verdict::Contradicted ? tokens().bad
+                                                                           : tokens().muted;
+    item->setForeground(1, colour);
+  }
+  for (int i = 0; i < 5; ++i) {
+    claimTree_->resizeColumnToContents(i);
+    claimTree_->setColumnWidth(i, std::min(claimTree_->columnWidth(i) + px(12), px(360)));
+  }
+  claimsTitle_->setVisible(!published_.claims.empty());
+  claimTree_->setVisible(!published_.claims.empty());
+}
+
+}  // namespace vitrine::ui

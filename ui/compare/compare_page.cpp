@@ -1,0 +1,385 @@
+#include "ui/compare/compare_page.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "ui/compare/parallel_view.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kCompareReloadMs = 1000;  // at most so often while runs write
+constexpr int kBusyAfterMs = 300;
+
+}  // namespace
+
+ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
+    : Page(parent),
+      workbench_(workbench),
+      reader_(workbench.store().file()),
+      curveReader_(workbench.store().file()),
+      publishedReader_(workbench.store().file()),
+      stack_(new QStackedWidget(this)),
+      views_(new QStackedWidget(this)) {
+  setMinimumSize(420, 300);
+  order_.setSourceModel(&model_);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+  auto* shown = new QWidget(this);
+  auto* column = new QVBoxLayout(shown);
+  column->setContentsMargins(12, 12, 12, 12);
+  column->setSpacing(8);
+  makeActions();
+  column->addWidget(makeTop());
+  column->addWidget(views_, 1);
+  views_->addWidget(makeTableView());
+  views_->addWidget(makeParallel());
+  views_->addWidget(makeScatter());
+  views_->addWidget(makeDifferences());
+  views_->addWidget(makePublished());
+  stack_->addWidget(shown);
+  stack_->addWidget(makeEmpty());
+
+  delay_.setSingleShot(true);
+  delay_.setInterval(kCompareReloadMs);
+  connect(&delay_, &QTimer::timeout, this, &ComparePage::reload);
+  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible() && !delay_.isActive()) delay_.start();
+  });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
+    if (isBrushing_) return;
+    isStale_ = true;
+    if (isVisible()) reload();
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    if (data_ != nullptr) showView();
+  });
+  const auto failed = [this](const QString& sentence) {
+    showEmpty(QStringLiteral("The runs cannot be compared: %1").arg(sentence),
+              QStringLiteral("Try again"), QString());
+  };
+  connect(&reader_, &Background::failed, this, failed);
+  connect(&curveReader_, &Background::failed, this, failed);
+  busyDelay_.setSingleShot(true);
+  busyDelay_.setInterval(kBusyAfterMs);
+  connect(&busyDelay_, &QTimer::timeout, busy_, &QWidget::show);
+  const auto showBusy = [this] {
+    if (!reader_.isBusy() && !curveReader_.isBusy()) {
+      busyDelay_.stop();
+      busy_->hide();
+    } else if (!busy_->isVisible() && !busyDelay_.isActive()) {
+      busyDelay_.start();
+    }
+  };
+  connect(&reader_, &Background::busyChanged, this, showBusy);
+  connect(&curveReader_, &Background::busyChanged, this, showBusy);
+  showChoice();
+  stack_->setCurrentIndex(1);
+}
+
+ComparePage::~ComparePage() = default;
+
+void ComparePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) reload();
+}
+
+void ComparePage::reload() {
+  isStale_ = false;
+  const std::vector<RunRow> rows = comparedRows(workbench_.runs(), workbench_.selection().runs());
+  scope_ = workbench_.selection().runs();
+  if (rows.size() < 2) {
+    reader_.cancel();
+    curveReader_.cancel();
+    data_.reset();
+    showEmpty(workbench_.runs().empty()
+                  ? QStringLiteral("The variants of an experiment stand side by side here, with "
+                                   "intervals over their seeds.")
+                  : QStringLiteral("Nothing to compare yet: select two runs, or make an experiment "
+                                   "with variants and seeds."),
+              QStringLiteral("New experiment"), QStringLiteral("configure"));
+    return;
+  }
+  reader_.run([this, rows, choice = choice_](
+                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+    auto data = readCompareData(query, rows, choice, isStale);
+    if (isStale) return {};
+    AblationTable table = makeAblationTable(*data, choice);
+    return [this, data = std::move(data), table = std::move(table)] { setData(data, table); };
+  });
+}
+
+void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable table) {
+  data_ = std::move(data);
+  if (data_->runs.size() < 2) {
+    showEmpty(QStringLiteral("These runs are not there any more."), QStringLiteral("Try again"),
+              QString());
+    return;
+  }
+  stack_->setCurrentIndex(0);
+  fillControls();
+  showChoice();
+  showTable(std::move(table));
+  showView();
+  readCurves();
+}
+
+void ComparePage::remakeTable() {
+  reader_.run([this, data = data_, choice = choice_](
+                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+    AblationTable table = makeAblationTable(*data, choice);
+    return [this, table = std::move(table)] {
+      showTable(table);
+      showView();
+      readCurves();
+    };
+  });
+}
+
+void ComparePage::showEmpty(const QString& sentence, const QString& button, const QString& page) {
+  emptyText_->setText(sentence);
+  emptyButton_->setText(button);
+  emptyButton_->show();
+  emptyPage_ = page;
+  stack_->setCurrentIndex(1);
+}
+
+void ComparePage::setViewState(const Json& state) {
+  const CompareChoice next = choiceFromJson(state, CompareChoice());
+  const QSignalBlocker quiet(this);
+  choose(next);
+}
+
+void ComparePage::choose(const CompareChoice& choice) {
+  if (choice == choice_) return;
+  const CompareChoice before = choice_;
+  choice_ = choice;
+  // The median of a sample has quartiles and a range; the other bands are the mean's.
+  if (choice_.centre == Centre::Median &&
+      (choice_.spread == Spread::Deviation || choice_.spread == Spread::StandardError ||
+       choice_.spread == Spread::Interval))
+    choice_.spread = Spread::Quartiles;
+  const bool isRead = before.metrics == choice_.metrics && before.value == choice_.value &&
+                      neededMetrics(before) == neededMetrics(choice_);
+  if (!isRead) {
+    reload();
+  } else if (data_ != nullptr && stack_->currentIndex() == 0) {
+    const bool isTableChanged =
+        before.baseline != choice_.baseline || before.unfinished != choice_.unfinished;
+    const bool isOrderChanged = before.filter != choice_.filter ||
+                                before.sortColumn != choice_.sortColumn ||
+                                before.sortOrder != choice_.sortOrder;
+    if (isTableChanged) {
+      remakeTable();
+    } else {
+      if (isOrderChanged) {
+        orderTable();
+        readCurves();
+      }
+      showView();
+    }
+  }
+  showChoice();
+  Q_EMIT viewChanged();
+}
+
+void ComparePage::showChoice() {
+  isFilling_ = true;
+  views_->setCurrentIndex(static_cast<int>(choice_.view));
+  for (std::size_t i = 0; i < viewButtons_.size(); ++i)
+    viewButtons_[i]->setChecked(static_cast<int>(i) == static_cast<int>(choice_.view));
+  value_->setCurrentIndex(static_cast<int>(choice_.value.value));
+  step_->setVisible(choice_.value.value == CurveValue::AtStep);
+  step_->setValue(static_cast<int>(std::min<std::int64_t>(choice_.value.step, step_->maximum())));
+  unfinished_->setChecked(choice_.unfinished == Unfinished::Counted);
+  if (filter_->text() != choice_.filter) filter_->setText(choice_.filter);
+  onlyDifferences_->setChecked(choice_.onlyDifferences);
+  if (data_ != nullptr) {
+    const auto& metrics = choice_.metrics.empty() ? data_->metrics : choice_.metrics;
+    if (!metrics.empty()) metric_->setCurrentText(QString::fromStdString(metrics.front()));
+    baseline_->setCurrentIndex(static_cast<int>(data_->baseline(choice_)));
+    showCurveTools();
+    showScatterTools();
+  }
+  isFilling_ = false;
+}
+
+void ComparePage::fillControls() {
+  isFilling_ = true;
+  metric_->clear();
+  for (const auto& [name, runs] : data_->names) metric_->addItem(QString::fromStdString(name));
+  metric_->setEnabled(!data_->names.empty());
+  baseline_->clear();
+  for (const QString& label : data_->labels) baseline_->addItem(label);
+  fillTools();
+  isFilling_ = false;
+}
+
+void ComparePage::showTable(AblationTable table) {
+  std::vector<std::int64_t> series;
+  for (std::size_t i = 0; i < data_->variants.size(); ++i) series.push_back(seriesOf(*data_, i));
+  headline_->setText(QStringLiteral("Ablation: %1").arg(table.experiment));
+  QStringList about{table.value};
+  about << QStringLiteral("\u00b1 half of the 95\u2009% interval over seeds")
+        << QStringLiteral("differences paired over common seeds");
+  about_->setText(about.join(QStringLiteral(" \u00b7 ")));
+  leftOut_->setText(table.leftOut);
+  leftOut_->setVisible(!table.leftOut.isEmpty());
+  const int columns = model_.columnCount();
+  model_.setTable(std::move(table), std::move(series));
+  orderTable();
+  if (columns != model_.columnCount() || !tableView_->property("sized").toBool()) {
+    tableView_->setProperty("sized", true);
+    tableView_->resizeColumnsToContents();
+    QHeaderView* header = tableView_->horizontalHeader();
+    for (int i = 0; i < model_.columnCount(); ++i) {
+      const int most = i <= 1 ? px(260) : px(240);
+      header->resizeSection(i, std::min(header->sectionSize(i) + px(12), most));
+    }
+  }
+}
+
+void ComparePage::orderTable() {
+  order_.setWords(choice_.filter);
+  const QSignalBlocker quiet(tableView_->horizontalHeader());
+  tableView_->horizontalHeader()->setSortIndicator(choice_.sortColumn, choice_.sortOrder);
+  order_.sort(choice_.sortColumn < model_.columnCount() ? choice_.sortColumn : -1,
+              choice_.sortOrder);
+}
+
+std::vector<std::size_t> ComparePage::tableOrder() const {
+  std::vector<std::size_t> order;
+  const QModelIndexList chosen = tableView_->selectionModel()->selectedRows();
+  for (const QModelIndex& index : chosen) {
+    order.push_back(
+        model_.table().rows[static_cast<std::size_t>(order_.mapToSource(index).row())].variant);
+  }
+  if (!order.empty()) return order;
+  for (int row = 0; row < order_.rowCount(); ++row) {
+    const int source = order_.mapToSource(order_.index(row, 0)).row();
+    order.push_back(model_.table().rows[static_cast<std::size_t>(source)].variant);
+  }
+  return order;
+}
+
+void ComparePage::readCurves() {
+  request_ = curveRequest(*data_, choice_, tableOrder());
+  if (request_.metric.empty()) {
+    points_ = std::make_shared<CurvePoints>();
+    showCurves();
+    return;
+  }
+  curveReader_.run([this, request = request_](
+                       RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    auto points = std::make_shared<CurvePoints>();
+    for (const std::int64_t run : request.runs) {
+      if (isStale) return {};
+      (*points)[run] = store.points(run, request.metric);
+    }
+    return [this, points = std::move(points)] {
+      points_ = points;
+      showCurves();
+    };
+  });
+}
+
+void ComparePage::showCurves() {
+  if (data_ == nullptr || points_ == nullptr) return;
+  if (choice_.view != CompareView::Table) return;
+  curvesView_->setFigure(makePanels(variantCharts(*data_, choice_, request_, *points_)));
+  differenceView_->setFigure(makeLineChart(differenceChart(*data_, choice_, request_, *points_)));
+  differenceView_->setVisible(data_->variants.size() > 1);
+}
+
+void ComparePage::showView() {
+  switch (choice_.view) {
+    case CompareView::Table:
+      showCurves();
+      break;
+    case CompareView::Parallel:
+      showParallel();
+      break;
+    case CompareView::Scatter:
+      showScatter();
+      break;
+    case CompareView::Differences:
+      showDifferences();
+      break;
+    case CompareView::Published:
+      readPublished();
+      break;
+  }
+}
+
+void ComparePage::setBaselineFromTable() {
+  const QModelIndex index = tableView_->currentIndex();
+  if (!index.isValid()) return;
+  const int row = order_.mapToSource(index).row();
+  const QString label = model_.table().rows[static_cast<std::size_t>(row)].label;
+  change([&](CompareChoice& choice) { choice.baseline = label.toStdString(); });
+}
+
+void ComparePage::selectRunsOfTable() {
+  if (data_ == nullptr) return;
+  std::vector<std::int64_t> runs;
+  for (const QModelIndex& index : tableView_->selectionModel()->selectedRows()) {
+    const auto row = static_cast<std::size_t>(order_.mapToSource(index).row());
+    for (const std::size_t run : data_->variants[model_.table().rows[row].variant].runs)
+      runs.push_back(data_->runs[run].row.id);
+  }
+  if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+}
+
+void ComparePage::settle() {
+  delay_.stop();
+  reload();
+  reader_.settle();
+  publishedReader_.settle();
+  curveReader_.settle();
+  for (int depth = 0; depth < 3; ++depth) {
+    // New figures are laid out now, not at the next turn of the event loop.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  }
+}
+
+QString ComparePage::howToRead() const {
+  return QStringLiteral(
+      "Each row is a variant: runs that differ in their seed alone. The number is the mean over "
+      "seeds, \u00b1 half of its 95\u2009% interval (Student's t); n is the number of seeds.\n\n"
+      "The paired difference subtracts the baseline's run of the same seed, so that what a seed "
+      "does to both is gone: its interval is often far narrower than those of the two means. "
+      "\u201cBetter\u201d or \u201cworse\u201d means that the interval does not hold zero; "
+      "\u201cnot told apart\u201d that it does, which is not the same as \u201cequal\u201d.\n\n"
+      "Only finished runs count, of one seed the newest; what is left out is said below the "
+      "table. \u201cBest value\u201d chooses each run's luckiest evaluation and looks better than "
+      "the model is. With many variants some intervals miss zero by chance: of twenty that change "
+      "nothing, one.");
+}
+
+PageFactory comparePage() {
+  PageFactory factory{
+      QStringLiteral("compare"), QStringLiteral("Compare"),
+      [](Workbench& workbench, QWidget* parent) { return new ComparePage(workbench, parent); }};
+  return factory;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,171 @@
+// The Compare page: variants of an experiment side by side, with what their seeds say about the
+// differences.
+#pragma once
+
+#include <QAction>
+#include <QTimer>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "ui/compare/ablation_model.h"
+#include "ui/compare/compare_data.h"
+#include "ui/compare/difference_list.h"
+#include "ui/compare/published_table.h"
+#include "ui/compare/variant_curves.h"
+#include "ui/shell/background.h"
+#include "ui/shell/page.h"
+
+class QCheckBox;
+class QComboBox;
+class QFrame;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+class QStackedWidget;
+class QTableView;
+class QToolButton;
+class QTreeWidget;
+
+namespace vitrine::ui {
+
+class FigureView;
+class ParallelView;
+
+/// The line of ui/shell/pages.cpp.
+[[nodiscard]] PageFactory comparePage();
+
+class ComparePage final : public Page {
+  Q_OBJECT
+ public:
+  enum class TableFormat { Csv, Latex, Markdown };
+
+  explicit ComparePage(Workbench& workbench, QWidget* parent = nullptr);
+  ~ComparePage() override;
+
+  void settle() override;
+  QList<QAction*> tools() override { return tools_; }
+  [[nodiscard]] Json viewState() const override { return toJson(choice_); }
+  void setViewState(const Json& state) override;
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  [[nodiscard]] const CompareChoice& choice() const { return choice_; }
+  /// What is shown; nullptr before the first reading.
+  [[nodiscard]] const CompareData* data() const { return data_.get(); }
+  [[nodiscard]] const AblationTable& table() const { return model_.table(); }
+  [[nodiscard]] const PublishedTable& published() const { return published_; }
+  [[nodiscard]] QTableView& tableView() { return *tableView_; }
+  [[nodiscard]] FigureView& curvesView() { return *curvesView_; }
+  [[nodiscard]] FigureView& differenceView() { return *differenceView_; }
+  [[nodiscard]] FigureView& scatterView() { return *scatterView_; }
+  [[nodiscard]] ParallelView& parallelView() { return *parallelView_; }
+
+  /// Shows another view, as every control does; viewChanged() follows where it is another one.
+  void choose(const CompareChoice& choice);
+  [[nodiscard]] QString tableText(TableFormat format) const;
+  void copyTable(TableFormat format);
+  /// The ending of the name decides: .csv, .tex or .md.
+  void exportTable(const QString& file);
+  /// Of the run in the current column against the first one.
+  void copyOverrides();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  // compare_layout.cpp
+  QWidget* makeTop();
+  QWidget* makeTableView();
+  QWidget* makeEmpty();
+  void makeActions();
+  QComboBox* makeCombo(const QString& name, const QString& tip);
+  QToolButton* makeToggle(const QString& text, const QString& tip);
+  // compare_charts.cpp
+  QWidget* makeCurveTools();
+  QWidget* makeParallel();
+  QWidget* makeScatter();
+  void showParallel();
+  void showScatter();
+  void fillTools();
+  void showCurveTools();
+  void showScatterTools();
+  void onAxes(const std::vector<ParallelAxisChoice>& axes);
+  void askAxes();
+  // compare_lists.cpp
+  QWidget* makeDifferences();
+  QWidget* makePublished();
+  void showDifferences();
+  void readPublished();
+  void showPublished();
+  // compare_export.cpp
+  void askAndExport(TableFormat format);
+  // compare_page.cpp
+  void reload();
+  void setData(std::shared_ptr<const CompareData> data, AblationTable table);
+  void fillControls();
+  void remakeTable();
+  void showEmpty(const QString& sentence, const QString& button, const QString& page);
+  void showChoice();
+  void showTable(AblationTable table);
+  void orderTable();
+  void readCurves();
+  void showCurves();
+  void showView();
+  void chooseColumns();
+  void setBaselineFromTable();
+  void selectRunsOfTable();
+  [[nodiscard]] std::vector<std::size_t> tableOrder() const;
+  template <class Change>
+  void change(Change change) {
+    CompareChoice next = choice_;
+    change(next);
+    choose(next);
+  }
+
+  Workbench& workbench_;
+  CompareChoice choice_;
+  std::shared_ptr<const CompareData> data_;
+  Background reader_, curveReader_, publishedReader_;
+  AblationModel model_;
+  AblationOrder order_;
+  CurveRequest request_;
+  std::shared_ptr<const CurvePoints> points_;
+  PublishedTable published_;
+  DifferenceList differences_;
+  std::vector<std::int64_t> scope_;    ///< what was selected when the runs were chosen
+  std::vector<std::int64_t> brushed_;  ///< what brushes left of it in the selection
+  bool isBrushing_ = false;            ///< the selection is being set by this page
+  bool isFilling_ = false;             ///< controls are being set by this page
+  bool isStale_ = true;
+  QTimer delay_, busyDelay_;
+  QList<QAction*> tools_;
+
+  QStackedWidget *stack_, *views_;
+  QLabel *emptyText_ = nullptr, *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr,
+         *busy_ = nullptr;
+  QPushButton* emptyButton_ = nullptr;
+  QString emptyPage_;
+  std::vector<QToolButton*> viewButtons_;
+  QComboBox *metric_ = nullptr, *value_ = nullptr, *baseline_ = nullptr;
+  QSpinBox* step_ = nullptr;
+  QCheckBox* unfinished_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  QTableView* tableView_ = nullptr;
+  FigureView *curvesView_ = nullptr, *differenceView_ = nullptr, *scatterView_ = nullptr;
+  ParallelView* parallelView_ = nullptr;
+  QComboBox *axis_ = nullptr, *centre_ = nullptr, *spread_ = nullptr, *colour_ = nullptr,
+            *dash_ = nullptr, *panel_ = nullptr;
+  QToolButton *logX_ = nullptr, *logY_ = nullptr;
+  QComboBox *scatterX_ = nullptr, *scatterY_ = nullptr, *betterX_ = nullptr, *betterY_ = nullptr;
+  QToolButton *scatterLogX_ = nullptr, *scatterLogY_ = nullptr;
+  QCheckBox* onlyDifferences_ = nullptr;
+  QTreeWidget *differenceTree_ = nullptr, *publishedTree_ = nullptr, *claimTree_ = nullptr;
+  QPlainTextEdit* source_ = nullptr;
+  QLabel *paper_ = nullptr, *claimsTitle_ = nullptr, *differencesAbout_ = nullptr;
+};
+
+}  // namespace vitrine::ui

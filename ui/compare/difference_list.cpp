@@ -1,0 +1,223 @@
+#include "ui/compare/difference_list.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/base/text.h"
+#include "core/config/to_toml.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kContextLines = 3;
+constexpr std::size_t kLongestDiffered = 4000;  // lines: the table below is quadratic
+
+/// Rows of all keys that any of the values has, in the order of the first that has it.
+DifferenceSection sectionOf(const QString& title, const std::vector<Json>& values) {
+  DifferenceSection section{title, {}};
+  std::vector<std::string> keys;
+  std::vector<std::map<std::string, Json>> leaves(values.size());
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (auto& [key, value] : flatten(values[i])) {
+      if (seen.insert(key).second) keys.push_back(key);
+      leaves[i].emplace(key, std::move(value));
+    }
+  }
+  for (const std::string& key : keys) {
+    DifferenceRow row{QString::fromStdString(key), {}, false};
+    const Json* first = nullptr;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto found = leaves[i].find(key);
+      row.values << (found == leaves[i].end() ? QStringLiteral("\u2013")
+                                              : valueText(found->second));
+      const Json* value = found == leaves[i].end() ? nullptr : &found->second;
+      if (i == 0) {
+        first = value;
+      } else if ((value == nullptr) != (first == nullptr) ||
+                 (value != nullptr && *value != *first)) {
+        row.isDifferent = true;
+      }
+    }
+    section.rows.push_back(std::move(row));
+  }
+  return section;
+}
+
+/// Plugins by id, so that another order is no difference.
+Json readableEnvironment(Json environment) {
+  if (!environment.is_object()) return Json::object();
+  if (const auto plugins = environment.find("plugins");
+      plugins != environment.end() && plugins->is_array()) {
+    Json byId = Json::object();
+    for (const Json& plugin : *plugins) {
+      if (!plugin.is_object() || !plugin.contains("id") || !plugin["id"].is_string()) continue;
+      byId[plugin["id"].get<std::string>()] = {{"version", plugin.value("version", Json())},
+                                               {"sha256", plugin.value("sha256", Json())}};
+    }
+    environment["plugins"] = std::move(byId);
+  }
+  return environment;
+}
+
+std::string shellQuoted(const std::string& text) {
+  const bool isPlain = !text.empty() && text.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_./=+,:@-") == std::string::npos;
+  if (isPlain) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::vector<std::size_t> differedRuns(const CompareData& data, const CompareChoice& choice,
+                                      const std::vector<std::int64_t>& selected) {
+  std::vector<std::size_t> runs;
+  for (const std::int64_t id : selected) {
+    if (const auto index = data.find(id)) runs.push_back(*index);
+  }
+  if (runs.size() >= 2 && runs.size() <= kMostDiffered) return runs;
+  runs.clear();
+  if (data.variants.empty()) return runs;
+  const std::size_t baseline = data.baseline(choice);
+  const auto add = [&](std::size_t variant) {
+    const VariantGroup& group = data.variants[variant];
+    const auto bySeed = seedRuns(group, data.runs, Unfinished::Counted);
+    if (!bySeed.empty()) {
+      if (const auto index = data.find(bySeed.begin()->second)) runs.push_back(*index);
+    }
+  };
+  add(baseline);
+  for (std::size_t i = 0; i < data.variants.size() && runs.size() < kMostDiffered; ++i) {
+    if (i != baseline) add(i);
+  }
+  if (runs.size() == 1 && data.variants.size() == 1) {
+    // One variant: its seeds.
+    for (const std::size_t run : data.variants[0].runs) {
+      if (run != runs.front() && runs.size() < kMostDiffered) runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+DifferenceList differenceList(const CompareData& data, const std::vector<std::size_t>& runs) {
+  DifferenceList list;
+  list.runs = runs;
+  std::vector<Json> configs, environments;
+  for (const std::size_t run : runs) {
+    const RunRow& row = data.runs[run].row;
+    list.names << QStringLiteral("%1 \u00b7 seed %2 \u00b7 #%3")
+                      .arg(data.labels[data.ofRun[run]])
+                      .arg(row.seed)
+                      .arg(row.id);
+    configs.push_back(data.runs[run].config);
+    const auto environment = data.environments.find(row.id);
+    environments.push_back(environment == data.environments.end()
+                               ? Json::object()
+                               : readableEnvironment(environment->second));
+  }
+  if (runs.empty()) return list;
+  list.sections.push_back(sectionOf(QStringLiteral("Configuration"), configs));
+  list.sections.push_back(sectionOf(QStringLiteral("Environment"), environments));
+
+  std::vector<std::int64_t> experiments;
+  for (const std::size_t run : runs) {
+    const std::int64_t id = data.runs[run].row.experimentId;
+    if (std::find(experiments.begin(), experiments.end(), id) == experiments.end())
+      experiments.push_back(id);
+  }
+  const auto sourceOf = [&](std::int64_t experiment) {
+    const auto found = data.sources.find(experiment);
+    return found == data.sources.end() ? std::string() : found->second;
+  };
+  if (experiments.size() == 1) {
+    list.source = sourceOf(experiments[0]).empty()
+                      ? QStringLiteral("The experiment file was not kept.")
+                      : QStringLiteral("One experiment file made all of these runs.");
+  } else {
+    const auto titleOfExperiment = [&](std::int64_t experiment) {
+      for (const ComparedRun& run : data.runs) {
+        if (run.row.experimentId == experiment) return QString::fromStdString(run.row.experiment);
+      }
+      return QString();
+    };
+    const QString changes = textDifference(sourceOf(experiments[0]), sourceOf(experiments[1]));
+    list.source = changes.isEmpty() ? QStringLiteral("The experiment files are equal.")
+                                    : QStringLiteral("--- %1\n+++ %2\n")
+                                              .arg(titleOfExperiment(experiments[0]),
+                                                   titleOfExperiment(experiments[1])) +
+                                          changes;
+  }
+  return list;
+}
+
+QString overridesText(const CompareData& data, std::size_t run, std::size_t other) {
+  QStringList lines;
+  for (const Difference& change : difference(data.runs[other].config, data.runs[run].config)) {
+    lines << QString::fromStdString(shellQuoted(change.key + "=" + tomlValue(change.after)));
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString textDifference(const std::string& before, const std::string& after) {
+  if (before == after) return {};
+  const auto linesOfText = [](const std::string& text) {
+    std::vector<std::string> lines = split(text, '\n');
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();
+    return lines;
+  };
+  const std::vector<std::string> a = linesOfText(before), b = linesOfText(after);
+  if (a.size() > kLongestDiffered || b.size() > kLongestDiffered)
+    return QStringLiteral("The files are too long to be compared here.");
+  // Longest common subsequence, from the end.
+  const std::size_t width = b.size() + 1;
+  std::vector<std::uint16_t> common((a.size() + 1) * width, 0);
+  for (std::size_t i = a.size(); i-- > 0;) {
+    for (std::size_t j = b.size(); j-- > 0;) {
+      common[i * width + j] =
+          a[i] == b[j] ? static_cast<std::uint16_t>(common[(i + 1) * width + j + 1] + 1)
+                       : std::max(common[(i + 1) * width + j], common[i * width + j + 1]);
+    }
+  }
+  struct Line {
+    char sign;
+    std::string text;
+    std::size_t number;  // in the first text, from 1
+  };
+  std::vector<Line> lines;
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      lines.push_back({' ', a[i], i + 1});
+      ++i;
+      ++j;
+    } else if (i < a.size() &&
+               (j == b.size() || common[(i + 1) * width + j] >= common[i * width + j + 1])) {
+      lines.push_back({'-', a[i], i + 1});
+      ++i;
+    } else {
+      lines.push_back({'+', b[j], i + 1});
+      ++j;
+    }
+  }
+  std::vector<bool> isShown(lines.size(), false);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (lines[k].sign == ' ') continue;
+    const std::size_t from = k < kContextLines ? 0 : k - kContextLines;
+    for (std::size_t n = from; n < std::min(lines.size(), k + kContextLines + 1); ++n)
+      isShown[n] = true;
+  }
+  std::string text;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (!isShown[k]) continue;
+    if (k > 0 && !isShown[k - 1]) text += "@@ line " + std::to_string(lines[k].number) + " @@\n";
+    text += lines[k].sign + lines[k].text + '\n';
+  }
+  return QString::fromStdString(cleanUtf8(text));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,329 @@
+#include "ui/compare/parallel_chart.h"
+
+#include <QFontMetricsF>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/compare/ablation_table.h"
+#include "ui/figures/painting.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostAxes = 12;
+constexpr double kSide = 64, kHead = 44, kFoot = 22;
+
+}  // namespace
+
+QString ParallelAxis::valueText(double value) const {
+  if (!words.isEmpty()) {
+    const auto place = static_cast<qsizetype>(std::lround(value));
+    return place >= 0 && place < words.size() ? words[place] : QString();
+  }
+  return shortNumber(value);
+}
+
+double ParallelAxis::share(double value) const {
+  double a = low, b = high, v = value;
+  if (choice.isLog) {
+    if (v <= 0) return choice.isFlipped ? 1 : 0;
+    a = std::log(a);
+    b = std::log(b);
+    v = std::log(v);
+  }
+  const double part = b > a ? std::clamp((v - a) / (b - a), 0.0, 1.0) : 0.5;
+  return choice.isFlipped ? 1 - part : part;
+}
+
+double ParallelAxis::valueAt(double share) const {
+  const double part = choice.isFlipped ? 1 - share : share;
+  if (choice.isLog) return std::exp(std::log(low) + part * (std::log(high) - std::log(low)));
+  return low + part * (high - low);
+}
+
+bool ParallelChart::isKept(const ParallelLine& line) const {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto& brush = axes[i].choice.brush;
+    if (!brush) continue;
+    if (!line.values[i] || *line.values[i] < (*brush)[0] || *line.values[i] > (*brush)[1])
+      return false;
+  }
+  return true;
+}
+
+std::vector<std::int64_t> ParallelChart::keptRuns() const {
+  std::vector<std::int64_t> runs;
+  for (const ParallelLine& line : lines) {
+    if (isKept(line)) runs.push_back(line.run);
+  }
+  return runs;
+}
+
+bool ParallelChart::isBrushed() const {
+  return std::any_of(axes.begin(), axes.end(),
+                     [](const ParallelAxis& axis) { return axis.choice.brush.has_value(); });
+}
+
+std::vector<ParallelAxisChoice> parallelAxes(const CompareData& data, const CompareChoice& choice) {
+  if (!choice.parallel.empty()) return choice.parallel;
+  std::vector<ParallelAxisChoice> axes;
+  const std::vector<Quantity> telling = quantitiesOf(data, QuantityScope::Telling);
+  const auto add = [&](bool isMetric) {
+    for (const Quantity& quantity : telling) {
+      if (axes.size() >= kMostAxes) break;
+      if (quantity.id.starts_with("metric:") == isMetric)
+        axes.push_back({quantity.id, false, false, std::nullopt});
+    }
+  };
+  add(false);
+  // What comes out stands on the right, whatever many keys differ.
+  if (axes.size() > kMostAxes - 3) axes.resize(kMostAxes - 3);
+  add(true);
+  return axes;
+}
+
+ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice) {
+  ParallelChart chart;
+  chart.title = QString::fromStdString(data.experiment);
+  const std::vector<Quantity>& all = data.quantities;
+  for (const ParallelAxisChoice& one : parallelAxes(data, choice)) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
+      return quantity.id == one.quantity;
+    });
+    if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}});
+  }
+  for (std::size_t i = 0; i < data.runs.size(); ++i) {
+    ParallelLine line;
+    line.run = data.runs[i].row.id;
+    line.name = QStringLiteral("%1, seed %2, run %3")
+                    .arg(data.labels[data.ofRun[i]])
+                    .arg(data.runs[i].row.seed)
+                    .arg(line.run);
+    line.series = seriesOf(data, data.ofRun[i]);
+    for (ParallelAxis& axis : chart.axes) {
+      const Json value = quantityValue(data, i, axis.quantity, choice.value);
+      if (value.is_null()) {
+        line.values.emplace_back();
+      } else if (axis.quantity.isNumber && value.is_number()) {
+        line.values.emplace_back(value.get<double>());
+      } else {
+        const QString word = ui::valueText(value);
+        if (!axis.words.contains(word)) axis.words << word;
+        line.values.emplace_back(static_cast<double>(axis.words.indexOf(word)));
+      }
+    }
+    chart.lines.push_back(std::move(line));
+  }
+  for (std::size_t i = 0; i < chart.axes.size(); ++i) {
+    ParallelAxis& axis = chart.axes[i];
+    bool isFirst = true;
+    for (const ParallelLine& line : chart.lines) {
+      const auto& value = line.values[i];
+      if (!value || (axis.choice.isLog && *value <= 0)) continue;
+      axis.low = isFirst ? *value : std::min(axis.low, *value);
+      axis.high = isFirst ? *value : std::max(axis.high, *value);
+      isFirst = false;
+    }
+    if (!axis.words.isEmpty() || isFirst || axis.low <= 0) axis.choice.isLog = false;
+    if (isFirst) axis.low = 0;
+    if (axis.high <= axis.low) {
+      const double room = axis.low == 0 ? 1 : std::abs(axis.low) * 0.1;
+      axis.high = axis.low + room;
+      if (!axis.choice.isLog) axis.low -= room;
+    }
+  }
+  chart.about = chart.isBrushed()
+                    ? QStringLiteral("%1 of %2 runs are kept")
+                          .arg(chart.keptRuns().size())
+                          .arg(chart.lines.size())
+                    : QStringLiteral("one line a run, %1").arg(valueChoiceText(choice.value));
+  return chart;
+}
+
+ParallelFigure::ParallelFigure(ParallelChart chart, FigureStyle style)
+    : Figure(std::move(style)), chart_(std::move(chart)) {}
+
+QString ParallelFigure::summary() const {
+  QStringList names;
+  for (const ParallelAxis& axis : chart_.axes) names << axis.quantity.name;
+  return QStringLiteral("Parallel coordinates of %1 runs over %2; %3.")
+      .arg(chart_.lines.size())
+      .arg(names.join(QStringLiteral(", ")), chart_.about);
+}
+
+QString ParallelFigure::csv() const {
+  QStringList header{QStringLiteral("run"), QStringLiteral("name")};
+  for (const ParallelAxis& axis : chart_.axes) header << csvText(axis.quantity.name);
+  header << QStringLiteral("kept");
+  QString text = header.join(QLatin1Char(',')) + QLatin1Char('\n');
+  for (const ParallelLine& line : chart_.lines) {
+    QStringList cells{QString::number(line.run), csvText(line.name)};
+    for (std::size_t i = 0; i < chart_.axes.size(); ++i) {
+      const ParallelAxis& axis = chart_.axes[i];
+      cells << (!line.values[i]        ? QString()
+                : axis.words.isEmpty() ? csvNumber(*line.values[i])
+                                       : csvText(axis.valueText(*line.values[i])));
+    }
+    cells << (chart_.isKept(line) ? QStringLiteral("1") : QStringLiteral("0"));
+    text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
+  }
+  return text;
+}
+
+ParallelFigure::Layout ParallelFigure::layout(const QRectF& area) const {
+  Layout layout;
+  layout.top = area.top() + 28 + kHead;
+  layout.bottom = std::max(layout.top + 20, area.bottom() - kFoot);
+  const std::size_t count = chart_.axes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const double share = count < 2 ? 0.5 : static_cast<double>(i) / static_cast<double>(count - 1);
+    layout.x.push_back(area.left() + kSide + share * (area.width() - 2 * kSide));
+  }
+  return layout;
+}
+
+QPointF ParallelFigure::pointOf(const Layout& layout, std::size_t axis, double value) const {
+  return {layout.x[axis],
+          layout.bottom - chart_.axes[axis].share(value) * (layout.bottom - layout.top)};
+}
+
+void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
+  static_cast<void>(drawHeader(painter, area, chart_.title, chart_.about));
+  if (chart_.axes.empty()) {
+    painter.setPen(tokens().muted);
+    painter.drawText(area, Qt::AlignCenter,
+                     QStringLiteral("Nothing differs between these runs: choose axes."));
+    return;
+  }
+  const Layout place = layout(area);
+  painter.setRenderHint(QPainter::Antialiasing);
+  // Kept lines above the others.
+  for (const bool isKept : {false, true}) {
+    for (const ParallelLine& line : chart_.lines) {
+      if (chart_.isKept(line) != isKept) continue;
+      QPainterPath path;
+      bool isOpen = false;
+      for (std::size_t i = 0; i < chart_.axes.size(); ++i) {
+        if (!line.values[i]) {
+          isOpen = false;
+          continue;
+        }
+        const QPointF point = pointOf(place, i, *line.values[i]);
+        if (isOpen) {
+          path.lineTo(point);
+        } else {
+          path.moveTo(point);
+        }
+        isOpen = true;
+      }
+      QColor color = isKept ? seriesColor(line.series, style().theme) : tokens().muted;
+      color.setAlphaF(isKept ? (chart_.lines.size() > 60 ? 0.55F : 0.9F) : 0.18F);
+      painter.setPen(QPen(color, isKept ? 1.5 : 1));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawPath(path);
+    }
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  const QFontMetricsF metrics(inPixels(axisFont()));
+  const double room = chart_.axes.size() < 2 ? area.width() - 8 : place.x[1] - place.x[0] - 8;
+  for (std::size_t i = 0; i < chart_.axes.size(); ++i) {
+    const ParallelAxis& axis = chart_.axes[i];
+    const double x = place.x[i];
+    const bool hasFocus = static_cast<int>(i) == focusAxis_;
+    painter.setPen(QPen(hasFocus ? tokens().accent : tokens().muted, hasFocus ? 2 : 1));
+    painter.drawLine(QPointF(x, place.top), QPointF(x, place.bottom));
+    if (axis.choice.brush) {
+      const double a = pointOf(place, i, (*axis.choice.brush)[0]).y();
+      const double b = pointOf(place, i, (*axis.choice.brush)[1]).y();
+      QColor fill = tokens().accent;
+      fill.setAlphaF(0.3F);
+      painter.setPen(QPen(tokens().accent, 1));
+      painter.setBrush(fill);
+      painter.drawRect(QRectF(x - 5, std::min(a, b), 10, std::max(2.0, std::abs(a - b))));
+      painter.setBrush(Qt::NoBrush);
+    }
+    QString title = axis.quantity.name;
+    if (!axis.quantity.unit.isEmpty()) title += QStringLiteral(", ") + axis.quantity.unit;
+    QStringList marks;
+    if (axis.choice.isLog) marks << QStringLiteral("log");
+    if (axis.choice.isFlipped) marks << QStringLiteral("flipped");
+    const QRectF head(x - room / 2, place.top - kHead, room, kHead / 2);
+    painter.setFont(inPixels(smallFont()));
+    painter.setPen(hasFocus ? tokens().accent : tokens().text);
+    drawLine(painter, head, Qt::AlignHCenter | Qt::AlignVCenter, title);
+    painter.setFont(inPixels(axisFont()));
+    painter.setPen(tokens().muted);
+    drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
+             marks.join(QStringLiteral(", ")));
+    // Values, the outermost ones always.
+    std::vector<double> ticks;
+    if (!axis.words.isEmpty()) {
+      for (qsizetype w = 0; w < axis.words.size(); ++w) ticks.push_back(static_cast<double>(w));
+    } else {
+      ticks = {axis.low, axis.high};
+      const int between = static_cast<int>((place.bottom - place.top) / 60);
+      for (int k = 1; k < between; ++k)
+        ticks.push_back(axis.valueAt(axis.choice.isFlipped ? 1 - static_cast<double>(k) / between
+                                                           : static_cast<double>(k) / between));
+    }
+    double last = 1e9;
+    std::sort(ticks.begin(), ticks.end(),
+              [&](double a, double b) { return axis.share(a) < axis.share(b); });
+    for (const double tick : ticks) {
+      const double y = pointOf(place, i, tick).y();
+      if (last - y < metrics.height()) continue;
+      last = y;
+      painter.setPen(tokens().muted);
+      painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y));
+      const bool isLast = i + 1 == chart_.axes.size() && i > 0;
+      const QRectF label =
+          isLast ? QRectF(x - 6 - room, y - 8, room, 16) : QRectF(x + 6, y - 8, room - 8, 16);
+      const QString text = axis.valueText(tick);
+      // A panel-coloured ground, so that lines do not run through the digits.
+      const double width = std::min(metrics.horizontalAdvance(text), label.width());
+      QColor ground = tokens().panel;
+      ground.setAlphaF(0.75F);
+      painter.fillRect(QRectF(isLast ? label.right() - width : label.left(), y - 7, width, 14),
+                       ground);
+      drawLine(painter, label, (isLast ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, text);
+    }
+    const QString tip = title;
+    addRegion(QRectF(x - room / 2, place.top - kHead, room, kHead), [tip](const QPointF&) {
+      return tip + QStringLiteral(
+                       "\ndrag along the axis to keep runs; L: logarithmic, "
+                       "F: turn round, Delete: drop the brush");
+    });
+  }
+  addRegion(QRectF(area.left(), place.top, area.width(), place.bottom - place.top),
+            [this, place](const QPointF& point) {
+              // The nearest line between the two axes around the pointer.
+              std::size_t i = 0;
+              while (i + 2 < place.x.size() && point.x() > place.x[i + 1]) ++i;
+              if (place.x.size() < 2) return QString();
+              const double share =
+                  std::clamp((point.x() - place.x[i]) / (place.x[i + 1] - place.x[i]), 0.0, 1.0);
+              const ParallelLine* nearest = nullptr;
+              double distance = 8;
+              for (const ParallelLine& line : chart_.lines) {
+                if (!line.values[i] || !line.values[i + 1]) continue;
+                const double y = pointOf(place, i, *line.values[i]).y() * (1 - share) +
+                                 pointOf(place, i + 1, *line.values[i + 1]).y() * share;
+                if (std::abs(y - point.y()) > distance) continue;
+                distance = std::abs(y - point.y());
+                nearest = &line;
+              }
+              if (nearest == nullptr) return QString();
+              QStringList lines{nearest->name};
+              for (std::size_t k = 0; k < chart_.axes.size(); ++k) {
+                lines << chart_.axes[k].quantity.name + QStringLiteral(": ") +
+                             (nearest->values[k] ? chart_.axes[k].valueText(*nearest->values[k])
+                                                 : QStringLiteral("\u2013"));
+              }
+              return lines.join(QLatin1Char('\n'));
+            });
+}
+
+}  // namespace vitrine::ui

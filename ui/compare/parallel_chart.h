@@ -1,0 +1,76 @@
+// Parallel coordinates: a line a run through one vertical axis for each quantity; brushes on the
+// axes keep a part of the runs.
+#pragma once
+
+#include <QStringList>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ui/compare/compare_data.h"
+#include "ui/figures/figure.h"
+
+namespace vitrine::ui {
+
+struct ParallelAxis {
+  Quantity quantity;
+  ParallelAxisChoice choice;
+  double low = 0, high = 1;  ///< what the axis spans
+  QStringList words;         ///< of a quantity that is no number: its values are their places
+  [[nodiscard]] QString valueText(double value) const;
+  /// 0 at the lower end of the axis, 1 at the upper; what lies below a logarithm is 0.
+  [[nodiscard]] double share(double value) const;
+  [[nodiscard]] double valueAt(double share) const;
+};
+
+struct ParallelLine {
+  std::int64_t run = 0;
+  QString name;
+  std::int64_t series = 1;
+  std::vector<std::optional<double>> values;  ///< per axis
+};
+
+struct ParallelChart {
+  std::vector<ParallelAxis> axes;
+  std::vector<ParallelLine> lines;
+  QString title, about;
+
+  /// Whether the line goes through every brush; one without a value there does not.
+  [[nodiscard]] bool isKept(const ParallelLine& line) const;
+  [[nodiscard]] std::vector<std::int64_t> keptRuns() const;
+  [[nodiscard]] bool isBrushed() const;
+};
+
+/// Axes as chosen, else what differs between the variants and the metrics of the table.
+[[nodiscard]] std::vector<ParallelAxisChoice> parallelAxes(const CompareData& data,
+                                                           const CompareChoice& choice);
+[[nodiscard]] ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice);
+
+class ParallelFigure final : public Figure {
+ public:
+  ParallelFigure(ParallelChart chart, FigureStyle style);
+
+  [[nodiscard]] const ParallelChart& chart() const { return chart_; }
+  [[nodiscard]] QSize sizeHint() const override { return {720, 360}; }
+  [[nodiscard]] QString summary() const override;
+  [[nodiscard]] QString csv() const override;
+
+  /// Where the axes stand in an area: x of each, and from top to bottom.
+  struct Layout {
+    std::vector<double> x;
+    double top = 0, bottom = 1;
+  };
+  [[nodiscard]] Layout layout(const QRectF& area) const;
+  /// The axis that has the keys; -1: none.
+  void setFocusAxis(int axis) { focusAxis_ = axis; }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override;
+  [[nodiscard]] QPointF pointOf(const Layout& layout, std::size_t axis, double value) const;
+
+  ParallelChart chart_;
+  int focusAxis_ = -1;
+};
+
+}  // namespace vitrine::ui

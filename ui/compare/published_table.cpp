@@ -1,0 +1,295 @@
+#include "ui/compare/published_table.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "ui/compare/ablation_table.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Letters and digits in lower case: "ImageNet-1k" and "imagenet_1k" are one name.
+std::string plainName(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (std::isalnum(u)) out += static_cast<char>(std::tolower(u));
+  }
+  return out;
+}
+
+/// As in a list of variants: spaces and case do not count, signs do ("+ RoPE").
+std::string plainVariant(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+/// Our metric for a printed one: "top1" is test/top1, "train_loss" is train/loss.
+std::string ourMetric(const std::string& printed, const CompareData& data) {
+  std::string split = printed;
+  std::replace(split.begin(), split.end(), '_', '/');
+  for (const std::string& wanted : {"test/" + printed, "validation/" + printed, split}) {
+    for (const auto& [name, count] : data.names) {
+      if (name == wanted) return name;
+    }
+  }
+  return "";
+}
+
+double decimalsOfPrint(double value) {
+  const std::string text = formatReal(value);
+  const auto dot = text.find('.');
+  return dot == std::string::npos ? 0 : static_cast<double>(text.size() - dot - 1);
+}
+
+std::string textAt(const Json& config, std::string_view key) {
+  const Json* value = leafOf(config, key);
+  return value == nullptr || value->is_null() ? "" : valueText(*value).toStdString();
+}
+
+/// The condition that names the variant, or "".
+std::string namingKey(const PublishedResult& result, const std::string& variant) {
+  for (const auto& [key, value] : result.conditions) {
+    if (!variant.empty() && plainVariant(value) == plainVariant(variant)) return key;
+  }
+  return "";
+}
+
+/// Everything that is said of a number but what names the variant.
+std::string otherConditions(const PublishedResult& result, const std::string& naming) {
+  std::string text = result.place + '\n' + result.metric;
+  for (const auto& [key, value] : result.conditions) {
+    if (key != naming) text += '\n' + key + '=' + value;
+  }
+  return text;
+}
+
+QString orderText(double printedDifference, const SampleStatistics& ours) {
+  const Outcome outcome = outcomeOf(ours, Direction::None);
+  if (outcome == Outcome::Unknown) return {};
+  if (printedDifference == 0) return {};
+  if (outcome == Outcome::NotToldApart) return QStringLiteral("order not told apart");
+  return (outcome == Outcome::Higher) == (printedDifference > 0) ? QStringLiteral("order kept")
+                                                                 : QStringLiteral("order reversed");
+}
+
+std::vector<ClaimRow> claimsOf(const QueryFunction& query, const CompareData& data,
+                               const fs::path& folder) {
+  std::vector<ClaimRow> rows;
+  const fs::path file = folder / "claims.toml";
+  std::error_code none;
+  if (!fs::exists(file, none)) return rows;
+  std::vector<RunRow> runs;
+  for (const ComparedRun& run : data.runs) runs.push_back(run.row);
+  std::vector<Problem> problems;
+  for (Claim& claim : readClaims(readTextFile(file.string()), file.string(), problems)) {
+    const std::string path = (folder / claim.experiment).string();
+    if (!fs::exists(path, none)) continue;
+    const std::string title = titleOf(readTextFile(path), path);
+    const bool isHere = std::any_of(runs.begin(), runs.end(),
+                                    [&](const RunRow& run) { return run.experiment == title; });
+    if (!isHere) continue;
+    const auto better = finishedValues(query, runs, title, claim.better, claim.metric);
+    const auto worse = claim.above ? std::map<std::uint64_t, double>{}
+                                   : finishedValues(query, runs, title, claim.worse, claim.metric);
+    Judgement judgement = judge(claim, better, worse);
+    rows.push_back({std::move(claim), std::move(judgement)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+QString toString(PublishedVerdict verdict) {
+  switch (verdict) {
+    case PublishedVerdict::Matches:
+      return QStringLiteral("matches");
+    case PublishedVerdict::Differs:
+      return QStringLiteral("differs");
+    case PublishedVerdict::NotComparable:
+      break;
+  }
+  return QStringLiteral("not comparable");
+}
+
+std::vector<fs::path> experimentFolders() {
+  std::vector<fs::path> folders;
+  const fs::path program = QCoreApplication::applicationDirPath().toStdString();
+  for (const fs::path& root :
+       {program.parent_path() / "share/vitrine/experiments", fs::path(VITRINE_EXPERIMENTS)}) {
+    std::error_code none;
+    if (fs::is_directory(root, none)) folders.push_back(root);
+  }
+  return folders;
+}
+
+fs::path publishedFileOf(const std::string& experiment, const std::vector<fs::path>& folders) {
+  std::error_code none;
+  for (const fs::path& root : folders) {
+    for (const auto& paper : fs::directory_iterator(root, none)) {
+      const fs::path published = paper.path() / "published.toml";
+      if (!fs::exists(published, none)) continue;
+      for (const auto& file : fs::directory_iterator(paper.path(), none)) {
+        const std::string name = file.path().filename().string();
+        if (file.path().extension() != ".toml" || name == "published.toml" || name == "claims.toml")
+          continue;
+        try {
+          if (titleOf(readTextFile(file.path().string()), name) == experiment) return published;
+        } catch (const Error&) {
+          // A file that cannot be read is not the one.
+        }
+      }
+    }
+  }
+  return {};
+}
+
+QStringList incomparableReasons(const PublishedResult& result, const Json& config) {
+  QStringList reasons;
+  const std::string dataset = textAt(config, "data.dataset");
+  const std::string printed = result.condition("dataset");
+  if (printed.empty()) {
+    reasons << QStringLiteral("the paper's data are not stated");
+  } else if (plainName(dataset) != plainName(printed)) {
+    reasons << QStringLiteral("other data: %1, not %2")
+                   .arg(QString::fromStdString(dataset), QString::fromStdString(printed));
+  }
+  const std::string part = textAt(config, "data.train_samples");
+  if (!part.empty() && part != "none")
+    reasons << QStringLiteral("a part of the data: %1 samples").arg(QString::fromStdString(part));
+  const std::string resolution = result.condition("resolution");
+  const std::string size = textAt(config, "model.image_size");
+  if (!resolution.empty() && resolution != size)
+    reasons << QStringLiteral("%1 pixels, not %2")
+                   .arg(QString::fromStdString(size), QString::fromStdString(resolution));
+  const std::string model = result.condition("model");
+  const std::string preset = textAt(config, "model.preset");
+  const std::string ownSize =
+      preset.substr(preset.find('/') == std::string::npos ? 0 : preset.find('/') + 1);
+  if (preset.empty() || preset == "none") {
+    reasons << QStringLiteral("a model of its own size, not %1").arg(QString::fromStdString(model));
+  } else if (!plainName(model).ends_with(plainName(ownSize))) {
+    reasons << QStringLiteral("another model: %1, not %2")
+                   .arg(QString::fromStdString(preset), QString::fromStdString(model));
+  }
+  const std::string before = result.condition("pretrained_on");
+  const Json* init = leafOf(config, "init");
+  if (!before.empty() && (init == nullptr || init->is_null()))
+    reasons << QStringLiteral("not pre-trained on %1").arg(QString::fromStdString(before));
+  return reasons;
+}
+
+PublishedVerdict compareWithPrinted(double printed, const SampleStatistics& ours) {
+  if (ours.count < 2 || !std::isfinite(ours.interval.lower) || !std::isfinite(ours.interval.upper))
+    return PublishedVerdict::NotComparable;
+  const double half = 0.5 * std::pow(10, -decimalsOfPrint(printed));
+  return printed >= ours.interval.lower - half && printed <= ours.interval.upper + half
+             ? PublishedVerdict::Matches
+             : PublishedVerdict::Differs;
+}
+
+PublishedTable readPublishedTable(const QueryFunction& query, const CompareData& data,
+                                  const CompareChoice& choice,
+                                  const std::vector<fs::path>& folders) {
+  PublishedTable table;
+  if (data.variants.empty()) return table;
+  try {
+    const fs::path file = choice.publishedFile.isEmpty()
+                              ? publishedFileOf(data.experiment, folders)
+                              : fs::path(choice.publishedFile.toStdString());
+    if (file.empty()) return table;
+    table.file = QString::fromStdString(file.string());
+    std::vector<Problem> problems;
+    const PublishedNumbers numbers =
+        readPublished(readTextFile(file.string()), file.filename().string(), problems);
+    table.paper = QString::fromStdString(numbers.paper);
+    table.total = numbers.results.size();
+    if (!problems.empty()) {
+      table.problem = QString::fromStdString(problems.front().sentence());
+      return table;
+    }
+    table.claims = claimsOf(query, data, file.parent_path());
+
+    // One reading for all metrics that occur.
+    std::map<std::string, std::string> ours;
+    std::set<std::string> wanted;
+    for (const PublishedResult& result : numbers.results) {
+      const std::string metric = ourMetric(result.metric, data);
+      ours[result.metric] = metric;
+      if (!metric.empty()) wanted.insert(metric);
+    }
+    const Measurements measured =
+        measure(query, data.runs, {wanted.begin(), wanted.end()}, choice.value);
+    const auto sample = [&](std::size_t variant, const std::string& metric) {
+      return sampleOf(data.variants[variant], data.runs, measured.values.at(metric),
+                      measured.meanings.at(metric), choice.value, choice.unfinished);
+    };
+    const std::size_t baseline = data.baseline(choice);
+    for (const PublishedResult& result : numbers.results) {
+      for (std::size_t variant = 0; variant < data.variants.size(); ++variant) {
+        const std::string naming = namingKey(result, data.variants[variant].name);
+        if (naming.empty()) continue;
+        PublishedRow row;
+        row.place = QString::fromStdString(result.place);
+        QStringList conditions;
+        for (const auto& [key, value] : result.conditions) {
+          if (key != "note") conditions << QString::fromStdString(value);
+        }
+        row.conditions = conditions.join(QStringLiteral(", "));
+        row.metric = QString::fromStdString(result.metric);
+        row.value = result.value;
+        row.variant = variant;
+        row.reasons = incomparableReasons(result, data.variants[variant].config);
+        const std::string metric = ours[result.metric];
+        if (metric.empty()) {
+          row.reasons.prepend(QStringLiteral("not measured here"));
+        } else {
+          // Papers print fractions in percent.
+          const bool isFraction = measured.meanings.at(metric).unit == "fraction";
+          const double factor = isFraction && result.value > 1 ? 100 : 1;
+          auto scaled = sample(variant, metric).values;
+          for (auto& [seed, value] : scaled) value *= factor;
+          std::vector<double> values;
+          for (const auto& [seed, value] : scaled) values.push_back(value);
+          row.ours = statisticsOf(values);
+          if (row.ours.count == 0) row.reasons.prepend(QStringLiteral("no finished run"));
+          if (row.ours.count == 1)
+            row.reasons.prepend(QStringLiteral("one seed: there is no interval"));
+          if (row.reasons.isEmpty()) row.verdict = compareWithPrinted(result.value, row.ours);
+          for (const PublishedResult& other : numbers.results) {
+            if (variant == baseline || namingKey(other, data.variants[baseline].name) != naming ||
+                otherConditions(other, naming) != otherConditions(result, naming))
+              continue;
+            const PairedSample paired =
+                pairedDifferences(sample(variant, metric).values, sample(baseline, metric).values);
+            row.order = orderText(result.value - other.value, paired.statistics);
+            break;
+          }
+        }
+        table.rows.push_back(std::move(row));
+      }
+    }
+    if (table.rows.empty()) {
+      table.problem =
+          QStringLiteral("None of the paper's %1 numbers names a variant of this experiment.")
+              .arg(count(static_cast<std::int64_t>(table.total)));
+    }
+  } catch (const Error& error) {
+    table.problem = QString::fromUtf8(error.what());
+  }
+  return table;
+}
+
+}  // namespace vitrine::ui

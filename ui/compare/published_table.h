@@ -1,0 +1,65 @@
+// The paper's numbers beside ours: which of them speak of a variant here, whether they can be
+// compared, and what they say.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <filesystem>
+#include <vector>
+
+#include "core/config/claims.h"
+#include "core/config/published.h"
+#include "ui/compare/compare_data.h"
+
+namespace vitrine::ui {
+
+enum class PublishedVerdict { Matches, Differs, NotComparable };
+/// "matches", "differs", "not comparable".
+[[nodiscard]] QString toString(PublishedVerdict verdict);
+
+struct PublishedRow {
+  QString place;       ///< "Table 17"
+  QString conditions;  ///< "iLLaMA-T, + SwiGLU, ImageNet-1k"
+  QString metric;      ///< "top1"
+  double value = 0;    ///< the paper's
+  std::size_t variant = 0;
+  SampleStatistics ours;  ///< in the paper's unit
+  PublishedVerdict verdict = PublishedVerdict::NotComparable;
+  QStringList reasons;  ///< why it is not comparable, or by what it was judged
+  /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
+  /// "order not told apart"; "" where the paper has no baseline of the same conditions.
+  QString order;
+};
+
+struct ClaimRow {
+  Claim claim;
+  Judgement judgement;
+};
+
+struct PublishedTable {
+  QString file;           ///< "" where none was found
+  QString paper;          ///< citation
+  QString problem;        ///< why the file cannot be read, or why nothing of it is shown
+  std::size_t total = 0;  ///< numbers in the file
+  std::vector<PublishedRow> rows;
+  std::vector<ClaimRow> claims;
+};
+
+/// published.toml beside the experiment file with this title, in the folders of experiments that
+/// come with the program; empty where there is none.
+[[nodiscard]] std::filesystem::path publishedFileOf(
+    const std::string& experiment, const std::vector<std::filesystem::path>& folders);
+/// Where experiments of the program lie: its source tree, else beside the installed program.
+[[nodiscard]] std::vector<std::filesystem::path> experimentFolders();
+
+/// Reads two files and asks for the metrics in them. Never throws for what the files say.
+[[nodiscard]] PublishedTable readPublishedTable(const QueryFunction& query, const CompareData& data,
+                                                const CompareChoice& choice,
+                                                const std::vector<std::filesystem::path>& folders);
+
+/// Why a printed number and a variant's cannot be compared; empty where they can.
+[[nodiscard]] QStringList incomparableReasons(const PublishedResult& result, const Json& config);
+/// \param ours  in the unit of `printed`. Half a unit of the last printed digit counts as equal.
+[[nodiscard]] PublishedVerdict compareWithPrinted(double printed, const SampleStatistics& ours);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,408 @@
+#include "ui/compare/variant_curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+double placeOf(const MetricPoint& point, CurveAxis axis) {
+  switch (axis) {
+    case CurveAxis::Epoch:
+      return point.epoch;
+    case CurveAxis::Time:
+      return point.time;
+    case CurveAxis::Step:
+      break;
+  }
+  return static_cast<double>(point.step);
+}
+
+ChartAxis axisOf(const CompareChoice& choice) {
+  ChartAxis axis;
+  axis.scale = choice.isLogX ? AxisScale::Log : AxisScale::Linear;
+  switch (choice.axis) {
+    case CurveAxis::Step:
+      axis.title = QStringLiteral("step");
+      break;
+    case CurveAxis::Epoch:
+      axis.title = QStringLiteral("epoch");
+      break;
+    case CurveAxis::Time:
+      axis.title = QStringLiteral("running time");
+      axis.unit = ChartAxis::Unit::Duration;
+      break;
+  }
+  return axis;
+}
+
+/// What a key says of a run: "variant", "seed" or a configuration key.
+QString wordOf(const CompareData& data, std::size_t run, const std::string& key) {
+  if (key == "variant") return data.labels[data.ofRun[run]];
+  if (key == "seed") return QStringLiteral("seed %1").arg(data.runs[run].row.seed);
+  const Json* value = leafOf(data.runs[run].config, key);
+  return shortKey(key, data.keys) + QLatin1Char(' ') +
+         (value == nullptr ? QStringLiteral("none") : valueText(*value));
+}
+
+/// A line of a chart: a variant, or one of its runs where the seed is asked for.
+struct CurveLine {
+  std::vector<std::size_t> runs;
+  std::size_t variant = 0;
+};
+
+std::vector<CurveLine> linesOf(const CompareData& data, const CompareChoice& choice,
+                               const CurveRequest& request) {
+  const bool isBySeed = choice.colour == "seed" || choice.dash == "seed" || choice.panel == "seed";
+  std::vector<CurveLine> lines;
+  for (const std::size_t variant : request.variants) {
+    CurveLine line{{}, variant};
+    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished)) {
+      const auto index = data.find(run);
+      if (!index) continue;
+      line.runs.push_back(*index);
+      if (isBySeed) {
+        lines.push_back(line);
+        line.runs.clear();
+      }
+    }
+    if (!line.runs.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// A number for each distinct word, in the order in which they come.
+class Numbering {
+ public:
+  std::size_t operator()(const QString& word) {
+    const auto found = std::find(words_.begin(), words_.end(), word);
+    if (found != words_.end()) return static_cast<std::size_t>(found - words_.begin());
+    words_.push_back(word);
+    return words_.size() - 1;
+  }
+
+ private:
+  std::vector<QString> words_;
+};
+
+constexpr Qt::PenStyle kDashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine,
+                                    Qt::DashDotDotLine};
+
+QString bandText(const CompareChoice& choice) {
+  if (choice.spread == Spread::None) return nameOf(choice.centre);
+  if (choice.spread == Spread::Deviation)
+    return nameOf(choice.centre) + QStringLiteral(" \u00b1 standard deviation");
+  if (choice.spread == Spread::StandardError)
+    return nameOf(choice.centre) + QStringLiteral(" \u00b1 standard error");
+  return nameOf(choice.centre) + QStringLiteral(", band: ") + nameOf(choice.spread);
+}
+
+double factorOf(const CompareData& data, const std::string& metric) {
+  const auto meaning = data.measured.meanings.find(metric);
+  return meaning != data.measured.meanings.end() && meaning->second.unit == "fraction" ? 100 : 1;
+}
+
+QString metricTitle(const CompareData& data, const std::string& metric) {
+  AblationMetric one{metric, {}, factorOf(data, metric) == 100};
+  if (const auto found = data.measured.meanings.find(metric); found != data.measured.meanings.end())
+    one.meaning = found->second;
+  return one.title();
+}
+
+}  // namespace
+
+RunCurve curveOf(const std::vector<MetricPoint>& points, CurveAxis axis) {
+  RunCurve curve;
+  curve.x.reserve(points.size());
+  curve.y.reserve(points.size());
+  for (const MetricPoint& point : points) {
+    const double x = placeOf(point, axis);
+    if (!std::isfinite(x)) continue;
+    if (!curve.x.empty() && x <= curve.x.back()) {
+      // Two points of one place: the later one counts. Time never goes back within a segment; what
+      // does would not be a function of x.
+      if (x == curve.x.back()) curve.y.back() = point.value;
+      continue;
+    }
+    curve.x.push_back(x);
+    curve.y.push_back(point.value);
+  }
+  return curve;
+}
+
+std::vector<double> commonPlaces(const std::vector<const RunCurve*>& curves) {
+  double from = -std::numeric_limits<double>::infinity();
+  double to = std::numeric_limits<double>::infinity();
+  for (const RunCurve* curve : curves) {
+    if (curve->x.empty()) return {};
+    from = std::max(from, curve->x.front());
+    to = std::min(to, curve->x.back());
+  }
+  std::vector<double> places;
+  for (const RunCurve* curve : curves) {
+    for (const double x : curve->x) {
+      if (x >= from && x <= to) places.push_back(x);
+    }
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+std::vector<double> valuesAt(const RunCurve& curve, const std::vector<double>& places) {
+  std::vector<double> values(places.size(), kNoValue);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    while (next < curve.x.size() && curve.x[next] < places[i]) ++next;
+    if (next == curve.x.size()) break;
+    if (curve.x[next] == places[i]) {
+      values[i] = curve.y[next];
+    } else if (next > 0) {
+      const double share = (places[i] - curve.x[next - 1]) / (curve.x[next] - curve.x[next - 1]);
+      values[i] = curve.y[next - 1] + share * (curve.y[next] - curve.y[next - 1]);
+      if (!std::isfinite(values[i])) values[i] = kNoValue;
+    }
+  }
+  return values;
+}
+
+CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
+                          const std::vector<std::size_t>& preferred) {
+  CurveRequest request;
+  if (data.metrics.empty() || data.variants.empty()) return request;
+  request.metric = data.metrics.front();
+  const std::size_t baseline = data.baseline(choice);
+  request.variants.push_back(baseline);
+  for (const std::size_t variant : preferred) {
+    if (request.variants.size() >= kMostCurves) break;
+    if (variant != baseline && variant < data.variants.size()) request.variants.push_back(variant);
+  }
+  std::sort(request.variants.begin(), request.variants.end());
+  for (const std::size_t variant : request.variants) {
+    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished))
+      request.runs.push_back(run);
+  }
+  return request;
+}
+
+std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoice& choice,
+                                      const CurveRequest& request, const CurvePoints& points) {
+  const double factor = factorOf(data, request.metric);
+  const std::vector<CurveLine> lines = linesOf(data, choice, request);
+  Numbering colours, dashes;
+  std::vector<CurvePanel> panels;
+  std::size_t mostRuns = 0;
+  bool isOverlapping = true;
+  for (const CurveLine& line : lines) {
+    std::vector<RunCurve> curves;
+    for (const std::size_t run : line.runs) {
+      const auto found = points.find(data.runs[run].row.id);
+      if (found != points.end() && !found->second.empty())
+        curves.push_back(curveOf(found->second, choice.axis));
+    }
+    std::vector<const RunCurve*> all;
+    for (const RunCurve& curve : curves) all.push_back(&curve);
+    if (all.empty()) continue;
+    const std::vector<double> places = commonPlaces(all);
+    if (places.empty()) isOverlapping = false;
+    std::vector<std::vector<double>> values;
+    for (const RunCurve& curve : curves) values.push_back(valuesAt(curve, places));
+    mostRuns = std::max(mostRuns, curves.size());
+
+    ChartSeries series;
+    series.x = places;
+    std::vector<double> sample(values.size());
+    const bool hasBand = choice.spread != Spread::None && values.size() > 1;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t k = 0; k < values.size(); ++k) sample[k] = values[k][i];
+      const Band band = bandOf(sample, choice.centre, choice.spread);
+      series.y.push_back(band.centre * factor);
+      if (!hasBand) continue;
+      series.low.push_back(band.lower * factor);
+      series.high.push_back(band.upper * factor);
+    }
+    const std::size_t run = line.runs.front();
+    QStringList name;
+    std::set<QString> said;
+    for (const std::string& key : {choice.colour, choice.dash}) {
+      if (key.empty()) continue;
+      const QString word = wordOf(data, run, key);
+      if (said.insert(word).second) name << word;
+    }
+    const bool isByVariant = choice.colour == "variant";
+    if (!isByVariant && choice.dash != "variant" && choice.panel != "variant")
+      name << data.labels[line.variant];
+    series.name = name.join(QStringLiteral(" \u00b7 "));
+    if (line.runs.size() > 1 || curves.size() != line.runs.size())
+      series.name += QStringLiteral(" (n = %1)").arg(curves.size());
+    series.run = isByVariant ? seriesOf(data, line.variant)
+                 : choice.colour.empty()
+                     ? 1
+                     : static_cast<std::int64_t>(colours(wordOf(data, run, choice.colour))) + 1;
+    if (!choice.dash.empty())
+      series.dash = kDashes[dashes(wordOf(data, run, choice.dash)) % std::size(kDashes)];
+    const QString panel = choice.panel.empty() ? QString() : wordOf(data, run, choice.panel);
+    auto place = std::find_if(panels.begin(), panels.end(),
+                              [&](const CurvePanel& one) { return one.name == panel; });
+    if (place == panels.end()) {
+      panels.push_back({panel, {}});
+      place = std::prev(panels.end());
+    }
+    place->chart.series.push_back(std::move(series));
+  }
+  if (panels.empty()) panels.push_back({});
+  for (CurvePanel& panel : panels) {
+    LineChart& chart = panel.chart;
+    chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
+    chart.about = mostRuns > 1 ? bandText(choice) + QStringLiteral(" over seeds")
+                               : QStringLiteral("one run each");
+    chart.x = axisOf(choice);
+    chart.y.title = metricTitle(data, request.metric);
+    chart.y.scale = choice.isLogY ? AxisScale::Log : AxisScale::Linear;
+    chart.legend = FigureLegend::Below;
+    chart.emptyText = QStringLiteral("No counted run has points of %1.")
+                          .arg(QString::fromStdString(request.metric));
+    QStringList notes;
+    if (mostRuns > 1) notes << QStringLiteral("drawn as far as all seeds of a variant reach");
+    if (!isOverlapping) notes << QStringLiteral("seeds without a common range are not drawn");
+    if (data.variants.size() > request.variants.size()) {
+      notes << QStringLiteral("%1 of %2 variants are drawn")
+                   .arg(request.variants.size())
+                   .arg(data.variants.size());
+    }
+    chart.footnote = notes.join(QStringLiteral("; "));
+  }
+  return panels;
+}
+
+LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
+                          const CurveRequest& request, const CurvePoints& points) {
+  LineChart chart;
+  const double factor = factorOf(data, request.metric);
+  const std::size_t baseline = data.baseline(choice);
+  const QString baselineLabel = data.labels.empty() ? QString() : data.labels[baseline];
+  chart.title = QStringLiteral("Difference to %1").arg(baselineLabel);
+  chart.about = QStringLiteral("mean over common seeds, band: 95\u2009% interval");
+  chart.x = axisOf(choice);
+  chart.y.title = QStringLiteral("\u0394 ") + metricTitle(data, request.metric);
+  if (factor == 100)
+    chart.y.title =
+        QStringLiteral("\u0394 %1, percentage points").arg(QString::fromStdString(request.metric));
+  chart.rules.push_back({Qt::Horizontal, 0, baselineLabel});
+  chart.legend = FigureLegend::Below;
+  chart.emptyText =
+      data.variants.size() < 2
+          ? QStringLiteral("One variant: there is nothing to subtract.")
+          : QStringLiteral("No variant has a seed in common with %1.").arg(baselineLabel);
+  const auto base = data.variants.empty()
+                        ? std::map<std::uint64_t, std::int64_t>()
+                        : seedRuns(data.variants[baseline], data.runs, choice.unfinished);
+  for (const std::size_t variant : request.variants) {
+    if (variant == baseline) continue;
+    std::vector<RunCurve> differences;
+    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished)) {
+      const auto other = base.find(seed);
+      if (other == base.end()) continue;
+      const auto ours = points.find(run), theirs = points.find(other->second);
+      if (ours == points.end() || theirs == points.end()) continue;
+      const RunCurve a = curveOf(ours->second, choice.axis);
+      const RunCurve b = curveOf(theirs->second, choice.axis);
+      RunCurve difference{commonPlaces({&a, &b}), {}};
+      if (difference.x.empty()) continue;
+      const std::vector<double> av = valuesAt(a, difference.x), bv = valuesAt(b, difference.x);
+      for (std::size_t i = 0; i < av.size(); ++i) difference.y.push_back(av[i] - bv[i]);
+      differences.push_back(std::move(difference));
+    }
+    std::vector<const RunCurve*> all;
+    for (const RunCurve& curve : differences) all.push_back(&curve);
+    if (all.empty()) continue;
+    ChartSeries series;
+    series.x = commonPlaces(all);
+    std::vector<std::vector<double>> values;
+    for (const RunCurve& curve : differences) values.push_back(valuesAt(curve, series.x));
+    std::vector<double> sample(values.size());
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      for (std::size_t k = 0; k < values.size(); ++k) sample[k] = values[k][i];
+      const Band band = bandOf(sample, Centre::Mean, Spread::Interval);
+      series.y.push_back(band.centre * factor);
+      if (values.size() < 2) continue;
+      series.low.push_back(band.lower * factor);
+      series.high.push_back(band.upper * factor);
+    }
+    series.name = QStringLiteral("%1 (n = %2)").arg(data.labels[variant]).arg(values.size());
+    series.run = seriesOf(data, variant);
+    chart.series.push_back(std::move(series));
+  }
+  if (std::any_of(chart.series.begin(), chart.series.end(),
+                  [](const ChartSeries& series) { return series.low.empty(); }))
+    chart.footnote = QStringLiteral("one common seed: no interval");
+  return chart;
+}
+
+namespace {
+
+class PanelsFigure final : public Figure {
+ public:
+  PanelsFigure(std::vector<CurvePanel> panels, FigureStyle style) : Figure(std::move(style)) {
+    for (CurvePanel& panel : panels) {
+      names_ << panel.name;
+      figures_.push_back(makeLineChart(std::move(panel.chart), this->style()));
+    }
+  }
+  QSize sizeHint() const override { return {420 * columns(), 260 * rows()}; }
+  QString summary() const override {
+    QStringList parts;
+    for (const auto& figure : figures_) parts << figure->summary();
+    return parts.join(QLatin1Char(' '));
+  }
+  QString csv() const override {
+    QString text;
+    for (std::size_t i = 0; i < figures_.size(); ++i) {
+      QStringList lines = figures_[i]->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+      for (qsizetype line = i == 0 ? 0 : 1; line < lines.size(); ++line) {
+        text += (line == 0 ? QStringLiteral("panel") : csvText(names_[static_cast<qsizetype>(i)])) +
+                QLatin1Char(',') + lines[line] + QLatin1Char('\n');
+      }
+    }
+    return text;
+  }
+  QString note() const override { return figures_.empty() ? QString() : figures_[0]->note(); }
+
+ private:
+  int columns() const { return figures_.size() < 2 ? 1 : figures_.size() < 5 ? 2 : 3; }
+  int rows() const { return (static_cast<int>(figures_.size()) + columns() - 1) / columns(); }
+  void draw(QPainter& painter, const QRectF& area) override {
+    const double width = area.width() / columns(), height = area.height() / rows();
+    for (int i = 0; i < static_cast<int>(figures_.size()); ++i) {
+      Figure& figure = *figures_[static_cast<std::size_t>(i)];
+      FigureStyle own = figure.style();
+      own.theme = style().theme;
+      own.legend = style().legend;
+      own.hasAxisTitles = style().hasAxisTitles;
+      figure.setStyle(own);
+      const QRectF rect(area.left() + width * (i % columns()),
+                        area.top() + height * (i / columns()), width, height);
+      figure.paint(painter, rect);
+      addRegion(rect, [&figure](const QPointF& point) { return figure.describeAt(point); });
+    }
+  }
+
+  QStringList names_;
+  std::vector<std::unique_ptr<LineChartFigure>> figures_;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makePanels(std::vector<CurvePanel> panels, FigureStyle style) {
+  if (panels.size() == 1) return makeLineChart(std::move(panels.front().chart), std::move(style));
+  return std::make_unique<PanelsFigure>(std::move(panels), std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,63 @@
+// Curves of variants: mean or median over seeds with a band, and the paired difference to the
+// baseline over training.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/store/types.h"
+#include "ui/compare/ablation_table.h"
+#include "ui/figures/line_chart.h"
+
+namespace vitrine::ui {
+
+/// A curve on one axis: ascending x, one value each.
+struct RunCurve {
+  std::vector<double> x, y;
+};
+/// Superseded points are not among `points`. Points without an x (an epoch of an imported run) are
+/// left out.
+[[nodiscard]] RunCurve curveOf(const std::vector<MetricPoint>& points, CurveAxis axis);
+
+/// The places where all of `curves` have a value: every x of any of them from where the last one
+/// begins to where the first one ends. Empty where they do not overlap.
+[[nodiscard]] std::vector<double> commonPlaces(const std::vector<const RunCurve*>& curves);
+/// The curve at ascending places: its own value where it has one, else on the line between its
+/// neighbours; NaN outside and beside a value that is not finite.
+[[nodiscard]] std::vector<double> valuesAt(const RunCurve& curve,
+                                           const std::vector<double>& places);
+
+/// Points of the runs that stand for the seeds, by run.
+using CurvePoints = std::map<std::int64_t, std::vector<MetricPoint>>;
+
+struct CurveRequest {
+  std::string metric;
+  std::vector<std::size_t> variants;  ///< at most kMostCurves, the baseline among them
+  std::vector<std::int64_t> runs;     ///< that stand for their seeds
+};
+constexpr std::size_t kMostCurves = 12;
+/// \param preferred  variants in the order of the table
+[[nodiscard]] CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
+                                        const std::vector<std::size_t>& preferred);
+
+/// One chart a panel, the name of the panel with it; one panel without a name where no key makes
+/// panels.
+struct CurvePanel {
+  QString name;
+  LineChart chart;
+};
+[[nodiscard]] std::vector<CurvePanel> variantCharts(const CompareData& data,
+                                                    const CompareChoice& choice,
+                                                    const CurveRequest& request,
+                                                    const CurvePoints& points);
+/// Mean over common seeds of variant - baseline with its 95 % interval.
+[[nodiscard]] LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
+                                        const CurveRequest& request, const CurvePoints& points);
+
+/// Charts in a grid, with one title above: what panels look like.
+[[nodiscard]] std::unique_ptr<Figure> makePanels(std::vector<CurvePanel> panels,
+                                                 FigureStyle style = {});
+
+}  // namespace vitrine::ui
