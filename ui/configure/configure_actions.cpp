@@ -51,13 +51,13 @@ void ConfigurePage::startFrom(std::int64_t run) {
                   " is no TOML: " + problem.message);
     document->title = row.experiment;
     document->wholeTables.clear();
-    // Only what differs from the defaults is said, so that the bars in the form mean something.
+    // Only what differs from preset and defaults is said: the bars in the form mean something then.
     form_->setDocument(*document);
-    const Json standard = form_->defaults();
+    const Json standard = form_->withPreset();
     for (const auto& [key, value] : flatten(document->tables)) {
       const FormRow* field = form_->row(key);
-      if (field == nullptr || key == "model.architecture" || key == "task.name" ||
-          key == "data.dataset")
+      if (field == nullptr || key == "model.architecture" || key == "model.preset" ||
+          key == "task.name" || key == "data.dataset")
         continue;
       const Json* plain = &standard;
       for (const std::string& part : split(key, '.')) {

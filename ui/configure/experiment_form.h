@@ -47,6 +47,8 @@ class ExperimentForm : public QWidget {
   [[nodiscard]] const std::array<FormSection*, 7>& sections() const { return sections_; }
   /// Defaults of everything that is chosen: what "changes against the defaults" are counted from.
   [[nodiscard]] Json defaults() const;
+  /// Defaults with the chosen preset: what an unsaid field has.
+  [[nodiscard]] Json withPreset() const;
   /// Defaults, preset and what the document says: stands in while the planner finds problems.
   [[nodiscard]] Json merged() const;
   /// The value of a field as it is now: said, of the preset, or the default.
@@ -99,7 +101,6 @@ class ExperimentForm : public QWidget {
   void toggleAnalysis(const std::string& id, bool isOn, const QString& title);
   void tell(const QString& label, const QString& mergeKey);
   [[nodiscard]] Json base(const std::string& key) const;
-  [[nodiscard]] Json withPreset() const;
   [[nodiscard]] const ItemCard* chosen(ItemKind kind) const;
   void placeHelp();
 

@@ -14,6 +14,7 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   button->setAccessibleName(title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   button->setArrowType(Qt::DownArrow);
+  button->setIconSize({px(12), px(12)});
   button->setCheckable(true);
   button->setChecked(true);
   button->setProperty("quiet", true);

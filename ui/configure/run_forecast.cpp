@@ -79,7 +79,8 @@ QString runNumbers(const std::vector<std::int64_t>& ids) {
 ConfigPrint printOf(const Json& config) {
   ConfigPrint print;
   for (const auto& [key, value] : flatten(config)) {
-    if (key != "model.preset") print.emplace_back(hashOf(key), hashOf(value.dump()));
+    if (key != "model.preset" && !value.is_null())
+      print.emplace_back(hashOf(key), hashOf(value.dump()));
   }
   std::sort(print.begin(), print.end());
   return print;

@@ -19,7 +19,8 @@ namespace vitrine::ui {
 class Workbench;
 
 /// A configuration as hashes of its keys and values, sorted: two are compared in a microsecond.
-/// Values say everything, so the name of the preset they came from is left out.
+/// Values say everything, so the name of the preset they came from is left out; so is what is
+/// absent.
 using ConfigPrint = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 [[nodiscard]] ConfigPrint printOf(const Json& config);
 /// Keys whose values differ or that only one has.

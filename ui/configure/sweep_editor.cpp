@@ -38,6 +38,8 @@ QToolButton* quietButton(const QString& text, const QString& name, QWidget* pare
 
 /// As tall as its lines, up to six.
 void fitOverrides(QPlainTextEdit& overrides) {
+  overrides.setVerticalScrollBarPolicy(
+      overrides.document()->blockCount() > 6 ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
   overrides.setFixedHeight(overrides.fontMetrics().height() *
                                std::clamp(overrides.document()->blockCount(), 1, 6) +
                            px(26));
@@ -369,6 +371,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   overrides->setAccessibleName(QStringLiteral("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);
   overrides->setLineWrapMode(QPlainTextEdit::NoWrap);
+  overrides->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the cursor scrolls it
   fitOverrides(*overrides);
   column->addWidget(overrides);
   QLabel* problem = labelOf(QString(), "error", row);

@@ -450,6 +450,21 @@ TEST_F(Editing, LetsInitBeWrittenAndTakenAwayAgain) {
   EXPECT_EQ(shown->text().find("[init]"), std::string::npos) << shown->text();
 }
 
+TEST_F(Editing, ClonesWhatARunSaidOverItsPreset) {
+  const auto shown = page();
+  choose(*shown, "model.mask.kind", QStringLiteral("none"));  // the default, over the preset's
+  shown->planNow();
+  const Json config = shown->plan().runs.at(0).config;
+  const std::int64_t run = workbench_.addRun("earlier", config);
+  shown->setText(toText(ExperimentForm::freshDocument(workbench_.catalog())));
+  shown->startFrom(run);
+  ASSERT_TRUE(shown->plan().problems.empty());
+  EXPECT_TRUE(difference(config, shown->plan().runs.at(0).config).empty()) << shown->text();
+  EXPECT_EQ(shown->form().changedCount(), 1);
+  shown->settle();
+  EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
+}
+
 TEST_F(Editing, KeepsStagesWhileTheFormIsEdited) {
   const auto shown = page();
   shown->setText(shown->text() +
