@@ -1,0 +1,248 @@
+// The Plugins page through its real widgets, with a program that answers as `vitrine` would.
+#include "ui/plugins/plugins_page.h"
+
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTest>
+#include <QTextBrowser>
+#include <QTreeWidget>
+
+#include "core/config/experiment.h"
+#include "tests/ui/configure/catalog.h"
+#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/figures/figure.h"
+#include "ui/plugins/diff_view.h"
+#include "ui/plugins/item_text.h"
+
+namespace vitrine::ui {
+namespace {
+
+Catalog catalogOfPlugins() {
+  Catalog catalog = testCatalog();
+  for (ItemCard& card : catalog.items)
+    card.plugin = card.kind == ItemKind::Architecture ? "pictures" : "rest";
+  return catalog;
+}
+
+class Plugins : public ::testing::Test {
+ protected:
+  Plugins() : workbench_(catalogOfPlugins()) {
+    // What it was asked lands in a file; the answers lie beside it.
+    write("vitrine",
+          "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho \"$@\" >> asked\ncase \"$1\" in\n"
+          "check) cat > text; if grep -q causal text; then cat b.json; else cat a.json; fi;;\n"
+          "*) if [ -e broken ]; then echo 'error: no such luck' >&2; exit 1; fi; cat "
+          "plugins.json;;\nesac\n");
+    QFile::setPermissions(workbench_.path(QStringLiteral("vitrine")),
+                          QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", workbench_.path(QStringLiteral("vitrine")).toLocal8Bit());
+    write("plugins.json", R"({
+      "loaded": [{"id": "pictures", "version": "0.1.0", "file": "/lib/pictures.so",
+                  "sha256": "abc", "trust": "built in"},
+                 {"id": "rest", "version": "0.1.0", "file": "/lib/rest.so"}],
+      "disabled": [{"id": "off", "file": "/lib/off.so",
+                    "sentence": "/lib/off.so is disabled; run `vitrine plugins --enable off`"}],
+      "refused": [{"id": "mine", "file": "/home/mine.so", "sha256": "def", "can_be_trusted": true,
+                   "sentence": "/home/mine.so is not trusted"},
+                  {"file": "/lib/cut.so", "sentence": "/lib/cut.so is cut short"}]})");
+    const auto report = [](const char* mask, int parameters, int width) {
+      return Json{{"totals", {{"parameters", parameters}, {"flops", 2e6}}},
+                  {"problems", Json::array()},
+                  {"blocks",
+                   {{{"name", "blocks.0.norm1"},
+                     {"kind", "norm"},
+                     {"operator", mask},
+                     {"parameters", parameters},
+                     {"flops", 1e6}}}},
+                  {"runs",
+                   {{{"config",
+                      {{"model",
+                        {{"architecture", "picture"},
+                         {"image_size", {28, 28}},
+                         {"patch_size", {7, 7}},
+                         {"width", width},
+                         {"mask", {{"kind", width == 96 ? "causal" : "none"}, {"epochs", 2}}}}},
+                       {"task", {{"name", "sorting"}}},
+                       {"data", {{"dataset", "squares"}}}}}}}}}
+          .dump();
+    };
+    write("a.json", report("LayerNorm", 100, 64));
+    write("b.json", report("RMSNorm", 60, 96));
+  }
+  ~Plugins() override { qunsetenv("VITRINE_PROGRAM"); }
+
+  void write(const char* name, const std::string& text) {
+    QFile file(workbench_.path(QString::fromLatin1(name)));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text.data(), static_cast<qint64>(text.size()));
+  }
+  QString asked() {
+    QFile file(workbench_.path(QStringLiteral("asked")));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+  std::unique_ptr<PluginsPage> page() {
+    auto made = std::make_unique<PluginsPage>(workbench_);
+    made->resize(1100, 760);
+    made->settle();
+    return made;
+  }
+  static QStringList rows(const QTreeWidget& tree) {
+    QStringList all;
+    for (int i = 0; i < tree.topLevelItemCount(); ++i)
+      all << tree.topLevelItem(i)->text(0) + QLatin1Char(' ') + tree.topLevelItem(i)->text(1);
+    return all;
+  }
+
+  FakeWorkbench workbench_;
+};
+
+TEST_F(Plugins, ListsWhatIsLoadedDisabledAndRefused) {
+  const auto shown = page();
+  EXPECT_EQ(rows(shown->list()).join(QLatin1Char('\n')).toStdString(),
+            "pictures 0.1.0\nrest 0.1.0\noff disabled\nmine refused\ncut.so refused\n"
+            "Every experiment ");
+  EXPECT_EQ(shown->list().topLevelItem(0)->child(0)->text(0).toStdString(), "picture");
+}
+
+TEST_F(Plugins, SaysWhyAPluginWasRefused) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("plugin:cut.so"));
+  EXPECT_TRUE(shown->text().toPlainText().contains(QStringLiteral("/lib/cut.so is cut short")));
+  EXPECT_TRUE(shown->change().isHidden()) << "there is nothing to switch";
+}
+
+TEST_F(Plugins, DocumentsAnItemFromItsSchema) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("item:architecture/picture"));
+  const QString text = shown->text().toPlainText().remove(QChar(0x200b));
+  for (const char* part :
+       {"Picture transformer", "Nobody et al. 2026", "side of a patch", "1 to 1024\u202fpx",
+        "class token before the patches", "each patch must lie wholly inside the image",
+        "picture/demo", "mask.kind = \"causal\"", "image classifier"})
+    EXPECT_TRUE(text.contains(QString::fromUtf8(part))) << part;
+}
+
+TEST_F(Plugins, DocumentsTheTablesOfEveryExperiment) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("core:train"));
+  EXPECT_TRUE(
+      shown->text().toPlainText().remove(QChar(0x200b)).contains(QStringLiteral("optimizer.name")));
+}
+
+TEST_F(Plugins, SearchesKeysAndMeanings) {
+  const auto shown = page();
+  shown->search().setText(QStringLiteral("probability skipping"));
+  QTreeWidget& list = shown->list();
+  EXPECT_FALSE(list.topLevelItem(0)->isHidden());
+  EXPECT_FALSE(list.topLevelItem(0)->child(0)->isHidden());
+  EXPECT_TRUE(list.topLevelItem(1)->isHidden());
+}
+
+TEST_F(Plugins, DisablesAndEnablesThroughTheProgram) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("plugin:pictures"));
+  EXPECT_EQ(shown->change().text().toStdString(), "Disable");
+  shown->change().click();
+  shown->settle();
+  EXPECT_TRUE(asked().contains(QStringLiteral("plugins --disable pictures --json")))
+      << asked().toStdString();
+  EXPECT_EQ(workbench_.asked, 1) << "the schemas are asked for once more";
+  shown->showEntry(QStringLiteral("plugin:off"));
+  EXPECT_EQ(shown->change().text().toStdString(), "Enable");
+  shown->trust(QStringLiteral("/home/mine.so"));
+  shown->settle();
+  EXPECT_TRUE(asked().contains(QStringLiteral("plugins --trust /home/mine.so --json")));
+}
+
+TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
+  workbench_.become({});
+  write("broken", "");
+  const auto shown = page();
+  EXPECT_TRUE(shown->failure().contains(QStringLiteral("no such luck")));
+  QString texts;
+  for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
+  EXPECT_TRUE(texts.contains(QStringLiteral("The plugins cannot be asked: no such luck")));
+  QFile::remove(workbench_.path(QStringLiteral("broken")));
+  workbench_.become(catalogOfPlugins());
+  shown->probe();
+  shown->settle();
+  EXPECT_EQ(shown->failure().toStdString(), "");
+  EXPECT_EQ(shown->list().topLevelItemCount(), 6);
+}
+
+TEST_F(Plugins, HighlightsChangedBlocksAndOpensConfigureWithTheAblation) {
+  const std::int64_t plain =
+      workbench_.addRun("plain", Json{{"model", {{"architecture", "picture"}}},
+                                      {"task", {{"name", "sorting"}}},
+                                      {"data", {{"dataset", "squares"}}}});
+  const std::int64_t masked =
+      workbench_.addRun("masked", Json{{"model",
+                                        {{"architecture", "picture"},
+                                         {"width", 96},
+                                         {"mask", {{"kind", "causal"}, {"epochs", 2}}}}},
+                                       {"task", {{"name", "sorting"}}},
+                                       {"data", {{"dataset", "squares"}}}});
+  (void)workbench_.run(plain);
+  (void)workbench_.run(masked);
+  const auto shown = page();
+  shown->showDiff(true);
+  shown->diff().choose(QStringLiteral("run:%1").arg(plain), QStringLiteral("run:%1").arg(masked));
+  shown->settle();
+  EXPECT_EQ(shown->diff().failure().toStdString(), "");
+  QTreeWidget& blocks = shown->diff().blocks();
+  ASSERT_EQ(blocks.topLevelItemCount(), 1);
+  const QTreeWidgetItem* norm = blocks.topLevelItem(0)->child(0);
+  ASSERT_NE(norm, nullptr);
+  EXPECT_EQ(norm->text(0).toStdString(), "\u2260 norm");
+  EXPECT_EQ(norm->text(1).toStdString(), "LayerNorm");
+  EXPECT_EQ(norm->text(2).toStdString(), "RMSNorm");
+  EXPECT_EQ(norm->text(5).toStdString(), "\u221240");
+  EXPECT_NE(norm->background(0).style(), Qt::NoBrush);
+  EXPECT_EQ(shown->diff().keys().topLevelItem(0)->text(0).toStdString(), "model.width");
+  EXPECT_TRUE(shown->diff().csv().contains(QStringLiteral("LayerNorm,RMSNorm,100,60,-40")));
+  ASSERT_NE(shown->figure(), nullptr);
+  shown->diff().ablate();
+  ASSERT_EQ(workbench_.configured.size(), 1U);
+  const Plan plan = planExperiment(workbench_.configured[0], "", workbench_.catalog());
+  EXPECT_TRUE(plan.problems.empty()) << workbench_.configured[0];
+  EXPECT_EQ(plan.runs.size(), 4U) << workbench_.configured[0];
+}
+
+TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
+  write("a.json", R"({"problems": [{"key": "model.width", "message": "5 is odd"}], "blocks": []})");
+  const auto shown = page();
+  shown->showDiff(true);
+  shown->diff().choose(QStringLiteral("preset:picture/tiny"),
+                       QStringLiteral("preset:picture/tiny"));
+  shown->settle();
+  QString texts;
+  for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
+  EXPECT_TRUE(texts.contains(QStringLiteral("A: model.width: 5 is odd"))) << texts.toStdString();
+}
+
+TEST_F(Plugins, RemembersWhatWasLookedAt) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("item:task/sorting"));
+  shown->showDiff(true);
+  shown->diff().choose(QStringLiteral("preset:picture/tiny"), QStringLiteral("architecture:blind"));
+  const Json state = shown->viewState();
+  const auto other = page();
+  other->setViewState(state);
+  EXPECT_EQ(other->viewState(), state);
+  other->setViewState(Json{{"show", 4}, {"entry", "item:task/gone"}, {"a", "run:99"}, {"b", ""}});
+  EXPECT_FALSE(other->isDiffShown());
+}
+
+TEST(ItemText, WritesRangesAsPeopleDo) {
+  EXPECT_EQ(fieldRangeText(integerField("n", 1, "").range(1, 8)).toStdString(), "1 to 8");
+  EXPECT_EQ(fieldRangeText(realField("x", 1.0, "").moreThan(0)).toStdString(), "above 0");
+  EXPECT_EQ(fieldRangeText(realField("x", nullptr, "").atLeast(2).orNone()).toStdString(),
+            "at least 2, or none");
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,85 @@
+// The Plugins page: what is loaded and refused and why, a readable page about every item, and two
+// architectures block by block.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ui/plugins/plugin_report.h"
+#include "ui/shell/page.h"
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+class QTextBrowser;
+class QToolButton;
+class QTreeWidget;
+class QTreeWidgetItem;
+
+namespace vitrine::ui {
+
+class DiffView;
+
+class PluginsPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit PluginsPage(Workbench& workbench, QWidget* parent = nullptr);
+
+  void settle() override;
+  [[nodiscard]] QList<QAction*> tools() override { return {probe_}; }
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  [[nodiscard]] QTreeWidget& list() const { return *list_; }
+  [[nodiscard]] QLineEdit& search() const { return *search_; }
+  [[nodiscard]] QTextBrowser& text() const { return *text_; }
+  [[nodiscard]] DiffView& diff() const { return *diff_; }
+  [[nodiscard]] QPushButton& change() const { return *change_; }
+  [[nodiscard]] QString failure() const;
+  [[nodiscard]] bool isDiffShown() const;
+
+ public Q_SLOTS:
+  /// Asks the program for its plugins and schemas once more.
+  void probe();
+  void showDiff(bool isDiff);
+  /// "plugin:vit", "item:architecture/vit", "core:train".
+  void showEntry(const QString& entry);
+  void setEnabledPlugin(const QString& id, bool isEnabled);
+  void trust(const QString& file);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* makeList();
+  QWidget* makeText();
+  void fillList();
+  void filterList();
+  void showCurrent();
+  void onChange();
+  [[nodiscard]] const PluginEntry* currentPlugin() const;
+
+  Workbench& workbench_;
+  PluginsProcess process_;
+  std::vector<PluginEntry> plugins_;
+  QString failure_, wanted_;
+  bool isAsked_ = false;
+  bool isFilling_ = false;
+
+  QAction* probe_ = nullptr;
+  QToolButton *listButton_ = nullptr, *diffButton_ = nullptr;
+  QStackedWidget *modes_ = nullptr, *stack_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  QTreeWidget* list_ = nullptr;
+  QTextBrowser* text_ = nullptr;
+  QLabel *state_ = nullptr, *message_ = nullptr;
+  QPushButton *change_ = nullptr, *retry_ = nullptr;
+  DiffView* diff_ = nullptr;
+};
+
+[[nodiscard]] PageFactory pluginsPage();
+
+}  // namespace vitrine::ui
