@@ -23,7 +23,51 @@ QToolButton* quietButton(const QString& text, const QString& name) {
   return button;
 }
 
+QString tagLine(const std::vector<std::string>& tags) {
+  QStringList list;
+  for (const std::string& tag : tags) list << QString::fromStdString(tag);
+  return list.join(QStringLiteral(", "));
+}
+
 }  // namespace
+
+ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) {
+  auto* sentence = new QLabel(
+      tr("Somebody else changed the %1 meanwhile. Yours is above, theirs is this:").arg(what));
+  sentence->setProperty("role", "warn");
+  sentence->setWordWrap(true);
+  text_ = new QLabel;
+  text_->setTextFormat(Qt::PlainText);
+  text_->setWordWrap(true);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  text_->setAccessibleName(tr("What somebody else wrote as %1").arg(what));
+  auto* mine = new QPushButton(tr("Keep mine"));
+  mine->setAccessibleName(tr("Keep my %1").arg(what));
+  mine->setToolTip(tr("Yours replaces theirs, which stays in the history of the run"));
+  auto* theirs = new QPushButton(tr("Take theirs"));
+  theirs->setAccessibleName(tr("Take their %1").arg(what));
+  theirs->setToolTip(tr("Theirs stands; yours stays in the history of the run"));
+  auto* buttons = new QHBoxLayout;
+  buttons->setContentsMargins(0, 0, 0, 0);
+  buttons->addWidget(mine);
+  buttons->addWidget(theirs);
+  buttons->addStretch();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, px(4));
+  layout->setSpacing(px(4));
+  layout->addWidget(sentence);
+  layout->addWidget(text_);
+  layout->addLayout(buttons);
+  connect(mine, &QPushButton::clicked, this, &ConflictBar::mineChosen);
+  connect(theirs, &QPushButton::clicked, this, &ConflictBar::theirsChosen);
+  hide();
+}
+
+void ConflictBar::open(const QString& theirs, std::int64_t version) {
+  version_ = version;
+  text_->setText(theirs.isEmpty() ? tr("(nothing)") : theirs);
+  setVisible(true);
+}
 
 QWidget* Inspector::section(const QString& title, QWidget* right, QWidget* content) {
   auto* box = new QWidget;
@@ -146,8 +190,16 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   tags_ = new QLineEdit;
   tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
   tags_->setPlaceholderText(tr("Tags, separated by commas"));
+  noteConflict_ = new ConflictBar(tr("note"));
+  tagsConflict_ = new ConflictBar(tr("tags"));
+  connect(noteConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Note); });
+  connect(noteConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Note); });
+  connect(tagsConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Tags); });
+  connect(tagsConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Tags); });
   noteLayout->addWidget(note_);
+  noteLayout->addWidget(noteConflict_);
   noteLayout->addWidget(tags_);
+  noteLayout->addWidget(tagsConflict_);
 
   auto* follow = quietButton(tr("follow"), tr("Follow the log"));
   follow->setCheckable(true);
@@ -213,8 +265,10 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   showRun();
 }
 
+Inspector::~Inspector() { leaveEdits(); }
+
 void Inspector::refresh() {
-  if (noteLater_.isActive()) saveNote();
+  leaveEdits();
   run_ = 0;
   showRun();
 }
@@ -222,7 +276,7 @@ void Inspector::refresh() {
 void Inspector::showRun() {
   const std::int64_t id = workbench_.selection().current();
   if (id == run_ && id != 0) return;
-  if (noteLater_.isActive()) saveNote();
+  leaveEdits();
   run_ = id;
   const RunRow* row = workbench_.run(id);
   stack_->setCurrentIndex(row == nullptr ? 1 : 0);
@@ -243,13 +297,10 @@ void Inspector::showRun() {
       }
     }
     baseline_ = first == id ? config_ : store.config(first);
-    {
-      const QSignalBlocker quietNote(note_);
-      note_->setPlainText(QString::fromStdString(store.note(id)));
-    }
-    QStringList tags;
-    for (const std::string& tag : store.tags(id)) tags << QString::fromStdString(tag);
-    tags_->setText(tags.join(QStringLiteral(", ")));
+    noteVersion_ = tagsVersion_ = -1;
+    note_->document()->setModified(false);
+    tags_->setModified(false);
+    showEdits();
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
@@ -279,6 +330,7 @@ void Inspector::showFacts() {
   reason_->style()->polish(reason_);
   try {
     RunStore& store = workbench_.store();
+    showEdits();
     environment_ = store.environment(run_);
     facts_->setFacts(runFacts(*row, store.summaries(run_), environment_));
     environmentTable_->setFacts(environmentFacts(environment_));
@@ -301,27 +353,106 @@ void Inspector::showConfig() {
   configHint_->setContentsMargins(px(4), px(4), px(4), px(4));
 }
 
+/// What others wrote meanwhile, where nothing was typed here. The version is read before the text:
+/// a change between the two is met when this one is saved.
+void Inspector::showEdits() {
+  RunStore& store = workbench_.store();
+  const std::int64_t note = store.version(run_, RunField::Note);
+  if (note != noteVersion_ && !note_->document()->isModified() && !noteConflict_->isOpen()) {
+    const QSignalBlocker quiet(note_);
+    note_->setPlainText(QString::fromStdString(store.note(run_)));
+    noteVersion_ = note;
+  }
+  const std::int64_t tags = store.version(run_, RunField::Tags);
+  if (tags != tagsVersion_ && !tags_->isModified() && !tagsConflict_->isOpen()) {
+    tags_->setText(tagLine(store.tags(run_)));
+    tagsVersion_ = tags;
+  }
+}
+
 void Inspector::saveNote() {
   noteLater_.stop();
-  if (run_ == 0) return;
+  if (run_ == 0 || noteConflict_->isOpen()) return;
   try {
-    workbench_.store().setNote(run_, note_->toPlainText().toStdString());
+    noteVersion_ =
+        workbench_.store().setNote(run_, note_->toPlainText().toStdString(), noteVersion_);
+    note_->document()->setModified(false);
+  } catch (const EditConflict& conflict) {
+    noteConflict_->open(QString::fromStdString(conflict.theirs), conflict.version);
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
 }
 
-void Inspector::saveTags() {
-  if (run_ == 0) return;
+std::vector<std::string> Inspector::typedTags() const {
   std::vector<std::string> tags;
   for (const QString& tag : tags_->text().split(QLatin1Char(','), Qt::SkipEmptyParts)) {
     if (!tag.trimmed().isEmpty()) tags.push_back(tag.trimmed().toStdString());
   }
+  return tags;
+}
+
+void Inspector::saveTags() {
+  if (run_ == 0 || tagsConflict_->isOpen() || !tags_->isModified()) return;
   try {
-    if (workbench_.store().tags(run_) != tags) workbench_.store().setTags(run_, tags);
+    tagsVersion_ = workbench_.store().setTags(run_, typedTags(), tagsVersion_);
+    tags_->setModified(false);
+  } catch (const EditConflict& conflict) {
+    QString theirs = QString::fromStdString(conflict.theirs);
+    tagsConflict_->open(theirs.replace(QLatin1Char('\n'), QStringLiteral(", ")), conflict.version);
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
+}
+
+void Inspector::keepMine(RunField field) {
+  if (field == RunField::Note) {
+    noteVersion_ = noteConflict_->version();
+    noteConflict_->hide();
+    saveNote();
+  } else {
+    tagsVersion_ = tagsConflict_->version();
+    tagsConflict_->hide();
+    tags_->setModified(true);
+    saveTags();
+  }
+}
+
+void Inspector::takeTheirs(RunField field) {
+  keepTyped(field);  // as it is now: more may have been typed since the conflict
+  if (field == RunField::Note) {
+    note_->document()->setModified(false);
+    noteVersion_ = -1;
+  } else {
+    tags_->setModified(false);
+    tagsVersion_ = -1;
+  }
+  try {
+    showEdits();
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+/// Stores what was typed, or has it kept beside what somebody else wrote.
+void Inspector::keepTyped(RunField field) {
+  RunStore& store = workbench_.store();
+  try {
+    if (field == RunField::Note && note_->document()->isModified())
+      store.setNote(run_, note_->toPlainText().toStdString(), noteVersion_);
+    if (field == RunField::Tags && tags_->isModified())
+      store.setTags(run_, typedTags(), tagsVersion_);
+  } catch (const EditConflict&) {  // it is among the edits now
+  } catch (const Error&) {         // the run or the database is gone
+  }
+  (field == RunField::Note ? noteConflict_ : tagsConflict_)->hide();
+}
+
+void Inspector::leaveEdits() {
+  noteLater_.stop();
+  if (run_ == 0) return;
+  keepTyped(RunField::Note);
+  keepTyped(RunField::Tags);
 }
 
 }  // namespace vitrine::ui

@@ -2,6 +2,7 @@
 // it logs.
 #pragma once
 
+#include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -17,10 +18,31 @@
 
 namespace vitrine::ui {
 
+/// Below a field that somebody else has changed while it was edited: what they wrote, and the
+/// choice. What is in the field stays there.
+class ConflictBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit ConflictBar(const QString& what, QWidget* parent = nullptr);
+  void open(const QString& theirs, std::int64_t version);
+  [[nodiscard]] bool isOpen() const { return !isHidden(); }
+  /// Of what somebody else wrote.
+  [[nodiscard]] std::int64_t version() const { return version_; }
+
+ Q_SIGNALS:
+  void mineChosen();
+  void theirsChosen();
+
+ private:
+  std::int64_t version_ = 0;
+  QLabel* text_;
+};
+
 class Inspector : public QWidget {
   Q_OBJECT
  public:
   explicit Inspector(StudioWorkbench& workbench, QWidget* parent = nullptr);
+  ~Inspector() override;  ///< keeps what was just written
 
   /// Reads everything about the current run again.
   void refresh();
@@ -33,8 +55,16 @@ class Inspector : public QWidget {
   void showRun();
   void showFacts();
   void showConfig();
+  void showEdits();
   void saveNote();
   void saveTags();
+  /// Before another run is shown: what was written about this one is saved, or, where a choice is
+  /// still to be made, kept among RunStore::edits().
+  void leaveEdits();
+  void keepTyped(RunField field);
+  void keepMine(RunField field);
+  void takeTheirs(RunField field);
+  [[nodiscard]] std::vector<std::string> typedTags() const;
   QWidget* section(const QString& title, QWidget* right, QWidget* content);
 
   StudioWorkbench& workbench_;
@@ -52,6 +82,9 @@ class Inspector : public QWidget {
   QToolButton* filterButton_;
   QPlainTextEdit* note_;
   QLineEdit* tags_;
+  ConflictBar* noteConflict_;
+  ConflictBar* tagsConflict_;
+  std::int64_t noteVersion_ = -1, tagsVersion_ = -1;  ///< that the fields are based on
   LogTail* log_;
   QTimer later_, noteLater_;
 };

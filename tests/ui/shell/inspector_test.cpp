@@ -1,0 +1,154 @@
+// Two editors of one note: the Inspector of the window, and somebody else (reliability DB14).
+#include "ui/shell/inspector.h"
+
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+struct InspectorOfTwo : ::testing::Test {
+  SampleStudio studio{SampleOptions{0, 50}};
+  MainWindow window{studio.workbench};
+  std::int64_t run = studio.runs[0];
+  Inspector* inspector = nullptr;
+  QPlainTextEdit* note = nullptr;
+  QLineEdit* tags = nullptr;
+
+  void SetUp() override {
+    window.resize(1600, 900);
+    window.show();
+    studio.writer.setNote(run, "at first");
+    studio.writer.setTags(run, {"old"});
+    studio.workbench.selection().setRuns({run}, run);
+    QCoreApplication::processEvents();
+    inspector = window.findChild<Inspector*>();
+    for (auto* each : inspector->findChildren<QPlainTextEdit*>()) {
+      if (each->accessibleName() == QLatin1String("Note on the run")) note = each;
+    }
+    tags = inspector->findChild<QLineEdit*>();
+    ASSERT_NE(note, nullptr);
+    ASSERT_EQ(note->toPlainText().toStdString(), "at first");
+  }
+
+  [[nodiscard]] QPushButton* button(const char* name) const {
+    for (auto* each : inspector->findChildren<QPushButton*>()) {
+      if (each->accessibleName() == QLatin1String(name) && each->isVisible()) return each;
+    }
+    return nullptr;
+  }
+  void type(const char* text) const {
+    note->selectAll();
+    QTest::keyClicks(note, text);
+  }
+  void typeTags(const char* text) const {
+    tags->selectAll();
+    QTest::keyClicks(tags, text);
+    QTest::keyClick(tags, Qt::Key_Return);
+  }
+  [[nodiscard]] bool showsText(const char* text) const {
+    const auto labels = inspector->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->isVisible() && label->text() == QLatin1String(text);
+    });
+  }
+  /// What came too late and is kept.
+  [[nodiscard]] bool isKept(RunField field, const std::string& text) {
+    const auto edits = studio.writer.edits(run, field);
+    return std::any_of(edits.begin(), edits.end(),
+                       [&](const EditRow& edit) { return edit.text == text; });
+  }
+  /// They write after the window has read the note, and before what is typed here is saved.
+  void meetInTheNote() {
+    studio.writer.setNote(run, "theirs");
+    type("mine");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Keep my note") != nullptr; }));
+  }
+};
+
+TEST_F(InspectorOfTwo, SavesWhatIsTyped) {
+  type("mine");
+  EXPECT_TRUE(QTest::qWaitFor([&] { return studio.writer.note(run) == "mine"; }));
+  typeTags("b, a");
+  EXPECT_EQ(studio.writer.tags(run), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(button("Keep my note"), nullptr);
+}
+
+TEST_F(InspectorOfTwo, ShowsBothNotesAndLeavesTheOtherOneInPlace) {
+  meetInTheNote();
+  EXPECT_EQ(note->toPlainText().toStdString(), "mine");
+  EXPECT_TRUE(showsText("theirs"));
+  EXPECT_EQ(studio.writer.note(run), "theirs");
+  EXPECT_TRUE(isKept(RunField::Note, "mine"));
+}
+
+TEST_F(InspectorOfTwo, KeepsMyNoteWhenIChooseIt) {
+  meetInTheNote();
+  QTest::mouseClick(button("Keep my note"), Qt::LeftButton);
+  EXPECT_EQ(studio.writer.note(run), "mine");
+  EXPECT_TRUE(isKept(RunField::Note, "theirs"));
+  EXPECT_EQ(button("Keep my note"), nullptr);
+}
+
+TEST_F(InspectorOfTwo, AsksAgainWhenTheyWriteAgainBeforeIChoose) {
+  meetInTheNote();
+  studio.writer.setNote(run, "theirs again");
+  QTest::mouseClick(button("Keep my note"), Qt::LeftButton);
+  EXPECT_EQ(studio.writer.note(run), "theirs again");
+  EXPECT_TRUE(showsText("theirs again"));
+  EXPECT_EQ(note->toPlainText().toStdString(), "mine");
+}
+
+TEST_F(InspectorOfTwo, TakesTheirNoteAndKeepsMineInTheHistory) {
+  meetInTheNote();
+  QTest::keyClicks(note, " and more");
+  const std::string typed = note->toPlainText().toStdString();
+  QTest::mouseClick(button("Take their note"), Qt::LeftButton);
+  EXPECT_EQ(note->toPlainText().toStdString(), "theirs");
+  EXPECT_EQ(studio.writer.note(run), "theirs");
+  EXPECT_TRUE(isKept(RunField::Note, "mine"));
+  EXPECT_TRUE(isKept(RunField::Note, typed)) << typed;
+  type("a third one");
+  EXPECT_TRUE(QTest::qWaitFor([&] { return studio.writer.note(run) == "a third one"; }))
+      << "the next edit is based on what was taken";
+}
+
+TEST_F(InspectorOfTwo, KeepsWhatWasTypedWhenAnotherRunIsShown) {
+  meetInTheNote();
+  QTest::keyClicks(note, " and more");
+  const std::string typed = note->toPlainText().toStdString();
+  studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(studio.writer.note(run), "theirs");
+  EXPECT_TRUE(isKept(RunField::Note, typed)) << typed;
+  EXPECT_EQ(button("Keep my note"), nullptr);
+  EXPECT_EQ(note->toPlainText().toStdString(), studio.writer.note(studio.runs[1]));
+}
+
+TEST_F(InspectorOfTwo, AsksAboutTagsInTheSameWay) {
+  studio.writer.setTags(run, {"theirs", "too"});
+  typeTags("mine");
+  ASSERT_NE(button("Take their tags"), nullptr);
+  EXPECT_TRUE(showsText("theirs, too"));
+  EXPECT_TRUE(isKept(RunField::Tags, "mine"));
+  QTest::mouseClick(button("Take their tags"), Qt::LeftButton);
+  EXPECT_EQ(tags->text().toStdString(), "theirs, too");
+  EXPECT_EQ(studio.writer.tags(run), (std::vector<std::string>{"theirs", "too"}));
+}
+
+TEST_F(InspectorOfTwo, ShowsWhatTheyWriteWhereNothingIsTyped) {
+  studio.writer.setNote(run, "theirs");
+  studio.writer.setTags(run, {"new"});
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return note->toPlainText() == QLatin1String("theirs"); }));
+  EXPECT_EQ(tags->text().toStdString(), "new");
+}
+
+}  // namespace
+}  // namespace vitrine::ui
