@@ -1,8 +1,11 @@
 // Times stretches of a training run with everything recorded, or with nothing recorded: store,
-// listeners and probes on against off, with the same schedule of evaluations.
+// listeners and probes on against off, with the same schedule of evaluations (--store on|off). Or
+// its steps with a checkpoint after every tenth, written while they go on, against without
+// (--saves on|off): from the end of the first step to the end of the last.
 //
 // Reads one line per turn from stdin; each turn is one run of the demo's ViT over 6,400 images with
 // two evaluations, answered by its milliseconds.
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -27,12 +30,28 @@ namespace {
 
 class NoSink final : public EventSink {
  public:
-  void metrics(const MetricRecord&) override {}
+  using Clock = std::chrono::steady_clock;
+  void metrics(const MetricRecord& record) override {
+    if (record.step == lastStep_) return;
+    lastStep_ = record.step;
+    last_ = Clock::now();
+    if (!hasFirst_) first_ = last_;
+    hasFirst_ = true;
+  }
+  /// Between the first and the last record of a step.
+  [[nodiscard]] double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(last_ - first_).count();
+  }
   void event(const EventRecord&) override {}
   void artifact(Artifact) override {}
   void progress(const ProgressRecord&) override {}
   void checkpoint(const CheckpointRecord&) override {}
   void flush() override {}
+
+ private:
+  std::int64_t lastStep_ = -1;
+  bool hasFirst_ = false;
+  Clock::time_point first_, last_;
 };
 
 constexpr const char* kExperiment = R"(
@@ -61,7 +80,8 @@ calibration = { every_epochs = 1 }
 int main(int count, char** words) {
   bench::becomeComputeProcess(words);
   std::map<std::string, std::string> options = bench::readOptions(count, words);
-  const bool isOn = options["--store"] == "on";
+  const bool isOn = options["--store"] == "on", measuresSaves = options.count("--saves") != 0;
+  const bool savesOften = options["--saves"] == "on";
 
   Registry registry;
   registry.add(std::make_unique<vit::VitArchitecture>());
@@ -69,8 +89,14 @@ int main(int count, char** words) {
   registry.add(std::make_unique<classification::ClassificationTask>());
   registry.add(std::make_unique<analyses::AttentionRank>());
   registry.add(std::make_unique<analyses::Calibration>());
+  std::vector<Override> overrides{{"train.threads", options["--threads"]}};
+  if (savesOften) overrides.push_back({"train.checkpoint.every_steps", "10"});
+  if (measuresSaves) {
+    overrides.push_back({"train.checkpoint.best", "false"});
+    overrides.push_back({"train.evaluate.every_epochs", "none"});
+  }
   const Plan plan = planExperiment(std::string(kExperiment) + (isOn ? kObserved : ""), "bench",
-                                   registry.catalog(), {{"train.threads", options["--threads"]}});
+                                   registry.catalog(), overrides);
   for (const Problem& problem : plan.problems) std::cerr << problem.sentence() << "\n";
   if (!plan.problems.empty()) return 2;
   const PlannedRun& planned = plan.runs.front();
@@ -83,7 +109,13 @@ int main(int count, char** words) {
     TrainerSetup setup = prepareRun(registry, planned.config, planned.seed);
     if (!isOn) {
       NoSink sink;
+      if (savesOften) setup.checkpointFolder = folder / "checkpoints";
       Trainer trainer(std::move(setup), sink, control);
+      if (measuresSaves) {
+        (void)trainer.run();
+        std::filesystem::remove_all(folder / "checkpoints");
+        return sink.milliseconds();
+      }
       return bench::timed([&] { (void)trainer.run(); });
     }
     RunStore store(database);

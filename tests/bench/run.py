@@ -10,8 +10,8 @@ import trackers
 from sides import Skipped
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "store", "rope", "metrics", "open"],
-                    help="step, store, rope, metrics, open")
+parser.add_argument("what", nargs="*", default=["step", "store", "saves", "rope", "metrics", "open"],
+                    help="step, store, saves, rope, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
@@ -99,6 +99,16 @@ def store_pair():
     off.close()
 
 
+def save_pair():
+    program = os.path.join(arguments.programs, "bench_store")
+    off = Side("no saves", [program, "--saves", "off", "--threads", str(arguments.threads)]).wait()
+    on = Side("saves", [program, "--saves", "on", "--threads", str(arguments.threads)]).wait()
+    # A step may take 1.1 times as long while checkpoints are written (CK9).
+    report("saves on vs off", on, off, 1, 1 / 1.1)
+    on.close()
+    off.close()
+
+
 def rope_pairs():
     for device, batch in (("cpu", 8), ("cuda", 256)):
         for precision in ("fp32", "bf16"):
@@ -122,6 +132,8 @@ if "step" in arguments.what:
     step_pairs()
 if "store" in arguments.what:
     store_pair()
+if "saves" in arguments.what:
+    save_pair()
 if "rope" in arguments.what:
     rope_pairs()
 if "metrics" in arguments.what:
