@@ -43,7 +43,8 @@ struct MemoryEstimate {
 [[nodiscard]] VITRINE_ENGINE_EXPORT MemoryEstimate estimateMemory(const MemoryInput& input);
 
 /// The most checkpoints that lie on the disk at once: what `[train.checkpoint]` keeps, and the one
-/// that is being written. At most `keep` too many, where those are kept for another reason as well.
+/// that is being written. Up to `keep` + 1 too many, where the newest and the best are kept for
+/// another reason as well.
 /// \param stepsPerEpoch  0: not known; then those of `keep_every` do not count
 [[nodiscard]] VITRINE_ENGINE_EXPORT double mostCheckpoints(const Config& train,
                                                            double stepsPerEpoch);

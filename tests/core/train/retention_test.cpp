@@ -11,6 +11,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/files/checkpoint_use.h"
 #include "core/train/checkpoint.h"
+#include "core/train/memory.h"
 #include "tests/core/train/diverging.h"
 
 namespace vitrine::test {
@@ -65,6 +66,34 @@ TEST(Retention, KeepsTheNewestTheBestEveryNthAndWhatOthersNeed) {
   CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 12, 3);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{3, 4, 5, 10, 11, 12}));
+}
+
+TEST(Retention, KeepsNoMoreThanTheEstimateOfTheDiskSays) {
+  struct Plan {
+    std::int64_t keep, keepEvery, saveEvery;
+  };
+  for (const Plan& plan : {Plan{1, 0, 1}, Plan{2, 5, 2}, Plan{3, 4, 4}, Plan{2, 3, 7}}) {
+    const TemporaryFolder folder;
+    constexpr std::int64_t kSteps = 24, kBest = 2;
+    RetentionOptions options{plan.keep, true};
+    options.keepEvery = plan.keepEvery;
+    CheckpointWriter writer(folder.path(), "run-test", options);
+    double most = 0;
+    for (std::int64_t step = 1; step <= kSteps; ++step) {
+      const bool isKept = plan.keepEvery > 0 && step % plan.keepEvery == 0;
+      if (step % plan.saveEvery != 0 && !isKept && step != kBest && step != kSteps) continue;
+      most = std::max(most, static_cast<double>(stepsIn(folder.path()).size()) + 1);
+      saveSteps(writer, step, step, kBest);
+    }
+    const Json every = plan.keepEvery > 0 ? Json(plan.keepEvery) : Json();
+    const double told = mostCheckpoints(saving({{"checkpoint.keep", plan.keep},
+                                                {"checkpoint.keep_every", every},
+                                                {"checkpoint.best", true}}),
+                                        0);
+    EXPECT_GE(told, most) << plan.keep << " " << plan.keepEvery;
+    EXPECT_LE(told, most + static_cast<double>(plan.keep) + 1)
+        << plan.keep << " " << plan.keepEvery;
+  }
 }
 
 TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
