@@ -96,6 +96,28 @@ TEST(Retention, KeepsNoMoreThanTheEstimateOfTheDiskSays) {
   }
 }
 
+TEST(Retention, KeepsWhatTheRunWasResumedFromUntilANewerOneVerifies) {
+  const TemporaryFolder folder;
+  {
+    CheckpointWriter before(folder.path(), "run-test", RetentionOptions{1, false});
+    saveSteps(before, 1, 1);
+  }
+  RetentionOptions options{1, false, folder.path() / checkpointName(1)};
+  bool isDamaging = true;
+  options.needed = [&]() -> std::set<std::int64_t> {
+    // A disk that does not keep what it was given, seen before anything is removed.
+    if (isDamaging)
+      std::ofstream(folder.path() / checkpointName(2) / "model.safetensors", std::ios::app) << "x";
+    return {};
+  };
+  CheckpointWriter writer(folder.path(), "run-test", options);
+  saveSteps(writer, 2, 2);
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 2}));
+  isDamaging = false;
+  saveSteps(writer, 3, 3);
+  EXPECT_EQ(stepsIn(folder.path()), (Steps{3}));
+}
+
 TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
   const TemporaryFolder folder;
   RetentionOptions options{1, false};
