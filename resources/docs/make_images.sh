@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Draws the pictures of the documents into resources/docs/images: every page of Studio over runs that are trained for it.
+#
+#   resources/docs/make_images.sh [FOLDER]    # keeps the databases in FOLDER; about 15 minutes on 2 cores the first time
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mkdir -p "${1:-/tmp/vitrine-images}" && cd "${1:-/tmp/vitrine-images}" && pwd)
+build=${VITRINE_BUILD:-$root/build/release}
+images=$root/resources/docs/images
+mkdir -p "$images"
+export XDG_CONFIG_HOME=$folder/config QT_QPA_PLATFORM=offscreen
+
+demo=$folder/demo.sqlite
+ablation=$folder/ablation.sqlite
+"$build/bin/vitrine" demo --no-window --db "$demo" >/dev/null
+# Seven variants, three seeds each: what is finished is not trained again.
+"$build/bin/vitrine" enqueue "$root/experiments/illama/roadmap.toml" --needed --db "$ablation" >/dev/null
+"$build/bin/vitrine" work --drain --db "$ablation" >/dev/null
+
+# draw NAME DATABASE PAGE [OPTIONS]
+draw() {
+  local name=$1 database=$2 page=$3
+  shift 3
+  "$build/bin/vitrine-studio" --db "$database" --page "$page" --size 1280x800 --wait-ms 1500 \
+    --screenshot "$images/$name.png" "$@"
+  echo "$images/$name.png"
+}
+draw start "$demo" start
+draw configure "$demo" configure
+draw queue "$demo" queue
+draw monitor "$demo" monitor --run 1,2
+draw artifacts "$demo" artifacts --run 1,2
+draw compare "$ablation" compare 
+draw sql "$ablation" sql
+draw plugins "$demo" plugins
+"$build/bin/vitrine-studio" --db "$demo" --run 1,2 --size 1440x900 --wait-ms 1500 --screenshot "$images/window.png"
