@@ -205,6 +205,7 @@ QStringList unnamed(const QWidget& root) {
     // editors of spin boxes.
     const QString kind = QString::fromLatin1(widget->metaObject()->className());
     if (widget->objectName().startsWith(QLatin1String("qt_")) ||
+        kind == QLatin1String("QTableCornerButton") ||
         kind == QLatin1String("QLineEditIconButton") || kind == QLatin1String("QHeaderView") ||
         qobject_cast<QTabBar*>(widget->parentWidget()) != nullptr ||
         qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr ||
