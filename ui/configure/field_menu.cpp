@@ -53,6 +53,13 @@ std::vector<Json> valuesToTry(const std::string& key, const Field& field, const 
   return {value.is_null() ? Json("none") : value};
 }
 
+/// As one writes it: n for a size of [n, n].
+Json plainly(const Field& field, const Json& value) {
+  const bool isSquare = field.type == FieldType::Size && value.is_array() && value.size() == 2 &&
+                        value[0] == value[1];
+  return isSquare ? value[0] : value;
+}
+
 }  // namespace
 
 std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
@@ -61,7 +68,7 @@ std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
   menu->setAccessibleName(QStringLiteral("Menu of ") + row->title());
   const std::string key = row->key();
   const Field& field = row->editor().field();
-  const Json value = form_->value(key);
+  const Json value = plainly(field, form_->value(key));
   const auto add = [&](QMenu* to, const QString& text, const auto& act) {
     QAction* action = to->addAction(text);
     connect(action, &QAction::triggered, this, act);
@@ -97,7 +104,7 @@ std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
 
 void ConfigurePage::moveToVariant(FormRow* row, int place) {
   const std::string key = row->key();
-  const Json value = form_->value(key);
+  const Json value = plainly(row->editor().field(), form_->value(key));
   const QString shown = fieldText(row->editor().field(), value);
   // What was changed here becomes the variant's alone: the others keep the default.
   if (row->isChanged()) {

@@ -97,7 +97,9 @@ EnqueueProcess::~EnqueueProcess() {
 void EnqueueProcess::start(const std::string& text, const std::string& title,
                            const std::filesystem::path& database, QueueEnd end) {
   if (process_ != nullptr) return;
-  const std::filesystem::path folder = filesFolder(database) / "experiments";
+  // The program works in that folder: a relative name would mean another place there.
+  const std::filesystem::path folder =
+      std::filesystem::absolute(filesFolder(database)) / "experiments";
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) {

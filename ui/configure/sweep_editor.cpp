@@ -1,6 +1,7 @@
 // Rows that are added and removed; the document is read from them after each edit.
 #include "ui/configure/sweep_editor.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QCompleter>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -38,11 +39,10 @@ QToolButton* quietButton(const QString& text, const QString& name, QWidget* pare
 
 /// As tall as its lines, up to six.
 void fitOverrides(QPlainTextEdit& overrides) {
-  overrides.setVerticalScrollBarPolicy(
-      overrides.document()->blockCount() > 6 ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
-  overrides.setFixedHeight(overrides.fontMetrics().height() *
-                               std::clamp(overrides.document()->blockCount(), 1, 6) +
-                           px(26));
+  const int lines = static_cast<int>(overrides.document()->size().height());  // of a plain text
+  overrides.setVerticalScrollBarPolicy(lines > 6 ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
+  overrides.setFixedHeight(overrides.fontMetrics().lineSpacing() * std::clamp(lines, 1, 6) +
+                           px(22));
 }
 
 }  // namespace
@@ -202,7 +202,9 @@ QStringList SweepEditor::factors(const Document& document) {
     const QString word =
         axis.key == kSeedKey
             ? (axis.values.size() == 1 ? QStringLiteral("seed") : QStringLiteral("seeds"))
-            : QStringLiteral("values of ") + QString::fromStdString(axis.key);
+            : (axis.values.size() == 1 ? QStringLiteral("value of ")
+                                       : QStringLiteral("values of ")) +
+                  QString::fromStdString(axis.key);
     words << QStringLiteral("%1 %2").arg(axis.values.size()).arg(word);
   }
   if (const auto stages = document.rest.find("stage");
@@ -370,8 +372,10 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
                                                   : QStringLiteral("model.mask.kind = \"soft\""));
   overrides->setAccessibleName(QStringLiteral("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);
-  overrides->setLineWrapMode(QPlainTextEdit::NoWrap);
-  overrides->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the cursor scrolls it
+  overrides->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  connect(overrides->document()->documentLayout(),
+          &QAbstractTextDocumentLayout::documentSizeChanged, overrides,
+          [overrides] { fitOverrides(*overrides); });
   fitOverrides(*overrides);
   column->addWidget(overrides);
   QLabel* problem = labelOf(QString(), "error", row);

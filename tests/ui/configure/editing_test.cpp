@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDir>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -336,6 +337,21 @@ TEST_F(Editing, SaysThatATimeIsUnknown) {
   const auto shown = page();
   shown->settle();
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
+}
+
+TEST_F(Editing, StartsAlsoWhereTheDatabaseIsNamedByARelativePath) {
+  const QString before = QDir::currentPath();
+  ASSERT_TRUE(QDir::setCurrent(workbench_.path(QStringLiteral("."))));
+  EnqueueProcess process;
+  bool isDone = false;
+  QObject::connect(&process, &EnqueueProcess::finished, &process, [&] { isDone = true; });
+  process.start("title = \"x\"\n", "x", "experiments.sqlite", QueueEnd::Back);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return isDone; }, 5000));
+  QDir::setCurrent(before);
+  const QString file =
+      fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
+  EXPECT_TRUE(QDir::isAbsolutePath(file)) << file.toStdString();
+  EXPECT_TRUE(QFile::exists(file)) << file.toStdString();
 }
 
 TEST_F(Editing, QueuesAndStays) {
