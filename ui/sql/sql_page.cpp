@@ -3,6 +3,7 @@
 
 #include <QClipboard>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -68,7 +69,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   splitter->setChildrenCollapsible(true);
   splitter->setHandleWidth(1);
   side_ = new SqlSide(splitter);
-  side_->setMinimumWidth(px(160));
+  side_->setMinimumWidth(px(216));
   auto* right = new QWidget(splitter);
   auto* column = new QVBoxLayout(right);
   column->setContentsMargins(px(12), px(12), px(12), px(12));
@@ -413,6 +414,10 @@ void SqlPage::settle() {
   runner_.settle();
   showValue();
   reader_.settle();
+  for (int depth = 0; depth < 3; ++depth) {
+    // What was written into labels is laid out now, not at the next turn of the event loop.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  }
 }
 
 bool SqlPage::event(QEvent* event) {

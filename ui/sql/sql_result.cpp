@@ -236,8 +236,9 @@ QVariant SqlResultModel::data(const QModelIndex& index, int role) const {
       return text.size() > kTipLength ? text.left(kTipLength) + QChar(0x2026) : text;
     }
     case Qt::TextAlignmentRole:
-      return static_cast<int>((column.isNumeric ? Qt::AlignRight : Qt::AlignLeft) |
-                              Qt::AlignVCenter);
+      return static_cast<int>(
+          (column.isNumeric && index.column() != runColumn_ ? Qt::AlignRight : Qt::AlignLeft) |
+          Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (cell.is_null() || cell.is_object()) return tokens().muted;
       return {};
@@ -260,8 +261,9 @@ QVariant SqlResultModel::headerData(int section, Qt::Orientation orientation, in
     case Qt::DisplayRole:
       return name;
     case Qt::TextAlignmentRole:
-      return static_cast<int>((isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft) |
-                              Qt::AlignVCenter);
+      return static_cast<int>(
+          (isNumeric(section) && section != runColumn_ ? Qt::AlignRight : Qt::AlignLeft) |
+          Qt::AlignVCenter);
     case Qt::ToolTipRole: {
       QStringList meanings;
       for (const SqlViewDoc& view : sqlViewDocs()) {

@@ -93,6 +93,7 @@ SqlSide::SqlSide(QWidget* parent)
   history_->setIndentation(px(8));
   saved_->setEditTriggers(QAbstractItemView::EditKeyPressed);
   for (QTreeWidget* tree : {schema_, saved_, history_}) stack_->addWidget(tree);
+  stack_->setContentsMargins(px(8), 0, 0, 0);
   column->addWidget(stack_, 1);
 
   connect(choice_, &QButtonGroup::idClicked, this,
