@@ -161,9 +161,10 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
       }
       if (piece < to) close(to);
     } else if (const auto found = index.extremes.find(y, from, to); found.isAny) {
-      std::array<std::size_t, 4> order{from, found.low, found.high, to - 1};
-      std::sort(order.begin(), order.end());
-      std::for_each(order.begin(), std::unique(order.begin(), order.end()), emit);
+      // So many points are one stroke from the least to the greatest: where it begins and ends
+      // inside the column cannot be seen.
+      emit(std::min(found.low, found.high));
+      if (found.low != found.high) emit(std::max(found.low, found.high));
     }
     from = to;
   }

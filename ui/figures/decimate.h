@@ -33,7 +33,7 @@ struct CurveIndex {
   const Extremes& extremes;             ///< of y
   std::span<const std::size_t> broken;  ///< positions of values that are not finite, ascending
 };
-/// The same points, found with the index.
+/// The same picture, found with the index: of a column with many points the least and the greatest.
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                                             const PlotWindow& window, const CurveIndex& index);
 

@@ -126,6 +126,10 @@ void MonitorPage::rebuild() {
     column_->addStretch(0);
   }
   bool isFirstGroup = true;
+  std::vector<PlotCard*> fresh;
+  // Where somebody looks is where a new card looks too.
+  std::optional<QCPRange> looked;
+  if (!isFollowing_ && !kept.empty()) looked = kept.begin()->second->plot().xAxis->range();
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     Section& section = sections_[i];
     section.metrics = wanted[i].metrics;
@@ -147,7 +151,11 @@ void MonitorPage::rebuild() {
       for (const std::string& metric : section.metrics) {
         const auto found = kept.find(metric);
         PlotCard* card = found == kept.end() ? makeCard(metric) : found->second;
-        if (found != kept.end()) kept.erase(found);
+        if (found == kept.end()) {
+          fresh.push_back(card);
+        } else {
+          kept.erase(found);
+        }
         card->setPinned(section.header == nullptr);
         section.cards.push_back(card);
         cards_.push_back(card);
@@ -160,9 +168,14 @@ void MonitorPage::rebuild() {
   }
   arrange();
   double from = 0, to = 0;
-  for (PlotCard* card : cards_) {
-    if (card->plot().curves().empty()) giveCurves(*card);
-    if (card->isStale && extent(from, to)) card->plot().showRange(from, to);
+  const bool hasExtent = extent(from, to);
+  for (PlotCard* card : fresh) {
+    giveCurves(*card);
+    if (looked) {
+      card->plot().showRange(looked->lower, looked->upper);
+    } else if (hasExtent) {
+      card->plot().showRange(from, to);
+    }
   }
   catchUp_.start();
 }

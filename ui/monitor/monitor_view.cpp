@@ -178,6 +178,7 @@ void MonitorPage::setViewState(const Json& state) {
   for (PlotCard* card : cards_) {
     readCard(*card, workbench_.selection().runs());
     giveCurves(*card);
+    card->isStale = false;
   }
   const bool isFollowing = boolOf(state, "follow", isFollowing_);
   setFollowing(isFollowing);
