@@ -44,14 +44,25 @@ std::int64_t integerCell(const Json& cell) {
   return cell.is_number_integer() ? cell.get<std::int64_t>() : 0;
 }
 
-/// "..., seed 1" says what a variant leaves out.
-std::string variantName(const RunRow& run) {
-  std::string name = run.variant.empty() ? run.name : run.variant;
+/// What a run is called without its seed; "" where that is all.
+std::string nameWithoutSeed(const ComparedRun& run) {
+  std::string name = run.plannedName.empty() ? run.row.name : run.plannedName;
+  // "..., seed 1" says what a variant leaves out.
   if (const auto at = name.rfind(", seed "); at != std::string::npos) name.erase(at);
-  if (name.rfind("seed ", 0) == 0) name.clear();
+  return name.rfind("seed ", 0) == 0 ? "" : name;
+}
+
+std::string withStage(std::string name, const RunRow& run) {
   if (!run.stage.empty() && name.find(run.stage) == std::string::npos)
     name += (name.empty() ? "" : " / ") + run.stage;
   return name;
+}
+
+/// Whether the configuration says which seed it is: an imported run does not, and is nobody's
+/// repetition.
+bool hasSeed(const Json& config) {
+  const auto train = config.find("train");
+  return train != config.end() && train->is_object() && train->contains("seed");
 }
 
 std::vector<MetricMeaning> meaningsOf(const QueryFunction& query,
@@ -121,7 +132,7 @@ Json withoutSeed(Json config) {
 std::vector<ComparedRun> comparedRuns(const QueryFunction& query, const std::vector<RunRow>& rows) {
   std::vector<ComparedRun> runs;
   runs.reserve(rows.size());
-  for (const RunRow& row : rows) runs.push_back({row, Json::object()});
+  for (const RunRow& row : rows) runs.push_back({row, Json::object(), ""});
   if (runs.empty()) return runs;
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < runs.size(); ++i) places.emplace(runs[i].row.id, i);
@@ -133,6 +144,14 @@ std::vector<ComparedRun> comparedRuns(const QueryFunction& query, const std::vec
     runs[place->second].config = parseJson(
         row[1].get<std::string>(), "the configuration of run " + std::to_string(place->first));
     isThere[place->second] = true;
+  }
+  const RunStore::Table renamed = query(
+      "SELECT run_id, text FROM edit WHERE field = 'name' AND is_taken = 1 AND version = 0 "
+      "AND run_id IN " +
+      idListOf(runs));
+  for (const auto& row : renamed.rows) {
+    const auto place = places.find(integerCell(row[0]));
+    if (place != places.end()) runs[place->second].plannedName = row[1].get<std::string>();
   }
   // A run that was deleted meanwhile is none.
   std::vector<ComparedRun> found;
@@ -202,11 +221,15 @@ std::vector<VariantGroup> variantsOf(const std::vector<ComparedRun>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunRow& row = runs[i].row;
     Json config = withoutSeed(runs[i].config);
-    const std::string name = variantName(row);
-    const std::string key = std::to_string(row.experimentId) + '\n' + name + '\n' + row.stage +
-                            '\n' + config.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string own = hasSeed(runs[i].config) ? "" : std::to_string(row.id);
+    const std::string key = std::to_string(row.experimentId) + '\n' + row.variant + '\n' +
+                            row.stage + '\n' + nameWithoutSeed(runs[i]) + '\n' + own + '\n' +
+                            config.dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto [place, isNew] = places.emplace(key, variants.size());
-    if (isNew) variants.push_back({name, std::move(config), {}});
+    if (isNew) {
+      const std::string name = row.variant.empty() ? nameWithoutSeed(runs[i]) : row.variant;
+      variants.push_back({withStage(name, row), std::move(config), {}});
+    }
     variants[place->second].runs.push_back(i);
   }
   for (VariantGroup& variant : variants) {
@@ -260,7 +283,7 @@ std::map<std::uint64_t, double> finishedValues(const QueryFunction& query,
     if (row.experiment != experiment) continue;
     if (row.variant != variantOrStage && row.stage != variantOrStage) continue;
     all.runs.push_back(runs.size());
-    runs.push_back({row, Json::object()});
+    runs.push_back({row, Json::object(), ""});
   }
   const Measurements measured = measure(query, runs, {metric}, {});
   return sampleOf(all, runs, measured.values.at(metric), measured.meanings.at(metric), {},

@@ -22,7 +22,8 @@ using QueryFunction = std::function<RunStore::Table(const std::string& sql)>;
 
 struct ComparedRun {
   RunRow row;
-  Json config;  ///< resolved
+  Json config;              ///< resolved
+  std::string plannedName;  ///< before anybody renamed it; "": as in `row`
 };
 
 /// Which of a curve's values stands for its run.
@@ -56,7 +57,7 @@ struct Measurements {
   std::map<std::string, MetricMeaning> meanings;  ///< of every name in `values`
 };
 
-/// Configurations of `rows`, in their order: one query.
+/// Configurations and planned names of `rows`, in their order: two queries.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<ComparedRun> comparedRuns(
     const QueryFunction& query, const std::vector<RunRow>& rows);
 /// Names of all metrics that any of the runs has, with the number of runs: one query.
@@ -68,10 +69,12 @@ struct Measurements {
                                                         const std::vector<std::string>& names,
                                                         ValueChoice choice);
 
-/// Runs that differ in their seed alone: one experiment, one name, one stage, one configuration.
+/// Runs that differ in their seed alone: one experiment, one variant of its file, one stage, one
+/// planned name (a later stage may owe its difference to an earlier one), one configuration. A run
+/// whose configuration names no seed, as an imported one, is alone.
 struct VariantGroup {
-  std::string name;               ///< of the file, with the stage; "" where the file has none
-  Json config;                    ///< without the seed
+  std::string name;  ///< of the file, with the stage; else what its runs are called, or ""
+  Json config;       ///< without the seed
   std::vector<std::size_t> runs;  ///< indices, by seed, then by id
 };
 /// In the order in which the runs first name them: the first of an experiment is its baseline.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "ui/figures/painting.h"
 #include "ui/shell/theme.h"
@@ -63,6 +64,26 @@ QString leftOutText(const AblationTable& table) {
     parts << QStringLiteral("%1 %2").arg(count).arg(QString::fromStdString(reason));
   return parts.isEmpty() ? QString()
                          : QStringLiteral("Not counted: %1.").arg(parts.join(QStringLiteral(", ")));
+}
+
+/// What a difference may come from beside the configuration.
+QString mixedText(const CompareData& data, const CompareChoice& choice) {
+  std::set<std::string> commits, devices;
+  for (const VariantGroup& variant : data.variants) {
+    for (const auto& [seed, run] : seedRuns(variant, data.runs, choice.unfinished)) {
+      const auto index = data.find(run);
+      if (!index) continue;
+      const RunRow& row = data.runs[*index].row;
+      if (!row.commit.empty()) commits.insert(row.commit);
+      if (!row.device.empty()) devices.insert(row.device);
+    }
+  }
+  QStringList parts;
+  if (commits.size() > 1) parts << QStringLiteral("%1 commits of the code").arg(commits.size());
+  if (devices.size() > 1) parts << QStringLiteral("%1 devices").arg(devices.size());
+  return parts.isEmpty() ? QString()
+                         : QStringLiteral("The runs come from %1: see Differences.")
+                               .arg(parts.join(QStringLiteral(" and ")));
 }
 
 QString seedsText(const VariantSample& sample) {
@@ -199,6 +220,7 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
     table.rows.push_back(std::move(row));
   }
   table.leftOut = leftOutText(table);
+  table.mixed = mixedText(data, choice);
   return table;
 }
 

@@ -42,6 +42,7 @@ struct AblationTable {
   std::size_t baseline = 0;  ///< of `rows`
   QString baselineLabel;
   QString leftOut;  ///< one sentence on runs that give no value; "" where all do
+  QString mixed;    ///< one sentence where the counted runs come from several commits or devices
 };
 
 [[nodiscard]] AblationTable makeAblationTable(const CompareData& data, const CompareChoice& choice);

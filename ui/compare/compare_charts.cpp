@@ -57,7 +57,7 @@ QWidget* ComparePage::makeCurveTools() {
     });
   });
   spread_ = makeCombo(QStringLiteral("Band"), QStringLiteral("What the band around a curve shows"));
-  spread_->setMinimumContentsLength(14);
+  spread_->setMinimumContentsLength(16);
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
     change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
@@ -84,9 +84,9 @@ QWidget* ComparePage::makeCurveTools() {
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogY = isOn; }); });
-  for (QWidget* widget :
-       std::initializer_list<QWidget*>{axis_, centre_, spread_, colour_, dash_, panel_})
-    row->addWidget(widget, 1);
+  const std::pair<QWidget*, int> widths[] = {{axis_, 2},   {centre_, 2}, {spread_, 4},
+                                             {colour_, 3}, {dash_, 3},   {panel_, 3}};
+  for (const auto& [widget, stretch] : widths) row->addWidget(widget, stretch);
   row->addWidget(logX_);
   row->addWidget(logY_);
   return bar;
@@ -252,14 +252,15 @@ QWidget* ComparePage::makeScatter() {
     });
     better = makeCombo(QStringLiteral("Better on %1").arg(name),
                        QStringLiteral("Which way is better, for the front"));
-    better->addItems({QStringLiteral("as the metric says"), QStringLiteral("neither is better"),
-                      QStringLiteral("lower is better"), QStringLiteral("higher is better")});
+    better->addItems({QStringLiteral("better: auto"), QStringLiteral("better: neither"),
+                      QStringLiteral("better: lower"), QStringLiteral("better: higher")});
     connect(better, &QComboBox::activated, this, [this, direction](int index) {
       change([&](CompareChoice& choice) {
         choice.*direction =
             index == 0 ? std::nullopt : std::optional(static_cast<Direction>(index - 1));
       });
     });
+    better->setMinimumContentsLength(13);
     log = makeToggle(QStringLiteral("log %1").arg(name),
                      QStringLiteral("Logarithmic axis %1").arg(name));
     connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {

@@ -208,6 +208,8 @@ QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
     const std::size_t dot = from < 2 ? std::string::npos : key.rfind('.', from - 2);
     from = dot == std::string::npos ? 0 : dot + 1;
     const std::string ending = key.substr(from);
+    // Alone these words say nothing.
+    if (from > 0 && (ending == "kind" || ending == "mode" || ending == "name")) continue;
     const bool isUnique = std::none_of(keys.begin(), keys.end(), [&](const std::string& other) {
       return other != key && (other == ending || other.ends_with("." + ending));
     });

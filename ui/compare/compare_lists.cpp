@@ -160,6 +160,7 @@ QWidget* ComparePage::makePublished() {
   row->setSpacing(8);
   paper_ = new QLabel(view);
   paper_->setWordWrap(true);
+  paper_->setAccessibleName(QStringLiteral("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
   auto* open = new QToolButton(view);
@@ -204,12 +205,17 @@ QWidget* ComparePage::makePublished() {
   claimsTitle_ = new QLabel(QStringLiteral("Claims that runs of this size can re-show"), view);
   claimsTitle_->setProperty("role", QStringLiteral("title"));
   column->addWidget(claimsTitle_);
-  claimTree_ = makeRows(view, QStringLiteral("Claims"));
+  auto* claimCard = new QFrame(view);
+  claimCard->setProperty("role", QStringLiteral("card"));
+  auto* claimColumn = new QVBoxLayout(claimCard);
+  claimColumn->setContentsMargins(1, 4, 1, 4);
+  claimTree_ = makeRows(claimCard, QStringLiteral("Claims"));
+  claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);
   claimTree_->setHeaderLabels({QStringLiteral("Claim"), QStringLiteral("Verdict"),
                                QStringLiteral("n"), QStringLiteral("Measured, 95\u2009% interval"),
                                QStringLiteral("Margin"), QStringLiteral("Why")});
-  column->addWidget(claimTree_, 1);
+  column->addWidget(claimCard, 1);
   return view;
 }
 
@@ -251,8 +257,7 @@ void ComparePage::showPublished() {
                                 : toString(row.verdict) + QStringLiteral(": ") + reasons;
     auto* item = new QTreeWidgetItem(
         publishedTree_,
-        {data_->labels[row.variant], row.metric,
-         QString::fromStdString(formatReal(row.value)).replace(QLatin1Char('-'), QChar(0x2212)),
+        {data_->labels[row.variant], row.metric, number(row.value, row.decimals),
          meanText(row.ours, false), QString::number(row.ours.count), row.order,
          verdictSign(row.verdict) + verdict, row.place + QStringLiteral(": ") + row.conditions});
     for (int i = 0; i < 8; ++i) {
@@ -266,7 +271,7 @@ void ComparePage::showPublished() {
     publishedTree_->resizeColumnToContents(i);
     publishedTree_->setColumnWidth(i, std::min(publishedTree_->columnWidth(i) + px(12), px(220)));
   }
-  publishedTree_->setColumnWidth(6, px(300));
+  publishedTree_->setColumnWidth(6, px(340));
   for (const ClaimRow& row : published_.claims) {
     const SampleStatistics& s = row.judgement.statistics;
     QString measured = s.count == 0 ? QStringLiteral("\u2013") : meanText(s, false);
@@ -286,7 +291,7 @@ void ComparePage::showPublished() {
     claimTree_->setColumnWidth(i, std::min(claimTree_->columnWidth(i) + px(12), px(360)));
   }
   claimsTitle_->setVisible(!published_.claims.empty());
-  claimTree_->setVisible(!published_.claims.empty());
+  claimTree_->parentWidget()->setVisible(!published_.claims.empty());
 }
 
 }  // namespace vitrine::ui

@@ -242,8 +242,8 @@ void ComparePage::showTable(AblationTable table) {
   about << QStringLiteral("\u00b1 half of the 95\u2009% interval over seeds")
         << QStringLiteral("differences paired over common seeds");
   about_->setText(about.join(QStringLiteral(" \u00b7 ")));
-  leftOut_->setText(table.leftOut);
-  leftOut_->setVisible(!table.leftOut.isEmpty());
+  leftOut_->setText(QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
+  leftOut_->setVisible(!leftOut_->text().isEmpty());
   const int columns = model_.columnCount();
   model_.setTable(std::move(table), std::move(series));
   orderTable();

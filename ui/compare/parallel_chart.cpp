@@ -221,7 +221,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       }
       QColor color = isKept ? seriesColor(line.series, style().theme) : tokens().muted;
       color.setAlphaF(isKept ? (chart_.lines.size() > 60 ? 0.55F : 0.9F) : 0.18F);
-      painter.setPen(QPen(color, isKept ? 1.5 : 1));
+      painter.setPen(QPen(color, isKept && chart_.lines.size() <= 60 ? 1.5 : 1));
       painter.setBrush(Qt::NoBrush);
       painter.drawPath(path);
     }

@@ -77,6 +77,9 @@ void ParallelView::paintEvent(QPaintEvent* /*event*/) {
   }
   QPainter painter(this);
   painter.drawImage(QPointF(0, 0), drawn_);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(hasFocus() ? tokens().accent : tokens().line, 1));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
 }
 
 bool ParallelView::event(QEvent* event) {

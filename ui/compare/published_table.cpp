@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
@@ -48,10 +49,10 @@ std::string ourMetric(const std::string& printed, const CompareData& data) {
   return "";
 }
 
-double decimalsOfPrint(double value) {
+int decimalsOfPrint(double value) {
   const std::string text = formatReal(value);
   const auto dot = text.find('.');
-  return dot == std::string::npos ? 0 : static_cast<double>(text.size() - dot - 1);
+  return dot == std::string::npos ? 0 : static_cast<int>(text.size() - dot - 1);
 }
 
 std::string textAt(const Json& config, std::string_view key) {
@@ -191,10 +192,10 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   return reasons;
 }
 
-PublishedVerdict compareWithPrinted(double printed, const SampleStatistics& ours) {
+PublishedVerdict compareWithPrinted(double printed, int decimals, const SampleStatistics& ours) {
   if (ours.count < 2 || !std::isfinite(ours.interval.lower) || !std::isfinite(ours.interval.upper))
     return PublishedVerdict::NotComparable;
-  const double half = 0.5 * std::pow(10, -decimalsOfPrint(printed));
+  const double half = 0.5 * std::pow(10, -decimals);
   return printed >= ours.interval.lower - half && printed <= ours.interval.upper + half
              ? PublishedVerdict::Matches
              : PublishedVerdict::Differs;
@@ -225,6 +226,12 @@ PublishedTable readPublishedTable(const QueryFunction& query, const CompareData&
     // One reading for all metrics that occur.
     std::map<std::string, std::string> ours;
     std::set<std::string> wanted;
+    // A number loses its last zero; the other ones of its table have it.
+    std::map<std::pair<std::string, std::string>, int> decimals;
+    for (const PublishedResult& result : numbers.results) {
+      int& most = decimals[{result.place, result.metric}];
+      most = std::max(most, decimalsOfPrint(result.value));
+    }
     for (const PublishedResult& result : numbers.results) {
       const std::string metric = ourMetric(result.metric, data);
       ours[result.metric] = metric;
@@ -250,7 +257,9 @@ PublishedTable readPublishedTable(const QueryFunction& query, const CompareData&
         row.conditions = conditions.join(QStringLiteral(", "));
         row.metric = QString::fromStdString(result.metric);
         row.value = result.value;
+        row.decimals = decimals[{result.place, result.metric}];
         row.variant = variant;
+        if (variant == baseline) row.order = QStringLiteral("baseline");
         row.reasons = incomparableReasons(result, data.variants[variant].config);
         const std::string metric = ours[result.metric];
         if (metric.empty()) {
@@ -267,7 +276,8 @@ PublishedTable readPublishedTable(const QueryFunction& query, const CompareData&
           if (row.ours.count == 0) row.reasons.prepend(QStringLiteral("no finished run"));
           if (row.ours.count == 1)
             row.reasons.prepend(QStringLiteral("one seed: there is no interval"));
-          if (row.reasons.isEmpty()) row.verdict = compareWithPrinted(result.value, row.ours);
+          if (row.reasons.isEmpty())
+            row.verdict = compareWithPrinted(result.value, row.decimals, row.ours);
           for (const PublishedResult& other : numbers.results) {
             if (variant == baseline || namingKey(other, data.variants[baseline].name) != naming ||
                 otherConditions(other, naming) != otherConditions(result, naming))

@@ -22,6 +22,7 @@ struct PublishedRow {
   QString conditions;  ///< "iLLaMA-T, + SwiGLU, ImageNet-1k"
   QString metric;      ///< "top1"
   double value = 0;    ///< the paper's
+  int decimals = 0;    ///< with which the paper prints it
   std::size_t variant = 0;
   SampleStatistics ours;  ///< in the paper's unit
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
@@ -59,7 +60,9 @@ struct PublishedTable {
 
 /// Why a printed number and a variant's cannot be compared; empty where they can.
 [[nodiscard]] QStringList incomparableReasons(const PublishedResult& result, const Json& config);
-/// \param ours  in the unit of `printed`. Half a unit of the last printed digit counts as equal.
-[[nodiscard]] PublishedVerdict compareWithPrinted(double printed, const SampleStatistics& ours);
+/// \param decimals  of the print: half a unit of its last digit counts as equal
+/// \param ours      in the unit of `printed`
+[[nodiscard]] PublishedVerdict compareWithPrinted(double printed, int decimals,
+                                                  const SampleStatistics& ours);
 
 }  // namespace vitrine::ui

@@ -196,6 +196,8 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
                                       const CurveRequest& request, const CurvePoints& points) {
   const double factor = factorOf(data, request.metric);
   const std::vector<CurveLine> lines = linesOf(data, choice, request);
+  const bool hasSeeds = std::any_of(lines.begin(), lines.end(),
+                                    [](const CurveLine& line) { return line.runs.size() > 1; });
   Numbering colours, dashes;
   std::vector<CurvePanel> panels;
   std::size_t mostRuns = 0;
@@ -240,8 +242,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     if (!isByVariant && choice.dash != "variant" && choice.panel != "variant")
       name << data.labels[line.variant];
     series.name = name.join(QStringLiteral(" \u00b7 "));
-    if (line.runs.size() > 1 || curves.size() != line.runs.size())
-      series.name += QStringLiteral(" (n = %1)").arg(curves.size());
+    if (hasSeeds) series.name += QStringLiteral(" (n = %1)").arg(curves.size());
     series.run = isByVariant ? seriesOf(data, line.variant)
                  : choice.colour.empty()
                      ? 1
@@ -293,9 +294,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   chart.x = axisOf(choice);
   chart.y.title = QStringLiteral("\u0394 ") + metricTitle(data, request.metric);
   if (factor == 100)
-    chart.y.title =
-        QStringLiteral("\u0394 %1, percentage points").arg(QString::fromStdString(request.metric));
-  chart.rules.push_back({Qt::Horizontal, 0, baselineLabel});
+    chart.y.title = QStringLiteral("\u0394 %1, points").arg(QString::fromStdString(request.metric));
+  chart.rules.push_back({Qt::Horizontal, 0, QStringLiteral("baseline")});
   chart.legend = FigureLegend::Below;
   chart.emptyText =
       data.variants.size() < 2

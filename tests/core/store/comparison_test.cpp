@@ -92,6 +92,43 @@ TEST_F(ComparisonTest, PoolsRunsThatDifferInTheirSeedAlone) {
   EXPECT_FALSE(variants[0].config.at("train").contains("seed"));
 }
 
+TEST_F(ComparisonTest, PoolsRunsWhateverTheyWereRenamedTo) {
+  add("", {{"width", 16}}, 0);
+  store_.setName(add("", {{"width", 16}}, 1), "the lucky one");
+  const auto variants = variantsOf(all());
+  ASSERT_EQ(variants.size(), 1u);
+  EXPECT_EQ(variants[0].name, "");
+}
+
+TEST_F(ComparisonTest, NeverPoolsStagesOfDifferentSweepPoints) {
+  // The sweep changed the stage before; what is stored of this one is equal.
+  for (const char* name : {"rate 0.1, seed 0", "rate 0.01, seed 0"}) {
+    NewRun run;
+    run.name = name;
+    run.stage = "fine-tune";
+    run.config = {{"train", {{"seed", 0}}}};
+    run.origins = Json::object();
+    static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
+  }
+  const auto variants = variantsOf(all());
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[0].name, "rate 0.1 / fine-tune");
+}
+
+TEST_F(ComparisonTest, NeverPoolsRunsOfUnknownSeeds) {
+  // TensorBoard's files say nothing of a configuration.
+  for (const char* name : {"lr 0.1", "lr 0.01"}) {
+    NewRun run;
+    run.name = name;
+    run.config = Json::object();
+    run.origins = Json::object();
+    static_cast<void>(store_.addRuns(store_.experiment("imported", ""), {run}));
+  }
+  const auto variants = variantsOf(all());
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[1].name, "lr 0.01");
+}
+
 TEST_F(ComparisonTest, NeverPoolsTwoConfigurationsWhateverTheyAre) {
   // Runs drawn at random from few values: in every group all configurations are equal, no two
   // groups have equal ones, and no run is lost.
@@ -206,9 +243,9 @@ TEST_F(ComparisonTest, ReadsAThousandRunsWithAsManyQueriesAsTwo) {
   };
   std::vector<RunRow> rows = store_.runs();
   ASSERT_EQ(rows.size(), 1000u);
-  EXPECT_EQ(read(rows), 4);
+  EXPECT_EQ(read(rows), 5);
   rows.resize(2);
-  EXPECT_EQ(read(rows), 4);
+  EXPECT_EQ(read(rows), 5);
 }
 
 TEST_F(ComparisonTest, LooksForAMetricWhoseNameIsHostile) {
