@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "ui/figures/side_by_side.h"
 #include "ui/shell/page.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -107,7 +108,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   close->setAccessibleName(close->text());
   export_ = new QPushButton(tr("Export\u2026"));
   export_->setAccessibleName(tr("Export"));
-  export_->setProperty("role", "primary");
+  export_->setProperty("primary", true);
   export_->setDefault(true);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(px(8));
@@ -127,7 +128,14 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   layout->addLayout(buttons);
   resize(px(860), px(520));
 
-  fill(storedPaper());
+  FigurePaper chosen = storedPaper();
+  if (const auto* several = dynamic_cast<const SideBySide*>(&figure_)) {
+    // Charts beside each other need the page, each with the height it would have alone.
+    chosen.width = FigurePaper::kDoubleColumn;
+    const int across = several->columns();
+    chosen.ratio = std::min(2.0, 0.62 * std::ceil(double(several->count()) / across) / across);
+  }
+  fill(chosen);
   connect(size_, &QComboBox::activated, this, [this] {
     const double width = size_->currentData().toDouble();
     if (width > 0) width_->setValue(width);

@@ -22,6 +22,8 @@ SideBySide::SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> 
 
 SideBySide::~SideBySide() = default;
 
+int SideBySide::columns() const { return std::clamp(count(), 1, columns_); }
+
 QString SideBySide::note() const {
   QStringList said;
   for (const auto& [name, figure] : figures_) {
@@ -61,7 +63,9 @@ QString SideBySide::csv() const {
 void SideBySide::draw(QPainter& painter, const QRectF& area) {
   const int total = static_cast<int>(figures_.size());
   if (total == 0) return;
-  const int across = std::min(columns_, total);
+  constexpr double kLeastWidth = 220;
+  const int across =
+      std::clamp(static_cast<int>(area.width() / kLeastWidth), 1, std::min(columns_, total));
   const int down = (total + across - 1) / across;
   const double width = area.width() / across, height = area.height() / down;
   for (int i = 0; i < total; ++i) {

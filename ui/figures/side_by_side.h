@@ -20,6 +20,9 @@ class SideBySide final : public Figure {
              FigureStyle style);
   ~SideBySide() override;
 
+  [[nodiscard]] int count() const { return static_cast<int>(figures_.size()); }
+  /// Figures in a row, where there is room.
+  [[nodiscard]] int columns() const;
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QString summary() const override;
   /// The figures' tables one below the other, with a first column `run`.

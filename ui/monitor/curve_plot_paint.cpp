@@ -152,12 +152,6 @@ void CurvePlot::drawClipped(QPainter& painter) const {
                    isUp ? -1 : 1, color);
     }
   }
-  if (settings_.isClipped && !isYChosen_ && graphCount() > 0) {
-    painter.setPen(tokens().muted);
-    painter.setFont(axisFont());
-    painter.drawText(inside.adjusted(px(4), px(6), -px(4), 0), Qt::AlignRight | Qt::AlignTop,
-                     tr("1\u201399\u2009% of the values"));
-  }
   painter.restore();
 }
 

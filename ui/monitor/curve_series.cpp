@@ -238,7 +238,10 @@ bool CurveSeries::shares(XAxis axis, double from, double to, double lowShare, do
   }
   if (seen.empty()) return false;
   const auto at = [&seen](double share) {
-    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(seen.size() - 1));
+    // Outwards: of a hundred values or fewer none is left out.
+    const double exact = share * static_cast<double>(seen.size() - 1);
+    const auto place =
+        static_cast<std::ptrdiff_t>(share < 0.5 ? std::floor(exact) : std::ceil(exact));
     std::nth_element(seen.begin(), seen.begin() + place, seen.end());
     return seen[static_cast<std::size_t>(place)];
   };

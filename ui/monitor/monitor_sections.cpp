@@ -98,12 +98,11 @@ void MonitorPage::rebuild() {
       if (!group.name.isEmpty()) {
         section.header = new QToolButton;
         section.header->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-        section.header->setAutoRaise(true);
-        section.header->setCheckable(true);
+        section.header->setProperty("quiet", true);
         section.header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-        section.header->setProperty("role", "section");
         const QString name = group.name;
-        connect(section.header, &QToolButton::clicked, this, [this, name](bool isOpen) {
+        connect(section.header, &QToolButton::clicked, this, [this, name, header = section.header] {
+          const bool isOpen = !header->property("isOpen").toBool();
           // The header may go with its section: after this event.
           QMetaObject::invokeMethod(
               this,
@@ -141,7 +140,7 @@ void MonitorPage::rebuild() {
       isOpen = !words_.isEmpty() ||
                (chosen != opened_.end() ? chosen->second : !hasPinned && isFirstGroup);
       isFirstGroup = false;
-      section.header->setChecked(isOpen);
+      section.header->setProperty("isOpen", isOpen);
       section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
       section.header->setText(tr("%1 (%2)").arg(section.name).arg(section.metrics.size()));
       section.header->setAccessibleName(

@@ -79,8 +79,8 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   header->addWidget(subtitle_);
   const auto small = [&card](const QString& about) {
     auto* button = new QToolButton;
-    button->setAutoRaise(true);
-    button->setFixedSize(px(20), px(20));
+    button->setProperty("quiet", true);
+    button->setFixedSize(px(28), px(24));
     button->setIconSize(QSize(px(14), px(14)));
     button->setToolTip(about);
     button->setAccessibleName(tr("%1: %2").arg(card.title, about));
@@ -112,8 +112,10 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
 
 void PlotCard::fillSubtitle() {
   const int exponent = plot_->exponent();
-  subtitle_->setText(exponent == 0 ? card_.subtitle
-                                   : QStringLiteral("\u00d7\u20091e\u2212%1").arg(-exponent));
+  QString text =
+      exponent == 0 ? card_.subtitle : QStringLiteral("\u00d7\u20091e\u2212%1").arg(-exponent);
+  if (plot_->settings().isClipped) text += tr(" \u00b7 1\u201399\u2009%");
+  subtitle_->setText(text);
 }
 
 bool PlotCard::isOnScreen() const { return isVisible() && !visibleRegion().isEmpty(); }
@@ -139,6 +141,7 @@ void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) 
 void PlotCard::setSettings(PlotSettings settings) {
   if (!card_.isNoisy) settings.smoothing = {};
   plot_->setSettings(settings);
+  fillSubtitle();
 }
 
 void PlotCard::drawIcons() {

@@ -38,7 +38,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   sentence_->setAccessibleName(tr("Alert"));
   auto* close = new QToolButton;
   close->setIcon(icon(Icon::Close));
-  close->setAutoRaise(true);
+  close->setProperty("quiet", true);
   close->setToolTip(tr("Dismiss the alert"));
   close->setAccessibleName(close->toolTip());
   connect(close, &QToolButton::clicked, this, [this] { showAlert({}); });
