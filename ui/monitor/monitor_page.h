@@ -152,7 +152,7 @@ class MonitorPage : public Page {
   QTimer timer_, catchUp_;
   QElapsedTimer sinceRefresh_, sinceMeasured_, clock_;
   QAction *xAction_, *smoothAction_, *logYAction_, *logXAction_, *followAction_, *fitAction_,
-      *metricsAction_, *clipAction_, *shareAction_, *logAction_;
+      *metricsAction_, *clipAction_, *shareAction_, *logAction_, *axesAction_;
   QMenu *metricMenu_, *xMenu_;
   QActionGroup* smoothGroup_ = nullptr;
 };

@@ -78,10 +78,10 @@ void MonitorPage::makeTools() {
   }
   smoothAction_->setMenu(smoothMenu);
 
-  logYAction_ = tool(tr("log y"), tr("Logarithmic vertical axes (Y on a plot, or L)"));
+  logYAction_ = tool(tr("Log y"), tr("Logarithmic vertical axes (Y on a plot, or L)"));
   logYAction_->setCheckable(true);
   logYAction_->setShortcut(Qt::Key_L);
-  logXAction_ = tool(tr("log x"), tr("Logarithmic horizontal axes (X on a plot, or Shift+L)"));
+  logXAction_ = tool(tr("Log x"), tr("Logarithmic horizontal axes (X on a plot, or Shift+L)"));
   logXAction_->setCheckable(true);
   logXAction_->setShortcut(Qt::SHIFT | Qt::Key_L);
   clipAction_ = tool(tr("Clip outliers"),
@@ -124,6 +124,15 @@ void MonitorPage::makeMoreTools() {
   shareAction_->setChecked(true);
   connect(shareAction_, &QAction::toggled, this, [this](bool isOn) { isZoomShared_ = isOn; });
   connect(shareAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
+  // One button for what is chosen once: the tool bar is also there on a small screen.
+  axesAction_ = new QAction(tr("Axes"), this);
+  axesAction_->setToolTip(tr("Logarithmic axes, outliers, zoom of all plots together"));
+  auto* axesMenu = new QMenu(tr("Axes"), this);
+  axesMenu->setToolTipsVisible(true);
+  axesMenu->addActions({logYAction_, logXAction_, clipAction_});
+  axesMenu->addSeparator();
+  axesMenu->addAction(shareAction_);
+  axesAction_->setMenu(axesMenu);
   logAction_ = new QAction(tr("Log"), this);
   logAction_->setToolTip(tr("The log of the current run below the plots, with a search"));
   logAction_->setCheckable(true);
@@ -160,8 +169,8 @@ void MonitorPage::makeMoreTools() {
 }
 
 QList<QAction*> MonitorPage::tools() {
-  return {xAction_,     smoothAction_, logYAction_, logXAction_,    clipAction_,
-          shareAction_, followAction_, fitAction_,  metricsAction_, logAction_};
+  return {xAction_,   smoothAction_,  axesAction_, followAction_,
+          fitAction_, metricsAction_, logAction_};
 }
 
 void MonitorPage::fillAxisMenu() {
