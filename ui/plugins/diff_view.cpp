@@ -3,9 +3,11 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -34,6 +36,18 @@ enum BlockColumn {
   FlopsB,
   FlopsDelta,
   BlockColumns
+};
+
+/// The style sheet leaves out the background of an item: painted below it here.
+class TintedRows : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    const QVariant tint = index.data(Qt::BackgroundRole);
+    if (tint.isValid()) painter->fillRect(option.rect, tint.value<QBrush>());
+    QStyledItemDelegate::paint(painter, option, index);
+  }
 };
 
 QString signedCount(std::int64_t value) {
@@ -158,6 +172,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   blocks_->setColumnCount(BlockColumns);
   blocks_->setHeaderLabels({tr("Part"), tr("A"), tr("B"), tr("Parameters A"), tr("B"), tr("\u0394"),
                             tr("MFLOP A"), tr("B"), tr("\u0394")});
+  blocks_->setItemDelegate(new TintedRows(blocks_));
   keys_ = new QTreeWidget(down);
   keys_->setAccessibleName(tr("Keys that differ"));
   keys_->setColumnCount(3);

@@ -2,6 +2,7 @@
 
 #include <QStringList>
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/text.h"
 #include "core/config/config.h"
@@ -24,11 +25,16 @@ QString codeText(const QString& html) {
       .arg(monoFont().family(), html);
 }
 
-QString htmlTable(const QStringList& heads, const QList<QStringList>& rows) {
+/// \param widths  of the columns, per cent; empty: as their text needs
+QString htmlTable(const QStringList& heads, const QList<QStringList>& rows,
+                  const QList<int>& widths = {}) {
   QString html = QStringLiteral("<table width='100%' cellspacing='0' cellpadding='5'><tr>");
-  for (const QString& head : heads)
-    html += QStringLiteral("<td style='border-bottom:1px solid %1'>%2</td>")
-                .arg(tokens().line.name(), mutedText(head));
+  for (int i = 0; i < heads.size(); ++i) {
+    const QString width =
+        i < widths.size() ? QStringLiteral(" width='%1%'").arg(widths[i]) : QString();
+    html += QStringLiteral("<td%1 style='border-bottom:1px solid %2'>%3</td>")
+                .arg(width, tokens().line.name(), mutedText(heads[i]));
+  }
   html += QStringLiteral("</tr>");
   for (const QStringList& row : rows) {
     html += QStringLiteral("<tr>");
@@ -88,7 +94,7 @@ QString schemaHtml(const Schema& schema) {
     html += heading(QStringLiteral("Keys")) +
             htmlTable({QStringLiteral("key"), QStringLiteral("type"), QStringLiteral("range"),
                        QStringLiteral("default"), QStringLiteral("meaning")},
-                      rows);
+                      rows, {18, 20, 16, 13, 33});
   }
   if (!schema.rules.empty()) {
     html += heading(QStringLiteral("Rules")) + QStringLiteral("<ul style='margin:0'>");
@@ -122,7 +128,7 @@ QString schemaHtml(const Schema& schema) {
     html +=
         heading(QStringLiteral("Presets")) +
         htmlTable({QStringLiteral("preset"), QStringLiteral("what it is"), QStringLiteral("sets")},
-                  rows);
+                  rows, {18, 26, 56});
   }
   return html;
 }
@@ -179,7 +185,11 @@ QString fieldTypeText(const Field& field) {
 }
 
 QString fieldRangeText(const Field& field) {
-  const auto real = [](double value) { return QString::fromStdString(formatReal(value)); };
+  const auto real = [](double value) {
+    const bool isWhole = std::floor(value) == value && std::abs(value) < 1e12;
+    return isWhole ? count(static_cast<std::int64_t>(value))
+                   : QString::fromStdString(formatReal(value));
+  };
   QStringList parts;
   if (field.minimum && field.maximum) {
     parts << QStringLiteral("%1 to %2").arg(real(*field.minimum), real(*field.maximum));

@@ -516,6 +516,8 @@ void PluginsPage::settle() {
   while (isWaiting() && timer.elapsed() < kPluginsSettleMs)
     QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 50);
   fillList();
+  for (int depth = 0; depth < 3; ++depth)
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
 }
 
 Json PluginsPage::viewState() const {
