@@ -53,6 +53,14 @@ QString titleOf(QueueModel::Section section) {
 
 }  // namespace
 
+QString limitText(double seconds) {
+  const auto minutes = std::llround(seconds / 60);
+  if (std::abs(seconds - static_cast<double>(minutes) * 60) > 0.5 || minutes <= 0)
+    return duration(seconds);
+  if (minutes % 60 == 0) return QueueModel::tr("%1\u2009h").arg(count(minutes / 60));
+  return minutes < 60 ? QueueModel::tr("%1\u2009min").arg(minutes) : duration(seconds);
+}
+
 QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* entry,
                                     std::int64_t run, Section section, bool isFirst) {
   const RunRow& row = view.rows.at(run);
@@ -68,7 +76,8 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* ent
         entry->options.device.empty() ? entry->configured : entry->options.device;
     if (section == Section::Waiting || row.device.empty())
       line.device = wanted.empty() ? QStringLiteral("auto") : text(wanted);
-    if (entry->options.timeLimitSeconds > 0) line.limit = duration(entry->options.timeLimitSeconds);
+    if (entry->options.timeLimitSeconds > 0)
+      line.limit = limitText(entry->options.timeLimitSeconds);
   }
   switch (section) {
     case Section::Running:
@@ -90,7 +99,11 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* ent
         line.note =
             view.mode == QueueMode::Running ? tr("next") : tr("next when the queue goes on");
       }
-      if (line.note.isEmpty() && row.step > 0) line.note = tr("goes on from %1").arg(steps(row));
+      if (line.note.isEmpty() && row.step > 0) {
+        line.note = row.latestCheckpoint >= 0
+                        ? tr("goes on from step %1").arg(count(row.latestCheckpoint))
+                        : tr("has no checkpoint and begins anew");
+      }
       line.moment = Moment::Since;
       line.at = entry->enqueuedAt;
       break;

@@ -10,6 +10,9 @@
 
 namespace vitrine::ui {
 
+/// "30 min", "4 h"; what is no round number as durations are shown.
+[[nodiscard]] QString limitText(double seconds);
+
 class QueueModel : public QAbstractItemModel {
   Q_OBJECT
  public:
