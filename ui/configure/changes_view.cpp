@@ -14,7 +14,7 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr std::size_t kMostRows = 200;
+constexpr std::size_t kMostKeysShown = 200;
 constexpr int kMostHeight = 250;
 
 const QString kDefaults = QStringLiteral("defaults");
@@ -180,7 +180,7 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
   };
   std::size_t shown = 0;
   for (const Difference& change : changes) {
-    if (shown++ == kMostRows) break;
+    if (shown++ == kMostKeysShown) break;
     row(change.key,
         shortValue(change.before).toHtmlEscaped() + QStringLiteral(" \u2192 ") +
             shortValue(change.after).toHtmlEscaped(),
@@ -188,12 +188,12 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
   }
   if (showsAll()) {
     for (const auto& [key, value] : same) {
-      if (shown++ >= kMostRows) break;
+      if (shown++ >= kMostKeysShown) break;
       row(key, shortValue(value).toHtmlEscaped(), colours.muted);
     }
   }
   html += QStringLiteral("</table>");
-  if (rows > kMostRows) html += QStringLiteral("%1 more").arg(rows - kMostRows);
+  if (rows > kMostKeysShown) html += QStringLiteral("%1 more").arg(rows - kMostKeysShown);
   changes_->setText(html);
   fit();
 }

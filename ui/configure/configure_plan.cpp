@@ -37,7 +37,7 @@ QString flopText(double flops) {
 }
 
 /// "0.4 GB"; from `vitrine check` or a run.
-QString memoryText(double bytes) { return QString::fromStdString(formatBytes(bytes)); }
+QString forecastMemory(double bytes) { return QString::fromStdString(formatBytes(bytes)); }
 
 }  // namespace
 
@@ -260,7 +260,7 @@ void ConfigurePage::showCost() {
     details << QStringLiteral("time unknown until a run like these was made");
   }
   if (isForecast_ && forecast_.memoryBytes > 0) {
-    details << memoryText(forecast_.memoryBytes) + QStringLiteral(" memory");
+    details << forecastMemory(forecast_.memoryBytes) + QStringLiteral(" memory");
     if (plan_->runs.size() > 1) details.last() += QStringLiteral(" at most");
     sources << QStringLiteral("Memory ") + forecast_.memorySource;
   }

@@ -12,6 +12,15 @@
 
 namespace vitrine::ui {
 
+/// What decides how long a step takes and how many there are.
+struct RunWorkload {
+  std::string architecture, dataset, device;
+  std::int64_t batch = 0, accumulate = 1;
+  std::optional<std::int64_t> steps;
+  std::optional<double> epochs;
+  std::optional<std::int64_t> samples;
+};
+
 namespace {
 
 constexpr std::size_t kMostForecast = 5000;  // runs of a plan that are looked at
@@ -23,17 +32,8 @@ std::uint64_t hashOf(const std::string& text) {
   return hash;
 }
 
-/// What decides how long a step takes and how many there are.
-struct Workload {
-  std::string architecture, dataset, device;
-  std::int64_t batch = 0, accumulate = 1;
-  std::optional<std::int64_t> steps;
-  std::optional<double> epochs;
-  std::optional<std::int64_t> samples;
-};
-
-Workload workloadOf(const Json& config) {
-  Workload work;
+RunWorkload workloadOf(const Json& config) {
+  RunWorkload work;
   const auto at = [&](const char* section, const char* key) {
     const auto table = config.find(section);
     if (table == config.end() || !table->is_object()) return Json();
@@ -109,7 +109,7 @@ int differingKeys(const ConfigPrint& a, const ConfigPrint& b) {
 struct RunForecaster::Memory {
   struct Known {
     ConfigPrint print, withoutSeed, model;
-    Workload work;
+    RunWorkload work;
     std::uint64_t seed = 0;
     double operations = 0, deviceSeconds = 0;  ///< as recorded, 0 where they were not
   };
@@ -240,7 +240,7 @@ class Forecasting {
   }
 
   /// Steps of a run: said, or its epochs times what earlier runs had in one.
-  [[nodiscard]] std::int64_t stepsOf(const Workload& work) const {
+  [[nodiscard]] std::int64_t stepsOf(const RunWorkload& work) const {
     if (work.steps) return *work.steps;
     if (!work.epochs || work.batch <= 0) return 0;
     const double perStep = static_cast<double>(work.batch * work.accumulate);
@@ -248,7 +248,7 @@ class Forecasting {
       return std::llround(std::ceil(static_cast<double>(*work.samples) / perStep) * *work.epochs);
     for (auto one = known_.rbegin(); one != known_.rend(); ++one) {
       const auto row = rows_.find(one->first);
-      const Workload& other = one->second.work;
+      const RunWorkload& other = one->second.work;
       if (row == rows_.end() || other.dataset != work.dataset || other.samples ||
           other.batch <= 0 || row->second.totalSteps <= 0 || row->second.totalEpochs <= 0)
         continue;
@@ -260,7 +260,7 @@ class Forecasting {
   }
 
   /// Of a run that got somewhere: all its time where it went in one go, else that of its steps.
-  [[nodiscard]] static double secondsPerStep(const RunRow& row, const Workload& work) {
+  [[nodiscard]] static double secondsPerStep(const RunRow& row, const RunWorkload& work) {
     if (row.step < 20) return 0;
     const double bySpeed =
         row.imagesPerSecond > 0
@@ -274,7 +274,7 @@ class Forecasting {
 
   void time(const PlannedRun& run, std::size_t place, RunForecast& one,
             std::vector<std::int64_t>& timedBy, bool& isByOperations) const {
-    const Workload work = workloadOf(run.config);
+    const RunWorkload work = workloadOf(run.config);
     one.steps = stepsOf(work);
     if (one.steps <= 0) return;
     struct Alike {
@@ -315,7 +315,7 @@ class Forecasting {
   }
 
   /// Forward and backward: three times the operations of a picture, at a speed that was measured.
-  void byOperations(const Workload& work, std::size_t place, RunForecast& one,
+  void byOperations(const RunWorkload& work, std::size_t place, RunForecast& one,
                     std::vector<std::int64_t>& timedBy, bool& isByOperations) const {
     const Json totals = totalsOf(place);
     const double operations = totals.is_object() ? totals.value("flops", 0.0) : 0;
@@ -335,7 +335,7 @@ class Forecasting {
 
   void memory(const PlannedRun& run, std::size_t place, RunForecast& one, bool& isMeasured,
               bool& isEstimated) const {
-    const Workload work = workloadOf(run.config);
+    const RunWorkload work = workloadOf(run.config);
     const ConfigPrint model = printOf(run.config.value("model", Json::object()));
     for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
       const auto row = rows_.find(known->first);

@@ -38,7 +38,7 @@ TomlPath below(TomlPath path, const std::string& key) {
 }
 
 /// Where a section stands in a file that nobody ordered otherwise.
-int rankOf(const std::string& section) {
+int sectionRank(const std::string& section) {
   static const std::map<std::string, int> kRanks{{"model", 0}, {"task", 1},    {"data", 2},
                                                  {"train", 3}, {"observe", 4}, {"init", 5},
                                                  {"sweep", 6}, {"variant", 7}, {"stage", 8}};
@@ -333,7 +333,8 @@ class Patch {
     const std::string header = isArray ? "[[" + tomlKey(name) + "]]" : "[" + tomlKey(name) + "]";
     const std::string block = header + newLine_ + (body.empty() ? "" : body + newLine_);
     for (const TomlStatement& statement : outlineToml(text_)) {
-      if (statement.kind == Kind::Entry || rankOf(statement.path[0]) <= rankOf(name)) continue;
+      if (statement.kind == Kind::Entry || sectionRank(statement.path[0]) <= sectionRank(name))
+        continue;
       const std::size_t at = aboveComment(statement.begin);
       text_.insert(at, block + newLine_);
       return;
