@@ -118,9 +118,7 @@ void ComparePage::showCurveTools() {
     const bool isOfMean = spread == Spread::Interval || spread == Spread::Deviation ||
                           spread == Spread::StandardError;
     if (!isMean && isOfMean) continue;
-    spread_->addItem(
-        spread == Spread::None ? nameOf(spread) : QStringLiteral("band: ") + nameOf(spread),
-        static_cast<int>(spread));
+    spread_->addItem(nameOf(spread), static_cast<int>(spread));
   }
   spread_->setCurrentIndex(std::max(0, spread_->findData(static_cast<int>(choice_.spread))));
   showKey(colour_, choice_.colour);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "ui/figures/painting.h"
 
@@ -198,6 +197,18 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   const std::vector<CurveLine> lines = linesOf(data, choice, request);
   const bool hasSeeds = std::any_of(lines.begin(), lines.end(),
                                     [](const CurveLine& line) { return line.runs.size() > 1; });
+  const auto wordsOf = [&](const CurveLine& line) {
+    QStringList words;
+    for (const std::string& key : {choice.colour, choice.dash}) {
+      if (key.empty()) continue;
+      const QString word = wordOf(data, line.runs.front(), key);
+      if (!words.contains(word)) words << word;
+    }
+    return words.join(QStringLiteral(" \u00b7 "));
+  };
+  const auto panelOf = [&](const CurveLine& line) {
+    return choice.panel.empty() ? QString() : wordOf(data, line.runs.front(), choice.panel);
+  };
   Numbering colours, dashes;
   std::vector<CurvePanel> panels;
   std::size_t mostRuns = 0;
@@ -231,25 +242,25 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
       series.high.push_back(band.upper * factor);
     }
     const std::size_t run = line.runs.front();
-    QStringList name;
-    std::set<QString> said;
-    for (const std::string& key : {choice.colour, choice.dash}) {
-      if (key.empty()) continue;
-      const QString word = wordOf(data, run, key);
-      if (said.insert(word).second) name << word;
-    }
-    const bool isByVariant = choice.colour == "variant";
-    if (!isByVariant && choice.dash != "variant" && choice.panel != "variant")
-      name << data.labels[line.variant];
-    series.name = name.join(QStringLiteral(" \u00b7 "));
+    const QString words = wordsOf(line);
+    // The label only where the words do not tell the variant.
+    const bool isTold = choice.colour == "variant" || choice.dash == "variant" ||
+                        std::none_of(lines.begin(), lines.end(), [&](const CurveLine& other) {
+                          return other.variant != line.variant && wordsOf(other) == words &&
+                                 panelOf(other) == panelOf(line);
+                        });
+    series.name = words.isEmpty() && isTold ? data.labels[line.variant] : words;
+    if (!isTold)
+      series.name +=
+          (words.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + data.labels[line.variant];
     if (hasSeeds) series.name += QStringLiteral(" (n = %1)").arg(curves.size());
-    series.run = isByVariant ? seriesOf(data, line.variant)
+    series.run = choice.colour == "variant" ? seriesOf(data, line.variant)
                  : choice.colour.empty()
                      ? 1
                      : static_cast<std::int64_t>(colours(wordOf(data, run, choice.colour))) + 1;
     if (!choice.dash.empty())
       series.dash = kDashes[dashes(wordOf(data, run, choice.dash)) % std::size(kDashes)];
-    const QString panel = choice.panel.empty() ? QString() : wordOf(data, run, choice.panel);
+    const QString panel = panelOf(line);
     auto place = std::find_if(panels.begin(), panels.end(),
                               [&](const CurvePanel& one) { return one.name == panel; });
     if (place == panels.end()) {
