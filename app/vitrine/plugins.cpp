@@ -116,7 +116,7 @@ void enable(const std::string& id) {
 }  // namespace
 
 int runPlugins(const Arguments& arguments) {
-  CommandLine line("plugins", {"vitrine plugins", "vitrine plugins --disable illama",
+  CommandLine line("plugins", {"vitrine plugins --disable illama",
                                "vitrine plugins --trust ~/.local/share/vitrine/plugins/mine.so"});
   std::string trust, disabled, enabled;
   line.app()

@@ -38,15 +38,15 @@ enum BlockColumn {
   BlockColumns
 };
 
-/// The style sheet leaves out the background of an item: painted below it here.
+/// The style sheet paints over the background of an item: a thin tint is laid over it here.
 class TintedRows : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
     const QVariant tint = index.data(Qt::BackgroundRole);
-    if (tint.isValid()) painter->fillRect(option.rect, tint.value<QBrush>());
     QStyledItemDelegate::paint(painter, option, index);
+    if (tint.isValid()) painter->fillRect(option.rect, tint.value<QBrush>());
   }
 };
 
