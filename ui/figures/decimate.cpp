@@ -8,7 +8,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // One pixel column: positions of the four points that can be seen.
 struct Column {
@@ -29,7 +29,7 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
   if (past < size) ++past;
 
   const auto emit = [&points, x, y](std::size_t i) {
-    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kGap);
+    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kNoValue);
   };
   if (past - begin <= 2 * static_cast<std::size_t>(window.columns)) {
     points.reserve(past - begin);
@@ -106,7 +106,7 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
   std::vector<QPointF> points;
   points.reserve(4 * static_cast<std::size_t>(window.columns) + 8);
   const auto emit = [&](std::size_t i) {
-    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kGap);
+    points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kNoValue);
   };
   const bool isLog = window.scale == AxisScale::Log && window.lower > 0;
   const double step = isLog ? std::log(window.upper / window.lower) / window.columns

@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QDir>
+#include <QEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
@@ -97,6 +98,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   side->addStretch();
   preview_ = new QLabel;
   preview_->setAlignment(Qt::AlignCenter);
+  preview_->installEventFilter(this);
   preview_->setMinimumSize(px(360), px(280));
   preview_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
   preview_->setProperty("role", "canvas");
@@ -133,7 +135,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
     // Charts beside each other need the page, each with the height it would have alone.
     chosen.width = FigurePaper::kDoubleColumn;
     const int across = several->columns();
-    chosen.ratio = std::min(2.0, 0.62 * std::ceil(double(several->count()) / across) / across);
+    chosen.ratio = std::min(2.0, 0.85 * std::ceil(double(several->count()) / across) / across);
   }
   fill(chosen);
   connect(size_, &QComboBox::activated, this, [this] {
@@ -214,9 +216,10 @@ void ExportDialog::refresh() {
   }
 }
 
-void ExportDialog::resizeEvent(QResizeEvent* event) {
-  QDialog::resizeEvent(event);
-  refresh();
+bool ExportDialog::eventFilter(QObject* watched, QEvent* event) {
+  // The size of the picture is known only once the layout has given its place.
+  if (watched == preview_ && event->type() == QEvent::Resize) refresh();
+  return QDialog::eventFilter(watched, event);
 }
 
 void ExportDialog::exportTo(const QString& file) {

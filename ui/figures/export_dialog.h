@@ -30,7 +30,7 @@ class ExportDialog : public QDialog {
   [[nodiscard]] QString written() const { return written_; }
 
  protected:
-  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void fill(const FigurePaper& paper);

@@ -15,7 +15,7 @@ namespace {
 constexpr qint64 kMostFile = 64LL * 1024 * 1024;
 constexpr qsizetype kMostText = 1024 * 1024;
 constexpr int kMostDepth = 32;
-constexpr std::size_t kMostRuns = 10'000;
+constexpr std::size_t kMostRecipeRuns = 10'000;
 constexpr std::size_t kMostWord = 200;
 
 const QByteArray kWord = QByteArrayLiteral("vitrine-recipe ");
@@ -62,7 +62,7 @@ bool isShallow(const QByteArray& text) {
   return true;
 }
 
-std::string wordOf(const Json& json, const char* key) {
+std::string recipeWordOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_string()) return {};
   std::string text = found->get<std::string>();
@@ -183,13 +183,13 @@ std::optional<Recipe> recipeFromText(const QByteArray& text) {
       version->get<std::int64_t>() != Recipe::kVersion)
     return std::nullopt;
   Recipe recipe;
-  recipe.database = wordOf(json, "database");
-  recipe.page = wordOf(json, "page");
-  recipe.current = wordOf(json, "current");
+  recipe.database = recipeWordOf(json, "database");
+  recipe.page = recipeWordOf(json, "page");
+  recipe.current = recipeWordOf(json, "current");
   if (recipe.page.empty()) return std::nullopt;
   if (const auto runs = json.find("runs"); runs != json.end() && runs->is_array()) {
     for (const Json& run : *runs) {
-      if (recipe.runs.size() == kMostRuns) return std::nullopt;
+      if (recipe.runs.size() == kMostRecipeRuns) return std::nullopt;
       if (run.is_string() && run.get_ref<const std::string&>().size() <= kMostWord)
         recipe.runs.push_back(run.get<std::string>());
     }

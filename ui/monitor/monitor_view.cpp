@@ -19,22 +19,22 @@ constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
 constexpr std::size_t kMostNotes = 1000;
 
-Json parsed(const QByteArray& text) {
+Json viewParsed(const QByteArray& text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   return json.is_discarded() ? Json() : json;
 }
 
-bool boolOf(const Json& json, const char* key, bool otherwise) {
+bool viewBoolOf(const Json& json, const char* key, bool otherwise) {
   const auto found = json.find(key);
   return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
 }
 
-std::string textOf(const Json& json, const char* key) {
+std::string viewTextOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-bool pairOf(const Json& json, double& low, double& high) {
+bool viewPairOf(const Json& json, double& low, double& high) {
   if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number())
     return false;
   low = json[0].get<double>();
@@ -66,9 +66,9 @@ std::vector<CurveNote> notesFromJson(const Json& json) {
     if (!entry.is_object() || notes.size() == kMostNotes) continue;
     const auto step = entry.find("step");
     CurveNote note;
-    note.runUuid = textOf(entry, "run");
-    note.metric = textOf(entry, "metric");
-    note.text = QString::fromStdString(textOf(entry, "text")).left(200);
+    note.runUuid = viewTextOf(entry, "run");
+    note.metric = viewTextOf(entry, "metric");
+    note.text = QString::fromStdString(viewTextOf(entry, "text")).left(200);
     if (step == entry.end() || !step->is_number_integer() || note.text.isEmpty()) continue;
     note.step = step->get<std::int64_t>();
     notes.push_back(note);
@@ -76,9 +76,11 @@ std::vector<CurveNote> notesFromJson(const Json& json) {
   return notes;
 }
 
-std::vector<CurveNote> notesFromText(const QByteArray& text) { return notesFromJson(parsed(text)); }
+std::vector<CurveNote> notesFromText(const QByteArray& text) {
+  return notesFromJson(viewParsed(text));
+}
 std::vector<AlertRule> alertsFromText(const QByteArray& text) {
-  return alertsFromJson(parsed(text));
+  return alertsFromJson(viewParsed(text));
 }
 
 Json toJson(const Smoothing& smoothing) {
@@ -88,7 +90,8 @@ Json toJson(const Smoothing& smoothing) {
 
 Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
   if (!json.is_object()) return otherwise;
-  const auto kind = std::find(kSmoothingWords.begin(), kSmoothingWords.end(), textOf(json, "kind"));
+  const auto kind =
+      std::find(kSmoothingWords.begin(), kSmoothingWords.end(), viewTextOf(json, "kind"));
   const auto amount = json.find("amount");
   if (kind == kSmoothingWords.end() || amount == json.end() || !amount->is_number())
     return otherwise;
@@ -102,7 +105,8 @@ Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
 Smoothing storedSmoothing() {
   const Smoothing usual{Smoothing::Kind::Ema, 0.9};
   return smoothingFromJson(
-      parsed(setting(QStringLiteral("monitor/smoothing_kind"), QByteArray()).toByteArray()), usual);
+      viewParsed(setting(QStringLiteral("monitor/smoothing_kind"), QByteArray()).toByteArray()),
+      usual);
 }
 
 void storeSmoothing(const Smoothing& smoothing) {
@@ -142,18 +146,18 @@ Json MonitorPage::viewState() const {
 void MonitorPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
   PlotSettings changed = settings_;
-  const auto axis = std::find(kAxisWords.begin(), kAxisWords.end(), textOf(state, "x"));
+  const auto axis = std::find(kAxisWords.begin(), kAxisWords.end(), viewTextOf(state, "x"));
   if (axis != kAxisWords.end()) changed.x = static_cast<XAxis>(axis - kAxisWords.begin());
-  if (changed.x == XAxis::Metric) changed.xMetric = textOf(state, "x_metric");
+  if (changed.x == XAxis::Metric) changed.xMetric = viewTextOf(state, "x_metric");
   if (changed.x == XAxis::Metric && changed.xMetric.empty()) changed.x = XAxis::Step;
   if (const auto smoothing = state.find("smoothing"); smoothing != state.end())
     changed.smoothing = smoothingFromJson(*smoothing, changed.smoothing);
-  changed.isLogX = boolOf(state, "log_x", changed.isLogX);
-  changed.isLogY = boolOf(state, "log_y", changed.isLogY);
-  changed.isClipped = boolOf(state, "clip", changed.isClipped);
-  isZoomShared_ = boolOf(state, "share_zoom", isZoomShared_);
+  changed.isLogX = viewBoolOf(state, "log_x", changed.isLogX);
+  changed.isLogY = viewBoolOf(state, "log_y", changed.isLogY);
+  changed.isClipped = viewBoolOf(state, "clip", changed.isClipped);
+  isZoomShared_ = viewBoolOf(state, "share_zoom", isZoomShared_);
   shareAction_->setChecked(isZoomShared_);
-  logAction_->setChecked(boolOf(state, "log", !log_->isHidden()));
+  logAction_->setChecked(viewBoolOf(state, "log", !log_->isHidden()));
   if (const auto pinned = state.find("pinned"); pinned != state.end() && pinned->is_array()) {
     pinned_.clear();
     for (const Json& metric : *pinned)
@@ -165,14 +169,14 @@ void MonitorPage::setViewState(const Json& state) {
       if (isOpen.is_boolean()) opened_[QString::fromStdString(name)] = isOpen.get<bool>();
   }
   if (state.contains("search")) {
-    words_ = QString::fromStdString(textOf(state, "search")).simplified().left(200);
+    words_ = QString::fromStdString(viewTextOf(state, "search")).simplified().left(200);
     search_->setText(words_);
   }
   if (const auto notes = state.find("notes"); notes != state.end()) {
     notes_ = notesFromJson(*notes);
     storeNotes();
   }
-  focused_ = textOf(state, "card");
+  focused_ = viewTextOf(state, "card");
   rebuild();
   setSettings(changed);
   for (PlotCard* card : cards_) {
@@ -180,7 +184,7 @@ void MonitorPage::setViewState(const Json& state) {
     giveCurves(*card);
     card->isStale = false;
   }
-  const bool isFollowing = boolOf(state, "follow", isFollowing_);
+  const bool isFollowing = viewBoolOf(state, "follow", isFollowing_);
   setFollowing(isFollowing);
   fitAll();
   if (const auto ranges = state.find("ranges"); ranges != state.end() && ranges->is_object()) {
@@ -189,9 +193,9 @@ void MonitorPage::setViewState(const Json& state) {
       if (range == ranges->end() || !range->is_object()) continue;
       double low = 0, high = 0;
       if (const auto x = range->find("x");
-          x != range->end() && !isFollowing && pairOf(*x, low, high))
+          x != range->end() && !isFollowing && viewPairOf(*x, low, high))
         card->plot().showRange(low, high);
-      if (const auto y = range->find("y"); y != range->end() && pairOf(*y, low, high))
+      if (const auto y = range->find("y"); y != range->end() && viewPairOf(*y, low, high))
         card->plot().chooseY(low, high);
     }
   }
