@@ -7,6 +7,7 @@
 #include <QMessageBox>
 #include <QScreen>
 #include <QTimer>
+#include <clocale>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -36,6 +37,8 @@ struct Options {
   QSize size;
   double scale = 1;
   int waitMs = 0;
+  vitrine::Json view;          ///< of the page; null for as it comes
+  bool isWholeWindow = false;  ///< of a screenshot that names a page
 };
 
 // The value of `--name VALUE` or `--name=VALUE`, before there is an application.
@@ -114,7 +117,15 @@ Options parse(const QCoreApplication& application) {
       QStringLiteral("wait-ms"),
       QStringLiteral("Time given to background work before the screenshot."), QStringLiteral("ms"),
       QStringLiteral("0"));
-  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, figure, out, wait});
+  const QCommandLineOption view(
+      QStringLiteral("view"),
+      QStringLiteral("With --page: how it is looked at, as JSON; \"view\" of a figure's recipe."),
+      QStringLiteral("json"));
+  const QCommandLineOption window(
+      QStringLiteral("window"),
+      QStringLiteral("With --screenshot and --page: the whole window with that page in front."));
+  parser.addOptions(
+      {db, page, artifact, run, picture, size, scale, theme, figure, out, wait, view, window});
   parser.process(application);
 
   Options options;
@@ -125,6 +136,16 @@ Options parse(const QCoreApplication& application) {
   if (parser.isSet(artifact) && options.page != QLatin1String("artifacts")) {
     throw ConfigError("--artifact '" + options.artifact.toStdString() +
                       "' belongs to one page; give --page artifacts with it");
+  }
+  options.isWholeWindow = parser.isSet(window);
+  if (parser.isSet(view)) {
+    if (options.page.isEmpty())
+      throw ConfigError("--view says how a page is looked at; give --page with it");
+    options.view = vitrine::Json::parse(parser.value(view).toStdString(), nullptr, false);
+    if (!options.view.is_object()) {
+      throw ConfigError("--view '" + parser.value(view).toStdString() +
+                        "' is no JSON object; take it from the recipe of a figure");
+    }
   }
   options.screenshot = parser.value(picture);
   options.theme = parser.value(theme);
@@ -197,7 +218,7 @@ void select(ui::StudioWorkbench& workbench, const std::vector<std::int64_t>& run
 void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
   workbench.start();
   QImage image;
-  if (!options.page.isEmpty()) {
+  if (!options.page.isEmpty() && !options.isWholeWindow) {
     const ui::PageFactory* wanted = nullptr;
     std::string known;
     for (const ui::PageFactory& page : ui::pages()) {
@@ -216,6 +237,7 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
       artifacts->showArtifact(options.artifact.section(QLatin1Char('/'), 0, 0),
                               options.artifact.section(QLatin1Char('/'), 1));
     }
+    if (!options.view.is_null()) page->setViewState(options.view);
     if (options.waitMs > 0) waitFor(options.waitMs);
     // QT_SCALE_FACTOR has made logical pixels of the right size already.
     image = page->snapshot(options.size.isValid() ? options.size : QSize(1100, 760), options.scale);
@@ -224,6 +246,9 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
     window.resize(options.size.isValid() ? options.size : QSize(1440, 900));
     window.show();
     select(workbench, options.runs);
+    if (!options.page.isEmpty() && !window.showPage(options.page))
+      throw NotFoundError("there is no page '" + options.page.toStdString() + "'");
+    if (!options.view.is_null()) window.currentPage()->setViewState(options.view);
     waitFor(std::max(options.waitMs, 50));
     window.settle();
     QApplication::processEvents();
@@ -292,6 +317,7 @@ int runStudio(int argc, char** argv) {
     });
   }
   QApplication application(argc, argv);
+  std::setlocale(LC_NUMERIC, "C");  // Qt has taken the user's: files and numbers have a dot
   QCoreApplication::setApplicationName(QStringLiteral("vitrine-studio"));
   QGuiApplication::setApplicationDisplayName(QStringLiteral("Vitrine Studio"));
   QCoreApplication::setApplicationVersion(QStringLiteral(VITRINE_VERSION));

@@ -29,7 +29,7 @@ struct IoSpec {
 /// whatever the mask; papers that print "FLOPs" mostly mean multiply-adds, `macs` is theirs.
 struct BlockCost {
   std::string name;   ///< "blocks.3.attn"
-  std::string kind;   ///< "patch_embed" | "attention" | "mlp" | "norm" | "head" | "position"
+  std::string kind;   ///< "norm:RMSNorm": what it is, and after the colon which operator; parts that two models share align
   std::int64_t parameters = 0;
   double flops = 0;
   double macs = 0;             ///< multiply-adds of matrix products and convolutions only

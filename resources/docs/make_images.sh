@@ -17,20 +17,25 @@ ablation=$folder/ablation.sqlite
 "$build/bin/vitrine" enqueue "$root/experiments/illama/roadmap.toml" --needed --db "$ablation" >/dev/null
 "$build/bin/vitrine" work --drain --db "$ablation" >/dev/null
 
-# draw NAME DATABASE PAGE [OPTIONS]
+# draw NAME DATABASE PAGE [OPTIONS]: the whole window with that page in front
 draw() {
   local name=$1 database=$2 page=$3
   shift 3
-  "$build/bin/vitrine-studio" --db "$database" --page "$page" --size 1280x800 --wait-ms 1500 \
+  "$build/bin/vitrine-studio" --db "$database" --page "$page" --window --size 1440x900 --wait-ms 2000 \
     --screenshot "$images/$name.png" "$@"
   echo "$images/$name.png"
 }
 draw start "$demo" start
-draw configure "$demo" configure
+draw configure "$demo" configure --run 2
 draw queue "$demo" queue
 draw monitor "$demo" monitor --run 1,2
 draw artifacts "$demo" artifacts --run 1,2
-draw compare "$ablation" compare 
+draw compare "$ablation" compare --run 1 --theme light
 draw sql "$ablation" sql
 draw plugins "$demo" plugins
-"$build/bin/vitrine-studio" --db "$demo" --run 1,2 --size 1440x900 --wait-ms 1500 --screenshot "$images/window.png"
+
+# What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
+# block, what changes before it starts.
+draw first_paired "$ablation" compare --run 1
+draw first_published "$ablation" compare --run 1 --view '{"view": "published"}'
+draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:vit/demo", "b": "preset:illama/demo"}'

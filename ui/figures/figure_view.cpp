@@ -80,4 +80,36 @@ bool FigureView::event(QEvent* event) {
   return QWidget::event(event);
 }
 
+QString FigureView::plotSummary() const {
+  return figure_ == nullptr ? emptyText_ : figure_->summary();
+}
+
+DescribedPlot::Table FigureView::plotTable() const {
+  constexpr qsizetype kMostRead = 500;  // rows: more than anybody listens to
+  Table table;
+  if (figure_ == nullptr) return table;
+  for (const QString& line : figure_->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+    if (line.startsWith(QLatin1Char('#'))) continue;
+    // Commas within quotes belong to their cell.
+    QStringList cells{QString()};
+    bool isQuoted = false;
+    for (const QChar c : line) {
+      if (c == QLatin1Char('"')) {
+        isQuoted = !isQuoted;
+      } else if (c == QLatin1Char(',') && !isQuoted) {
+        cells << QString();
+      } else {
+        cells.back() += c;
+      }
+    }
+    if (table.columns.isEmpty()) {
+      table.columns = cells;
+    } else {
+      table.rows.push_back(cells);
+    }
+    if (static_cast<qsizetype>(table.rows.size()) == kMostRead) break;
+  }
+  return table;
+}
+
 }  // namespace vitrine::ui

@@ -6,10 +6,11 @@
 #include <memory>
 
 #include "ui/figures/figure.h"
+#include "ui/shell/plot_accessible.h"
 
 namespace vitrine::ui {
 
-class FigureView : public QWidget {
+class FigureView : public QWidget, public DescribedPlot {
   Q_OBJECT
  public:
   explicit FigureView(QWidget* parent = nullptr);
@@ -21,6 +22,10 @@ class FigureView : public QWidget {
   void setEmptyText(const QString& text);
   /// Draws again, after the figure's style was changed.
   void refresh();
+
+  [[nodiscard]] QString plotSummary() const override;
+  /// The first rows of Figure::csv().
+  [[nodiscard]] Table plotTable() const override;
 
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;

@@ -14,6 +14,7 @@
 #include "ui/monitor/curve_series.h"
 #include "ui/monitor/tickers.h"
 #include "ui/shell/custom_plot.h"
+#include "ui/shell/plot_accessible.h"
 
 namespace vitrine::ui {
 
@@ -48,7 +49,7 @@ struct PlotSettings {
 /// pressed alone make that axis logarithmic or linear. Noisy lines are one device pixel wide: a
 /// wider one costs many times as much. Smoothed and calm lines need two points a column and are
 /// wider, so that the mean stands out from its noise.
-class CurvePlot : public QCustomPlot {
+class CurvePlot : public QCustomPlot, public DescribedPlot {
   Q_OBJECT
  public:
   explicit CurvePlot(QWidget* parent = nullptr);
@@ -75,6 +76,11 @@ class CurvePlot : public QCustomPlot {
   /// The dashed line; none to hide. The plot under the mouse also shows the values there.
   void setCursor(std::optional<double> x, bool hasReadout);
   void applyTheme();
+
+  /// Curves over the x in sight.
+  [[nodiscard]] QString plotSummary() const override;
+  /// A curve a row: points, last value, least and greatest value in sight.
+  [[nodiscard]] Table plotTable() const override;
 
   /// Power of ten that the y numbers are multiples of; 0 most of the time.
   [[nodiscard]] int exponent() const { return exponent_; }

@@ -3,7 +3,9 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "ui/figures/painting.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/theme.h"
 
@@ -313,6 +315,30 @@ void CurvePlot::drawReadout(QPainter& painter) const {
     painter.setPen(t.muted);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("and %1 more").arg(more));
   }
+}
+
+QString CurvePlot::plotSummary() const {
+  return tr("%1 over x from %2 to %3")
+      .arg(counted(static_cast<std::int64_t>(curves_.size()), tr("curve"), tr("curves")),
+           shortNumber(xAxis->range().lower), shortNumber(xAxis->range().upper));
+}
+
+DescribedPlot::Table CurvePlot::plotTable() const {
+  Table table;
+  table.columns = {tr("run"), tr("points"), tr("last"), tr("least in sight"),
+                   tr("greatest in sight")};
+  for (const PlottedCurve& curve : curves_) {
+    const CurveSeries& series = *curve.series;
+    QStringList row{curve.name, count(static_cast<std::int64_t>(series.size()))};
+    double low = 0, high = 0;
+    const bool isInSight =
+        series.range(settings_.x, xAxis->range().lower, xAxis->range().upper, low, high);
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    row << number(series.size() == 0 ? none : series.y().back(), decimals_)
+        << number(isInSight ? low : none, decimals_) << number(isInSight ? high : none, decimals_);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 }  // namespace vitrine::ui

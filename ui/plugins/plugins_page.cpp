@@ -206,6 +206,7 @@ QWidget* PluginsPage::makeText() {
   text_->document()->setDocumentMargin(px(12));
   inCard->addWidget(text_, 1);
   change_ = new QPushButton(card);
+  change_->setAccessibleName(tr("Change the chosen plugin"));  // its text says how
   auto* buttons = new QHBoxLayout;
   buttons->setContentsMargins(px(12), 0, px(12), px(4));
   buttons->addWidget(change_);

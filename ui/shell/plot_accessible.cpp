@@ -4,6 +4,7 @@
 #include <QAccessibleTableCellInterface>
 #include <QAccessibleTableInterface>
 #include <QAccessibleWidget>
+#include <QElapsedTimer>
 #include <QWidget>
 #include <map>
 #include <utility>
@@ -96,14 +97,12 @@ class PlotAccessible final : public QAccessibleWidget, public QAccessibleTableIn
   }
   int selectedCellCount() const override { return 0; }
   QList<QAccessibleInterface*> selectedCells() const override { return {}; }
-  QString columnDescription(int column) const override {
-    return plot_.plotTable().columns.value(column);
-  }
+  QString columnDescription(int column) const override { return now().columns.value(column); }
   QString rowDescription(int row) const override { return textOf(row, 0); }
   int selectedColumnCount() const override { return 0; }
   int selectedRowCount() const override { return 0; }
-  int columnCount() const override { return static_cast<int>(plot_.plotTable().columns.size()); }
-  int rowCount() const override { return static_cast<int>(plot_.plotTable().rows.size()) + 1; }
+  int columnCount() const override { return static_cast<int>(now().columns.size()); }
+  int rowCount() const override { return static_cast<int>(now().rows.size()) + 1; }
   QList<int> selectedColumns() const override { return {}; }
   QList<int> selectedRows() const override { return {}; }
   bool isColumnSelected(int) const override { return false; }
@@ -115,14 +114,26 @@ class PlotAccessible final : public QAccessibleWidget, public QAccessibleTableIn
   void modelChange(QAccessibleTableModelChangeEvent*) override {}
 
   [[nodiscard]] QString textOf(int row, int column) const {
-    const DescribedPlot::Table table = plot_.plotTable();
+    const DescribedPlot::Table& table = now();
     if (row == 0) return table.columns.value(column);
     const auto at = static_cast<std::size_t>(row) - 1;
     return at < table.rows.size() ? table.rows[at].value(column) : QString();
   }
 
  private:
+  /// A reader asks cell by cell; the table is made once for a walk over it.
+  [[nodiscard]] const DescribedPlot::Table& now() const {
+    if (!asked_.isValid() || asked_.elapsed() > kFreshMs) {
+      table_ = plot_.plotTable();
+      asked_.start();
+    }
+    return table_;
+  }
+
+  static constexpr qint64 kFreshMs = 1000;
   const DescribedPlot& plot_;
+  mutable DescribedPlot::Table table_;
+  mutable QElapsedTimer asked_;
   std::map<std::pair<int, int>, QAccessible::Id> cells_;
 };
 

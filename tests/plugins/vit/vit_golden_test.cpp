@@ -108,7 +108,7 @@ TEST(VitPresets, HalvedAndFigureEightModelsHaveTheirBackbones) {
     config.mlpWidth = values["mlp_width"];
     double count = 0;
     for (const BlockCost& block : nn::costOf(config))
-      count += block.kind == "head" ? 0 : static_cast<double>(block.parameters);
+      count += block.name == "head" ? 0 : static_cast<double>(block.parameters);
     EXPECT_NEAR(count, wanted, preset == std::string("b32_half") ? 0 : 1e5) << preset;
   }
 }

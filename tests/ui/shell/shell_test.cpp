@@ -1,6 +1,8 @@
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
+#include <QAccessible>
+#include <QAccessibleTableInterface>
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
@@ -16,6 +18,7 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/configure_page.h"
+#include "ui/shell/custom_plot.h"
 #include "ui/shell/fuzzy.h"
 #include "ui/shell/help_viewer.h"
 #include "ui/shell/key_dialog.h"
@@ -236,6 +239,26 @@ TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
   EXPECT_EQ(unnamed(keys).join(QLatin1Char('\n')).toStdString(), "");
   const HelpViewer help(nullptr);
   EXPECT_EQ(unnamed(help).join(QLatin1Char('\n')).toStdString(), "");
+}
+
+TEST(MainWindow, EveryPlotIsATableToAScreenReader) {
+  SampleStudio studio(SampleOptions{0, 50});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("monitor"));
+  window.settle();
+  int plots = 0;
+  for (QWidget* widget : window.currentPage()->findChildren<QWidget*>()) {
+    if (qobject_cast<QCustomPlot*>(widget) == nullptr || !widget->isVisible()) continue;
+    QAccessibleInterface* seen = QAccessible::queryAccessibleInterface(widget);
+    ASSERT_NE(seen, nullptr);
+    ASSERT_NE(seen->tableInterface(), nullptr) << widget->accessibleName().toStdString();
+    EXPECT_FALSE(seen->text(QAccessible::Name).isEmpty());
+    EXPECT_EQ(seen->tableInterface()->rowCount(), 3) << "titles and two runs";
+    ++plots;
+  }
+  EXPECT_GT(plots, 0);
 }
 
 TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
