@@ -101,12 +101,12 @@ TEST(MonitorZoom, SharedOrNotAsTheToggleSays) {
   OpenMonitor open;
   CurvePlot& first = open.page->cards()[0]->plot();
   CurvePlot& second = open.page->cards()[1]->plot();
-  for (QAction* action : open.page->tools())
+  for (QAction* action : open.page->findChildren<QAction*>())
     if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
   const QCPRange before = second.xAxis->range();
   QTest::keyClick(&first, Qt::Key_Plus);
   EXPECT_DOUBLE_EQ(second.xAxis->range().upper, before.upper);
-  for (QAction* action : open.page->tools())
+  for (QAction* action : open.page->findChildren<QAction*>())
     if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
   QTest::keyClick(&first, Qt::Key_Plus);
   EXPECT_DOUBLE_EQ(second.xAxis->range().upper, first.xAxis->range().upper);

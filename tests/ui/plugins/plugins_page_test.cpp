@@ -120,10 +120,10 @@ TEST_F(Plugins, DocumentsAnItemFromItsSchema) {
   shown->showEntry(QStringLiteral("item:architecture/picture"));
   const QString text = shown->text().toPlainText().remove(QChar(0x200b));
   for (const char* part :
-       {"Picture transformer", "Nobody et al. 2026", "side of a patch", "1 to 1,024\u202fpx",
+       {"Picture transformer", "Nobody et al. 2026", "side of a patch", "1 to 1,024 px",
         "class token before the patches", "each patch must lie wholly inside the image",
         "picture/demo", "mask.kind = \"causal\"", "image classifier"})
-    EXPECT_TRUE(text.contains(QString::fromUtf8(part))) << part;
+    EXPECT_TRUE(text.contains(QString::fromUtf8(part))) << part << " in " << text.toStdString();
 }
 
 TEST_F(Plugins, DocumentsTheTablesOfEveryExperiment) {
