@@ -130,6 +130,10 @@ void ComparePage::reload() {
 
 void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable table) {
   data_ = std::move(data);
+  // What was asked of the curves names variants of the data before.
+  curveReader_.cancel();
+  request_ = {};
+  points_.reset();
   if (data_->runs.size() < 2) {
     showEmpty(QStringLiteral("These runs are not there any more."), QStringLiteral("Try again"),
               QString());

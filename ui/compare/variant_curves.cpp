@@ -63,7 +63,8 @@ std::vector<CurveLine> linesOf(const CompareData& data, const CompareChoice& cho
   std::vector<CurveLine> lines;
   for (const std::size_t variant : request.variants) {
     CurveLine line{{}, variant};
-    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished)) {
+    for (const auto& [seed, run] :
+         seedRuns(data.variants.at(variant), data.runs, choice.unfinished)) {
       const auto index = data.find(run);
       if (!index) continue;
       line.runs.push_back(*index);
@@ -185,7 +186,8 @@ CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
   }
   std::sort(request.variants.begin(), request.variants.end());
   for (const std::size_t variant : request.variants) {
-    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished))
+    for (const auto& [seed, run] :
+         seedRuns(data.variants.at(variant), data.runs, choice.unfinished))
       request.runs.push_back(run);
   }
   return request;
@@ -318,7 +320,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   for (const std::size_t variant : request.variants) {
     if (variant == baseline) continue;
     std::vector<RunCurve> differences;
-    for (const auto& [seed, run] : seedRuns(data.variants[variant], data.runs, choice.unfinished)) {
+    for (const auto& [seed, run] :
+         seedRuns(data.variants.at(variant), data.runs, choice.unfinished)) {
       const auto other = base.find(seed);
       if (other == base.end()) continue;
       const auto ours = points.find(run), theirs = points.find(other->second);
