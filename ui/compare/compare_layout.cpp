@@ -75,6 +75,13 @@ void ComparePage::makeActions() {
   act(QStringLiteral("Copy differences as overrides"),
       QStringLiteral("key=value of the current run against the first one"),
       [this] { copyOverrides(); });
+  // One button: the tool bar has room for the search on a small screen, too.
+  toolMenu_ = new QAction(QStringLiteral("Table"), this);
+  toolMenu_->setToolTip(QStringLiteral("Columns, baseline, and the table as text"));
+  auto* menu = new QMenu(QStringLiteral("Table"), this);
+  menu->setToolTipsVisible(true);
+  menu->addActions(tools_);
+  toolMenu_->setMenu(menu);
 }
 
 QWidget* ComparePage::makeTop() {

@@ -47,7 +47,7 @@ class ComparePage final : public Page {
   ~ComparePage() override;
 
   void settle() override;
-  QList<QAction*> tools() override { return tools_; }
+  QList<QAction*> tools() override { return {toolMenu_}; }
   [[nodiscard]] Json viewState() const override { return toJson(choice_); }
   void setViewState(const Json& state) override;
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
@@ -143,6 +143,7 @@ class ComparePage final : public Page {
   bool isStale_ = true;
   QTimer delay_, busyDelay_;
   QList<QAction*> tools_;
+  QAction* toolMenu_ = nullptr;  ///< all of them
 
   QStackedWidget *stack_, *views_;
   QLabel *emptyText_ = nullptr, *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr,

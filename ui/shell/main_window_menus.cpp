@@ -57,8 +57,10 @@ void MainWindow::makeActions() {
     runsPanel_->filter().selectAll();
   });
   reload_ = action(tr("&Look again"), Qt::Key_F5, [this] {
+    // Asked, not waited for: what is read off the window's thread comes when it is there.
     workbench_.watcher().poll();
-    settle();
+    workbench_.queue().refresh();
+    inspector_->refresh();
   });
   reload_->setIcon(icon(Icon::Refresh));
   fullScreen_ = action(tr("F&ull screen"), Qt::Key_F11,
