@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QRegularExpression>
 #include <QTextBrowser>
 #include <QTextDocument>
 #include <QVBoxLayout>
@@ -96,7 +97,10 @@ void HelpViewer::read(const QString& name) {
     document = new QTextDocument(this);
     document->setDefaultFont(bodyFont());
     document->setDocumentMargin(px(16));
-    document->setMarkdown(builtInText(QStringLiteral("docs/") + name));
+    // The pictures of the documents show this very window.
+    static const QRegularExpression kPicture(QStringLiteral("^!\\[[^\\n]*\\n"),
+                                             QRegularExpression::MultilineOption);
+    document->setMarkdown(builtInText(QStringLiteral("docs/") + name).remove(kPicture));
   }
   text_->setDocument(document);
 }
