@@ -32,11 +32,12 @@ class Plugins : public ::testing::Test {
  protected:
   Plugins() : workbench_(catalogOfPlugins()) {
     // What it was asked lands in a file; the answers lie beside it.
-    write("vitrine",
-          "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho \"$@\" >> asked\ncase \"$1\" in\n"
-          "check) cat > text; if grep -q causal text; then cat b.json; else cat a.json; fi;;\n"
-          "*) if [ -e broken ]; then echo 'error: no such luck' >&2; exit 1; fi; cat "
-          "plugins.json;;\nesac\n");
+    write(
+        "vitrine",
+        "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho \"$@\" >> asked\ncase \"$1\" in\n"
+        "check) cat > text.$$; if grep -q causal text.$$; then cat b.json; else cat a.json; fi;;\n"
+        "*) if [ -e broken ]; then echo 'error: no such luck' >&2; exit 1; fi; cat "
+        "plugins.json;;\nesac\n");
     QFile::setPermissions(workbench_.path(QStringLiteral("vitrine")),
                           QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     qputenv("VITRINE_PROGRAM", workbench_.path(QStringLiteral("vitrine")).toLocal8Bit());
