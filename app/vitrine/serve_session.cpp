@@ -53,11 +53,9 @@ bool flagOf(const Json& request, const char* key) {
   return found->get<bool>();
 }
 
-/// How errors are called in answers.
-std::string kindOf(const Error& error) {
-  if (dynamic_cast<const NotFoundError*>(&error) != nullptr) return "not_found";
-  if (dynamic_cast<const RefusedError*>(&error) != nullptr) return "refused";
-  switch (error.code()) {
+/// How errors are called in answers, by what the program ends with.
+std::string kindOf(int exitCode) {
+  switch (static_cast<ExitCode>(exitCode)) {
     case ExitCode::BadUsage:
       return "config";
     case ExitCode::NotFound:
@@ -237,7 +235,8 @@ void ServeSession::work(const Task& task) {
   } catch (const BadRequest& problem) {
     fail(task.id, "protocol", problem.what());
   } catch (const Error& problem) {
-    fail(task.id, task.isCancelled->load() ? "cancelled" : kindOf(problem), problem.what());
+    fail(task.id, task.isCancelled->load() ? "cancelled" : kindOf(static_cast<int>(problem.code())),
+         problem.what());
   } catch (const std::exception& problem) {
     fail(task.id, "failed", problem.what());
   }
@@ -369,11 +368,7 @@ void ServeSession::enqueue(const Task& task) {
     std::string said = done.err;
     while (!said.empty() && said.back() == '\n') said.pop_back();
     said.erase(0, said.find_last_of('\n') + 1);
-    const std::string kind = done.code == static_cast<int>(ExitCode::BadUsage)   ? "config"
-                             : done.code == static_cast<int>(ExitCode::NotFound) ? "not_found"
-                             : done.code == static_cast<int>(ExitCode::Refused)  ? "refused"
-                                                                                 : "failed";
-    return fail(task.id, kind, said.empty() ? "nothing was enqueued" : said);
+    return fail(task.id, kindOf(done.code), said.empty() ? "nothing was enqueued" : said);
   }
   const Json report = Json::parse(done.out, nullptr, false);
   if (!report.is_object() || !report.contains("ids"))

@@ -33,6 +33,20 @@ std::vector<std::string> environmentWith(const std::vector<std::string>& more) {
   return all;
 }
 
+/// Starts the program in a session of its own and destroys `actions`. \returns 0, or why it was not
+/// started: an errno
+int spawnInOwnSession(pid_t& pid, const std::vector<std::string>& arguments,
+                      posix_spawn_file_actions_t& actions) {
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  const int failed = ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes,
+                                    pointers(arguments).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {}
@@ -118,14 +132,8 @@ Completed runWithInput(const std::vector<std::string>& arguments, const std::str
   posix_spawn_file_actions_adddup2(&actions, in.descriptor(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.descriptor(), STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes,
-                                    pointers(arguments).data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  const int failed = spawnInOwnSession(pid, arguments, actions);
   if (failed != 0) {
     completed.err = std::strerror(failed);
     return completed;
@@ -142,14 +150,8 @@ bool startDetached(const std::vector<std::string>& arguments) {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
   }
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes,
-                                    pointers(arguments).data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  const int failed = spawnInOwnSession(pid, arguments, actions);
   return failed == 0;
 }
 

@@ -5,26 +5,27 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/config/lookup.h"
 
 namespace vitrine {
 
-namespace {
-
-const Json* lookUp(const Json& values, std::string_view key) {
-  const Json* level = &values;
+const Json* valueAt(const Json& tables, std::string_view dottedKey) {
+  const Json* level = &tables;
   while (level->is_object()) {
-    const std::size_t dot = key.find('.');
-    const auto found = level->find(std::string(key.substr(0, dot)));
+    const std::size_t dot = dottedKey.find('.');
+    const auto found = level->find(std::string(dottedKey.substr(0, dot)));
     if (found == level->end()) return nullptr;
     level = &*found;
     if (dot == std::string_view::npos) return level;
-    key.remove_prefix(dot + 1);
+    dottedKey.remove_prefix(dot + 1);
   }
   return nullptr;
 }
 
+namespace {
+
 const Json& present(const Json& values, const std::string& key) {
-  const Json* value = lookUp(values, key);
+  const Json* value = valueAt(values, key);
   if (!value) throw ConfigError("the configuration has no key '" + key + "'");
   return *value;
 }
@@ -67,7 +68,7 @@ void flattenInto(const Json& values, const std::string& prefix,
 }  // namespace
 
 bool Config::has(const std::string& key) const {
-  const Json* value = lookUp(values_, key);
+  const Json* value = valueAt(values_, key);
   return value && !value->is_null();
 }
 
@@ -113,26 +114,26 @@ std::vector<std::string> Config::texts(const std::string& key) const {
 }
 
 Config Config::table(const std::string& key) const {
-  const Json* value = lookUp(values_, key);
+  const Json* value = valueAt(values_, key);
   if (!value || value->is_null()) return {};
   if (!value->is_object()) wrongType(key, "a table", *value);
   return Config(*value);
 }
 
 std::optional<std::int64_t> Config::maybeInteger(const std::string& key) const {
-  const Json* value = lookUp(values_, key);
+  const Json* value = valueAt(values_, key);
   if (!value || value->is_null()) return std::nullopt;
   return integerOf(*value, key);
 }
 
 std::optional<double> Config::maybeReal(const std::string& key) const {
-  const Json* value = lookUp(values_, key);
+  const Json* value = valueAt(values_, key);
   if (!value || value->is_null()) return std::nullopt;
   return realOf(*value, key);
 }
 
 Json Config::at(const std::string& key) const {
-  const Json* value = lookUp(values_, key);
+  const Json* value = valueAt(values_, key);
   return value ? *value : Json();
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -61,7 +62,7 @@ void labelVariants(CompareData& data) {
     if (label.isEmpty() || named[variant.name] > 1) {
       QStringList parts;
       for (const std::string& key : keys) {
-        const Json* value = leafOf(variant.config, key);
+        const Json* value = valueAt(variant.config, key);
         if (value != nullptr && !value->is_null())
           parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
       }
@@ -189,19 +190,6 @@ std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
   return rows;
 }
 
-const Json* leafOf(const Json& config, std::string_view key) {
-  const Json* level = &config;
-  while (level->is_object()) {
-    const std::size_t dot = key.find('.');
-    const auto found = level->find(std::string(key.substr(0, dot)));
-    if (found == level->end()) return nullptr;
-    level = &*found;
-    if (dot == std::string_view::npos) return level;
-    key.remove_prefix(dot + 1);
-  }
-  return nullptr;
-}
-
 QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
   std::size_t from = key.size();
   while (from > 0) {
@@ -265,7 +253,7 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
         "config:" + key, shortKey(key, keys), QString(), Direction::None, true, false};
     bool isAnything = false;
     for (const VariantGroup& variant : data.variants) {
-      const Json* value = leafOf(variant.config, key);
+      const Json* value = valueAt(variant.config, key);
       if (value == nullptr || value->is_null()) continue;
       isAnything = true;
       if (!value->is_number() && !isSquareSize(*value)) quantity.isNumber = false;
@@ -306,7 +294,7 @@ Json quantityValue(const CompareData& data, std::size_t run, const Quantity& qua
   const std::string kind = quantity.id.substr(0, colon), name = quantity.id.substr(colon + 1);
   const ComparedRun& one = data.runs[run];
   if (kind == "config") {
-    const Json* value = leafOf(one.config, name);
+    const Json* value = valueAt(one.config, name);
     if (value == nullptr || value->is_null()) return nullptr;
     if (isSquareSize(*value)) return (*value)[0];
     return value->is_number() ? *value : Json(valueText(*value).toStdString());

@@ -58,8 +58,6 @@ struct CompareData {
 [[nodiscard]] std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
                                                const std::vector<std::int64_t>& selected);
 
-/// The value at a dotted key; nullptr when there is none.
-[[nodiscard]] const Json* leafOf(const Json& config, std::string_view key);
 /// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
 [[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
 /// A value as people write it: 0.001, none, a word without quotes.

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/files/checkpoint_folder.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/shell/theme.h"
@@ -56,7 +57,7 @@ int decimalsOfPrint(double value) {
 }
 
 std::string textAt(const Json& config, std::string_view key) {
-  const Json* value = leafOf(config, key);
+  const Json* value = valueAt(config, key);
   return value == nullptr || value->is_null() ? "" : valueText(*value).toStdString();
 }
 
@@ -186,7 +187,7 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
                    .arg(QString::fromStdString(preset), QString::fromStdString(model));
   }
   const std::string before = result.condition("pretrained_on");
-  const Json* init = leafOf(config, "init");
+  const Json* init = valueAt(config, "init");
   if (!before.empty() && (init == nullptr || init->is_null()))
     reasons << QStringLiteral("not pre-trained on %1").arg(QString::fromStdString(before));
   return reasons;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/config/lookup.h"
 #include "ui/figures/painting.h"
 
 namespace vitrine::ui {
@@ -46,7 +47,7 @@ ChartAxis axisOf(const CompareChoice& choice) {
 QString wordOf(const CompareData& data, std::size_t run, const std::string& key) {
   if (key == "variant") return data.labels[data.ofRun[run]];
   if (key == "seed") return QStringLiteral("seed %1").arg(data.runs[run].row.seed);
-  const Json* value = leafOf(data.runs[run].config, key);
+  const Json* value = valueAt(data.runs[run].config, key);
   return shortKey(key, data.keys) + QLatin1Char(' ') +
          (value == nullptr ? QStringLiteral("none") : valueText(*value));
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/config/to_toml.h"
 
 namespace vitrine::ui {
@@ -101,14 +102,7 @@ void writeRest(std::string& text, const Json& rest) {
 }  // namespace
 
 const Json* Document::find(const std::string& dottedKey) const {
-  const Json* node = &tables;
-  for (const std::string& part : split(dottedKey, '.')) {
-    if (!node->is_object()) return nullptr;
-    const auto found = node->find(part);
-    if (found == node->end()) return nullptr;
-    node = &*found;
-  }
-  return node;
+  return valueAt(tables, dottedKey);
 }
 
 std::string Document::text(const std::string& dottedKey) const {

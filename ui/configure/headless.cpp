@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QFile>
 #include <QRegularExpression>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
@@ -33,21 +34,21 @@ QString slug(const std::string& title) {
 
 }  // namespace
 
-CheckProcess::~CheckProcess() { cancel(); }
-
-void CheckProcess::cancel() {
-  if (process_ == nullptr) return;
-  QProcess* old = process_;
-  process_ = nullptr;
-  old->disconnect(this);
-  old->setParent(nullptr);
-  QObject::connect(old, &QProcess::finished, old, &QObject::deleteLater);
-  if (old->state() == QProcess::NotRunning) {
-    old->deleteLater();
+void abandon(QProcess* process, QObject* owner) {
+  if (process == nullptr) return;
+  process->disconnect(owner);
+  process->setParent(nullptr);
+  QObject::connect(process, &QProcess::finished, process, &QObject::deleteLater);
+  if (process->state() == QProcess::NotRunning) {
+    process->deleteLater();
   } else {
-    old->kill();
+    process->kill();
   }
 }
+
+CheckProcess::~CheckProcess() { cancel(); }
+
+void CheckProcess::cancel() { abandon(std::exchange(process_, nullptr), this); }
 
 void CheckProcess::ask(const std::string& experimentText) {
   cancel();

@@ -15,6 +15,10 @@
 
 namespace vitrine::ui {
 
+/// Ends a process that nobody wants an answer of any more, without waiting: it goes by itself, and
+/// `owner` hears nothing of it. nullptr is nobody.
+void abandon(QProcess* process, QObject* owner);
+
 /// `vitrine check - --json`, one at a time: a newer question ends the older one.
 class CheckProcess : public QObject {
   Q_OBJECT

@@ -1,9 +1,11 @@
 #include "ui/plugins/plugin_report.h"
 
 #include <QFileInfo>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
+#include "ui/configure/headless.h"
 
 namespace vitrine::ui {
 namespace {
@@ -49,19 +51,7 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
 
 PluginsProcess::~PluginsProcess() { cancel(); }
 
-void PluginsProcess::cancel() {
-  if (process_ == nullptr) return;
-  QProcess* old = process_;
-  process_ = nullptr;
-  old->disconnect(this);
-  old->setParent(nullptr);
-  QObject::connect(old, &QProcess::finished, old, &QObject::deleteLater);
-  if (old->state() == QProcess::NotRunning) {
-    old->deleteLater();
-  } else {
-    old->kill();
-  }
-}
+void PluginsProcess::cancel() { abandon(std::exchange(process_, nullptr), this); }
 
 void PluginsProcess::ask(const QStringList& change) {
   cancel();

@@ -28,9 +28,8 @@ std::optional<Layout> layoutOf(const QString& text) {
   const Json all = Json::parse(text.toStdString(), nullptr, false);
   if (!all.is_object()) return std::nullopt;
   Layout layout;
-  layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(
-      all.value("docks", Json("")).is_string() ? all.value("docks", std::string())
-                                               : std::string()));
+  if (const auto docks = all.find("docks"); docks != all.end() && docks->is_string())
+    layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(docks->get<std::string>()));
   if (const auto page = all.find("page"); page != all.end() && page->is_string())
     layout.page = QString::fromStdString(page->get<std::string>());
   if (const auto views = all.find("views"); views != all.end() && views->is_object()) {

@@ -76,6 +76,8 @@ class MainWindow : public QMainWindow {
   void updateFile();
   void foldInspector();
   void restoreLayout();
+  /// \returns  whether `state` was one
+  bool restoreDocks(const QByteArray& state);
   void storeLayout();
   void configureFrom(std::int64_t run);
   void chooseDatabase();

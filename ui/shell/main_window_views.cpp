@@ -65,12 +65,7 @@ Layout MainWindow::layoutNow() const {
 }
 
 void MainWindow::showLayout(const Layout& layout) {
-  if (!layout.docks.isEmpty()) {
-    restoreState(layout.docks, kLayoutVersion);
-    // The stored layout decides what a width of this side of the border looks like.
-    wasNarrow_ = width() <= px(kFoldWidth);
-    edge_->setVisible(inspectorDock_->isHidden());
-  }
+  restoreDocks(layout.docks);
   isShowingView_ = true;
   for (const auto& [id, view] : layout.views) {
     if (showPage(id)) currentPage()->setViewState(view);
@@ -91,12 +86,15 @@ void MainWindow::restoreLayout() {
   const QByteArray geometry = setting(QStringLiteral("window/geometry")).toByteArray();
   const QByteArray state = setting(QStringLiteral("window/state")).toByteArray();
   if (!geometry.isEmpty()) restoreGeometry(geometry);
-  if (state.isEmpty() || !restoreState(state, kLayoutVersion)) {
-    foldInspector();
-    return;
-  }
+  if (!restoreDocks(state)) foldInspector();
+}
+
+bool MainWindow::restoreDocks(const QByteArray& state) {
+  if (state.isEmpty() || !restoreState(state, kLayoutVersion)) return false;
+  // The stored layout decides what a width of this side of the border looks like.
   wasNarrow_ = width() <= px(kFoldWidth);
   edge_->setVisible(inspectorDock_->isHidden());
+  return true;
 }
 
 void MainWindow::storeLayout() {

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/configure/document.h"
 #include "ui/shell/help_viewer.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/pages.h"
@@ -25,13 +26,6 @@ namespace {
 constexpr std::size_t kMostRows = 6;  // of runs and of databases
 constexpr int kTwoColumns = 760;      // px of width from which cards stand side by side
 constexpr int kWidest = 1080;
-
-QString titleOfExperiment(const QString& toml) {
-  for (const QString& line : toml.split(QLatin1Char('\n'))) {
-    if (line.startsWith(QLatin1String("title = \""))) return line.section(QLatin1Char('"'), 1, 1);
-  }
-  return {};
-}
 
 QLabel* startLabel(const QString& text, const char* role) {
   auto* label = new QLabel(text);
@@ -80,7 +74,10 @@ QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
 }  // namespace
 
 StartPage::StartPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
-  demoTitle_ = titleOfExperiment(builtInText(QStringLiteral("experiments/demo.toml")));
+  Problem problem;
+  const auto demo =
+      parseDocument(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(), problem);
+  if (demo) demoTitle_ = QString::fromStdString(demo->title);
   headline_ = new QLabel(tr("Vitrine Studio"));
   QFont large = titleFont();
   large.setPixelSize(px(22));

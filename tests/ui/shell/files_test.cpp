@@ -37,11 +37,6 @@ class DroppedFiles : public ::testing::Test {
     QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QCoreApplication::sendEvent(&window_, &event);
   }
-  void becomeProgram(const QByteArray& script) {
-    const QString name = write(QStringLiteral("vitrine"), "#!/bin/sh\n" + script + '\n');
-    QFile(name).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("VITRINE_PROGRAM", name.toLocal8Bit());
-  }
   [[nodiscard]] std::string sentence() { return window_.bottomBar().sentence().toStdString(); }
 
   SampleStudio studio_;
@@ -99,8 +94,8 @@ TEST_F(DroppedFiles, WhatNobodyKnowsIsNamed) {
 }
 
 TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
-  becomeProgram("echo '{\"runs\":[{\"id\":" + QByteArray::number(qint64(studio_.runs[2])) +
-                ",\"imported\":true}]}'");
+  becomeProgram(studio_, "echo '{\"runs\":[{\"id\":" + QByteArray::number(qint64(studio_.runs[2])) +
+                             ",\"imported\":true}]}'");
   QSignalSpy importing(&window_.files(), &FileDesk::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
@@ -109,7 +104,7 @@ TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
 }
 
 TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
-  becomeProgram("echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
+  becomeProgram(studio_, "echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
   QSignalSpy importing(&window_.files(), &FileDesk::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
@@ -117,7 +112,7 @@ TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
 }
 
 TEST_F(DroppedFiles, AnImportCanBeCancelled) {
-  becomeProgram("exec sleep 60");
+  becomeProgram(studio_, "exec sleep 60");
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   EXPECT_TRUE(window_.files().isImporting());
   window_.files().cancelImport();
@@ -126,14 +121,14 @@ TEST_F(DroppedFiles, AnImportCanBeCancelled) {
 }
 
 TEST_F(DroppedFiles, ADatabaseThatIsRefusedIsNotOpened) {
-  becomeProgram("echo '{\"usable\":false,\"refusal\":\"bad.sqlite is not ours\"}'");
+  becomeProgram(studio_, "echo '{\"usable\":false,\"refusal\":\"bad.sqlite is not ours\"}'");
   drop(write(QStringLiteral("bad.sqlite"), "SQLite format 3"));
   ASSERT_TRUE(
       QTest::qWaitFor([&] { return sentence().find("not ours") != std::string::npos; }, 10'000));
 }
 
 TEST_F(DroppedFiles, TheDatabaseOfThisWindowIsNotOpenedAgain) {
-  becomeProgram("echo '{\"usable\":true,\"refusal\":\"\",\"runs\":12}'");
+  becomeProgram(studio_, "echo '{\"usable\":true,\"refusal\":\"\",\"runs\":12}'");
   drop(QString::fromStdString(studio_.writer.file().string()));
   ASSERT_TRUE(QTest::qWaitFor(
       [&] { return sentence().find("is open in this window") != std::string::npos; }, 10'000));

@@ -438,17 +438,6 @@ TEST(Workbench, OffersOnlyWhatAStateAllows) {
   EXPECT_FALSE(StudioWorkbench::canStart(row));
 }
 
-/// Puts a shell script in the place of the headless program.
-void becomeProgram(const SampleStudio& studio, const QByteArray& script) {
-  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write("#!/bin/sh\n" + script + '\n');
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
-  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
-}
-
 /// A script that describes one architecture.
 QByteArray describing(const std::string& id) {
   ItemCard card;

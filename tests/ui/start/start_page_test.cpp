@@ -53,14 +53,8 @@ TEST(StartPage, RunsTheDemoWithOneClick) {
   SampleStudio studio(SampleOptions{0, 0});
   // Stands in for `vitrine enqueue FILE`: keeps the file, answers with the id of a run.
   const QString kept = studio.folder.filePath(QStringLiteral("kept.toml"));
-  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-  program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
-                "'\necho '{\"ids\":[1]}'\n");
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
-  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+  becomeProgram(studio, "[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
+                            "'\necho '{\"ids\":[1]}'");
   MainWindow window(studio.workbench);
   window.show();
   StartPage* start = startOf(window);
@@ -76,13 +70,7 @@ TEST(StartPage, RunsTheDemoWithOneClick) {
 
 TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
   SampleStudio studio(SampleOptions{0, 0});
-  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-  program.write("#!/bin/sh\necho 'dataset-fashion-mnist is not installed' >&2\nexit 4\n");
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
-  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+  becomeProgram(studio, "echo 'dataset-fashion-mnist is not installed' >&2\nexit 4");
   MainWindow window(studio.workbench);
   window.show();
   StartPage* start = startOf(window);

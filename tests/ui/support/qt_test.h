@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QFile>
 #include <QTemporaryDir>
 #include <memory>
 
@@ -62,5 +63,16 @@ struct SampleStudio {
   std::vector<std::int64_t> runs;
   StudioWorkbench workbench;
 };
+
+/// Puts a shell script in the place of the headless program.
+inline void becomeProgram(const SampleStudio& studio, const QByteArray& script) {
+  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  program.write("#!/bin/sh\n" + script + '\n');
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
+}
 
 }  // namespace vitrine::ui
