@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/exclude.h"
 #include "core/config/experiment_reader.h"
 #include "core/config/run_resolver.h"
 #include "core/config/toml_reader.h"
@@ -45,7 +46,9 @@ class Planner {
     fallbackTitle_ = stem;
   }
 
-  Plan plan(const std::string& text, const std::vector<Override>& overrides) {
+  Plan plan(const std::string& text, const std::vector<Override>& overrides,
+            const PlanLimits& limits) {
+    limits_ = limits;
     Plan plan;
     plan.sourceText = text;
     const Node document = readToml(text, problems_);
@@ -84,10 +87,14 @@ class Planner {
   }
 
   void dropOverriddenAxes() {
-    std::erase_if(text_.axes, [this](const Axis& axis) {
-      return std::any_of(text_.overrides.begin(), text_.overrides.end(),
-                         [&axis](const auto& each) { return isPrefix(each.first, axis.path); });
-    });
+    for (std::size_t i = text_.axes.size(); i-- > 0;) {
+      const bool isSet =
+          std::any_of(text_.overrides.begin(), text_.overrides.end(),
+                      [&](const auto& each) { return isPrefix(each.first, text_.axes[i].path); });
+      if (!isSet) continue;
+      text_.axes.erase(text_.axes.begin() + static_cast<std::ptrdiff_t>(i));
+      dropAxis(text_.excludes, i);
+    }
   }
 
   void nameAxes() {
@@ -125,19 +132,69 @@ class Planner {
               std::max<std::size_t>(text_.stages.size(), 1);
 
     const std::size_t variantCount = std::max<std::size_t>(text_.variants.size(), 1);
+    const std::size_t stageCount = std::max<std::size_t>(text_.stages.size(), 1);
+    firstRun_.assign(variantCount * points_, -1);
     for (std::size_t variant = 0; variant < variantCount; ++variant) {
       Node withVariant = text_.base;
       if (!text_.variants.empty()) layTable(withVariant, text_.variants[variant].layer);
       for (std::size_t point = 0; point < points_; ++point) {
-        for (std::size_t stage = 0; stage < std::max<std::size_t>(text_.stages.size(), 1);
-             ++stage) {
+        if (limits_.isStale != nullptr && *limits_.isStale) return;
+        const std::vector<std::size_t> choice = choiceAt(point);
+        const bool isWanted = plan.runs.size() < limits_.mostRuns;
+        if (leftOutBy(text_.excludes, variant, choice) >= 0) {
+          if (isWanted)
+            plan.leftOut.push_back({nameOf(variant, choice, nullptr),
+                                    text_.variants.empty() ? "" : text_.variants[variant].name,
+                                    pointAt(choice), plan.runs.size()});
+          continue;
+        }
+        plan.total += stageCount;
+        if (!isWanted) continue;
+        firstRun_[variant * points_ + point] = static_cast<int>(plan.runs.size());
+        for (std::size_t stage = 0; stage < stageCount; ++stage) {
           planRun(plan, withVariant, variant, point, stage);
           if (problems_.isFull()) return;
           if (!problems_.isEmpty() && plan.runs.size() >= kMostRunsLookedAt) return;
         }
       }
     }
+    if (plan.total == 0)
+      problems_.addAt(text_.excludes.front().line, text_.excludes.front().column, "exclude",
+                      "every run of the file is left out; take one [[exclude]] away");
     makeDistinct(plan);
+  }
+
+  /// Place of each axis's value at a point of the sweep.
+  [[nodiscard]] std::vector<std::size_t> choiceAt(std::size_t point) const {
+    std::vector<std::size_t> choice(text_.axes.size());
+    for (std::size_t i = text_.axes.size(), rest = point; i-- > 0;) {
+      choice[i] = rest % text_.axes[i].values.size();
+      rest /= text_.axes[i].values.size();
+    }
+    return choice;
+  }
+
+  [[nodiscard]] SweepPoint pointAt(const std::vector<std::size_t>& choice) const {
+    SweepPoint point;
+    for (std::size_t i = 0; i < choice.size(); ++i)
+      point.emplace_back(text_.axes[i].key, jsonOf(text_.axes[i].values[choice[i]]));
+    return point;
+  }
+
+  [[nodiscard]] std::string nameOf(std::size_t variant, const std::vector<std::size_t>& choice,
+                                   const Entry* stage) const {
+    std::vector<std::string> parts;
+    if (!text_.variants.empty()) parts.push_back(text_.variants[variant].name);
+    for (std::size_t i = 0; i < text_.axes.size(); ++i) {
+      if (text_.axes[i].values.size() < 2) continue;
+      const bool isSeed = text_.axes[i].key == "train.seed";
+      parts.push_back((isSeed ? "seed" : text_.axes[i].shortName) + " " +
+                      shownInName(text_.axes[i].values[choice[i]]));
+    }
+    if (stage) parts.push_back(stage->name);
+    std::string name;
+    for (const std::string& part : parts) name += (name.empty() ? "" : ", ") + part;
+    return name;
   }
 
   void planRun(Plan& plan, const Node& withVariant, std::size_t variant, std::size_t point,
@@ -146,11 +203,7 @@ class Planner {
     const Entry* stageEntry = text_.stages.empty() ? nullptr : &text_.stages[stage];
     Node tree = withVariant;
     if (stageEntry) layTable(tree, stageEntry->layer);
-    std::vector<std::size_t> choice(text_.axes.size());
-    for (std::size_t i = text_.axes.size(), rest = point; i-- > 0;) {
-      choice[i] = rest % text_.axes[i].values.size();
-      rest /= text_.axes[i].values.size();
-    }
+    const std::vector<std::size_t> choice = choiceAt(point);
     for (std::size_t i = 0; i < text_.axes.size(); ++i)
       lay(tree, text_.axes[i].path, text_.axes[i].values[choice[i]]);
     for (const auto& [path, node] : text_.overrides) lay(tree, path, node);
@@ -161,26 +214,18 @@ class Planner {
     run.variant = variantEntry ? variantEntry->name : "";
     run.stage = stageEntry ? stageEntry->name : "";
 
-    std::vector<std::string> parts;
-    if (variantEntry) parts.push_back(variantEntry->name);
-    for (std::size_t i = 0; i < text_.axes.size(); ++i) {
-      if (text_.axes[i].values.size() < 2) continue;
-      const bool isSeed = text_.axes[i].key == "train.seed";
-      parts.push_back((isSeed ? "seed" : text_.axes[i].shortName) + " " +
-                      shownInName(text_.axes[i].values[choice[i]]));
-    }
-    if (stageEntry) parts.push_back(stageEntry->name);
-    for (const std::string& part : parts) run.name += (run.name.empty() ? "" : ", ") + part;
+    run.name = nameOf(variant, choice, stageEntry);
+    run.point = pointAt(choice);
 
     if (stage > 0) run.dependsOn = static_cast<int>(plan.runs.size()) - 2;
     const Node* init = tree.find("init");
     if (run.init && !run.init->run.empty() && init) connect(run, *init, variant, point, stage);
   }
 
-  /// Index of a run in the plan.
+  /// Index of a run in the plan; -1 where it is left out.
   [[nodiscard]] int indexOf(std::size_t variant, std::size_t point, std::size_t stage) const {
-    const std::size_t stageCount = std::max<std::size_t>(text_.stages.size(), 1);
-    return static_cast<int>((variant * points_ + point) * stageCount + stage);
+    const int first = firstRun_[variant * points_ + point];
+    return first < 0 ? -1 : first + static_cast<int>(stage);
   }
 
   void connect(PlannedRun& run, const Node& init, std::size_t variant, std::size_t point,
@@ -205,6 +250,10 @@ class Planner {
       if (found < 0) return refuseName("variant", text_.variants, text.substr(8), refuse);
       const std::size_t last = std::max<std::size_t>(text_.stages.size(), 1) - 1;
       run.init->plannedRun = indexOf(static_cast<std::size_t>(found), point, last);
+      if (run.init->plannedRun < 0)
+        return refuse("starts from the variant '" + shorten(text.substr(8), 60) +
+                      "', which an [[exclude]] leaves out for '" + shorten(run.name, 60) +
+                      "'; leave this run out too");
     } else {
       return refuse(std::string("'") + shorten(text, 60) +
                     "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
@@ -254,7 +303,9 @@ class Planner {
   ProblemList problems_;
   std::string fallbackTitle_;
   ExperimentText text_;
+  PlanLimits limits_;
   std::size_t points_ = 1;
+  std::vector<int> firstRun_;  ///< by variant and point: index into the plan; -1: left out
 };
 
 }  // namespace
@@ -274,8 +325,8 @@ Override parseOverride(const std::string& text) {
 }
 
 Plan planExperiment(const std::string& text, const std::string& fileName, const Catalog& catalog,
-                    const std::vector<Override>& overrides) {
-  return Planner(fileName, catalog).plan(text, overrides);
+                    const std::vector<Override>& overrides, const PlanLimits& limits) {
+  return Planner(fileName, catalog).plan(text, overrides, limits);
 }
 
 Plan planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,

@@ -2,11 +2,15 @@
 //
 // Precedence, later wins: schema default, `model.preset`, file, variant, stage, sweep, seed,
 // command line. A dotted key merges, a whole table replaces. Runs are variants x sweep axes in file
-// order x seeds, the last fastest; each is a chain of stages where the file has [[stage]] entries.
+// order x seeds, the last fastest, without those that an [[exclude]] names; each is a chain of
+// stages where the file has [[stage]] entries.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,6 +61,9 @@ struct InitSource {
   bool strict = true;                       ///< every parameter must be found, apart from `skip`
 };
 
+/// The swept keys with the values that one run has, in the order of the axes.
+using SweepPoint = std::vector<std::pair<std::string, Json>>;
+
 /// One run of an experiment, ready to be stored and trained.
 struct VITRINE_FOUNDATION_EXPORT PlannedRun {
   std::string name;  ///< distinct within the experiment: "+ soft mask, learning_rate 0.001, seed 1"
@@ -67,13 +74,24 @@ struct VITRINE_FOUNDATION_EXPORT PlannedRun {
   std::vector<std::pair<std::string, Origin>> origins;  ///< per leaf key of `config`, in its order
   std::optional<InitSource> init;
   int dependsOn = -1;  ///< index into Plan::runs, or -1
+  SweepPoint point;    ///< as the file says the values
+};
+
+/// A run, or a chain of stages, that an [[exclude]] leaves out.
+struct VITRINE_FOUNDATION_EXPORT ExcludedRun {
+  std::string name;  ///< as it would have had it, without a stage
+  std::string variant;
+  SweepPoint point;
+  std::size_t place = 0;  ///< runs of the plan that come before it
 };
 
 struct VITRINE_FOUNDATION_EXPORT Plan {
   std::string title;
   std::string sourceText;  ///< the file as it was read
   std::vector<PlannedRun> runs;
-  std::vector<Problem> problems;  ///< empty means go
+  std::vector<ExcludedRun> leftOut;  ///< in their order
+  std::size_t total = 0;             ///< runs the file means: more than `runs` where limits said so
+  std::vector<Problem> problems;     ///< empty means go
 };
 
 /// A `key=value` from the command line or a form. The value is TOML; a bare word is text; `none`
@@ -85,11 +103,17 @@ struct Override {
 /// \throws ConfigError  there is no '='
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Override parseOverride(const std::string& text);
 
+/// How far a plan is worked out: a form looks at the first runs, and at none once its text is old.
+struct PlanLimits {
+  std::size_t mostRuns = std::numeric_limits<std::size_t>::max();
+  const std::atomic<bool>* isStale = nullptr;  ///< true: give up, what is returned is not whole
+};
+
 /// Parses, checks and expands an experiment. Never throws for what the text says: see
 /// Plan::problems. \param fileName  for messages
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan
 planExperiment(const std::string& text, const std::string& fileName, const Catalog& catalog,
-               const std::vector<Override>& overrides = {});
+               const std::vector<Override>& overrides = {}, const PlanLimits& limits = {});
 /// \throws FileError  the file cannot be read or is larger than 8 MiB
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan
 planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,

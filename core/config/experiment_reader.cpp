@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "core/base/text.h"
+#include "core/config/exclude.h"
 #include "core/config/resolve.h"
 #include "core/config/run_resolver.h"
 #include "core/config/toml_reader.h"
@@ -17,15 +18,6 @@ constexpr auto kAtValue = ProblemList::At::Value;
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool sameValue(const Node& a, const Node& b) {
-  if (a.isTable != b.isTable || a.value != b.value || a.children.size() != b.children.size())
-    return false;
-  return std::equal(a.children.begin(), a.children.end(), b.children.begin(),
-                    [](const auto& x, const auto& y) {
-                      return x.first == y.first && sameValue(x.second, y.second);
-                    });
 }
 
 /// Keys of a `[[stage]]` that belong to `[init]`.
@@ -49,10 +41,13 @@ class ExperimentReader {
 
  private:
   void readDocument(const Node& document) {
+    const Node* excludes = nullptr;
     for (const auto& [name, child] : document.children) {
       const Path path = split(name, '.');
       if (name == "title") {
         readTitle(child, kAtValue);
+      } else if (name == "exclude") {
+        excludes = &child;  // when everything that varies is known
       } else if (name == "sweep") {
         readSweep(child);
       } else if (name == "variant" || name == "stage") {
@@ -65,12 +60,13 @@ class ExperimentReader {
         unknownSection(&child, name);
       }
     }
+    if (excludes) text_.excludes = readExcludes(*excludes, text_, problems_);
   }
 
   void unknownSection(const Node* where, const std::string& name) {
     std::vector<std::string> legal = {"title"};
     legal.insert(legal.end(), sectionNames().begin(), sectionNames().end());
-    legal.insert(legal.end(), {"sweep", "variant", "stage"});
+    legal.insert(legal.end(), {"sweep", "variant", "exclude", "stage"});
     std::string close = nearest(split(name, '.')[0], legal);
     if (close.empty()) {
       for (const std::string& key : trainSchema().keys()) {
@@ -260,6 +256,16 @@ class ExperimentReader {
 };
 
 }  // namespace
+
+bool sameValue(const Node& a, const Node& b) {
+  if (a.value.is_discarded() || b.value.is_discarded()) return false;  // a date equals nothing
+  if (a.isTable != b.isTable || a.value != b.value || a.children.size() != b.children.size())
+    return false;
+  return std::equal(a.children.begin(), a.children.end(), b.children.begin(),
+                    [](const auto& x, const auto& y) {
+                      return x.first == y.first && sameValue(x.second, y.second);
+                    });
+}
 
 std::string shownInName(const Node& node) {
   if (node.isTable) {

@@ -27,11 +27,20 @@ struct Axis {
   std::vector<Node> values;
 };
 
+/// An `[[exclude]]`: which variant and which value of each axis it names, by place; -1 where it
+/// means every one.
+struct Exclude {
+  int variant = -1;
+  std::vector<int> choice;  ///< as many as there are axes
+  int line = 0, column = 0;
+};
+
 struct ExperimentText {
   std::string title;
   Node base;               ///< the file's own values
   std::vector<Axis> axes;  ///< in the order of the file, the seeds last
   std::vector<Entry> variants, stages;
+  std::vector<Exclude> excludes;
   std::vector<std::pair<Path, Node>> overrides;
 };
 
@@ -39,6 +48,8 @@ struct ExperimentText {
 [[nodiscard]] ExperimentText readExperiment(const Node& document,
                                             const std::vector<Override>& overrides,
                                             ProblemList& problems);
+
+[[nodiscard]] bool sameValue(const Node& a, const Node& b);
 
 /// A value as it stands in the name of a run.
 [[nodiscard]] std::string shownInName(const Node& node);

@@ -110,6 +110,13 @@ Node nodeFrom(const Json& value, Source source) {
   return node;
 }
 
+Json jsonOf(const Node& node) {
+  if (!node.isTable) return node.value.is_discarded() ? Json() : node.value;
+  Json table = Json::object();
+  for (const auto& [name, child] : node.children) table[name] = jsonOf(child);
+  return table;
+}
+
 void lay(Node& root, const std::vector<std::string>& path, const Node& layer) {
   Node* place = &root;
   for (const std::string& name : path) {

@@ -24,10 +24,10 @@ struct Node {
   ~Node();
 
   bool isTable = false;
-  bool replaces = false;  ///< an inline table: as a layer it takes the place of what was there
-  Json value;             ///< of a leaf; `discarded` for a date or time
-  std::vector<Node>
-      items;  ///< of a list under `sweep`, `variant`, `stage`, `claim` or `result`: its elements
+  bool replaces = false;    ///< an inline table: as a layer it takes the place of what was there
+  Json value;               ///< of a leaf; `discarded` for a date or time
+  std::vector<Node> items;  ///< of a list under `sweep`, `variant`, `stage`, `exclude`, `claim` or
+                            ///< `result`: its elements
   std::string raw;                                     ///< of an override: the text as typed
   std::vector<std::pair<std::string, Node>> children;  ///< of a table, in the order of the file
   int keyLine = 0, keyColumn = 0;  ///< where the key stands, 0 where there is no text
@@ -43,6 +43,9 @@ struct Node {
   /// Gives this node and everything below it the place of `other`'s value.
   void placeAt(const Node& other);
 };
+
+/// The values of a node, as the file says them.
+[[nodiscard]] Json jsonOf(const Node& node);
 
 /// A table node of a JSON object (a leaf of anything else), without positions.
 [[nodiscard]] Node nodeFrom(const Json& value, Source source);

@@ -21,10 +21,11 @@ std::string page(const std::string& name) {
   return text.str();
 }
 
-/// The first fenced block of a language.
-std::string block(const std::string& text, const std::string& language) {
+/// The first fenced block of a language, under a heading where one is given.
+std::string block(const std::string& text, const std::string& language,
+                  const std::string& heading = "") {
   const std::string fence = "```" + language + "\n";
-  const std::size_t start = text.find(fence);
+  const std::size_t start = text.find(fence, heading.empty() ? 0 : text.find("\n## " + heading));
   if (start == std::string::npos) return "";
   const std::size_t first = start + fence.size();
   return text.substr(first, text.find("```", first) - first);
@@ -41,6 +42,16 @@ TEST(ConfigurationPage, ExampleMeansTheRunsItLists) {
   EXPECT_EQ(plan.runs[1].init->plannedRun, 0);
   EXPECT_EQ(plan.runs[7].config["model"]["image_size"], (Json{56, 56}));
   EXPECT_EQ(plan.runs[7].config["model"]["drop_path"], 0.1);
+}
+
+TEST(ConfigurationPage, ExampleOfWhatIsLeftOutMeansTheRunsItLists) {
+  const std::string text = page("configuration.md");
+  const std::string heading = "Runs that are left out";
+  const Plan plan = testing_support::planMore(block(text, "toml", heading));
+  EXPECT_EQ(sentences(plan), "");
+  std::string names;
+  for (const PlannedRun& run : plan.runs) names += run.name + "\n";
+  EXPECT_EQ(names, block(text, "text", heading));
 }
 
 TEST(VocabularyPage, HasEveryKeyOfCoresOwnSchemas) {
