@@ -5,8 +5,11 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
 #include "ui/shell/fuzzy.h"
+#include "ui/shell/page.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -15,6 +18,7 @@ namespace {
 constexpr int kMostShown = 60;
 constexpr int kGroupRole = Qt::UserRole + 1;
 constexpr int kHintRole = Qt::UserRole + 2;
+constexpr int kIsOffRole = Qt::UserRole + 3;
 
 class CommandDelegate final : public QStyledItemDelegate {
  public:
@@ -34,16 +38,18 @@ class CommandDelegate final : public QStyledItemDelegate {
       painter->drawRoundedRect(option.rect, px(4), px(4));
     }
     const QRect line = option.rect.adjusted(px(10), 0, -px(10), 0);
-    const QString hint = index.data(kHintRole).toString();
+    const bool isOff = index.data(kIsOffRole).toBool();
+    QString hint = index.data(kHintRole).toString();
     const QString group = index.data(kGroupRole).toString();
     const QFontMetrics metrics(smallFont());
     painter->setFont(smallFont());
     painter->setPen(t.muted);
     const int groupWidth = px(56);
+    hint = metrics.elidedText(hint, Qt::ElideRight, line.width() / 2);
     painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, group);
     painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, hint);
     painter->setFont(bodyFont());
-    painter->setPen(t.text);
+    painter->setPen(isOff ? t.muted : t.text);
     const QRect title = line.adjusted(groupWidth, 0, -metrics.horizontalAdvance(hint) - px(12), 0);
     painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
                       QFontMetrics(bodyFont())
@@ -84,6 +90,7 @@ CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
 
 void CommandPalette::ask(std::vector<Command> commands) {
   commands_ = std::move(commands);
+  addOfPage();
   const QWidget* over = parentWidget();
   const int width = std::min(px(560), over->width() - px(40));
   const int height = std::min(px(400), over->height() - px(80));
@@ -93,6 +100,38 @@ void CommandPalette::ask(std::vector<Command> commands) {
   filter(QString());
   show();
   input_->setFocus();
+}
+
+void CommandPalette::addOfPage() {
+  menus_.clear();
+  Page* front = nullptr;
+  for (Page* page : parentWidget()->findChildren<Page*>()) {
+    if (page->isVisible()) front = page;
+  }
+  std::vector<Command> all;
+  if (front != nullptr) all = pageCommands(*front, menus_);
+  // What the window says itself of the page's tools is said once; its own actions win.
+  std::set<QString> ofWindow;
+  for (const QAction* action : parentWidget()->actions())
+    ofWindow.insert(action->text().remove(QLatin1Char('&')));
+  const auto isOfWindow = [&ofWindow](const Command& command) {
+    return ofWindow.count(command.title) > 0;
+  };
+  std::erase_if(commands_, [&](const Command& command) {
+    return command.group == tr("action") && !isOfWindow(command);
+  });
+  std::erase_if(all, isOfWindow);
+  for (QAction* action : parentWidget()->actions()) {
+    const QString title = action->text().remove(QLatin1Char('&'));
+    if (title.isEmpty() || action->isEnabled() || !action->isVisible()) continue;
+    Command off{title, tr("action"), QString(), [] {}};
+    off.isEnabled = false;
+    off.why = action->property(kWhyNot).toString();
+    commands_.push_back(off);
+  }
+  all.insert(all.end(), std::make_move_iterator(commands_.begin()),
+             std::make_move_iterator(commands_.end()));
+  commands_ = std::move(all);
 }
 
 void CommandPalette::filter(const QString& text) {
@@ -109,7 +148,14 @@ void CommandPalette::filter(const QString& text) {
     auto* item = new QListWidgetItem(commands_[i].title, list_);
     item->setData(Qt::UserRole, static_cast<qulonglong>(i));
     item->setData(kGroupRole, commands_[i].group);
-    item->setData(kHintRole, commands_[i].hint);
+    const Command& command = commands_[i];
+    const QString off = command.why.isEmpty() ? tr("not now") : tr("not now: %1").arg(command.why);
+    item->setData(kHintRole, command.isEnabled ? command.hint : off);
+    item->setData(kIsOffRole, !command.isEnabled);
+    item->setData(Qt::AccessibleTextRole,
+                  QStringList{command.title, command.isEnabled ? command.hint : off}.join(
+                      QStringLiteral(", ")));
+    if (!command.isEnabled) item->setToolTip(off);
   }
   list_->setCurrentRow(0);
 }
@@ -142,7 +188,9 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
 void CommandPalette::run() {
   const QListWidgetItem* item = list_->currentItem();
   if (item == nullptr) return;
-  const auto act = commands_[item->data(Qt::UserRole).toULongLong()].act;
+  const Command& command = commands_[item->data(Qt::UserRole).toULongLong()];
+  if (!command.isEnabled) return;  // stays open: it says why not
+  const auto act = command.act;
   close();
   act();
 }

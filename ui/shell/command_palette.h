@@ -4,7 +4,9 @@
 #include <QDialog>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace vitrine::ui {
@@ -14,13 +16,16 @@ struct Command {
   QString group;  ///< "action", "page", "run"
   QString hint;   ///< shortcut or state, shown right
   std::function<void()> act;
+  bool isEnabled = true;
+  QString why = {};  ///< not, where it is known
 };
 
 class CommandPalette : public QDialog {
   Q_OBJECT
  public:
   explicit CommandPalette(QWidget* parent);
-  /// Opens in the upper middle of its parent with these commands.
+  /// Opens in the upper middle of its parent with these commands and before them those of the page
+  /// that is in front there.
   void ask(std::vector<Command> commands);
   [[nodiscard]] QLineEdit& input() { return *input_; }
   [[nodiscard]] QListWidget& list() { return *list_; }
@@ -32,7 +37,10 @@ class CommandPalette : public QDialog {
   void filter(const QString& text);
   void run();
 
+  void addOfPage();
+
   std::vector<Command> commands_;
+  std::vector<std::unique_ptr<QMenu>> menus_;  ///< whose actions are listed
   QLineEdit* input_;
   QListWidget* list_;
 };
