@@ -33,6 +33,7 @@ constexpr int kWidestColumn = 360;  // design pixels
 constexpr std::size_t kFigureRows = 40;
 constexpr std::int64_t kLargestPreview = 4'000'000;  // bytes of a PNG that is shown
 constexpr std::size_t kMostSelectedRuns = 100;
+constexpr int kMostCopiedHere = 1'000;  // rows: more are made into text in another thread
 
 }  // namespace
 
@@ -162,7 +163,14 @@ void SqlPage::fillChartControls() {
   isFilling_ = false;
 }
 
-void SqlPage::drawChart() { figure_->setFigure(makeLineChart(sqlChart(model_.table(), chart_))); }
+void SqlPage::drawChart() {
+  charter_.run([this, table = model_.shared(), choice = chart_](
+                   RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+    if (isStale) return {};
+    auto chart = std::make_shared<LineChart>(sqlChart(*table, choice));
+    return [this, chart] { figure_->setFigure(makeLineChart(std::move(*chart))); };
+  });
+}
 
 void SqlPage::fitColumns() {
   const QFontMetrics metrics(table_->font());
@@ -266,7 +274,10 @@ void SqlPage::selectRuns() {
 
 void SqlPage::copySelection() {
   const QItemSelection selection = table_->selectionModel()->selection();
-  if (selection.isEmpty()) {
+  const bool isAll = selection.size() == 1 && model_.rowCount() > kMostCopiedHere &&
+                     selection.front().height() == model_.rowCount() &&
+                     selection.front().width() == model_.columnCount();
+  if (selection.isEmpty() || isAll) {
     copyAll();
     return;
   }
@@ -302,25 +313,35 @@ void SqlPage::copySelection() {
 
 void SqlPage::copyAll() {
   if (!hasResult_) return;
-  QGuiApplication::clipboard()->setText(sqlTsv(model_.table(), model_.order(), SqlHeader::Names));
-  workbench_.say(
-      tr("Copied %1 with their names.").arg(counted(model_.rowCount(), tr("row"), tr("rows"))));
+  writer_.run([this, table = model_.shared(), order = model_.order()](
+                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+    const QString text = sqlTsv(*table, order, SqlHeader::Names);
+    return [this, text, rows = static_cast<std::int64_t>(order.size())] {
+      QGuiApplication::clipboard()->setText(text);
+      workbench_.say(tr("Copied %1 with their names.").arg(counted(rows, tr("row"), tr("rows"))));
+    };
+  });
 }
 
 void SqlPage::exportTo(const QString& file) {
   const bool isLines =
       file.endsWith(QLatin1String(".jsonl")) || file.endsWith(QLatin1String(".ndjson"));
-  const QByteArray bytes = (isLines ? sqlJsonLines(model_.table(), model_.order())
-                                    : sqlCsv(model_.table(), model_.order()))
-                               .toUtf8();
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit()) {
-    workbench_.say(
-        tr("Cannot write %1: %2; choose a folder you may write to.").arg(file, out.errorString()));
-    return;
-  }
-  workbench_.say(
-      tr("Wrote %1 to %2.").arg(counted(model_.rowCount(), tr("row"), tr("rows")), file));
+  writer_.run([this, file, isLines, table = model_.shared(), order = model_.order()](
+                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+    const QByteArray bytes =
+        (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8();
+    QSaveFile out(file);
+    const bool isWritten =
+        out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit();
+    const QString said =
+        isWritten
+            ? tr("Wrote %1 to %2.")
+                  .arg(counted(static_cast<std::int64_t>(order.size()), tr("row"), tr("rows")),
+                       file)
+            : tr("Cannot write %1: %2; choose a folder you may write to.")
+                  .arg(file, out.errorString());
+    return [this, said] { workbench_.say(said); };
+  });
 }
 
 void SqlPage::askAndExport(const QString& ending, const QString& filter) {

@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "ui/figures/figure_view.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 #include "ui/sql/sql_docs.h"
@@ -41,7 +42,7 @@ constexpr int kStoreAfterMs = 2'000;
 
 struct SqlPage::Outcome {
   QString sql;  ///< as it was written
-  RunStore::Table table;
+  std::shared_ptr<const RunStore::Table> table = std::make_shared<const RunStore::Table>();
   QString failure;
   bool isRefused = false;
   double seconds = 0;
@@ -57,7 +58,10 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       book_(SqlBook::fromText(setting(kBookKey, QString()).toString())),
       runner_(workbench.store().file()),
-      reader_(workbench.store().file()) {
+      reader_(workbench.store().file()),
+      sorter_(workbench.store().file()),
+      charter_(workbench.store().file()),
+      writer_(workbench.store().file()) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
   setMinimumSize(420, 300);
@@ -152,13 +156,19 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
           });
   connect(findChild<QToolButton*>(QStringLiteral("copyFailure")), &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(failure_->text()); });
-  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
-          [this](int section, Qt::SortOrder order) { model_.sort(section, order); });
+  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &SqlPage::sortBy);
+  for (Background* work : {&sorter_, &charter_, &writer_}) {
+    connect(work, &Background::busyChanged, this, &SqlPage::showWork);
+    connect(work, &Background::failed, &workbench_, &Workbench::say);
+  }
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &SqlPage::selectRuns);
   connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           &SqlPage::showValue);
   connect(table_, &QWidget::customContextMenuRequested, this, &SqlPage::showTableMenu);
+  stop_->setProperty(kWhyNot, tr("no statement runs"));
+  for (QAction* action : {export_, copyCells_, copyAll_})
+    action->setProperty(kWhyNot, tr("there is no result yet"));
   connect(&runner_, &Background::busyChanged, this, [this] {
     const bool isBusy = runner_.isBusy();
     stop_->setEnabled(isBusy);
@@ -190,7 +200,8 @@ void SqlPage::makeActions() {
   run_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
   connect(run_, &QAction::triggered, this, &SqlPage::runWanted);
   addAction(run_);
-  stop_ = new QAction(icon(Icon::Stop), tr("Stop"), this);
+  stop_ = new QAction(icon(Icon::Stop), tr("Stop the statement"), this);
+  stop_->setIconText(tr("Stop"));
   stop_->setToolTip(tr("Stop the statement that runs"));
   stop_->setEnabled(false);
   connect(stop_, &QAction::triggered, this, &SqlPage::stop);
@@ -285,7 +296,8 @@ void SqlPage::runStatement(const QString& sql) {
     outcome->sql = sql;
     const auto begin = std::chrono::steady_clock::now();
     try {
-      outcome->table = store.query(statement, {time, rows, &isStale});
+      outcome->table =
+          std::make_shared<const RunStore::Table>(store.query(statement, {time, rows, &isStale}));
     } catch (const RefusedError& error) {
       outcome->failure = QString::fromUtf8(error.what());
       outcome->isRefused = true;
@@ -311,7 +323,7 @@ void SqlPage::take(const Outcome& outcome) {
   past.sql = outcome.sql;
   past.at = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
   past.seconds = outcome.seconds;
-  if (outcome.failure.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table.rows.size());
+  if (outcome.failure.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table->rows.size());
   book_.add(past);
   storeBook();
   if (!outcome.failure.isEmpty()) {
@@ -333,36 +345,68 @@ void SqlPage::take(const Outcome& outcome) {
   failure_->clear();
   shown_ = outcome.sql;
   hasResult_ = true;
+  std::shared_ptr<const RunStore::Table> old = model_.shared();
   {
     // Another table has no selection, and its runs are not chosen.
     const QSignalBlocker quiet(table_->selectionModel());
     table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     model_.setTable(outcome.table, outcome.sql);
   }
+  // What was shown goes in another thread: many rows take their time even for that.
+  sorter_.run(
+      [old = std::move(old)](RunStore&, const std::atomic<bool>&) mutable -> Background::Finish {
+        old.reset();
+        return {};
+      });
   QString text =
-      counted(static_cast<std::int64_t>(outcome.table.rows.size()), tr("row"), tr("rows"));
+      counted(static_cast<std::int64_t>(outcome.table->rows.size()), tr("row"), tr("rows"));
   text +=
-      QStringLiteral(" \u00b7 ") +
-      counted(static_cast<std::int64_t>(outcome.table.columns.size()), tr("column"), tr("columns"));
+      QStringLiteral(" \u00b7 ") + counted(static_cast<std::int64_t>(outcome.table->columns.size()),
+                                           tr("column"), tr("columns"));
   text += QStringLiteral(" \u00b7 ") +
           (outcome.seconds < 1 ? number(outcome.seconds * 1e3, outcome.seconds < 0.01 ? 1 : 0) +
                                      QStringLiteral("\u202fms")
                                : number(outcome.seconds, 1) + QStringLiteral("\u202fs"));
-  summary_->setText(text);
-  notice_->setText(
-      outcome.table.isCut
-          ? tr("Cut after %1 rows").arg(count(static_cast<std::int64_t>(outcome.table.rows.size())))
-          : QString());
+  counts_ = text;
+  showWork();
+  notice_->setText(outcome.table->isCut
+                       ? tr("Cut after %1 rows")
+                             .arg(count(static_cast<std::int64_t>(outcome.table->rows.size())))
+                       : QString());
   notice_->setToolTip(
       tr("There are more; raise the limit of rows, or narrow the statement with "
          "WHERE or LIMIT"));
-  notice_->setVisible(outcome.table.isCut);
+  notice_->setVisible(outcome.table->isCut);
   chart_ = fitSqlChart(chart_, model_.table());
   fillChartControls();
   fitColumns();
   showValue();
   showState();
   chose();
+}
+
+void SqlPage::sortBy(int column, Qt::SortOrder direction) {
+  sorter_.run([this, table = model_.shared(), column, direction](
+                  RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+    if (isStale) return {};
+    auto order = std::make_shared<std::vector<int>>(sqlOrder(*table, column, direction));
+    return [this, table, order] {
+      if (model_.shared() == table) model_.setOrder(std::move(*order));
+    };
+  });
+}
+
+bool SqlPage::isWorking() const {
+  return sorter_.isBusy() || charter_.isBusy() || writer_.isBusy();
+}
+
+void SqlPage::showWork() {
+  if (!hasResult_ || runner_.isBusy() || !failure_->text().isEmpty()) return;
+  const QString work = sorter_.isBusy()    ? tr("sorting \u2026")
+                       : charter_.isBusy() ? tr("drawing \u2026")
+                       : writer_.isBusy()  ? tr("writing \u2026")
+                                           : QString();
+  summary_->setText(work.isEmpty() ? counts_ : counts_ + QStringLiteral(" \u00b7 ") + work);
 }
 
 void SqlPage::showFailure(const QString& sentence, std::optional<SqlRange> place) {
@@ -387,7 +431,7 @@ void SqlPage::showState() {
   for (QToolButton* one : {tableButton_, chartButton_, valueButton_}) one->setEnabled(hasResult_);
   tableButton_->setChecked(!isChart_);
   chartButton_->setChecked(isChart_);
-  export_->setEnabled(hasResult_);
+  for (QAction* action : {export_, copyCells_, copyAll_}) action->setEnabled(hasResult_);
   if (!hasResult_) {
     stack_->setCurrentIndex(ShownEmpty);
   } else if (model_.rowCount() == 0) {
@@ -412,6 +456,7 @@ void SqlPage::settle() {
   readSchema();
   reader_.settle();
   runner_.settle();
+  for (Background* work : {&sorter_, &charter_, &writer_}) work->settle();
   showValue();
   reader_.settle();
   for (int depth = 0; depth < 3; ++depth) {

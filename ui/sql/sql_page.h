@@ -54,6 +54,8 @@ class SqlPage final : public Page {
   [[nodiscard]] SqlResultModel& model() { return model_; }
   [[nodiscard]] QTableView& table() const { return *table_; }
   [[nodiscard]] SqlBook& book() { return book_; }
+  /// Whether rows are put into order, a chart is made or a file is written just now.
+  [[nodiscard]] bool isWorking() const;
   [[nodiscard]] const SqlChartChoice& chartChoice() const { return chart_; }
   [[nodiscard]] QString summary() const;
   /// The sentence of the last error; "" when the last statement succeeded.
@@ -68,6 +70,8 @@ class SqlPage final : public Page {
   void runStatement(const QString& sql);
   void stop();
   void showChart(bool isChart);
+  /// Shows the rows in the order of a column, worked out off the window's thread.
+  void sortBy(int column, Qt::SortOrder direction);
   /// Selected cells as text with tabs; all of the result when nothing is selected.
   void copySelection();
   void copyAll();
@@ -92,6 +96,7 @@ class SqlPage final : public Page {
   QWidget* makeEmpty();
   void readSchema();
   void take(const Outcome& outcome);
+  void showWork();
   void showFailure(const QString& sentence, std::optional<SqlRange> place);
   void showBusy();
   void showState();
@@ -112,7 +117,7 @@ class SqlPage final : public Page {
   Workbench& workbench_;
   SqlBook book_;
   SqlResultModel model_;
-  Background runner_, reader_;
+  Background runner_, reader_, sorter_, charter_, writer_;
   QTimer busyTimer_, storeTimer_;
   QElapsedTimer running_;
 
@@ -138,6 +143,7 @@ class SqlPage final : public Page {
   QString shown_;     ///< the statement whose rows are shown, as it was written
   QString asked_;     ///< the one that runs
   int askedAt_ = -1;  ///< where it stands in the editor; -1: it is not from there
+  QString counts_;    ///< rows, columns and seconds of what is shown
   bool hasResult_ = false;
   bool isChart_ = false;
   bool isSchemaAsked_ = false;

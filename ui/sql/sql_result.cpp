@@ -133,15 +133,28 @@ QString sqlJsonLines(const RunStore::Table& table, const std::vector<int>& order
   return text;
 }
 
-void SqlResultModel::setTable(RunStore::Table table, const QString& statement) {
+std::vector<int> sqlOrder(const RunStore::Table& table, int column, Qt::SortOrder direction) {
+  std::vector<int> order = everyRow(table);
+  if (column < 0 || static_cast<std::size_t>(column) >= table.columns.size()) return order;
+  const auto at = static_cast<std::size_t>(column);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const Json& left = table.rows[static_cast<std::size_t>(a)][at];
+    const Json& right = table.rows[static_cast<std::size_t>(b)][at];
+    return direction == Qt::AscendingOrder ? sqlLess(left, right) : sqlLess(right, left);
+  });
+  return order;
+}
+
+void SqlResultModel::setTable(std::shared_ptr<const RunStore::Table> table,
+                              const QString& statement) {
   beginResetModel();
   table_ = std::move(table);
-  order_ = everyRow(table_);
-  columns_.assign(table_.columns.size(), {});
+  order_ = everyRow(*table_);
+  columns_.assign(table_->columns.size(), {});
   runColumn_ = -1;
   int plainId = -1;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const QString name = QString::fromStdString(table_.columns[i]);
+    const QString name = QString::fromStdString(table_->columns[i]);
     Column& column = columns_[i];
     column.isIdentifier = name == QLatin1String("id") || name.endsWith(QLatin1String("_id")) ||
                           name == QLatin1String("seed") || name == QLatin1String("run") ||
@@ -150,8 +163,8 @@ void SqlResultModel::setTable(RunStore::Table table, const QString& statement) {
     if (plainId < 0 && name == QLatin1String("id")) plainId = static_cast<int>(i);
     double largest = 0, smallest = 1e9;
     bool hasText = false, hasNumber = false;
-    for (std::size_t row = 0; row < std::min(table_.rows.size(), kLookedAt); ++row) {
-      const Json& value = table_.rows[row][i];
+    for (std::size_t row = 0; row < std::min(table_->rows.size(), kLookedAt); ++row) {
+      const Json& value = table_->rows[row][i];
       hasText = hasText || value.is_string();
       hasNumber = hasNumber || value.is_number() || value.is_object();
       if (!value.is_number_float() || !std::isfinite(value.get<double>())) continue;
@@ -177,7 +190,7 @@ const Json& SqlResultModel::value(const QModelIndex& index) const {
   static const Json nothing;
   if (!index.isValid()) return nothing;
   const auto row = static_cast<std::size_t>(order_[static_cast<std::size_t>(index.row())]);
-  return table_.rows[row][static_cast<std::size_t>(index.column())];
+  return table_->rows[row][static_cast<std::size_t>(index.column())];
 }
 
 std::int64_t SqlResultModel::runOf(int row) const {
@@ -196,7 +209,7 @@ int SqlResultModel::rowCount(const QModelIndex& parent) const {
 }
 
 int SqlResultModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(table_.columns.size());
+  return parent.isValid() ? 0 : static_cast<int>(table_->columns.size());
 }
 
 QString SqlResultModel::shown(const Json& value, const Column& column) const {
@@ -256,7 +269,7 @@ QVariant SqlResultModel::headerData(int section, Qt::Orientation orientation, in
   if (orientation == Qt::Vertical)
     return role == Qt::DisplayRole ? QVariant(count(section + 1)) : QVariant();
   if (section >= columnCount()) return {};
-  const QString name = QString::fromStdString(table_.columns[static_cast<std::size_t>(section)]);
+  const QString name = QString::fromStdString(table_->columns[static_cast<std::size_t>(section)]);
   switch (role) {
     case Qt::DisplayRole:
       return name;
@@ -278,19 +291,25 @@ QVariant SqlResultModel::headerData(int section, Qt::Orientation orientation, in
   }
 }
 
-void SqlResultModel::sort(int column, Qt::SortOrder direction) {
-  Q_EMIT layoutAboutToBeChanged();
-  order_ = everyRow(table_);
-  if (column >= 0 && column < columnCount()) {
-    const auto at = static_cast<std::size_t>(column);
-    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
-      const Json& left = table_.rows[static_cast<std::size_t>(a)][at];
-      const Json& right = table_.rows[static_cast<std::size_t>(b)][at];
-      return direction == Qt::AscendingOrder ? sqlLess(left, right) : sqlLess(right, left);
-    });
+void SqlResultModel::setOrder(std::vector<int> order) {
+  if (order.size() != order_.size()) return;
+  // Only rows move: what is selected is kept by row.
+  Q_EMIT layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+  const QModelIndexList before = persistentIndexList();
+  QModelIndexList after;
+  after.reserve(before.size());
+  if (!before.isEmpty()) {
+    std::vector<int> placeOf(order.size());
+    for (std::size_t place = 0; place < order.size(); ++place)
+      placeOf[static_cast<std::size_t>(order[place])] = static_cast<int>(place);
+    for (const QModelIndex& one : before) {
+      const int row = order_[static_cast<std::size_t>(one.row())];
+      after << createIndex(placeOf[static_cast<std::size_t>(row)], one.column());
+    }
   }
-  changePersistentIndexList(persistentIndexList(), QModelIndexList(persistentIndexList().size()));
-  Q_EMIT layoutChanged();
+  order_ = std::move(order);
+  changePersistentIndexList(before, after);
+  Q_EMIT layoutChanged({}, QAbstractItemModel::VerticalSortHint);
 }
 
 void SqlResultModel::restyle() {

@@ -5,6 +5,7 @@
 #include <QAbstractTableModel>
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -23,14 +24,21 @@ enum class SqlHeader { None, Names };
 [[nodiscard]] QString sqlCsv(const RunStore::Table& table, const std::vector<int>& order);
 [[nodiscard]] QString sqlJsonLines(const RunStore::Table& table, const std::vector<int>& order);
 
+/// Rows of a table in the order of a column, equal ones as they came; every row as it came without
+/// a column (-1). Takes a while: not for the window's thread.
+[[nodiscard]] std::vector<int> sqlOrder(const RunStore::Table& table, int column,
+                                        Qt::SortOrder direction);
+
 class SqlResultModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
   /// \param statement  what returned it: says whether `id` is a run's
-  void setTable(RunStore::Table table, const QString& statement);
-  [[nodiscard]] const RunStore::Table& table() const { return table_; }
+  void setTable(std::shared_ptr<const RunStore::Table> table, const QString& statement);
+  [[nodiscard]] const RunStore::Table& table() const { return *table_; }
+  /// The same rows, to be read in another thread.
+  [[nodiscard]] const std::shared_ptr<const RunStore::Table>& shared() const { return table_; }
   /// Rows of the table as they are shown.
   [[nodiscard]] const std::vector<int>& order() const { return order_; }
   [[nodiscard]] const Json& value(const QModelIndex& index) const;
@@ -43,7 +51,8 @@ class SqlResultModel : public QAbstractTableModel {
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  void sort(int column, Qt::SortOrder order) override;
+  /// Shows the rows in an order of sqlOrder(); what is selected stays selected.
+  void setOrder(std::vector<int> order);
   /// Colours after a change of theme.
   void restyle();
 
@@ -55,7 +64,7 @@ class SqlResultModel : public QAbstractTableModel {
   };
   [[nodiscard]] QString shown(const Json& value, const Column& column) const;
 
-  RunStore::Table table_;
+  std::shared_ptr<const RunStore::Table> table_ = std::make_shared<const RunStore::Table>();
   std::vector<Column> columns_;
   std::vector<int> order_;
   int runColumn_ = -1;

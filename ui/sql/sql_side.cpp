@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
@@ -141,6 +142,13 @@ QTreeWidget* SqlSide::makeTree(const QString& accessibleName) {
   tree->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(tree, &QWidget::customContextMenuRequested, this,
           [this, tree](const QPoint& place) { showMenu(tree, place); });
+  offerMenu(
+      tree,
+      [tree] {
+        const QTreeWidgetItem* item = tree->currentItem();
+        return item == nullptr ? tree->accessibleName() : item->text(0).left(40);
+      },
+      [this, tree](QMenu& menu) { fillMenu(menu, tree, tree->currentItem()); });
   return tree;
 }
 
@@ -283,8 +291,12 @@ void SqlSide::filter() {
 }
 
 void SqlSide::showMenu(QTreeWidget* tree, const QPoint& place) {
-  const QTreeWidgetItem* item = tree->itemAt(place);
   QMenu menu(this);
+  fillMenu(menu, tree, tree->itemAt(place));
+  if (!menu.isEmpty()) menu.exec(tree->viewport()->mapToGlobal(place));
+}
+
+void SqlSide::fillMenu(QMenu& menu, QTreeWidget* tree, QTreeWidgetItem* item) {
   const QString sql = item == nullptr ? QString() : item->data(0, kSqlRole).toString();
   if (!sql.isEmpty()) {
     if (tree == schema_) {
@@ -298,12 +310,11 @@ void SqlSide::showMenu(QTreeWidget* tree, const QPoint& place) {
     }
     const QString own = item->data(0, kOwnRole).toString();
     if (!own.isEmpty()) {
-      menu.addAction(tr("&Rename"), this, [tree] { tree->editItem(tree->currentItem(), 0); });
+      menu.addAction(tr("&Rename"), this, [tree, item] { tree->editItem(item, 0); });
       menu.addAction(tr("&Delete"), this, [this, own] { Q_EMIT removeAsked(own); });
     }
   }
   if (tree == history_) menu.addAction(tr("&Forget the history"), this, &SqlSide::forgetAsked);
-  if (!menu.isEmpty()) menu.exec(tree->viewport()->mapToGlobal(place));
 }
 
 }  // namespace vitrine::ui

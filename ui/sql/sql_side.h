@@ -9,6 +9,7 @@
 
 class QButtonGroup;
 class QLineEdit;
+class QMenu;
 class QStackedWidget;
 class QTreeWidget;
 class QTreeWidgetItem;
@@ -50,6 +51,7 @@ class SqlSide : public QWidget {
   QTreeWidget* makeTree(const QString& accessibleName);
   void filter();
   void showMenu(QTreeWidget* tree, const QPoint& place);
+  void fillMenu(QMenu& menu, QTreeWidget* tree, QTreeWidgetItem* item);
 
   QButtonGroup* choice_;
   QLineEdit* search_;

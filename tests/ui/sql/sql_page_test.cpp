@@ -252,6 +252,7 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "y");
   const QString file = studio_.folder.filePath(QStringLiteral("rows.jsonl"));
   page_.exportTo(file);
+  page_.settle();
   QFile written(file);
   ASSERT_TRUE(written.open(QIODevice::ReadOnly));
   EXPECT_EQ(written.readAll().toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
@@ -260,7 +261,40 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
 TEST_F(SqlConsole, SortsByAHeaderAndBack) {
   ask(QStringLiteral("SELECT 2 AS a UNION ALL SELECT 10 UNION ALL SELECT 1"));
   page_.table().horizontalHeader()->setSortIndicator(0, Qt::DescendingOrder);
+  page_.settle();
   EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(10));
+}
+
+TEST_F(SqlConsole, NeverPutsRowsIntoOrderInTheWindowsThread) {
+  ask(
+      QStringLiteral("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+                     "5000) SELECT (i * 7919) % 5000 AS a, i AS b FROM n"));
+  page_.table().selectRow(17);
+  const Json chosen = page_.model().value(page_.model().index(17, 1));
+  QHeaderView* header = page_.table().horizontalHeader();
+  const std::vector<int> before = page_.model().order();
+  for (int i = 0; i < 20; ++i)
+    header->setSortIndicator(0, i % 2 == 0 ? Qt::DescendingOrder : Qt::AscendingOrder);
+  // Nothing has moved when the clicks come back, however many there were: it is asked for.
+  EXPECT_EQ(page_.model().order(), before);
+  EXPECT_TRUE(page_.isWorking());
+  EXPECT_TRUE(page_.summary().contains(QStringLiteral("sorting"))) << page_.summary().toStdString();
+  page_.settle();
+  EXPECT_FALSE(page_.isWorking());
+  EXPECT_FALSE(page_.summary().contains(QStringLiteral("sorting")));
+  EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(0));
+  EXPECT_EQ(page_.model().value(page_.model().index(4999, 0)), Json(4999));
+  const QModelIndexList rows = page_.table().selectionModel()->selectedRows(1);
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(page_.model().value(rows.front()), chosen);
+}
+
+TEST_F(SqlConsole, DropsAnOrderOfRowsThatAreShownNoMore) {
+  ask(QStringLiteral("SELECT 2 AS a UNION ALL SELECT 10 UNION ALL SELECT 1"));
+  page_.table().horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
+  ask(QStringLiteral("SELECT 5 AS a UNION ALL SELECT 4 UNION ALL SELECT 3"));
+  page_.settle();
+  EXPECT_EQ(page_.model().order(), (std::vector<int>{0, 1, 2}));
 }
 
 TEST_F(SqlConsole, NamesEveryControl) {

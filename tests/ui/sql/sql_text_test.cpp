@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
+#include <QItemSelectionModel>
+#include <algorithm>
+#include <memory>
 
 #include "ui/sql/sql_book.h"
 #include "ui/sql/sql_chart.h"
@@ -141,11 +144,32 @@ TEST(SqlResult, SortsNumbersAsNumbersAndNullFirst) {
   table.columns = {"v"};
   table.rows = {{10}, {9.5}, {nullptr}, {"text"}, {-1}};
   SqlResultModel model;
-  model.setTable(table, QStringLiteral("SELECT v FROM x"));
-  model.sort(0, Qt::AscendingOrder);
+  model.setTable(std::make_shared<const RunStore::Table>(table), QStringLiteral("SELECT v FROM x"));
+  model.setOrder(sqlOrder(table, 0, Qt::AscendingOrder));
   EXPECT_EQ(model.order(), (std::vector<int>{2, 4, 1, 0, 3}));
-  model.sort(-1, Qt::AscendingOrder);
+  model.setOrder(sqlOrder(table, -1, Qt::AscendingOrder));
   EXPECT_EQ(model.order(), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(SqlResult, KeepsWhatIsSelectedOverAnotherOrder) {
+  auto table = std::make_shared<RunStore::Table>();
+  table->columns = {"v", "w"};
+  for (int i = 0; i < 100; ++i) table->rows.push_back({(i * 37) % 100, i});
+  SqlResultModel model;
+  model.setTable(table, QString());
+  QItemSelectionModel selection(&model);
+  selection.select(QItemSelection(model.index(10, 0), model.index(12, 1)),
+                   QItemSelectionModel::Select);
+  selection.setCurrentIndex(model.index(11, 1), QItemSelectionModel::NoUpdate);
+  model.setOrder(sqlOrder(*table, 0, Qt::DescendingOrder));
+  std::vector<Json> kept;
+  for (const QModelIndex& index : selection.selectedIndexes()) {
+    if (index.column() == 1) kept.push_back(model.value(index));
+  }
+  std::sort(kept.begin(), kept.end());
+  EXPECT_EQ(kept, (std::vector<Json>{10, 11, 12}));
+  EXPECT_EQ(model.value(selection.currentIndex()), Json(11));
+  EXPECT_EQ(model.value(model.index(0, 0)), Json(99));
 }
 
 TEST(SqlResult, KnowsWhichColumnNamesARun) {
@@ -153,9 +177,11 @@ TEST(SqlResult, KnowsWhichColumnNamesARun) {
   table.columns = {"id", "name"};
   table.rows = {{4, "a"}};
   SqlResultModel model;
-  model.setTable(table, QStringLiteral("SELECT id, name FROM runs"));
+  model.setTable(std::make_shared<const RunStore::Table>(table),
+                 QStringLiteral("SELECT id, name FROM runs"));
   EXPECT_EQ(model.runOf(0), 4);
-  model.setTable(table, QStringLiteral("SELECT id, name FROM artifacts"));
+  model.setTable(std::make_shared<const RunStore::Table>(table),
+                 QStringLiteral("SELECT id, name FROM artifacts"));
   EXPECT_EQ(model.runOf(0), 0);
 }
 
@@ -164,7 +190,7 @@ TEST(SqlResult, ShowsBlobsAsTheirSizeAndNullAsADash) {
   table.columns = {"data", "none"};
   table.rows = {{Json{{"bytes", 1'234'000}}, nullptr}};
   SqlResultModel model;
-  model.setTable(table, QString());
+  model.setTable(std::make_shared<const RunStore::Table>(table), QString());
   EXPECT_EQ(model.index(0, 0).data().toString(), QStringLiteral("1.2\u202fMB"));
   EXPECT_EQ(model.index(0, 1).data().toString(), QStringLiteral("\u2013"));
 }
