@@ -49,6 +49,14 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
   return all;
 }
 
+QStringList foldersFromJson(const Json& report) {
+  QStringList folders;
+  for (const Json& one : report.value("folders", Json::array())) {
+    if (one.is_string()) folders << QString::fromStdString(one.get<std::string>());
+  }
+  return folders;
+}
+
 PluginsProcess::~PluginsProcess() { cancel(); }
 
 void PluginsProcess::cancel() { abandon(std::exchange(process_, nullptr), this); }

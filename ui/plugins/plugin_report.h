@@ -25,6 +25,8 @@ struct PluginEntry {
 
 /// Loaded ones first, then disabled, then refused. What is damaged is left out.
 [[nodiscard]] std::vector<PluginEntry> pluginsFromJson(const Json& report);
+/// Where the program looked for them.
+[[nodiscard]] QStringList foldersFromJson(const Json& report);
 
 /// `vitrine plugins [...] --json`; one at a time, a newer question ends the older one.
 class PluginsProcess : public QObject {

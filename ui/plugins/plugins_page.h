@@ -65,6 +65,7 @@ class PluginsPage final : public Page {
   Workbench& workbench_;
   PluginsProcess process_;
   std::vector<PluginEntry> plugins_;
+  QStringList folders_;  ///< where plugins are looked for
   QString failure_, wanted_;
   bool isAsked_ = false;
   bool isFilling_ = false;

@@ -1,0 +1,168 @@
+// The widgets of the architecture diff.
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStyledItemDelegate>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "ui/plugins/block_text.h"
+#include "ui/plugins/diff_view.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// The style sheet paints over the background of an item: a thin tint is laid over it here.
+class TintedRows : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    const QVariant tint = index.data(Qt::BackgroundRole);
+    QStyledItemDelegate::paint(painter, option, index);
+    if (tint.isValid()) painter->fillRect(option.rect, tint.value<QBrush>());
+  }
+};
+
+}  // namespace
+
+DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), workbench_(workbench) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(8));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(8));
+  const auto side = [&](Side& one, const QString& name) {
+    auto* label = new QLabel(name, this);
+    label->setProperty("role", "title");
+    one.choice = new QComboBox(this);
+    one.choice->setAccessibleName(tr("Configuration %1").arg(name));
+    one.choice->setToolTip(tr("A preset, a run, or what the form shows; type to find one"));
+    one.choice->setMinimumContentsLength(14);
+    one.choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    one.choice->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    label->setBuddy(one.choice);
+    line->addWidget(label);
+    line->addWidget(one.choice, 1);
+    one.check = new CheckProcess(this);
+    connect(one.choice, &QComboBox::currentIndexChanged, this, [this, &one] {
+      if (isFilling_) return;
+      ask(one);
+      Q_EMIT sourcesChosen();
+    });
+    connect(one.check, &CheckProcess::finished, this, [this, &one](const Json& report) {
+      one.report = report;
+      show();
+    });
+    connect(one.check, &CheckProcess::failed, this, [this, &one](const QString& sentence) {
+      one.failure = sentence;
+      show();
+    });
+  };
+  side(a_, tr("A"));
+  auto* swap = new QToolButton(this);
+  swap->setText(QStringLiteral("\u21c4"));
+  swap->setAccessibleName(tr("Swap A and B"));
+  swap->setToolTip(tr("Swap A and B"));
+  connect(swap, &QToolButton::clicked, this, &DiffView::swapSides);
+  line->addWidget(swap);
+  side(b_, tr("B"));
+  ablate_ = new QPushButton(tr("Ablate this difference"), this);
+  ablate_->setProperty("primary", true);
+  ablate_->setToolTip(
+      tr("Opens Configure with A as the baseline and one variant for each difference"));
+  connect(ablate_, &QPushButton::clicked, this, &DiffView::ablate);
+  line->addWidget(ablate_);
+  column->addLayout(line);
+
+  auto* card = new QFrame(this);
+  card->setProperty("role", "card");
+  auto* inCard = new QVBoxLayout(card);
+  inCard->setContentsMargins(1, 1, 1, 1);
+  inCard->setSpacing(0);
+  auto* head = new QWidget(card);
+  auto* inHead = new QHBoxLayout(head);
+  inHead->setContentsMargins(px(12), px(8), px(12), px(8));
+  totals_ = new QLabel(head);
+  totals_->setTextFormat(Qt::RichText);
+  totals_->setWordWrap(true);
+  totals_->setAccessibleName(tr("Totals of A and B"));
+  totals_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  onlyChanges_ = new QToolButton(head);
+  onlyChanges_->setText(tr("Only changes"));
+  onlyChanges_->setAccessibleName(tr("Only changes"));
+  onlyChanges_->setToolTip(tr("Hide the pieces that are the same in both"));
+  onlyChanges_->setCheckable(true);
+  onlyChanges_->setProperty("quiet", true);
+  connect(onlyChanges_, &QToolButton::toggled, this, &DiffView::showBlocks);
+  inHead->addWidget(totals_, 1);
+  inHead->addWidget(onlyChanges_, 0, Qt::AlignTop);
+  inCard->addWidget(head);
+  auto* rule = new QFrame(card);
+  rule->setProperty("role", "rule");
+  inCard->addWidget(rule);
+
+  stack_ = new QStackedWidget(card);
+  auto* down = new QSplitter(Qt::Vertical, stack_);
+  down->setChildrenCollapsible(false);
+  down->setHandleWidth(1);
+  blocks_ = new QTreeWidget(down);
+  blocks_->setAccessibleName(tr("Blocks of A and B"));
+  blocks_->setColumnCount(BlockColumns);
+  blocks_->setHeaderLabels({tr("Part"), tr("A"), tr("B"), tr("Parameters A"), tr("B"), tr("\u0394"),
+                            tr("MFLOP A"), tr("B"), tr("\u0394")});
+  blocks_->setItemDelegate(new TintedRows(blocks_));
+  keys_ = new QTreeWidget(down);
+  keys_->setAccessibleName(tr("Keys that differ"));
+  keys_->setColumnCount(3);
+  keys_->setHeaderLabels({tr("Key that differs"), tr("A"), tr("B")});
+  keys_->setRootIsDecorated(false);
+  for (QTreeWidget* tree : {blocks_, keys_}) {
+    tree->setFrameShape(QFrame::NoFrame);
+    tree->setUniformRowHeights(true);
+    tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    tree->setIndentation(px(14));
+    tree->header()->setStretchLastSection(false);
+    tree->header()->setMinimumSectionSize(px(36));
+    tree->header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  }
+  for (int i = ParametersA; i < BlockColumns; ++i)
+    blocks_->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
+  for (const int i : {ParametersA, ParametersB})
+    blocks_->headerItem()->setToolTip(i, tr("Numbers that training changes"));
+  for (const int i : {FlopsA, FlopsB, FlopsDelta})
+    blocks_->headerItem()->setToolTip(
+        i, tr("Millions of operations for one image, forward; a multiply-add counts as two"));
+  keys_->header()->setSectionResizeMode(QHeaderView::Stretch);
+  down->addWidget(blocks_);
+  down->addWidget(keys_);
+  down->setStretchFactor(0, 3);
+  down->setStretchFactor(1, 2);
+  down->setSizes({px(360), px(200)});
+  stack_->addWidget(down);
+  auto* other = new QWidget(stack_);
+  auto* inOther = new QVBoxLayout(other);
+  inOther->setContentsMargins(px(16), px(16), px(16), px(16));
+  message_ = new QLabel(other);
+  message_->setWordWrap(true);
+  message_->setProperty("role", "muted");
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  inOther->addWidget(message_);
+  inOther->addStretch();
+  stack_->addWidget(other);
+  inCard->addWidget(stack_, 1);
+  column->addWidget(card, 1);
+  note_ = new QLabel(this);
+  note_->setProperty("role", "small");
+  note_->setWordWrap(true);
+  column->addWidget(note_);
+  show();
+}
+
+}  // namespace vitrine::ui

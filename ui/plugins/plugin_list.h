@@ -1,0 +1,17 @@
+// What an entry of the list of plugins holds. Internal to ui/plugins.
+#pragma once
+
+#include <QString>
+#include <Qt>
+
+#include "core/config/catalog.h"
+
+namespace vitrine::ui {
+
+inline constexpr int kEntryRole = Qt::UserRole;      // "plugin:vit", "item:architecture/vit"
+inline constexpr int kWordsRole = Qt::UserRole + 1;  // what the search looks at
+
+/// "item:architecture/vit".
+[[nodiscard]] QString entryOf(const ItemCard& card);
+
+}  // namespace vitrine::ui

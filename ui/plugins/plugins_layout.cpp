@@ -1,0 +1,205 @@
+// The widgets of the Plugins page.
+#include <QButtonGroup>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "ui/plugins/diff_view.h"
+#include "ui/plugins/plugins_page.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench) {
+  setProperty("role", "canvas");
+  setAttribute(Qt::WA_StyledBackground);
+  setMinimumSize(420, 300);
+  probe_ = new QAction(icon(Icon::Refresh), tr("Probe again"), this);
+  probe_->setToolTip(tr("Look for plugins once more and ask each for its schemas"));
+  connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
+
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->setSpacing(0);
+  auto* head = new QWidget(this);
+  head->setProperty("role", "panel");
+  head->setAttribute(Qt::WA_StyledBackground);
+  auto* line = new QHBoxLayout(head);
+  line->setContentsMargins(px(12), px(4), px(12), px(4));
+  line->setSpacing(px(4));
+  auto* group = new QButtonGroup(this);
+  const auto mode = [&](const QString& text, const QString& tip) {
+    auto* button = new QToolButton(head);
+    button->setText(text);
+    button->setAccessibleName(text);
+    button->setToolTip(tip);
+    button->setCheckable(true);
+    button->setProperty("quiet", true);
+    group->addButton(button);
+    line->addWidget(button);
+    return button;
+  };
+  listButton_ = mode(tr("Plugins and items"), tr("What is loaded, and what each item takes"));
+  diffButton_ = mode(tr("Architecture diff"), tr("Two configurations block by block"));
+  line->addStretch();
+  state_ = new QLabel(head);
+  state_->setProperty("role", "muted");
+  state_->setAccessibleName(tr("How many plugins are loaded"));
+  line->addWidget(state_);
+  outer->addWidget(head);
+  auto* rule = new QFrame(this);
+  rule->setProperty("role", "rule");
+  outer->addWidget(rule);
+
+  modes_ = new QStackedWidget(this);
+  auto* splitter = new QSplitter(modes_);
+  splitter->setChildrenCollapsible(false);
+  splitter->setHandleWidth(1);
+  splitter->addWidget(makeList());
+  splitter->addWidget(makeText());
+  splitter->setStretchFactor(1, 1);
+  splitter->setSizes({px(250), px(800)});
+  modes_->addWidget(splitter);
+  diff_ = new DiffView(workbench_, modes_);
+  modes_->addWidget(diff_);
+  outer->addWidget(modes_, 1);
+  listButton_->setChecked(true);
+
+  connect(listButton_, &QToolButton::clicked, this, [this] {
+    showDiff(false);
+    Q_EMIT viewChanged();
+  });
+  connect(diffButton_, &QToolButton::clicked, this, [this] {
+    showDiff(true);
+    Q_EMIT viewChanged();
+  });
+  connect(diff_, &DiffView::sourcesChosen, this, &Page::viewChanged);
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    fillList();
+    if (isDiffShown()) diff_->fillSources();
+  });
+  connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
+    failure_ = sentence;
+    fillList();
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    fillList();
+    diff_->restyle();
+  });
+  connect(&process_, &PluginsProcess::finished, this, [this](const Json& report) {
+    plugins_ = pluginsFromJson(report);
+    folders_ = foldersFromJson(report);
+    failure_.clear();
+    probe_->setEnabled(true);
+    fillList();
+  });
+  connect(&process_, &PluginsProcess::failed, this, [this](const QString& sentence) {
+    probe_->setEnabled(true);
+    if (!plugins_.empty()) {
+      workbench_.say(sentence);  // what was known before still stands
+      fillList();
+      return;
+    }
+    failure_ = sentence;
+    fillList();
+  });
+}
+
+QWidget* PluginsPage::makeList() {
+  auto* panel = new QWidget(this);
+  panel->setProperty("role", "panel");
+  panel->setAttribute(Qt::WA_StyledBackground);
+  panel->setMinimumWidth(px(180));
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  search_ = new QLineEdit(panel);
+  search_->setPlaceholderText(tr("Search items and keys"));
+  search_->setAccessibleName(tr("Search plugins and items"));
+  search_->setClearButtonEnabled(true);
+  auto* top = new QWidget(panel);
+  auto* inTop = new QVBoxLayout(top);
+  inTop->setContentsMargins(px(12), px(8), px(12), px(8));
+  inTop->addWidget(search_);
+  column->addWidget(top);
+  list_ = new QTreeWidget(panel);
+  list_->setAccessibleName(tr("Plugins and their items"));
+  list_->setColumnCount(2);
+  list_->setHeaderHidden(true);
+  list_->setFrameShape(QFrame::NoFrame);
+  list_->setUniformRowHeights(true);
+  list_->setIndentation(px(14));
+  list_->setTextElideMode(Qt::ElideRight);
+  list_->header()->setStretchLastSection(false);
+  list_->header()->setMinimumSectionSize(1);
+  list_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  list_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  auto* listLine = new QHBoxLayout;  // the kind of an item keeps its distance from the edge
+  listLine->setContentsMargins(0, 0, px(8), 0);
+  listLine->addWidget(list_);
+  column->addLayout(listLine, 1);
+  connect(search_, &QLineEdit::textChanged, this, &PluginsPage::filterList);
+  connect(list_, &QTreeWidget::currentItemChanged, this, [this] {
+    if (isFilling_) return;
+    showCurrent();
+    Q_EMIT viewChanged();
+  });
+  return panel;
+}
+
+QWidget* PluginsPage::makeText() {
+  stack_ = new QStackedWidget(this);
+  auto* shown = new QWidget(stack_);
+  auto* column = new QVBoxLayout(shown);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  auto* card = new QFrame(shown);
+  card->setProperty("role", "card");
+  auto* inCard = new QVBoxLayout(card);
+  inCard->setContentsMargins(px(4), px(4), px(4), px(8));
+  inCard->setSpacing(px(8));
+  text_ = new QTextBrowser(card);
+  text_->setFrameShape(QFrame::NoFrame);
+  text_->setProperty("role", "mono");  // no field around it
+  text_->setOpenLinks(false);
+  text_->setAccessibleName(tr("About the chosen plugin or item"));
+  text_->document()->setDocumentMargin(px(12));
+  inCard->addWidget(text_, 1);
+  change_ = new QPushButton(card);
+  change_->setAccessibleName(tr("Change the chosen plugin"));  // its text says how
+  auto* buttons = new QHBoxLayout;
+  buttons->setContentsMargins(px(12), 0, px(12), px(4));
+  buttons->addWidget(change_);
+  buttons->addStretch();
+  inCard->addLayout(buttons);
+  column->addWidget(card);
+  stack_->addWidget(shown);
+  connect(change_, &QPushButton::clicked, this, &PluginsPage::onChange);
+
+  auto* other = new QWidget(stack_);
+  auto* inOther = new QVBoxLayout(other);
+  inOther->setContentsMargins(px(24), px(24), px(24), px(24));
+  inOther->setSpacing(px(12));
+  message_ = new QLabel(other);
+  message_->setWordWrap(true);
+  message_->setAlignment(Qt::AlignCenter);
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  retry_ = new QPushButton(tr("Probe again"), other);
+  connect(retry_, &QPushButton::clicked, probe_, &QAction::trigger);
+  inOther->addStretch(1);
+  inOther->addWidget(message_);
+  inOther->addWidget(retry_, 0, Qt::AlignHCenter);
+  inOther->addStretch(2);
+  stack_->addWidget(other);
+  return stack_;
+}
+
+}  // namespace vitrine::ui
