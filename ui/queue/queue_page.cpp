@@ -1,5 +1,6 @@
 #include "ui/queue/queue_page.h"
 
+#include <QFontMetrics>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QVBoxLayout>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "ui/queue/queue_delegate.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -112,6 +114,11 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent) : Page(parent), work
     fillMenu(menu);
     if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
   });
+  offerMenu(view_, {}, [this](QMenu& menu) { fillMenu(menu); });
+  for (QAction* action : {front_, up_, down_, remove_, limit_, device_})
+    action->setProperty(kWhyNot, tr("select a run that waits"));
+  pauseRun_->setProperty(kWhyNot, tr("select a run in progress"));
+  resumeRun_->setProperty(kWhyNot, tr("select a run that was interrupted or has ended"));
   connect(view_, &QTreeView::activated, this, [this](const QModelIndex& index) {
     if (index.data(QueueModel::IdRole).toLongLong() != 0)
       workbench_.showPage(QStringLiteral("monitor"));
@@ -319,9 +326,11 @@ void QueuePage::setColumns() {
                                        "%2px; } QHeaderView::section:first { padding-left: %2px; }")
                             .arg(px(8))
                             .arg(px(12)));
+  // "88 min 88 s left" is never cut.
+  const int time = QFontMetrics(bodyFont()).horizontalAdvance(tr("%1 left").arg(duration(5328)));
   const std::pair<int, int> widths[] = {{QueueModel::DeviceColumn, px(90)},
                                         {QueueModel::LimitColumn, px(90)},
-                                        {QueueModel::TimeColumn, px(110)}};
+                                        {QueueModel::TimeColumn, time + px(24)}};
   for (const auto& [column, width] : widths) {
     header->setSectionResizeMode(column, QHeaderView::Fixed);
     header->resizeSection(column, width);

@@ -331,8 +331,21 @@ void StartPage::showGoOn() {
       about += QStringLiteral(" \u00b7 ") + QString::fromStdString(row.reason);
     goOnRows_->addWidget(startRow(name, about, act));
   }
+  const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
+  if (waiting > 0) {
+    auto* open = new QPushButton(tr("Queue"));
+    open->setAccessibleName(tr("Show the queue"));
+    connect(open, &QPushButton::clicked, this,
+            [this] { workbench_.showPage(QStringLiteral("queue")); });
+    goOnRows_->addWidget(
+        startRow(waiting == 1 ? tr("1 run waits in the queue")
+                              : tr("%1 runs wait in the queue").arg(count(waiting)),
+                 queue.mode == QueueMode::Running ? tr("it starts by itself when a device is free")
+                                                  : tr("the queue is paused: nothing new starts"),
+                 open));
+  }
   const std::size_t hidden = shown.size() > kMostRows ? shown.size() - kMostRows : 0;
-  if (shown.empty()) {
+  if (shown.empty() && waiting == 0) {
     goOnText_->setText(
         tr("Nothing is running and nothing was interrupted. Runs that a crash or a "
            "pause ended are offered here and go on from their newest checkpoint."));
@@ -340,7 +353,7 @@ void StartPage::showGoOn() {
     goOnText_->setText(
         tr("%1 more are on the Queue page.").arg(count(static_cast<qint64>(hidden))));
   }
-  goOnText_->setVisible(shown.empty() || hidden > 0);
+  goOnText_->setVisible((shown.empty() && waiting == 0) || hidden > 0);
   resumeAll_->setVisible(queue.resumable.size() > 1);
 }
 

@@ -121,6 +121,11 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
   studio.workbench.queue().settle();
   const QueueEntry* entry = studio.workbench.queue().view().entry(interrupted);
   EXPECT_NE(entry, nullptr) << "it waits in the queue";
+  startOf(window)->settle();
+  QPushButton* queue = buttonNamed(*window.currentPage(), QStringLiteral("Show the queue"));
+  ASSERT_NE(queue, nullptr) << "and the page says so instead of nothing";
+  queue->click();
+  EXPECT_EQ(startOf(window), nullptr);
 }
 
 TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
