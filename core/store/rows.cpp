@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/run_store.h"
 
 namespace vitrine {
 
@@ -139,14 +140,17 @@ std::string shown(std::string_view text) {
   return line;
 }
 
-std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
-  // The path comes from the file: it must not lead anywhere else.
-  const std::filesystem::path path = relativePath;
-  if (path.empty() || path.is_absolute()) return {};
-  for (const auto& part : path) {
+std::filesystem::path placeBelow(const std::filesystem::path& folder,
+                                 const std::filesystem::path& relative) {
+  if (relative.empty() || relative.is_absolute()) return {};
+  for (const auto& part : relative) {
     if (part == "..") return {};
   }
-  std::ifstream stream(folder / path, std::ios::binary | std::ios::ate);
+  return folder / relative;
+}
+
+std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
+  std::ifstream stream(placeBelow(folder, relativePath), std::ios::binary | std::ios::ate);
   if (!stream) return {};
   constexpr std::streamoff kTail = 4096;
   const std::streamoff size = stream.tellg();

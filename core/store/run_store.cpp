@@ -113,6 +113,14 @@ void storeProgress(Database& database, std::int64_t run, const ProgressRecord& p
       .run();
 }
 
+/// What is written into a copy never reaches the database that it is a copy of.
+void refuseCopies(Database& database) {
+  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'mirror_of'");
+  if (!row.step()) return;
+  throw RefusedError("'" + database.file().string() + "' is a copy of " + shown(row.text(0)) +
+                     ", which is only read; open that one");
+}
+
 }  // namespace
 
 RunStore::RunStore(const std::filesystem::path& file, OpenMode mode) {
@@ -123,7 +131,10 @@ RunStore::RunStore(const std::filesystem::path& file, OpenMode mode) {
   openSchema(*database_);
   const std::string why = whyCheckIsNeeded(file);
   if (!why.empty()) checkAfterError(mode, why);
-  if (mode != OpenMode::ReadOnly) Spool::storeAll(*this);
+  if (mode != OpenMode::ReadOnly) {
+    refuseCopies(*database_);
+    Spool::storeAll(*this);
+  }
 }
 
 /// \throws StoreError  it is damaged and was to be written

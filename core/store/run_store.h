@@ -29,6 +29,9 @@ class StoreSink;
 /// `<name>.files` beside `database`: checkpoints and logs. Paths in rows are relative to it.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(
     const std::filesystem::path& database);
+/// `relative` below `folder`; "" where it leads anywhere else: paths in a database may be hostile.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path placeBelow(
+    const std::filesystem::path& folder, const std::filesystem::path& relative);
 
 enum class OpenMode {
   ReadWriteCreate,

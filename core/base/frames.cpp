@@ -1,4 +1,4 @@
-#include "app/vitrine/serve_frames.h"
+#include "core/base/frames.h"
 
 #include <unistd.h>
 
@@ -7,14 +7,14 @@
 #include <cerrno>
 #include <cstring>
 
-namespace vitrine::app {
+namespace vitrine {
 
 namespace {
 
-constexpr int kDeepest = 32;
+constexpr int kDeepestFrame = 32;
 
 /// Reads until `bytes` is full. \returns how many came before the end of the stream
-std::size_t readFull(int fd, std::span<std::uint8_t> bytes) {
+std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t got = ::read(fd, bytes.data() + done, bytes.size() - done);
@@ -27,7 +27,7 @@ std::size_t readFull(int fd, std::span<std::uint8_t> bytes) {
 }
 
 /// Walks over CBOR without building anything: the depth is known before a value is made of it.
-class DepthGuard : public Json::json_sax_t {
+class FrameDepth : public Json::json_sax_t {
  public:
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -36,10 +36,10 @@ class DepthGuard : public Json::json_sax_t {
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool start_object(std::size_t) override { return ++depth_ <= kDeepestFrame; }
   bool key(string_t&) override { return true; }
   bool end_object() override { return leave(); }
-  bool start_array(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool start_array(std::size_t) override { return ++depth_ <= kDeepestFrame; }
   bool end_array() override { return leave(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     return false;
@@ -57,7 +57,7 @@ class DepthGuard : public Json::json_sax_t {
 
 std::optional<std::vector<std::uint8_t>> readFrame(int fd) {
   std::array<std::uint8_t, 4> head{};
-  const std::size_t got = readFull(fd, head);
+  const std::size_t got = readBytes(fd, head);
   if (got == 0) return std::nullopt;
   if (got < head.size()) throw BrokenStream("the stream ended within the length of a frame");
   std::size_t size = 0;
@@ -70,17 +70,17 @@ std::optional<std::vector<std::uint8_t>> readFrame(int fd) {
   while (bytes.size() < size) {
     const std::size_t before = bytes.size();
     bytes.resize(before + std::min(size - before, std::size_t{1} << 20));
-    if (readFull(fd, std::span(bytes).subspan(before)) < bytes.size() - before)
+    if (readBytes(fd, std::span(bytes).subspan(before)) < bytes.size() - before)
       throw BrokenStream("the stream ended within a frame");
   }
   return bytes;
 }
 
 Json frameMap(std::span<const std::uint8_t> bytes) {
-  DepthGuard guard;
+  FrameDepth guard;
   if (!Json::sax_parse(bytes.begin(), bytes.end(), &guard, Json::input_format_t::cbor))
     throw std::invalid_argument("the frame is no CBOR value of at most " +
-                                std::to_string(kDeepest) + " levels");
+                                std::to_string(kDeepestFrame) + " levels");
   Json map = Json::from_cbor(bytes.begin(), bytes.end(), true, false);
   if (!map.is_object()) throw std::invalid_argument("the frame is no CBOR map");
   return map;
@@ -104,4 +104,4 @@ bool FrameWriter::write(const Json& map) {
   return !isBroken_;
 }
 
-}  // namespace vitrine::app
+}  // namespace vitrine

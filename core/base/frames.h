@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/foundation_export.h"
 
-namespace vitrine::app {
+namespace vitrine {
 
 /// Bytes of a frame's map, at most.
 constexpr std::size_t kLargestFrame = std::size_t{64} << 20;
 
 /// The stream cannot be followed any further: what comes next is not the beginning of a frame.
-class BrokenStream : public std::runtime_error {
+class VITRINE_FOUNDATION_EXPORT BrokenStream : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -26,14 +27,14 @@ class BrokenStream : public std::runtime_error {
 /// The next frame's bytes; nullopt at the end of the stream between two frames. Memory grows with
 /// what arrives, never with what a length claims.
 /// \throws BrokenStream  a length of 0 or above kLargestFrame, an end within a frame, a read error
-[[nodiscard]] std::optional<std::vector<std::uint8_t>> readFrame(int fd);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<std::vector<std::uint8_t>> readFrame(int fd);
 
 /// What a frame says. \throws std::invalid_argument  no CBOR, no map, deeper than 32 levels, or
 /// bytes behind it; the stream goes on with the next frame
-[[nodiscard]] Json frameMap(std::span<const std::uint8_t> bytes);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json frameMap(std::span<const std::uint8_t> bytes);
 
 /// Writes whole frames, from any thread.
-class FrameWriter {
+class VITRINE_FOUNDATION_EXPORT FrameWriter {
  public:
   explicit FrameWriter(int fd) : fd_(fd) {}
   /// \returns false  nobody reads any more; this and all later frames are dropped
@@ -45,4 +46,4 @@ class FrameWriter {
   bool isBroken_ = false;
 };
 
-}  // namespace vitrine::app
+}  // namespace vitrine
