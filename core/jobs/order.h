@@ -1,0 +1,57 @@
+// What people ask of the queue and of runs, as a value: carried out here, or sent to the machine
+// that has the database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/jobs/queue.h"
+#include "core/store/run_store.h"
+
+namespace vitrine {
+
+struct Order {
+  enum class What {
+    Enqueue,   ///< `runs` into the queue, at its `end`; what has a checkpoint goes on from it
+    Start,     ///< the same, but those that wait keep their place unless `end` is the front
+    Remove,    ///< waiting `runs` out of the queue
+    Move,      ///< waiting `runs` before the run `before`, 0: behind all others
+    Limit,     ///< `seconds` of running time, 0: none
+    Device,    ///< `device`, "": as configured
+    Pause,     ///< `runs` in progress at a checkpoint, and out of the queue
+    Stop,      ///< `runs`, at a checkpoint
+    Delete,    ///< `runs`, their results and files
+    Mode,      ///< the queue goes on or pauses after what is in progress
+    PauseAll,  ///< the queue pauses, and what is in progress at a checkpoint
+  };
+  What what = What::Enqueue;
+  std::vector<std::int64_t> runs;
+  std::int64_t before = 0;
+  double seconds = 0;
+  std::string device;
+  QueueMode mode = QueueMode::Running;
+  QueueEnd end = QueueEnd::Back;
+};
+
+/// What came of it.
+struct OrderOutcome {
+  std::vector<std::int64_t> runs;  ///< that it was done to
+  QueueMode mode = QueueMode::Running;
+  std::int64_t entries = 0;  ///< in the queue, after it
+  std::string trouble;       ///< why it was not done to another one; "" when it was done to all
+};
+
+/// Does as much as can be done: the outcome names it.
+/// \throws Error  nothing of it could be done, with the reason
+VITRINE_STORE_EXPORT OrderOutcome carryOut(const Order& order, RunStore& store, JobQueue& queue);
+
+[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const Order& order);
+/// \throws ConfigError  a field is missing or of another type; names it
+[[nodiscard]] VITRINE_STORE_EXPORT Order orderFromJson(const Json& json);
+[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const OrderOutcome& outcome);
+/// \throws ConfigError
+[[nodiscard]] VITRINE_STORE_EXPORT OrderOutcome outcomeFromJson(const Json& json);
+
+}  // namespace vitrine

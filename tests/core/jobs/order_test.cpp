@@ -1,0 +1,124 @@
+// What people ask of the queue, as a value.
+#include "core/jobs/order.h"
+
+#include <gmock/gmock.h>
+
+#include "core/jobs/remote_place.h"
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::messageOf;
+using What = Order::What;
+
+class Orders : public testing::StoreTest {
+ protected:
+  std::vector<std::int64_t> waiting(int number) {
+    std::vector<std::int64_t> runs;
+    for (int i = 0; i < number; ++i) runs.push_back(addRun(store));
+    queue.enqueue(runs, {});
+    return runs;
+  }
+  std::vector<std::int64_t> order() {
+    std::vector<std::int64_t> runs;
+    for (const QueueEntry& entry : queue.list()) runs.push_back(entry.run);
+    return runs;
+  }
+  OrderOutcome give(What what, std::vector<std::int64_t> runs, std::int64_t before = 0) {
+    Order order;
+    order.what = what;
+    order.runs = std::move(runs);
+    order.before = before;
+    return carryOut(order, store, queue);
+  }
+
+  RunStore store{file()};
+  JobQueue queue{store};
+};
+
+TEST_F(Orders, MoveKeepsTheOrderOfThoseThatMove) {
+  const auto runs = waiting(5);
+  give(What::Move, {runs[3], runs[4]}, runs[1]);
+  EXPECT_THAT(order(), ElementsAre(runs[0], runs[3], runs[4], runs[1], runs[2]));
+  give(What::Move, {runs[0], runs[3]});
+  EXPECT_THAT(order(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
+  // Before one that moves itself: before the next one that stays.
+  give(What::Move, {runs[1], runs[2]}, runs[1]);
+  EXPECT_THAT(order(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
+}
+
+TEST_F(Orders, DoWhatCanBeDoneAndSayWhyTheRestWasNot) {
+  const std::int64_t alive = addRunning(store), ended = addRun(store);
+  const OrderOutcome outcome = give(What::Delete, {alive, ended});
+  EXPECT_THAT(outcome.runs, ElementsAre(ended));
+  EXPECT_THAT(outcome.trouble, HasSubstr("run " + std::to_string(alive)));
+  EXPECT_THAT(messageOf<RefusedError>([&] { give(What::Delete, {alive}); }), HasSubstr("run"));
+}
+
+TEST_F(Orders, StartLeavesAWaitingRunInItsPlaceAndEnqueueTakesOnlyWhatCanWait) {
+  const auto runs = waiting(2);
+  EXPECT_TRUE(give(What::Start, {runs[0]}).runs.empty());
+  EXPECT_THAT(order(), ElementsAre(runs[0], runs[1]));
+  const std::int64_t alive = addRunning(store);
+  EXPECT_TRUE(give(What::Enqueue, {alive}).runs.empty());
+  EXPECT_EQ(give(What::Start, {addRun(store)}).entries, 3);
+}
+
+TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
+  for (const What what :
+       {What::Enqueue, What::Start, What::Remove, What::Move, What::Limit, What::Device,
+        What::Pause, What::Stop, What::Delete, What::Mode, What::PauseAll}) {
+    Order order;
+    order.what = what;
+    order.runs = {3, 1};
+    order.before = what == What::Move ? 7 : 0;
+    order.seconds = what == What::Limit ? 0.5 : 0;
+    order.device = what == What::Device ? "cuda:1" : "";
+    order.mode = what == What::Mode ? QueueMode::AfterCurrent : QueueMode::Running;
+    order.end = QueueEnd::Front;
+    const Json json = toJson(order);
+    EXPECT_EQ(toJson(orderFromJson(json)), json);
+    EXPECT_EQ(orderFromJson(json).before, order.before);
+    EXPECT_EQ(orderFromJson(json).mode, order.mode);
+  }
+}
+
+TEST_F(Orders, FromElsewhereAreRefusedWithTheFieldThatIsWrong) {
+  const auto refusal = [](const char* json) {
+    return messageOf<ConfigError>([&] { static_cast<void>(orderFromJson(Json::parse(json))); });
+  };
+  EXPECT_THAT(refusal("[]"), HasSubstr("no map"));
+  EXPECT_THAT(refusal(R"({"what": "stop"})"), HasSubstr("'runs' names none"));
+  EXPECT_THAT(refusal(R"({"what": "stop", "runs": ["x"]})"), HasSubstr("'runs' is of another"));
+  EXPECT_THAT(refusal(R"({"what": "mode", "mode": "off"})"), HasSubstr("not 'off'"));
+}
+
+TEST(RemotePlaces, AreReadAndWrittenAsPeopleWriteThem) {
+  for (const char* text :
+       {"ssh://lab/data/lab.sqlite", "ssh://me@lab.example.org:2222/~/runs/lab.sqlite",
+        "ssh://lab/a b/it's.sqlite?program=/opt/vitrine/bin/vitrine"})
+    EXPECT_EQ(remotePlace(text).url(), text);
+  const RemotePlace place = remotePlace("ssh://me@lab:2222/~/it's.sqlite");
+  EXPECT_EQ(place.file, "~/it's.sqlite");
+  const auto words = place.command();
+  EXPECT_EQ(words.back(), "exec 'vitrine' serve --db ~/'it'\\''s.sqlite'");
+  EXPECT_EQ(words[words.size() - 2], "me@lab");
+  EXPECT_THAT(words, ::testing::IsSupersetOf({"-p", "2222", "BatchMode=yes", "--"}));
+  EXPECT_NE(place.copy(), remotePlace("ssh://me@lab/~/it's.sqlite").copy());
+}
+
+TEST(RemotePlaces, ThatCouldBeTakenForSomethingElseAreRefused) {
+  for (const char* text : {"lab:/data", "ssh://", "ssh://lab", "ssh://lab/", "ssh:///data/x",
+                           "ssh://-oProxyCommand=x/y", "ssh://a b/x", "ssh://lab;x/y",
+                           "ssh://lab:0/x", "ssh://lab:99999/x", "ssh://lab:x/y", "ssh://lab/x\ny",
+                           "ssh://lab/x?program=", "ssh://lab/x?program=-x"})
+    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(remotePlace(text)); }),
+                HasSubstr("write ssh://host/data/lab.sqlite"))
+        << text;
+}
+
+}  // namespace
+}  // namespace vitrine
