@@ -2,12 +2,18 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/jobs/remote_place.h"
 
 namespace vitrine::app {
 
 namespace fs = std::filesystem;
 
 fs::path databaseOf(const CommandLine& line) {
+  if (isRemotePlace(line.database())) {
+    const RemotePlace place = remotePlace(line.database());
+    throw ConfigError("'" + line.database() + "' is on another machine: run `ssh " + place.host +
+                      " vitrine ... --db " + place.file + "`, or open it in the window");
+  }
   return line.database().empty() ? defaultDatabase() : fs::absolute(line.database());
 }
 

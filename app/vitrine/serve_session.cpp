@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "app/vitrine/serve_fields.h"
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
+#include "core/store/mirror.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {
@@ -22,35 +24,11 @@ constexpr std::size_t kRowsPerFrame = 500;
 constexpr std::size_t kDefaultRows = 100'000;
 constexpr auto kWatchPause = std::chrono::milliseconds(250);
 
-/// \throws BadRequest  it is not there, or of another type
-std::string textOf(const Json& request, const char* key) {
-  const auto found = request.find(key);
-  if (found == request.end() || !found->is_string())
-    throw BadRequest(std::string("'") + key + "' has to be a text");
-  return found->get<std::string>();
-}
-
 /// An id as the key of a table: no two are alike, whatever bytes a text holds.
 std::string keyOf(const Json& id) {
   return id.is_string() ? "t" + id.get<std::string>()
                         : "i" + (id.is_number_integer() ? std::to_string(id.get<std::int64_t>())
                                                         : std::string());
-}
-
-std::int64_t integerOf(const Json& request, const char* key,
-                       std::optional<std::int64_t> otherwise) {
-  const auto found = request.find(key);
-  if (found == request.end() && otherwise) return *otherwise;
-  if (found == request.end() || !found->is_number_integer())
-    throw BadRequest(std::string("'") + key + "' has to be an integer");
-  return found->get<std::int64_t>();
-}
-
-bool flagOf(const Json& request, const char* key) {
-  const auto found = request.find(key);
-  if (found == request.end()) return false;
-  if (!found->is_boolean()) throw BadRequest(std::string("'") + key + "' has to be true or false");
-  return found->get<bool>();
 }
 
 /// How errors are called in answers, by what the program ends with.
@@ -65,6 +43,19 @@ std::string kindOf(int exitCode) {
     default:
       return "failed";
   }
+}
+
+const std::vector<std::string> kOperations{"hello",   "describe", "query", "watch", "copy",  "log",
+                                           "enqueue", "request",  "order", "edit",  "cancel"};
+
+std::string namesOf(const std::vector<std::string>& list) {
+  std::string names;
+  for (const std::string& name : list) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+std::int64_t schemaOf(RunStore& store) {
+  return store.query("PRAGMA user_version").rows.at(0).at(0).get<std::int64_t>();
 }
 
 Json rowOf(const RunRow& run) {
@@ -159,6 +150,8 @@ ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer)
   lanes_["query"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["change"] = std::make_unique<Lane>(*this, Waiting::Kept);
+  lanes_["order"] = std::make_unique<Lane>(*this, Waiting::Kept);
+  lanes_["copy"] = std::make_unique<Lane>(*this, Waiting::Kept);
 }
 
 ServeSession::~ServeSession() {
@@ -187,11 +180,10 @@ bool ServeSession::take(const Json& request) {
       fail(task.id, "protocol", "the first request is 'hello'");
     return isGreeted_;
   }
-  static const std::map<std::string, std::string> kLanes{{"describe", "describe"},
-                                                         {"query", "query"},
-                                                         {"watch", "watch"},
-                                                         {"enqueue", "change"},
-                                                         {"request", "change"}};
+  static const std::map<std::string, std::string> kLanes{
+      {"describe", "describe"}, {"query", "query"},    {"watch", "watch"},
+      {"enqueue", "change"},    {"request", "change"}, {"order", "order"},
+      {"edit", "order"},        {"copy", "copy"},      {"log", "copy"}};
   const auto lane = kLanes.find(task.op);
   if (task.op == "hello" || task.op == "cancel") {
     work(task);
@@ -199,8 +191,7 @@ bool ServeSession::take(const Json& request) {
   }
   if (lane == kLanes.end()) {
     fail(task.id, "protocol",
-         "there is no operation '" + task.op +
-             "'; there are hello, describe, query, watch, enqueue, request, cancel");
+         "there is no operation '" + task.op + "'; there are " + namesOf(kOperations));
     return true;
   }
   {
@@ -231,6 +222,10 @@ void ServeSession::work(const Task& task) {
     if (task.op == "query") return query(task);
     if (task.op == "watch") return watch(task);
     if (task.op == "enqueue") return enqueue(task);
+    if (task.op == "copy") return copy(task);
+    if (task.op == "log") return log(task);
+    if (task.op == "order") return order(task);
+    if (task.op == "edit") return edit(task);
     return this->request(task);
   } catch (const BadRequest& problem) {
     fail(task.id, "protocol", problem.what());
@@ -254,17 +249,17 @@ void ServeSession::hello(const Task& task) {
   Json uuid = store.query("SELECT value FROM meta WHERE key = 'uuid'").rows.at(0).at(0);
   const Worker self = thisWorker();
   isGreeted_ = true;
-  answer(task,
-         {{"protocol", kProtocol},
-          {"vitrine", VITRINE_VERSION},
-          {"host", self.host},
-          {"pid", self.pid},
-          {"largest_frame", kLargestFrame},
-          {"operations", {"hello", "describe", "query", "watch", "enqueue", "request", "cancel"}},
-          {"database",
-           {{"file", std::filesystem::absolute(database_).string()},
-            {"uuid", std::move(uuid)},
-            {"change", store.lastChange()}}}});
+  answer(task, {{"protocol", kProtocol},
+                {"vitrine", VITRINE_VERSION},
+                {"host", self.host},
+                {"pid", self.pid},
+                {"largest_frame", kLargestFrame},
+                {"operations", kOperations},
+                {"database",
+                 {{"file", std::filesystem::absolute(database_).string()},
+                  {"uuid", std::move(uuid)},
+                  {"schema", schemaOf(store)},
+                  {"change", store.lastChange()}}}});
 }
 
 void ServeSession::cancel(const Task& task) {
@@ -329,7 +324,6 @@ void ServeSession::watch(const Task& task) {
       seen = std::max(seen, newest);
       for (std::size_t at = 0; at < rows.size() || at == 0; at += kRowsPerFrame) {
         const std::size_t end = std::min(at + kRowsPerFrame, rows.size());
-        if (rows.empty() && deleted.empty() && !isFirst) break;
         Json part = Json::array();
         for (std::size_t i = at; i < end; ++i) part.push_back(rowOf(rows[i]));
         const bool isLast = end == rows.size();

@@ -9,20 +9,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <thread>
 
-#include "app/vitrine/serve_frames.h"
+#include "core/base/frames.h"
 #include "core/base/json.h"
 
-namespace vitrine::app {
+namespace vitrine {
+class MirrorSource;
+}
 
-/// A request that is not understood: unknown operation, missing or wrong field.
-class BadRequest : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace vitrine::app {
 
 class ServeSession {
  public:
@@ -59,6 +56,10 @@ class ServeSession {
   void enqueue(const Task& task);
   void request(const Task& task);
   void cancel(const Task& task);
+  void copy(const Task& task);
+  void log(const Task& task);
+  void order(const Task& task);
+  void edit(const Task& task);
   void answer(const Task& task, Json fields);
   /// An answer that others follow.
   void part(const Task& task, Json fields);
@@ -67,6 +68,7 @@ class ServeSession {
 
   std::filesystem::path database_;
   FrameWriter& writer_;
+  std::unique_ptr<MirrorSource> source_;  ///< of the lane that copies
   bool isGreeted_ = false;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;  ///< by id as text

@@ -143,6 +143,56 @@ def greet(command):
     return client, hello
 
 
+def play_copy(client, run):
+    tables = {}
+
+    def take(known=None):
+        """Everything that is sent of the run into `tables`; which tables that were."""
+        sent, done = set(), False
+        while not done:
+            parts = client.all(client.send(op="copy", run=run, **({"known": known} if known else {})))
+            for part in parts[:-1]:
+                rows = [dict(zip(part["columns"], row)) for row in part["rows"]]
+                tables[part["table"]] = rows if part["again"] else tables.get(part["table"], []) + rows
+                sent.add(part["table"])
+            done = parts[-1]["all"]
+        return sent
+
+    take()
+    check(tables["run"][0]["id"] == run and tables["run"][0]["state"] == "done", "the row of the run")
+    points = client.ask(op="query", sql="SELECT count(*) FROM metrics WHERE run_id = %d" % run)["rows"][0][0]
+    here = len(tables.get("metric_tail", [])) + sum(row["count"] for row in tables.get("metric_chunk", []))
+    check(here == points, "every point: %d of %d" % (here, points))
+    check(all(isinstance(row["data"], bytes) for row in tables.get("metric_chunk", [])), "blobs are bytes")
+    known = {}
+    for table in ("edit", "event", "clock_chunk", "metric_chunk", "artifact", "generated_image", "metric_tail"):
+        key = "sequence" if table == "metric_tail" else "id"
+        rows = tables.get(table, [])
+        total = sum(row["last_sequence"] for row in rows) if table == "metric_chunk" else 0
+        known[table] = {"rows": len(rows), "last": max([row[key] for row in rows], default=-1), "check": total}
+    check(not take(known) & set(known), "what is known is not sent again")
+    shared = {part["table"] for part in client.all(client.send(op="copy", run=0))[:-1]}
+    check({"experiment", "metric_name"} <= shared, "what belongs to no run")
+
+    log = client.ask(op="log", run=run)
+    check(log["from"] + len(log["data"]) == log["size"], "the end of the log")
+    check(client.ask(op="log", run=run, **{"from": log["size"]})["data"] == b"", "nothing behind it")
+    check(error_of(client.ask(op="copy", run="x")) == "protocol", "a run that is no number")
+
+
+def play_orders(client, run):
+    seen = client.ask(op="edit", run=run, field="note", text="mine")["version"]
+    check(client.ask(op="edit", run=run, field="note", text="theirs", based_on=seen)["version"] == seen + 1, "an edit")
+    late = client.ask(op="edit", run=run, field="note", text="late", based_on=seen)
+    check(late["theirs"] == "theirs" and late["version"] == seen + 1, "an edit that came too late")
+    check(error_of(client.ask(op="edit", run=run, field="colour", text="")) == "protocol", "a field that is none")
+    paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
+    check(paused["mode"] == "paused" and paused["runs"] == [], "the queue is paused")
+    check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and goes on")
+    check(error_of(client.ask(op="order", order={"what": "dance"})) == "config", "an order that is none")
+    check(error_of(client.ask(op="order", order={"what": "stop", "runs": [run]})) == "refused", "it has ended")
+
+
 def play(program, database, experiment):
     command = [program, "serve", "--db", database]
 
@@ -217,7 +267,10 @@ def play(program, database, experiment):
     check(rows["rows"][0][0] > 0, "its curve is there")
     check(error_of(client.ask(op="request", run=ids[0], what="stop")) == "refused", "it has ended")
     check(error_of(client.ask(op="request", run=ids[0], what="dance")) == "protocol", "an unknown request")
+    play_copy(client, ids[0])
+    play_orders(client, ids[0])
     check(client.ask(op="request", run=ids[0], what="delete")["state"] is None, "it is deleted")
+    check(error_of(client.ask(op="copy", run=ids[0])) == "not_found", "no copy of a run that is gone")
     client.wait(lambda: any(ids[0] in one.get("deleted", []) for one in client.answers[watch]))
     check(client.ask(op="cancel", of=watch)["known"] is True, "the watch is known")
     client.wait(lambda: client.answers[watch][-1].get("ended"))

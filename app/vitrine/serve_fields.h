@@ -1,0 +1,25 @@
+// Fields of a request to `vitrine serve`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "core/base/json.h"
+
+namespace vitrine::app {
+
+/// A request that is not understood: unknown operation, missing or wrong field.
+class BadRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// \throws BadRequest  it is not there, or of another type
+[[nodiscard]] std::string textOf(const Json& request, const char* key);
+[[nodiscard]] std::int64_t integerOf(const Json& request, const char* key,
+                                     std::optional<std::int64_t> otherwise);
+[[nodiscard]] bool flagOf(const Json& request, const char* key);
+
+}  // namespace vitrine::app

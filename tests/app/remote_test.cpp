@@ -1,0 +1,274 @@
+// A database on another machine: the copy in the window's process, over a stand-in for ssh and over
+// a real sshd on the loopback address.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/jobs/order.h"
+#include "core/jobs/remote_mirror.h"
+#include "core/store/run_store.h"
+#include "tests/app/program.h"
+#include "tests/app/ssh_server.h"
+
+namespace vitrine::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Link = RemoteState::Link;
+
+/// Looks fifty times a second, for half a minute at most.
+template <typename Holds>
+bool soon(const Holds& holds) {
+  for (int i = 0; i < 1500; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old, hadOne_ = true;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { hadOne_ ? ::setenv(name_, old_.c_str(), 1) : ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::string old_;
+  bool hadOne_ = false;
+};
+
+void writeProgram(const std::string& file, const std::string& text) {
+  std::ofstream(file) << text;
+  ::chmod(file.c_str(), 0755);
+}
+
+class RemoteDatabase : public ::testing::Test {
+ protected:
+  RemoteDatabase()
+      : data("XDG_DATA_HOME", scratch.path("data")),
+        cache("XDG_CACHE_HOME", scratch.path("cache")),
+        ssh("VITRINE_SSH", scratch.path("ssh")) {
+    // Runs the last word as a shell there would, and says which process it is.
+    writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\necho $$ > '" +
+                                          scratch.path("pid") + "'\nexec sh -c \"$last\"\n");
+    std::filesystem::copy_file(sharedDatabase(), database);
+    if (std::filesystem::exists(filesFolder(sharedDatabase()))) {
+      std::filesystem::copy(filesFolder(sharedDatabase()), filesFolder(database),
+                            std::filesystem::copy_options::recursive);
+    }
+  }
+  [[nodiscard]] RemotePlace place() const {
+    return remotePlace("ssh://lab" + database + "?program=" VITRINE_PROGRAM);
+  }
+  void open() {
+    mirror = std::make_unique<RemoteMirror>(place(), [this](const RemoteState& state) {
+      const std::lock_guard lock(mutex);
+      states.push_back(state);
+    });
+  }
+  [[nodiscard]] bool isNow(Link link) {
+    return soon([&] {
+      const std::lock_guard lock(mutex);
+      return !states.empty() && states.back().link == link;
+    });
+  }
+  [[nodiscard]] RemoteState state() {
+    const std::lock_guard lock(mutex);
+    return states.back();
+  }
+  [[nodiscard]] Json ask(Json request) {
+    auto promise = std::make_shared<std::promise<Json>>();
+    auto answer = promise->get_future();
+    mirror->send(std::move(request), [promise](const Json& last) { promise->set_value(last); });
+    return answer.wait_for(std::chrono::seconds(60)) == std::future_status::ready ? answer.get()
+                                                                                  : Json("none");
+  }
+  [[nodiscard]] RunStore copy() const { return RunStore(mirror->file(), OpenMode::ReadOnly); }
+  void dropLink() const {
+    int pid = 0;
+    std::ifstream(scratch.path("pid")) >> pid;
+    ASSERT_GT(pid, 1);
+    ::kill(pid, SIGKILL);
+  }
+
+  Scratch scratch;
+  const std::string database = scratch.path("lab.sqlite");
+  const Variable data, cache, ssh;
+  std::mutex mutex;
+  std::vector<RemoteState> states;
+  std::unique_ptr<RemoteMirror> mirror;
+};
+
+TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  RunStore there(database);
+  ASSERT_EQ(copy().runs().size(), there.runs().size());
+  const std::int64_t run = there.runs().front().id;
+  EXPECT_EQ(copy().config(run), there.config(run));
+  ASSERT_FALSE(there.metricNames(run).empty());
+  for (const std::string& name : there.metricNames(run))
+    EXPECT_EQ(copy().points(run, name).size(), there.points(run, name).size()) << name;
+  there.setNote(run, "seen from afar");
+  EXPECT_TRUE(soon([&] { return copy().note(run) == "seen from afar"; }));
+  there.deleteRun(run);
+  EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
+}
+
+TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  RunStore there(database);
+  const std::size_t runs = there.runs().size();
+  const std::int64_t run = there.runs().front().id;
+  writeProgram(scratch.path("ssh"), "#!/bin/sh\necho 'lab: no route to host' >&2\nexit 255\n");
+  dropLink();
+  ASSERT_TRUE(soon([&] { return state().sentence == "lab: no route to host"; }));
+  EXPECT_EQ(state().link, Link::Lost);
+  EXPECT_EQ(copy().runs().size(), runs);
+  EXPECT_EQ(ask({{"op", "order"}}).at("error").at("kind"), "link");
+  there.setNote(run, "while nobody looked");
+  writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
+  mirror->tryNow();
+  ASSERT_TRUE(soon([&] { return copy().note(run) == "while nobody looked"; }));
+  EXPECT_TRUE(isNow(Link::Linked));
+}
+
+TEST_F(RemoteDatabase, ASecondWindowBeginsWithWhatTheFirstHasRead) {
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  const std::size_t runs = copy().runs().size();
+  mirror.reset();
+  writeProgram(scratch.path("ssh"), "#!/bin/sh\nexit 255\n");
+  open();
+  EXPECT_EQ(copy().runs().size(), runs);
+  ASSERT_TRUE(isNow(Link::Lost));
+  EXPECT_EQ(state().sentence, "it ended without a word");
+}
+
+TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  RunStore there(database);
+  const std::int64_t run = there.runs().front().id;
+  Json edit{{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", "typed here"}};
+  edit["based_on"] = there.version(run, RunField::Note);
+  const std::int64_t version = ask(edit).at("version").get<std::int64_t>();
+  EXPECT_EQ(there.note(run), "typed here");
+  EXPECT_EQ(version, there.version(run, RunField::Note));
+  edit["text"] = "typed by somebody who had not seen it";
+  EXPECT_EQ(ask(edit).at("theirs"), "typed here");
+  EXPECT_EQ(there.note(run), "typed here");
+
+  Order order;
+  order.what = Order::What::Mode;
+  order.mode = QueueMode::Paused;
+  EXPECT_EQ(outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).mode,
+            QueueMode::Paused);
+  RunStore reader = copy();
+  EXPECT_TRUE(soon([&] { return JobQueue(reader).mode() == QueueMode::Paused; }));
+  order.what = Order::What::Delete;
+  order.runs = {run};
+  EXPECT_EQ(outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).runs, order.runs);
+  EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
+  EXPECT_THAT(ask({{"op", "order"}, {"order", {{"what", "explode"}}}}).at("error").at("message"),
+              HasSubstr("'what' is one of enqueue"));
+}
+
+TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
+  RunStore there(database);
+  const RunRow run = there.runs().front();
+  const std::filesystem::path log = filesFolder(database) / ("run-" + run.uuid) / "run.log";
+  std::filesystem::create_directories(log.parent_path());
+  std::ofstream(log, std::ios::trunc) << "first line\n";
+  there.setLogFile(run.id, "run-" + run.uuid + "/run.log");
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  const auto copied = [&] {
+    std::ifstream stream(filesFolder(mirror->file()) / copy().run(run.id).logFile);
+    return std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  };
+  EXPECT_THAT(copied(), IsEmpty());
+  mirror->follow({run.id});
+  EXPECT_TRUE(soon([&] { return copied() == "first line\n"; }));
+  std::ofstream(log, std::ios::app) << "second line\n";
+  EXPECT_TRUE(soon([&] { return copied() == "first line\nsecond line\n"; }));
+  std::ofstream(log, std::ios::trunc) << "anew\n";
+  EXPECT_TRUE(soon([&] { return copied() == "anew\n"; }));
+}
+
+TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
+  RemotePlace other = place();
+  other.program = "/nowhere/vitrine";
+  RemoteState last;
+  {
+    RemoteMirror none(other, [&](const RemoteState& now) {
+      const std::lock_guard lock(mutex);
+      states.push_back(now);
+    });
+    ASSERT_TRUE(isNow(Link::Lost));
+    EXPECT_THAT(state().sentence, HasSubstr("/nowhere/vitrine"));
+  }
+  const Variable none("VITRINE_SSH", "/nowhere/ssh");
+  states.clear();
+  open();
+  ASSERT_TRUE(isNow(Link::Lost));
+  EXPECT_THAT(state().sentence, HasSubstr("'/nowhere/ssh' cannot be started"));
+}
+
+TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
+  SshServer server(scratch.path("sshd"));
+  if (!server.trouble().empty()) GTEST_SKIP() << server.trouble();
+  const Variable real("VITRINE_SSH", server.command());
+  // Of a login there: what the server gives to a session.
+  mirror = std::make_unique<RemoteMirror>(
+      remotePlace("ssh://127.0.0.1:" + std::to_string(server.port()) + database + "?program=" +
+                  server.program(VITRINE_PROGRAM,
+                                 {{"XDG_DATA_HOME", scratch.path("data")},
+                                  {"XDG_CACHE_HOME", (sharedFolder() / "cache").string()}})),
+      [this](const RemoteState& now) {
+        const std::lock_guard lock(mutex);
+        states.push_back(now);
+      });
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence << "\n" << server.log();
+  std::ifstream file(sharedSingle());
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const Json queued =
+      ask({{"op", "enqueue"}, {"experiment", text}, {"overrides", {"train.steps=3"}}});
+  ASSERT_TRUE(queued.contains("ids")) << queued.dump();
+  const std::int64_t run = queued.at("ids").at(0).get<std::int64_t>();
+  // The link drops while it works: nothing is lost, and the copy catches up.
+  server.dropSessions();
+  EXPECT_TRUE(soon([&] {
+    RunStore reader = copy();
+    for (const RunRow& row : reader.runs()) {
+      if (row.id == run) return row.state == RunState::Done && row.step == 3;
+    }
+    return false;
+  })) << state().sentence
+      << "\n"
+      << server.log();
+  EXPECT_EQ(copy().points(run, "train/loss").size(),
+            RunStore(database).points(run, "train/loss").size());
+}
+
+}  // namespace
+}  // namespace vitrine::test
