@@ -14,8 +14,10 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/jobs/remote_place.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_file.h"
+#include "ui/remote/remote_link.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
@@ -31,6 +33,7 @@ namespace ui = vitrine::ui;
 
 struct Options {
   std::filesystem::path database;
+  std::optional<vitrine::RemotePlace> place;  ///< of a database on another machine
   QString page, artifact, screenshot, theme;
   QString figure, out;
   std::vector<std::int64_t> runs;
@@ -80,8 +83,10 @@ Options parse(const QCoreApplication& application) {
       "  vitrine-studio --page monitor --run 1,2 --screenshot curves.png --size 1200x800"));
   parser.addHelpOption();
   parser.addVersionOption();
-  const QCommandLineOption db(QStringLiteral("db"), QStringLiteral("Experiment database."),
-                              QStringLiteral("file"));
+  const QCommandLineOption db(
+      QStringLiteral("db"),
+      QStringLiteral("Experiment database; ssh://lab/data/lab.sqlite is one on another machine."),
+      QStringLiteral("file"));
   const QCommandLineOption page(
       QStringLiteral("page"),
       QStringLiteral("Page to open; with --screenshot the page alone is drawn."),
@@ -129,6 +134,8 @@ Options parse(const QCoreApplication& application) {
   parser.process(application);
 
   Options options;
+  if (vitrine::isRemotePlace(parser.value(db).toStdString()))
+    options.place = vitrine::remotePlace(parser.value(db).toStdString());
   options.database = parser.isSet(db) ? std::filesystem::path(parser.value(db).toStdString())
                                       : vitrine::defaultDatabase();
   options.page = parser.value(page);
@@ -202,6 +209,19 @@ void waitFor(int milliseconds) {
   QEventLoop loop;
   QTimer::singleShot(milliseconds, &loop, &QEventLoop::quit);
   loop.exec();
+}
+
+// Until all that is there is here: a picture is drawn once.
+void waitForLink(ui::RemoteLink& link) {
+  QEventLoop loop;
+  const auto look = [&] {
+    const auto now = link.state().link;
+    if (now == vitrine::RemoteState::Link::Linked || now == vitrine::RemoteState::Link::Lost)
+      loop.quit();
+  };
+  QObject::connect(&link, &ui::RemoteLink::stateChanged, &loop, look);
+  loop.exec();
+  if (!link.isLinked()) throw Error(link.sentence().toStdString());
 }
 
 void select(ui::StudioWorkbench& workbench, const std::vector<std::int64_t>& runs) {
@@ -331,9 +351,16 @@ int runStudio(int argc, char** argv) {
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
   ui::applyTheme(ui::themeFromString(options.theme.isEmpty() ? stored : options.theme));
 
+  std::unique_ptr<ui::RemoteLink> link;
   std::unique_ptr<ui::StudioWorkbench> opened;
   try {
-    opened = std::make_unique<ui::StudioWorkbench>(options.database);
+    if (options.place) {
+      link = std::make_unique<ui::RemoteLink>(*options.place);
+      if (isWithoutWindow) waitForLink(*link);
+      opened = std::make_unique<ui::StudioWorkbench>(*link);
+    } else {
+      opened = std::make_unique<ui::StudioWorkbench>(options.database);
+    }
   } catch (const Error& error) {
     if (!isWithoutWindow) sayInAWindow(error);
     throw;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_store.h"
+#include "ui/remote/remote_link.h"
 
 namespace vitrine::ui {
 
@@ -97,7 +98,8 @@ EnqueueProcess::~EnqueueProcess() {
 
 void EnqueueProcess::start(const std::string& text, const std::string& title,
                            const std::filesystem::path& database, QueueEnd end) {
-  if (process_ != nullptr) return;
+  if (isRunning()) return;
+  if (link_ != nullptr) return startThere(text, end);
   // The program works in that folder: a relative name would mean another place there.
   const std::filesystem::path folder =
       std::filesystem::absolute(filesFolder(database)) / "experiments";
@@ -142,6 +144,25 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
   connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
     answer(status == QProcess::NormalExit ? code : -1);
   });
+}
+
+void EnqueueProcess::startThere(const std::string& text, QueueEnd end) {
+  isAsked_ = true;
+  link_->send({{"op", "enqueue"}, {"experiment", text}, {"front", end == QueueEnd::Front}}, this,
+              [this](const Json& answer) {
+                isAsked_ = false;
+                try {
+                  throwAnswered(answer);
+                  Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
+                } catch (const LinkError& error) {
+                  // What was accepted there is done there.
+                  Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
+                                   "it again.")
+                                    .arg(QString::fromUtf8(error.what())));
+                } catch (const std::exception& error) {
+                  Q_EMIT failed(QString::fromUtf8(error.what()));
+                }
+              });
 }
 
 void EnqueueProcess::answer(int exitCode) {

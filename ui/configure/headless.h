@@ -15,6 +15,8 @@
 
 namespace vitrine::ui {
 
+class RemoteLink;
+
 /// Ends a process that nobody wants an answer of any more, without waiting: it goes by itself, and
 /// `owner` hears nothing of it. nullptr is nobody.
 void abandon(QProcess* process, QObject* owner);
@@ -47,19 +49,25 @@ class EnqueueProcess : public QObject {
   using QObject::QObject;
   ~EnqueueProcess() override;
 
+  /// From now on runs are put into the queue of that machine, by `enqueue` of
+  /// resources/docs/serve.md.
+  void setLink(RemoteLink* link) { link_ = link; }
   /// Saves the text as `<db>.files/experiments/<time>-<title>.toml` and starts; finished() or
   /// failed() answers. \throws Error  the file cannot be written, the program does not start
   void start(const std::string& text, const std::string& title,
              const std::filesystem::path& database, QueueEnd end);
-  [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
+  [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }
 
  Q_SIGNALS:
   void finished(const std::vector<std::int64_t>& runs);
   void failed(const QString& sentence);
 
  private:
+  void startThere(const std::string& text, QueueEnd end);
   void answer(int exitCode);
 
+  RemoteLink* link_ = nullptr;
+  bool isAsked_ = false;  ///< the other machine
   QPointer<QProcess> process_;
   QString out_, log_;  ///< files: a pipe would end with the window, and the process with it
 };

@@ -1,7 +1,9 @@
 // What can be done on the Queue page: actions, menus, and the changes behind them.
 #include <QInputDialog>
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
@@ -127,94 +129,72 @@ void QueuePage::fillMenu(QMenu& menu) {
 }
 
 void QueuePage::pauseQueue(QueueMode mode) {
-  workbench_.queue().change([mode](RunStore& store, JobQueue& queue) {
-    queue.setMode(mode);
+  Order order;
+  order.what = mode == QueueMode::Paused ? Order::What::PauseAll : Order::What::Mode;
+  order.mode = mode;
+  workbench_.queue().order(order, [mode](const OrderOutcome& outcome) {
     if (mode == QueueMode::AfterCurrent) {
-      return queue.mode() == QueueMode::Paused ? tr("The queue is paused: nothing is in progress.")
+      return outcome.mode == QueueMode::Paused ? tr("The queue is paused: nothing is in progress.")
                                                : tr("The queue pauses after what is in progress.");
     }
-    std::int64_t paused = 0;
-    for (const std::int64_t run : queue.inProgress()) {
-      try {
-        pauseRun(store, run);
-        ++paused;
-      } catch (const RefusedError&) {  // it ends just now
-      }
-    }
-    return paused == 0 ? tr("The queue is paused.")
-                       : tr("The queue is paused; %1 at a checkpoint and first when it goes on.")
-                             .arg(counted(paused, tr("run pauses"), tr("runs pause")));
+    return outcome.runs.empty()
+               ? tr("The queue is paused.")
+               : tr("The queue is paused; %1 at a checkpoint and first when it goes on.")
+                     .arg(counted(std::ssize(outcome.runs), tr("run pauses"), tr("runs pause")));
   });
 }
 
 void QueuePage::resumeQueue() {
-  workbench_.queue().change([](RunStore&, JobQueue& queue) {
-    queue.setMode(QueueMode::Running);
-    return tr("The queue goes on with %1.")
-        .arg(counted(static_cast<std::int64_t>(queue.list().size()), tr("run"), tr("runs")));
+  Order order;
+  order.what = Order::What::Mode;
+  workbench_.queue().order(order, [](const OrderOutcome& outcome) {
+    return tr("The queue goes on with %1.").arg(counted(outcome.entries, tr("run"), tr("runs")));
   });
 }
 
 void QueuePage::pauseRuns() {
-  const auto runs = selected(Section::Running);
-  if (runs.empty()) return;
-  workbench_.queue().change([runs](RunStore& store, JobQueue& queue) {
-    for (const std::int64_t run : runs) {
-      pauseRun(store, run);
-      queue.remove(run);
-    }
+  give(Order::What::Pause, selected(Section::Running), [](const OrderOutcome& outcome) {
     return tr("Asked %1 to pause: the step is finished, a checkpoint written, the device freed.")
-        .arg(counted(static_cast<std::int64_t>(runs.size()), tr("run"), tr("runs")));
+        .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
   });
 }
 
 void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, QueueEnd end) {
-  if (runs.empty()) return;
-  workbench_.queue().change([runs, end](RunStore& store, JobQueue& queue) {
-    std::vector<std::int64_t> wanted;
-    for (const std::int64_t run : runs) {
-      if (canChange(store.run(run).state, RunState::Queued)) wanted.push_back(run);
-    }
-    queue.enqueue(wanted, {}, end);
+  Order order;
+  order.what = Order::What::Enqueue;
+  order.end = end;
+  give(order, runs, [](const OrderOutcome& outcome) {
     return tr("%1 in the queue; what has a checkpoint goes on from it.")
-        .arg(counted(static_cast<std::int64_t>(wanted.size()), tr("run is"), tr("runs are")));
+        .arg(counted(std::ssize(outcome.runs), tr("run is"), tr("runs are")));
   });
 }
 
 void QueuePage::removeRuns() {
-  const auto runs = selected(Section::Waiting);
-  if (runs.empty()) return;
-  workbench_.queue().change([runs](RunStore&, JobQueue& queue) {
-    std::int64_t removed = 0;
-    for (const std::int64_t run : runs) removed += queue.remove(run) ? 1 : 0;
+  give(Order::What::Remove, selected(Section::Waiting), [](const OrderOutcome& outcome) {
     return tr("Removed %1 from the queue; Start puts them back.")
-        .arg(counted(removed, tr("run"), tr("runs")));
+        .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
   });
 }
 
-void QueuePage::move(const std::vector<std::int64_t>& runs, std::int64_t before) {
+void QueuePage::give(Order order, const std::vector<std::int64_t>& runs,
+                     QueueDesk::Sentence sentence) {
   if (runs.empty()) return;
-  const auto waiting = model_.runsOf(Section::Waiting);
-  workbench_.queue().change([runs, before, waiting](RunStore&, JobQueue& queue) {
-    const auto isMoved = [&](std::int64_t run) {
-      return std::find(runs.begin(), runs.end(), run) != runs.end();
-    };
-    if (before != 0) {
-      // Before the first of those that stay when it is moved itself.
-      std::int64_t target = before;
-      for (auto it = std::find(waiting.begin(), waiting.end(), before);
-           it != waiting.end() && isMoved(target); ++it)
-        target = *it;
-      if (isMoved(target)) return QString();
-      for (const std::int64_t run : runs) queue.moveBefore(run, target);
-      return QString();
-    }
-    for (const std::int64_t run : runs) {
-      const auto entries = queue.list();
-      if (!entries.empty() && entries.back().run != run) queue.moveAfter(run, entries.back().run);
-    }
-    return QString();
-  });
+  order.runs = runs;
+  workbench_.queue().order(order, std::move(sentence));
+}
+
+void QueuePage::give(Order::What what, const std::vector<std::int64_t>& runs,
+                     QueueDesk::Sentence sentence) {
+  Order order;
+  order.what = what;
+  give(order, runs, std::move(sentence));
+}
+
+void QueuePage::move(const std::vector<std::int64_t>& runs, std::int64_t before) {
+  Order order;
+  order.what = Order::What::Move;
+  order.before = before;
+  give(order, runs);
 }
 
 void QueuePage::moveBy(int places) {
@@ -236,12 +216,10 @@ void QueuePage::moveBy(int places) {
 }
 
 void QueuePage::setLimit(double seconds) {
-  const auto runs = selected(Section::Waiting);
-  if (runs.empty()) return;
-  workbench_.queue().change([runs, seconds](RunStore&, JobQueue& queue) {
-    for (const std::int64_t run : runs) queue.setTimeLimit(run, seconds);
-    return QString();
-  });
+  Order order;
+  order.what = Order::What::Limit;
+  order.seconds = seconds;
+  give(order, selected(Section::Waiting));
 }
 
 void QueuePage::askLimit() {
@@ -270,12 +248,10 @@ void QueuePage::fillDeviceMenu() {
 }
 
 void QueuePage::setDevice(const std::string& device) {
-  const auto runs = selected(Section::Waiting);
-  if (runs.empty()) return;
-  workbench_.queue().change([runs, device](RunStore&, JobQueue& queue) {
-    for (const std::int64_t run : runs) queue.setDevice(run, device);
-    return QString();
-  });
+  Order order;
+  order.what = Order::What::Device;
+  order.device = device;
+  give(order, selected(Section::Waiting));
 }
 
 }  // namespace vitrine::ui

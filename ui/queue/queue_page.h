@@ -66,6 +66,8 @@ class QueuePage : public Page {
   void setLimit(double seconds);
   void askLimit();
   void setDevice(const std::string& device);
+  void give(Order order, const std::vector<std::int64_t>& runs, QueueDesk::Sentence sentence = {});
+  void give(Order::What what, const std::vector<std::int64_t>& runs, QueueDesk::Sentence sentence);
   void fillDeviceMenu();
 
   Workbench& workbench_;

@@ -9,7 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
+#include "core/jobs/remote_place.h"
 #include "core/store/file_probe.h"
+#include "ui/remote/remote_link.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -56,6 +58,7 @@ FileDesk::~FileDesk() {
 }
 
 void FileDesk::open(const QString& file) {
+  if (isRemotePlace(file.toStdString())) return openDatabase(file);
   const QFileInfo info(file);
   const QString shown = QDir::toNativeSeparators(file);
   if (!info.exists()) {
@@ -132,7 +135,23 @@ void FileDesk::openFolder(const QString& folder) {
   }
 }
 
+void FileDesk::openWindow(const QString& place, const QString& what) {
+  const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
+                                                 {QStringLiteral("--db"), place});
+  workbench_.say(isStarted ? tr("Opened %1 in a window of its own.").arg(what)
+                           : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+}
+
 void FileDesk::openDatabase(const QString& file) {
+  if (isRemotePlace(file.toStdString())) {
+    try {
+      const RemotePlace place = remotePlace(file.toStdString());
+      openWindow(QString::fromStdString(place.url()), QString::fromStdString(place.url()));
+    } catch (const Error& error) {
+      workbench_.say(QString::fromUtf8(error.what()));
+    }
+    return;
+  }
   if (isProbing_) {
     workbench_.say(tr("One file at a time: the one before is still being looked at."));
     return;
@@ -167,15 +186,18 @@ void FileDesk::databaseProbed(const QString& file, const ProbedFile& probed) {
     return;
   }
   // A window shows one database: another one opens beside it.
-  const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
-                                                 {QStringLiteral("--db"), file});
-  workbench_.say(isStarted ? tr("Opened %1, %2, in a window of its own.")
-                                 .arg(QDir::toNativeSeparators(file),
-                                      counted(probed.runs, tr("run"), tr("runs")))
-                           : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+  openWindow(file, tr("%1, %2,").arg(QDir::toNativeSeparators(file),
+                                     counted(probed.runs, tr("run"), tr("runs"))));
 }
 
 void FileDesk::import(const QString& file) {
+  if (RemoteLink* link = workbench_.link()) {
+    workbench_.say(
+        tr("%1 is imported where the database is: copy it to %2 and run `vitrine import` "
+           "there.")
+            .arg(QFileInfo(file).fileName(), link->host()));
+    return;
+  }
   if (import_ != nullptr) {
     imports_ << file;
     return;

@@ -32,7 +32,8 @@ class FileDesk : public QObject {
   /// experiment files and folders of images open in Configure, weights are listed. What cannot be
   /// done is said, with what can.
   void open(const QString& file);
-  /// Opens a database in a window of its own, once a process of its own has looked at it.
+  /// Opens a database in a window of its own, once a process of its own has looked at it; one on
+  /// another machine (ssh://lab/data/lab.sqlite) at once.
   void openDatabase(const QString& file);
 
   [[nodiscard]] bool isImporting() const { return import_ != nullptr; }
@@ -45,6 +46,7 @@ class FileDesk : public QObject {
 
  private:
   void openFolder(const QString& folder);
+  void openWindow(const QString& place, const QString& what);
   void import(const QString& file);
   void importEnded();
   void databaseProbed(const QString& file, const ProbedFile& probed);

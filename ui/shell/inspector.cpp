@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
 
@@ -354,18 +355,25 @@ void Inspector::showConfig() {
 }
 
 /// What others wrote meanwhile, where nothing was typed here. The version is read before the text:
-/// a change between the two is met when this one is saved.
+/// a change between the two is met when this one is saved. What waits for the link to another
+/// machine is newer than what was read from there.
 void Inspector::showEdits() {
   RunStore& store = workbench_.store();
+  const auto waiting = [this](RunField field) {
+    RemoteLink* link = workbench_.link();
+    return link != nullptr ? link->waiting(run_, field) : nullptr;
+  };
   const std::int64_t note = store.version(run_, RunField::Note);
   if (note != noteVersion_ && !note_->document()->isModified() && !noteConflict_->isOpen()) {
     const QSignalBlocker quiet(note_);
-    note_->setPlainText(QString::fromStdString(store.note(run_)));
+    const std::string* typed = waiting(RunField::Note);
+    note_->setPlainText(QString::fromStdString(typed != nullptr ? *typed : store.note(run_)));
     noteVersion_ = note;
   }
   const std::int64_t tags = store.version(run_, RunField::Tags);
   if (tags != tagsVersion_ && !tags_->isModified() && !tagsConflict_->isOpen()) {
-    tags_->setText(tagLine(store.tags(run_)));
+    const std::string* typed = waiting(RunField::Tags);
+    tags_->setText(tagLine(typed != nullptr ? split(*typed, '\n') : store.tags(run_)));
     tagsVersion_ = tags;
   }
 }
@@ -373,36 +381,46 @@ void Inspector::showEdits() {
 void Inspector::saveNote() {
   noteLater_.stop();
   if (run_ == 0 || noteConflict_->isOpen()) return;
-  try {
-    noteVersion_ =
-        workbench_.store().setNote(run_, note_->toPlainText().toStdString(), noteVersion_);
-    note_->document()->setModified(false);
-  } catch (const EditConflict& conflict) {
-    noteConflict_->open(QString::fromStdString(conflict.theirs), conflict.version);
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
-  }
+  const std::int64_t run = run_;
+  const QString text = note_->toPlainText();
+  workbench_.edit(run, RunField::Note, text.toStdString(), noteVersion_, this,
+                  [this, run, text](const EditOutcome& outcome) {
+                    if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
+                    if (run != run_ || !outcome.trouble.isEmpty()) return;
+                    if (outcome.isConflict) {
+                      noteConflict_->open(QString::fromStdString(outcome.theirs), outcome.version);
+                      return;
+                    }
+                    if (!outcome.isWaiting) noteVersion_ = outcome.version;
+                    if (note_->toPlainText() == text) note_->document()->setModified(false);
+                  });
 }
 
-std::vector<std::string> Inspector::typedTags() const {
-  std::vector<std::string> tags;
+std::string Inspector::joinedTags() const {
+  std::string tags;
   for (const QString& tag : tags_->text().split(QLatin1Char(','), Qt::SkipEmptyParts)) {
-    if (!tag.trimmed().isEmpty()) tags.push_back(tag.trimmed().toStdString());
+    if (!tag.trimmed().isEmpty()) tags += (tags.empty() ? "" : "\n") + tag.trimmed().toStdString();
   }
   return tags;
 }
 
 void Inspector::saveTags() {
   if (run_ == 0 || tagsConflict_->isOpen() || !tags_->isModified()) return;
-  try {
-    tagsVersion_ = workbench_.store().setTags(run_, typedTags(), tagsVersion_);
-    tags_->setModified(false);
-  } catch (const EditConflict& conflict) {
-    QString theirs = QString::fromStdString(conflict.theirs);
-    tagsConflict_->open(theirs.replace(QLatin1Char('\n'), QStringLiteral(", ")), conflict.version);
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
-  }
+  const std::int64_t run = run_;
+  const QString typed = tags_->text();
+  workbench_.edit(run, RunField::Tags, joinedTags(), tagsVersion_, this,
+                  [this, run, typed](const EditOutcome& outcome) {
+                    if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
+                    if (run != run_ || !outcome.trouble.isEmpty()) return;
+                    if (outcome.isConflict) {
+                      QString theirs = QString::fromStdString(outcome.theirs);
+                      tagsConflict_->open(theirs.replace(QLatin1Char('\n'), QStringLiteral(", ")),
+                                          outcome.version);
+                      return;
+                    }
+                    if (!outcome.isWaiting) tagsVersion_ = outcome.version;
+                    if (tags_->text() == typed) tags_->setModified(false);
+                  });
 }
 
 void Inspector::keepMine(RunField field) {
@@ -436,16 +454,17 @@ void Inspector::takeTheirs(RunField field) {
 
 /// Stores what was typed, or has it kept beside what somebody else wrote.
 void Inspector::keepTyped(RunField field) {
-  RunStore& store = workbench_.store();
-  try {
-    if (field == RunField::Note && note_->document()->isModified())
-      store.setNote(run_, note_->toPlainText().toStdString(), noteVersion_);
-    if (field == RunField::Tags && tags_->isModified())
-      store.setTags(run_, typedTags(), tagsVersion_);
-  } catch (const EditConflict&) {  // it is among the edits now
-  } catch (const Error&) {         // the run or the database is gone
+  const bool isNote = field == RunField::Note;
+  // Where somebody else was faster it is among the edits now; where the run is gone, so is the
+  // note.
+  const auto nobodyWaits = [](const EditOutcome&) {};
+  if (isNote && note_->document()->isModified()) {
+    workbench_.edit(run_, field, note_->toPlainText().toStdString(), noteVersion_, nullptr,
+                    nobodyWaits);
+  } else if (!isNote && tags_->isModified()) {
+    workbench_.edit(run_, field, joinedTags(), tagsVersion_, nullptr, nobodyWaits);
   }
-  (field == RunField::Note ? noteConflict_ : tagsConflict_)->hide();
+  (isNote ? noteConflict_ : tagsConflict_)->hide();
 }
 
 void Inspector::leaveEdits() {

@@ -64,7 +64,7 @@ class Inspector : public QWidget {
   void keepTyped(RunField field);
   void keepMine(RunField field);
   void takeTheirs(RunField field);
-  [[nodiscard]] std::vector<std::string> typedTags() const;
+  [[nodiscard]] std::string joinedTags() const;  ///< one a line
   QWidget* section(const QString& title, QWidget* right, QWidget* content);
 
   StudioWorkbench& workbench_;

@@ -58,6 +58,7 @@ void LogTail::readMore() {
     if (document()->isEmpty()) setPlaceholderText(tr("There is no log at %1.").arg(path_));
     return;
   }
+  if (!placeholderText().isEmpty()) setPlaceholderText(QString());
   if (file.size() < position_) {  // written anew
     position_ = 0;
     clear();

@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
+#include "ui/remote/link_bar.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/plot_accessible.h"
@@ -102,7 +103,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   const bool isEmpty = workbench_.store().lastChange() == 0;
   if (!showPage(isEmpty ? QStringLiteral("start") : wanted)) showPage(QStringLiteral("monitor"));
   runsPanel_->view().setFocus();  // arrows choose runs at once
-  rememberDatabase(QString::fromStdString(workbench_.store().file().string()));
+  rememberDatabase(placeNow());
 }
 
 void MainWindow::makePages() {
@@ -119,7 +120,18 @@ void MainWindow::makePages() {
     layout->setContentsMargins(0, 0, 0, 0);
     tabs_->addTab(place, factory.title);
   }
-  setCentralWidget(tabs_);
+  if (RemoteLink* link = workbench_.link()) {
+    auto* middle = new QWidget;
+    auto* rows = new QVBoxLayout(middle);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(new LinkBar(*link));
+    rows->addWidget(tabs_, 1);
+    setCentralWidget(middle);
+    connect(link, &RemoteLink::stateChanged, this, &MainWindow::updateFile);
+  } else {
+    setCentralWidget(tabs_);
+  }
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     if (index >= 0) showPage(pages()[static_cast<std::size_t>(index)].id);
   });
@@ -317,6 +329,17 @@ void MainWindow::updateQueue() {
 }
 
 void MainWindow::updateFile() {
+  if (RemoteLink* link = workbench_.link()) {
+    const QString name = link->url().section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1);
+    fileLabel_->setText(fileLabel_->fontMetrics().elidedText(
+        tr("%1 on %2 \u00b7 %3")
+            .arg(name, link->host(), link->isLinked() ? tr("linked") : tr("no link")),
+        Qt::ElideMiddle, px(340)));
+    fileLabel_->setToolTip(
+        tr("%1\n%2\nCopy on this machine: %3")
+            .arg(link->url(), link->sentence(), QString::fromStdString(link->file().string())));
+    return;
+  }
   const QFileInfo file(QString::fromStdString(workbench_.store().file().string()));
   const QString name =
       fileLabel_->fontMetrics().elidedText(file.fileName(), Qt::ElideMiddle, px(260));

@@ -81,9 +81,11 @@ class MainWindow : public QMainWindow {
   void storeLayout();
   void configureFrom(std::int64_t run);
   void chooseDatabase();
+  void askPlace();
   void chooseFile();
   void showImport(const QString& file);
   void showWeights(const QString& file);
+  [[nodiscard]] QString placeNow();  ///< of the database, as it is opened again
   void fillRecent();
   void fillLayouts();
   void nameLayout();
@@ -129,9 +131,9 @@ class MainWindow : public QMainWindow {
           *newFrom_ = nullptr, *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr,
           *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr,
           *toggleTheme_ = nullptr, *reset_ = nullptr, *paletteAction_ = nullptr,
-          *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr, *undo_ = nullptr,
-          *redo_ = nullptr, *ownReset_ = nullptr, *ownKeep_ = nullptr, *nameLayout_ = nullptr,
-          *export_ = nullptr, *howTo_ = nullptr, *documents_ = nullptr;
+          *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr, *openThere_ = nullptr,
+          *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr, *ownKeep_ = nullptr,
+          *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr, *documents_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

@@ -4,6 +4,8 @@
 #include <QDropEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QProgressDialog>
 
@@ -24,6 +26,21 @@ void MainWindow::chooseDatabase() {
   if (!chosen.isEmpty()) files_.openDatabase(chosen);
 }
 
+void MainWindow::askPlace() {
+  QInputDialog dialog(this);
+  dialog.setWindowTitle(tr("Open a database on another machine"));
+  dialog.setLabelText(
+      tr("Where it is. Your own ssh is used, with its keys and host names; Vitrine has to be "
+         "installed there."));
+  dialog.setTextValue(QStringLiteral("ssh://"));
+  dialog.resize(px(460), dialog.sizeHint().height());
+  if (auto* field = dialog.findChild<QLineEdit*>()) {
+    field->setPlaceholderText(QStringLiteral("ssh://me@lab/data/experiments.sqlite"));
+    field->setAccessibleName(tr("Place of the database"));
+  }
+  if (dialog.exec() == QDialog::Accepted) files_.openDatabase(dialog.textValue().trimmed());
+}
+
 void MainWindow::chooseFile() {
   const QString chosen = QFileDialog::getOpenFileName(
       this, tr("Open or import a file"), QString(),
@@ -32,10 +49,14 @@ void MainWindow::chooseFile() {
   if (!chosen.isEmpty()) files_.open(chosen);
 }
 
+QString MainWindow::placeNow() {
+  if (RemoteLink* link = workbench_.link()) return link->url();
+  return QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+}
+
 void MainWindow::fillRecent() {
   recentMenu_->clear();
-  const QString here =
-      QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+  const QString here = placeNow();
   for (const QString& file : recentDatabases()) {
     if (file == here) continue;
     QString title = fontMetrics().elidedText(file, Qt::ElideMiddle, px(420));

@@ -31,6 +31,8 @@ void MainWindow::makeActions() {
                     [this] { workbench_.newFromRun(workbench_.selection().current()); });
   newFrom_->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
+  openThere_ = action(tr("Open database on another &machine\u2026"), {}, [this] { askPlace(); });
+  openThere_->setToolTip(tr("Over your own ssh: ssh://lab/data/lab.sqlite"));
   openFile_ = action(tr("Open or &import file\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
                      [this] { chooseFile(); });
   openFile_->setToolTip(
@@ -100,6 +102,7 @@ void MainWindow::makeMenus() {
   file->addActions({new_, open_});
   recentMenu_ = file->addMenu(tr("Open &recent"));
   connect(recentMenu_, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+  file->addAction(openThere_);
   file->addAction(openFile_);
   file->addSeparator();
   file->addAction(export_);

@@ -24,6 +24,7 @@
 namespace vitrine::ui {
 
 class Figure;
+class RemoteLink;
 
 /// What every page may use. Owned by the main window, which outlives the pages.
 class Workbench : public QObject {
@@ -53,6 +54,9 @@ class Workbench : public QObject {
   virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
   /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
   virtual void openFile(const QString& file) = 0;
+  /// To the machine that has the database, of which store() is a copy that is only read; nullptr
+  /// where the database is here.
+  [[nodiscard]] virtual RemoteLink* link() { return nullptr; }
   /// Whether the list of runs is on the screen: curves need a legend where it is not.
   [[nodiscard]] virtual bool isRunListVisible() const { return false; }
 

@@ -14,6 +14,7 @@
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
+#include "ui/remote/remote_link.h"
 
 namespace vitrine::ui {
 namespace {
@@ -161,7 +162,8 @@ std::vector<std::int64_t> QueueView::waiting() const {
 /// What lives on the other thread.
 class QueueDesk::Thread : public QThread {
  public:
-  explicit Thread(std::filesystem::path database) : file(std::move(database)) {
+  Thread(std::filesystem::path database, OpenMode openMode)
+      : file(std::move(database)), mode(openMode) {
     place.moveToThread(this);
     start();
   }
@@ -182,7 +184,7 @@ class QueueDesk::Thread : public QThread {
   /// \throws Error  the database cannot be opened
   void open() {
     if (store) return;
-    store = std::make_unique<RunStore>(file, OpenMode::ReadWrite);
+    store = std::make_unique<RunStore>(file, mode);
     queue = std::make_unique<JobQueue>(*store);
   }
   template <typename Task>
@@ -191,6 +193,7 @@ class QueueDesk::Thread : public QThread {
   }
 
   const std::filesystem::path file;
+  const OpenMode mode;
   QObject place;
   // Only touched on the thread.
   std::unique_ptr<RunStore> store;
@@ -200,8 +203,11 @@ class QueueDesk::Thread : public QThread {
   std::unique_ptr<QTimer> timer;
 };
 
-QueueDesk::QueueDesk(const std::filesystem::path& database, QObject* parent)
-    : QObject(parent), thread_(std::make_unique<Thread>(database)) {}
+QueueDesk::QueueDesk(const std::filesystem::path& database, RemoteLink* link, QObject* parent)
+    : QObject(parent),
+      thread_(std::make_unique<Thread>(database,
+                                       link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWrite)),
+      link_(link) {}
 
 QueueDesk::~QueueDesk() = default;
 
@@ -233,26 +239,65 @@ void QueueDesk::refresh() {
   });
 }
 
-void QueueDesk::change(std::function<QString(RunStore&, JobQueue&)> act) {
-  thread_->run([this, act = std::move(act)] {
-    QString sentence;
+void QueueDesk::order(const Order& order, Sentence sentence) {
+  const auto tell = [this, sentence = std::move(sentence)](const OrderOutcome& outcome) {
+    QString text = sentence ? sentence(outcome) : QString();
+    if (!outcome.trouble.empty())
+      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(outcome.trouble);
+    if (!text.isEmpty()) Q_EMIT said(text);
+  };
+  if (link_ != nullptr) {
+    link_->send({{"op", "order"}, {"order", toJson(order)}}, this,
+                [this, tell](const Json& answer) {
+                  try {
+                    throwAnswered(answer);
+                    tell(outcomeFromJson(answer));
+                  } catch (const std::exception& error) {
+                    Q_EMIT said(QString::fromUtf8(error.what()));
+                  }
+                  // The copy follows: the view changes when it has.
+                  refresh();
+                });
+    return;
+  }
+  thread_->run([this, order, tell] {
+    std::function<void()> after;
     try {
       thread_->open();
-      sentence = act(*thread_->store, *thread_->queue);
+      after = [tell, outcome = carryOut(order, *thread_->store, *thread_->queue)] {
+        tell(outcome);
+      };
     } catch (const std::exception& error) {
-      sentence = QString::fromUtf8(error.what());
+      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); };
     }
     QMetaObject::invokeMethod(
         this,
-        [this, sentence] {
-          if (!sentence.isEmpty()) Q_EMIT said(sentence);
+        [this, after] {
+          after();
           refresh();
         },
         Qt::QueuedConnection);
   });
 }
 
+void QueueDesk::tidy() {
+  if (link_ != nullptr) return;
+  thread_->run([this] {
+    try {
+      thread_->open();
+      thread_->store->reapLostRuns();
+      thread_->queue->tidy();
+    } catch (const std::exception& error) {
+      QMetaObject::invokeMethod(
+          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); },
+          Qt::QueuedConnection);
+    }
+    QMetaObject::invokeMethod(this, &QueueDesk::refresh, Qt::QueuedConnection);
+  });
+}
+
 void QueueDesk::attend() {
+  if (link_ != nullptr) return;
   thread_->run([this] {
     if (thread_->attendant) return;
     thread_->attendant.emplace();

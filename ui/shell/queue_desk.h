@@ -1,5 +1,5 @@
-// The queue as the window uses it: read and changed on a thread of its own, so that the window
-// never waits for a disk or for another process.
+// The queue as the window uses it: read and changed on a thread of its own, or on the machine that
+// has the database, so that the window never waits for a disk or for another process.
 #pragma once
 
 #include <QObject>
@@ -12,9 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "core/jobs/order.h"
 #include "core/jobs/queue.h"
 
 namespace vitrine::ui {
+
+class RemoteLink;
 
 /// The queue at one moment.
 struct QueueView {
@@ -35,18 +38,26 @@ struct QueueView {
 class QueueDesk : public QObject {
   Q_OBJECT
  public:
-  /// Nothing is opened before the first refresh() or change().
-  explicit QueueDesk(const std::filesystem::path& database, QObject* parent = nullptr);
+  /// Nothing is opened before the first refresh() or order().
+  /// \param link  to the machine that has the database, which `database` is a copy of; orders go
+  /// there
+  explicit QueueDesk(const std::filesystem::path& database, RemoteLink* link = nullptr,
+                     QObject* parent = nullptr);
   ~QueueDesk() override;
 
   [[nodiscard]] const QueueView& view() const { return view_; }
   /// Reads again, soon; many calls are one reading.
   void refresh();
-  /// \param act  is called on the thread of the desk; what it returns, or the error it throws, is
-  /// said
-  void change(std::function<QString(RunStore&, JobQueue&)> act);
+  /// What is said of an order that was carried out; "" says nothing. Called in the window's thread.
+  using Sentence = std::function<QString(const OrderOutcome& outcome)>;
+  /// Carries an order out, soon; what it came to, or why it could not be done, is said.
+  void order(const Order& order, Sentence sentence = {});
+  /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
+  /// machine that has the database somebody does that.
+  void tidy();
   /// From now on somebody works on the queue while the window is open: a process of its own is
-  /// started whenever there is something to start and nobody does. It outlives the window.
+  /// started whenever there is something to start and nobody does. It outlives the window. The
+  /// other machine does that by itself.
   void attend();
   /// All that was asked before is done and shown when this returns: for pictures and tests.
   void settle();
@@ -58,6 +69,7 @@ class QueueDesk : public QObject {
  private:
   class Thread;
   std::unique_ptr<Thread> thread_;
+  RemoteLink* link_;
   QueueView view_;
   bool isReading_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 
+#include "core/jobs/remote_place.h"
 #include "ui/shell/settings.h"
 
 namespace vitrine::ui {
@@ -15,14 +16,15 @@ const QString kRecentSetting = QStringLiteral("recent/databases");
 QStringList recentDatabases() {
   QStringList left;
   for (const QString& file : setting(kRecentSetting).toStringList()) {
-    if (QFileInfo::exists(file)) left << file;
+    if (isRemotePlace(file.toStdString()) || QFileInfo::exists(file)) left << file;
   }
   return left;
 }
 
 void rememberDatabase(const QString& file) {
   QStringList all = setting(kRecentSetting).toStringList();
-  const QString absolute = QFileInfo(file).absoluteFilePath();
+  const QString absolute =
+      isRemotePlace(file.toStdString()) ? file : QFileInfo(file).absoluteFilePath();
   all.removeAll(absolute);
   all.prepend(absolute);
   storeSetting(kRecentSetting, all.mid(0, kMostRecent));

@@ -5,7 +5,7 @@
 
 namespace vitrine::ui {
 
-/// Those that are still there.
+/// Those that are still there; one on another machine (ssh://lab/data/lab.sqlite) always.
 [[nodiscard]] QStringList recentDatabases();
 void rememberDatabase(const QString& file);
 void forgetDatabases();

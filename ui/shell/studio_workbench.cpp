@@ -4,16 +4,33 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
 StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject* parent)
+    : StudioWorkbench(database, nullptr, parent) {}
+
+StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
+    : StudioWorkbench(link.file(), &link, parent) {
+  connect(&link, &RemoteLink::said, this, &StudioWorkbench::say);
+  // Logs are copied of the runs that are looked at.
+  const auto follow = [this] { link_->follow(selection_.runs()); };
+  connect(&selection_, &Selection::runsChanged, this, follow);
+  connect(&link, &RemoteLink::stateChanged, this, [this] {
+    if (link_->isLinked() && isCatalogAsked_ && !isCatalogThere_ && !isDescribing_) describe();
+  });
+}
+
+StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLink* link,
+                                 QObject* parent)
     : Workbench(parent),
-      store_(database, OpenMode::ReadWriteCreate),
+      link_(link),
+      store_(database, link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWriteCreate),
       watcher_(store_),
-      queue_(store_.file()) {
+      queue_(store_.file(), link) {
   connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
@@ -29,19 +46,13 @@ StudioWorkbench::~StudioWorkbench() {
 void StudioWorkbench::start() {
   // A process that was killed leaves a row that says `running`.
   try {
-    store_.reapLostRuns();
+    if (link_ == nullptr) store_.reapLostRuns();
   } catch (const Error& error) {
     say(QString::fromUtf8(error.what()));
   }
   watcher_.start();
   queue_.refresh();
-  connect(&reaper_, &QTimer::timeout, this, [this] {
-    queue_.change([](RunStore& store, JobQueue& queue) {
-      store.reapLostRuns();
-      queue.tidy();
-      return QString();
-    });
-  });
+  connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::tidy);
   reaper_.start(10'000);
 }
 
@@ -57,6 +68,7 @@ void StudioWorkbench::askCatalogAgain() {
 void StudioWorkbench::describe() {
   isCatalogAsked_ = true;
   isDescribing_ = true;
+  if (link_ != nullptr) return describeThere();
   if (describing_.joinable()) describing_.join();  // it has posted its answer: nothing to wait for
   describing_ = std::thread([this] {
     Catalog described;
@@ -70,18 +82,36 @@ void StudioWorkbench::describe() {
     // first.
     QMetaObject::invokeMethod(
         this,
-        [this, described = std::move(described), sentence] {
-          isDescribing_ = false;
-          if (!sentence.isEmpty()) {
-            say(sentence);
-            Q_EMIT catalogFailed(sentence);
-            return;
-          }
-          catalog_ = described;
-          Q_EMIT catalogReady();
-        },
+        [this, described = std::move(described), sentence] { catalogCame(described, sentence); },
         Qt::QueuedConnection);
   });
+}
+
+/// The models and tasks of the machine that will run them.
+void StudioWorkbench::describeThere() {
+  link_->send({{"op", "describe"}}, this, [this](const Json& answer) {
+    Catalog described;
+    QString sentence;
+    try {
+      throwAnswered(answer);
+      described = catalogFromJson(answer.at("catalog"));
+    } catch (const std::exception& error) {
+      sentence = QString::fromUtf8(error.what());
+    }
+    catalogCame(described, sentence);
+  });
+}
+
+void StudioWorkbench::catalogCame(const Catalog& described, const QString& sentence) {
+  isDescribing_ = false;
+  if (!sentence.isEmpty()) {
+    say(sentence);
+    Q_EMIT catalogFailed(sentence);
+    return;
+  }
+  catalog_ = described;
+  isCatalogThere_ = true;
+  Q_EMIT catalogReady();
 }
 
 const RunRow* StudioWorkbench::run(std::int64_t id) {
@@ -166,23 +196,20 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd e
            "interrupted or failed."));
     return;
   }
-  queue_.change([wanted, end](RunStore& store, JobQueue& queue) {
-    std::vector<std::int64_t> added;
-    for (const std::int64_t id : wanted) {
-      const auto entry = queue.find(id);
-      // One that waits keeps its place, unless it is to go to the front.
-      if (entry && entry->state == RunState::Queued && end == QueueEnd::Back) continue;
-      added.push_back(id);
-    }
-    if (added.empty()) return tr("These runs are in the queue already.");
-    queue.enqueue(added, {}, end);
-    const auto number = static_cast<std::int64_t>(added.size());
-    const QString who = number == 1
-                            ? tr("Run %1, %2,")
-                                  .arg(added.front())
-                                  .arg(QString::fromStdString(store.run(added.front()).name))
-                            : counted(number, tr("run"), tr("runs"));
-    if (queue.mode() != QueueMode::Running)
+  Order order;
+  order.what = Order::What::Start;
+  order.runs = wanted;
+  order.end = end;
+  queue_.order(order, [this, end](const OrderOutcome& outcome) {
+    if (outcome.runs.empty()) return tr("These runs are in the queue already.");
+    const auto number = static_cast<std::int64_t>(outcome.runs.size());
+    const RunRow* first = run(outcome.runs.front());
+    const QString who =
+        number == 1 ? tr("Run %1, %2,")
+                          .arg(outcome.runs.front())
+                          .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
+                    : counted(number, tr("run"), tr("runs"));
+    if (outcome.mode != QueueMode::Running)
       return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
     const QString where = end == QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
@@ -201,25 +228,51 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     say(tr("None of the selected runs is running."));
     return;
   }
-  queue_.change([wanted](RunStore& store, JobQueue&) {
-    for (const std::int64_t id : wanted) stopRun(store, id);
+  Order order;
+  order.what = Order::What::Stop;
+  order.runs = wanted;
+  queue_.order(order, [](const OrderOutcome& outcome) {
     return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
-        .arg(counted(static_cast<std::int64_t>(wanted.size()), tr("run"), tr("runs")));
+        .arg(counted(static_cast<std::int64_t>(outcome.runs.size()), tr("run"), tr("runs")));
   });
 }
 
 void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
-  std::vector<std::int64_t> gone;
-  for (const std::int64_t id : ids) {
-    try {
-      store_.deleteRun(id);
-      gone.push_back(id);
-    } catch (const Error& error) {
-      say(QString::fromUtf8(error.what()));
-      break;
+  if (ids.empty()) return;
+  Order order;
+  order.what = Order::What::Delete;
+  order.runs = ids;
+  queue_.order(order, [this](const OrderOutcome& outcome) {
+    drop(outcome.runs);
+    return QString();
+  });
+}
+
+void StudioWorkbench::edit(std::int64_t run, RunField field, const std::string& text,
+                           std::int64_t basedOn, QObject* context,
+                           const RemoteLink::OnEdit& onOutcome) {
+  if (link_ != nullptr) return link_->edit(run, field, text, basedOn, context, onOutcome);
+  EditOutcome outcome;
+  try {
+    switch (field) {
+      case RunField::Name:
+        outcome.version = store_.setName(run, text, basedOn);
+        break;
+      case RunField::Note:
+        outcome.version = store_.setNote(run, text, basedOn);
+        break;
+      case RunField::Tags:
+        outcome.version = store_.setTags(run, split(text, '\n'), basedOn);
+        break;
     }
+  } catch (const EditConflict& conflict) {
+    outcome.isConflict = true;
+    outcome.version = conflict.version;
+    outcome.theirs = conflict.theirs;
+  } catch (const Error& error) {
+    outcome.trouble = QString::fromUtf8(error.what());
   }
-  drop(gone);
+  onOutcome(outcome);
 }
 
 void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(run); }

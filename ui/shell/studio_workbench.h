@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ui/remote/remote_link.h"
 #include "ui/shell/page.h"
 
 namespace vitrine::ui {
@@ -19,12 +20,15 @@ class StudioWorkbench final : public Workbench {
   /// Opens the database, made when there is none. \throws StoreError  it is not ours, newer, or
   /// damaged
   explicit StudioWorkbench(const std::filesystem::path& database, QObject* parent = nullptr);
+  /// The database at the other end of `link`, which outlives the workbench.
+  explicit StudioWorkbench(RemoteLink& link, QObject* parent = nullptr);
   ~StudioWorkbench() override;
 
   RunStore& store() override { return store_; }
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   QueueDesk& queue() override { return queue_; }
+  RemoteLink* link() override { return link_; }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
   const RunRow* run(std::int64_t id) override;
@@ -42,6 +46,11 @@ class StudioWorkbench final : public Workbench {
   void openFile(const QString& file) override;
   void stopRuns(const std::vector<std::int64_t>& ids);
   void deleteRuns(const std::vector<std::int64_t>& ids);
+  /// Stores what somebody typed about a run, here or on the other machine. \param text  tags: one a
+  /// line \param onOutcome  is called at once, or when the other machine has answered, unless
+  /// `context` is gone by then
+  void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+            QObject* context, const RemoteLink::OnEdit& onOutcome);
   /// Opens the form filled with the configuration of a run.
   void newFromRun(std::int64_t run);
   /// Reads a row again after this window changed it.
@@ -62,10 +71,14 @@ class StudioWorkbench final : public Workbench {
   void runsRemoved(const std::vector<std::int64_t>& ids);
 
  private:
+  StudioWorkbench(const std::filesystem::path& database, RemoteLink* link, QObject* parent);
   void take(const std::vector<RunRow>& rows);
   void drop(const std::vector<std::int64_t>& ids);
   void describe();
+  void describeThere();
+  void catalogCame(const Catalog& described, const QString& sentence);
 
+  RemoteLink* link_;
   RunStore store_;
   RunWatcher watcher_;
   Selection selection_;
@@ -74,7 +87,7 @@ class StudioWorkbench final : public Workbench {
   QueueDesk queue_;
   QTimer reaper_;
   std::thread describing_;
-  bool isCatalogAsked_ = false;
+  bool isCatalogAsked_ = false, isCatalogThere_ = false;
   bool isDescribing_ = false;
   bool isRunListVisible_ = true;
 };

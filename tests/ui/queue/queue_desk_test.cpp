@@ -69,24 +69,24 @@ TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
   EXPECT_TRUE(view.trouble.isEmpty()) << view.trouble.toStdString();
 }
 
-TEST(QueueDesk, SaysWhatAChangeSaysAndWhatItThrows) {
+TEST(QueueDesk, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   OpenDesk open;
   QSignalSpy said(&open.desk, &QueueDesk::said);
   const std::int64_t run = open.enqueued();
-  open.desk.change([run](RunStore&, JobQueue& queue) {
-    queue.setMode(QueueMode::Paused);
-    queue.remove(run);
+  Order order;
+  order.what = Order::What::Remove;
+  order.runs = {run};
+  open.desk.order(order, [run](const OrderOutcome& outcome) {
+    EXPECT_EQ(outcome.runs, std::vector<std::int64_t>{run});
     return QStringLiteral("well done");
   });
-  open.desk.change([](RunStore&, JobQueue& queue) {
-    queue.setPriority(77, 1);
-    return QString();
-  });
+  order.what = Order::What::Limit;
+  order.runs = {77};
+  open.desk.order(order);
   open.desk.settle();
   ASSERT_EQ(said.count(), 2);
   EXPECT_EQ(said[0][0].toString().toStdString(), "well done");
   EXPECT_TRUE(said[1][0].toString().contains(QStringLiteral("run 77")));
-  EXPECT_EQ(open.desk.view().mode, QueueMode::Paused);
   EXPECT_TRUE(open.desk.view().entries.empty());
 }
 
@@ -126,10 +126,10 @@ TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.contains(QStringLiteral("/no/such/program")))
       << open.desk.view().trouble.toStdString();
-  open.desk.change([](RunStore&, JobQueue& queue) {
-    queue.setMode(QueueMode::Paused);
-    return QString();
-  });
+  Order order;
+  order.what = Order::What::Mode;
+  order.mode = QueueMode::Paused;
+  open.desk.order(order);
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.isEmpty()) << "nothing is to be started now";
 }

@@ -499,6 +499,7 @@ TEST(Workbench, DeletingARunTellsEverybody) {
   MainWindow window(studio.workbench);
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
   studio.workbench.deleteRuns({studio.runs[0]});
+  studio.workbench.queue().settle();
   EXPECT_EQ(window.runsPanel().model().runCount(), 11);
   EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>{studio.runs[1]});
   EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);
