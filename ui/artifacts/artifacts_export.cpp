@@ -1,10 +1,12 @@
-// What the Artifacts page writes to files and to the clipboard.
+// What the Artifacts page hands out: its view, its picture, files and the clipboard.
+#include <QCheckBox>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
+#include <QSignalBlocker>
 
 #include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/figures/export_dialog.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
 
@@ -12,64 +14,120 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kExportScale = 3;
+constexpr double kClipboardScale = 2;
+constexpr int kMostIndex = 1 << 20;  // of layers, heads, images, tokens
+
+std::string artifactWord(const Json& state, const char* key) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int artifactIndex(const Json& state, const char* key, int otherwise) {
+  const auto found = state.find(key);
+  if (found == state.end() || !found->is_number_integer()) return otherwise;
+  const auto value = found->get<std::int64_t>();
+  return value >= -1 && value <= kMostIndex ? static_cast<int>(value) : otherwise;
+}
 
 }  // namespace
 
-void ArtifactsPage::withExport(const std::function<void(Figure&, QSize)>& use) {
-  std::vector<std::pair<QString, Figure*>> figures;
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    if (views_[i]->figure() != nullptr)
-      figures.emplace_back(runName(shownRuns_[i]), views_[i]->figure());
+Json ArtifactsPage::viewState() const {
+  return {{"analysis", chosen_.analysis},
+          {"name", chosen_.name},
+          {"step", step_ ? Json(*step_) : Json(nullptr)},
+          {"same_scale", sameScale_->isChecked()},
+          {"whole_matrix", wholeMatrix_->isChecked()},
+          {"image", style_.image},
+          {"layer", style_.layer},
+          {"head", style_.head},
+          {"query", style_.query}};
+}
+
+void ArtifactsPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  if (std::string analysis = artifactWord(state, "analysis"); !analysis.empty()) {
+    chosen_ = {std::move(analysis), artifactWord(state, "name")};
+    isAsked_ = true;
   }
-  if (figures.empty()) {
+  if (const auto step = state.find("step"); step != state.end()) {
+    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
+    step_ = isOne ? std::optional(step->get<std::int64_t>()) : std::nullopt;
+  }
+  const QSignalBlocker quietScale(sameScale_), quietMatrix(wholeMatrix_);
+  for (const auto& [key, box] :
+       {std::pair("same_scale", sameScale_), std::pair("whole_matrix", wholeMatrix_)}) {
+    const auto found = state.find(key);
+    if (found != state.end() && found->is_boolean()) box->setChecked(found->get<bool>());
+  }
+  style_.image = std::max(0, artifactIndex(state, "image", style_.image));
+  style_.layer = std::max(0, artifactIndex(state, "layer", style_.layer));
+  style_.head = std::max(0, artifactIndex(state, "head", style_.head));
+  style_.query = artifactIndex(state, "query", style_.query);
+  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+  workbench_.selection().setStep(step_.value_or(-1));
+  reload();
+}
+
+std::unique_ptr<Figure> ArtifactsPage::figure() {
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const Figure* shown = views_[i]->figure();
+    const ArtifactRow* row = rowOf(shownRuns_[i]);
+    if (shown == nullptr || row == nullptr) continue;
+    try {
+      figures.emplace_back(runName(shownRuns_[i]),
+                           makeFigure(QString::fromStdString(row->kind), row->meta,
+                                      workbench_.store().artifactData(row->id), shown->style()));
+    } catch (const Error& error) {
+      workbench_.say(QString::fromUtf8(error.what()));
+      return nullptr;
+    }
+  }
+  if (figures.empty()) return nullptr;
+  if (figures.size() == 1) return std::move(figures.front().second);
+  return std::make_unique<SideBySide>(std::move(figures), 2, style_);
+}
+
+QString ArtifactsPage::fileName() const {
+  QString name = QStringLiteral("%1-%2-step%3").arg(analysis(), this->name()).arg(shownStep());
+  return name.replace(QLatin1Char(' '), QLatin1Char('_'))
+      .replace(QLatin1Char('/'), QLatin1Char('_'));
+}
+
+void ArtifactsPage::exportShown() {
+  const std::unique_ptr<Figure> picture = figure();
+  if (picture == nullptr) {
     workbench_.say(QStringLiteral("There is no figure to export: choose an artifact in the list."));
     return;
   }
-  if (figures.size() == 1) {
-    use(*figures.front().second, figures.front().second->sizeHint());
-  } else {
-    SideBySide all(std::move(figures), 2, style_);
-    use(all, all.sizeHint());
-  }
-  applyStyle();  // regions of the last painting belong to the export: draw again
+  exportFigure(this, workbench_, *picture, recipeOf(workbench_, QStringLiteral("artifacts"), *this),
+               fileName());
 }
 
 void ArtifactsPage::exportTo(const QString& file) {
+  const std::unique_ptr<Figure> picture = figure();
+  if (picture == nullptr) {
+    workbench_.say(QStringLiteral("There is no figure to export: choose an artifact in the list."));
+    return;
+  }
   try {
-    withExport([&](Figure& figure, QSize size) {
-      if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-        figure.savePdf(file, size);
-      } else if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive)) {
-        figure.saveCsv(file);
-      } else {
-        figure.savePng(file, size, kExportScale);
-      }
-      workbench_.say(QStringLiteral("Wrote %1.").arg(file));
-    });
+    Recipe recipe = recipeOf(workbench_, QStringLiteral("artifacts"), *this);
+    recipe.paper = paperFor(*picture, storedPaper());
+    saveFigure(*picture, file, recipe);
+    workbench_.say(QStringLiteral("Wrote %1.").arg(file));
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
 }
 
-void ArtifactsPage::askAndExport(const QString& ending, const QString& filter) {
-  QString offered = QStringLiteral("%1-%2-step%3")
-                        .arg(analysis(), name())
-                        .arg(shownStep())
-                        .replace(QLatin1Char(' '), QLatin1Char('_'));
-  offered.replace(QLatin1Char('/'), QLatin1Char('_'));
-  QString file =
-      QFileDialog::getSaveFileName(this, QStringLiteral("Export figure"), offered + ending, filter);
-  if (file.isEmpty()) return;
-  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
-  exportTo(file);
-}
-
 void ArtifactsPage::copyImage() {
-  withExport([&](Figure& figure, QSize size) {
-    QGuiApplication::clipboard()->setImage(figure.image(size, 2));
-    workbench_.say(QStringLiteral("The figure is on the clipboard."));
-  });
+  const std::unique_ptr<Figure> picture = figure();
+  if (picture == nullptr) {
+    workbench_.say(QStringLiteral("There is no figure to copy: choose an artifact in the list."));
+    return;
+  }
+  QGuiApplication::clipboard()->setImage(picture->image(picture->sizeHint(), kClipboardScale));
+  workbench_.say(QStringLiteral("The figure is on the clipboard."));
 }
 
 }  // namespace vitrine::ui

@@ -1,8 +1,8 @@
 // The widgets of the Artifacts page and what they do.
+#include <QAction>
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QSlider>
 #include <QToolButton>
@@ -22,8 +22,8 @@ QWidget* ArtifactsPage::makeList() {
   tree_ = new QTreeWidget(panel);
   tree_->setProperty("role", QStringLiteral("rows"));
   tree_->setHeaderHidden(true);
-  tree_->setIndentation(14);
-  tree_->setMinimumWidth(140);
+  tree_->setIndentation(px(14));
+  tree_->setMinimumWidth(px(140));
   tree_->setUniformRowHeights(true);
   tree_->setTextElideMode(Qt::ElideRight);
   tree_->setAccessibleName(QStringLiteral("Artifacts by analysis"));
@@ -34,6 +34,7 @@ QWidget* ArtifactsPage::makeList() {
                item->data(0, Qt::UserRole + 1).toString().toStdString()};
     isAsked_ = true;
     fillSteps();
+    Q_EMIT viewChanged();
   });
   return panel;
 }
@@ -41,12 +42,12 @@ QWidget* ArtifactsPage::makeList() {
 QWidget* ArtifactsPage::makeViewer() {
   auto* viewer = new QWidget(this);
   auto* column = new QVBoxLayout(viewer);
-  column->setContentsMargins(12, 12, 12, 12);
-  column->setSpacing(8);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(8));
   auto* figures = new QWidget(viewer);
   grid_ = new QGridLayout(figures);
   grid_->setContentsMargins(0, 0, 0, 0);
-  grid_->setSpacing(12);
+  grid_->setSpacing(px(12));
   column->addWidget(figures, 1);
   note_ = new QLabel(viewer);
   note_->setProperty("role", QStringLiteral("small"));
@@ -56,10 +57,10 @@ QWidget* ArtifactsPage::makeViewer() {
   auto* card = new QFrame(viewer);
   card->setProperty("role", QStringLiteral("card"));
   auto* rows = new QVBoxLayout(card);
-  rows->setContentsMargins(12, 8, 12, 8);
-  rows->setSpacing(6);
+  rows->setContentsMargins(px(12), px(8), px(12), px(8));
+  rows->setSpacing(px(6));
   auto* stepLine = new QHBoxLayout;
-  stepLine->setSpacing(8);
+  stepLine->setSpacing(px(8));
   auto* stepName = new QLabel(QStringLiteral("Step"), card);
   slider_ = new QSlider(Qt::Horizontal, card);
   slider_->setAccessibleName(QStringLiteral("Step"));
@@ -84,7 +85,7 @@ QWidget* ArtifactsPage::makeViewer() {
   meta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   rows->addWidget(meta_);
   auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
+  buttons->setSpacing(px(8));
   sameScale_ = new QCheckBox(QStringLiteral("Same scale"), card);
   sameScale_->setChecked(true);
   sameScale_->setToolTip(QStringLiteral("One colour range for all maps and all runs shown"));
@@ -94,29 +95,22 @@ QWidget* ArtifactsPage::makeViewer() {
   buttons->addWidget(sameScale_);
   buttons->addWidget(wholeMatrix_);
   buttons->addStretch();
-  auto* exports = new QToolButton(card);
-  exports->setText(QStringLiteral("Export"));
-  exports->setToolTip(QStringLiteral("Write the figure or its numbers to a file"));
-  exports->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(exports);
-  figureActions_ << menu->addAction(QStringLiteral("Copy &image"), this, &ArtifactsPage::copyImage);
-  const auto kind = [&](const QString& text, const QString& ending, const QString& filter) {
-    figureActions_ << menu->addAction(text, this,
-                                      [this, ending, filter] { askAndExport(ending, filter); });
+  const auto action = [&](const QString& text, const QString& tip, auto use) {
+    auto* made = new QAction(text, this);
+    made->setToolTip(tip);
+    connect(made, &QAction::triggered, this, use);
+    figureActions_ << made;
+    auto* button = new QToolButton(card);
+    button->setDefaultAction(made);
+    buttons->addWidget(button);
   };
-  kind(QStringLiteral("Figure as &PNG\u2026"), QStringLiteral(".png"),
-       QStringLiteral("PNG images (*.png)"));
-  kind(QStringLiteral("Figure as P&DF\u2026"), QStringLiteral(".pdf"),
-       QStringLiteral("PDF files (*.pdf)"));
-  kind(QStringLiteral("Numbers as &CSV\u2026"), QStringLiteral(".csv"),
-       QStringLiteral("CSV files (*.csv)"));
-  exports->setMenu(menu);
-  auto* copy = new QToolButton(card);
-  copy->setText(QStringLiteral("Copy image"));
-  copy->setToolTip(QStringLiteral("Copy the figure to the clipboard"));
-  connect(copy, &QToolButton::clicked, this, &ArtifactsPage::copyImage);
-  buttons->addWidget(exports);
-  buttons->addWidget(copy);
+  action(QStringLiteral("Copy image"), QStringLiteral("Copy the figure to the clipboard"),
+         &ArtifactsPage::copyImage);
+  action(
+      QStringLiteral("Export figure\u2026"),
+      QStringLiteral("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file "
+                     "opens this view again"),
+      &ArtifactsPage::exportShown);
   rows->addLayout(buttons);
   column->addWidget(card);
 
@@ -126,22 +120,28 @@ QWidget* ArtifactsPage::makeViewer() {
     step_ = isLast ? std::nullopt : std::optional(steps_[static_cast<std::size_t>(index)]);
     workbench_.selection().setStep(step_.value_or(-1));
     showFigures();
+    Q_EMIT viewChanged();
   });
   connect(follow_, &QToolButton::clicked, this, [this](bool isOn) {
     step_ = isOn || shownStep() < 0 ? std::nullopt : std::optional(shownStep());
     workbench_.selection().setStep(step_.value_or(-1));
     fillSteps();
+    Q_EMIT viewChanged();
   });
-  connect(sameScale_, &QCheckBox::toggled, this, [this] { applyStyle(); });
-  connect(wholeMatrix_, &QCheckBox::toggled, this, [this] { applyStyle(); });
+  for (QCheckBox* box : {sameScale_, wholeMatrix_}) {
+    connect(box, &QCheckBox::toggled, this, [this] {
+      applyStyle();
+      Q_EMIT viewChanged();
+    });
+  }
   return viewer;
 }
 
 QWidget* ArtifactsPage::makeEmpty() {
   auto* empty = new QWidget(this);
   auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(24, 24, 24, 24);
-  column->setSpacing(12);
+  column->setContentsMargins(px(24), px(24), px(24), px(24));
+  column->setSpacing(px(12));
   emptyText_ = new QLabel(empty);
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);

@@ -42,7 +42,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   splitter->addWidget(makeList());
   splitter->addWidget(makeViewer());
   splitter->setStretchFactor(1, 1);
-  splitter->setSizes({190, 700});
+  splitter->setSizes({px(190), px(700)});
   stack_->addWidget(splitter);
   stack_->addWidget(makeEmpty());
 
@@ -283,7 +283,7 @@ void ArtifactsPage::applyStyle() {
     if (figure == nullptr) continue;
     FigureStyle style = style_;
     style.range.reset();
-    style.color = seriesColor(shownRuns_[i]);
+    style.run = shownRuns_[i];
     style.picture = pictures_[i];
     if (views_.size() > 1) {
       const ArtifactRow* row = rowOf(shownRuns_[i]);
@@ -366,12 +366,19 @@ void ArtifactsPage::previousStep() { moveStep(-1); }
 void ArtifactsPage::nextStep() { moveStep(1); }
 void ArtifactsPage::moveStep(int by) { slider_->setValue(slider_->value() + by); }
 
+void ArtifactsPage::focusOn(int image, int layer, int head) {
+  style_.image = image;
+  style_.layer = layer;
+  style_.head = head;
+  workbench_.selection().setFocus(image, layer, head);
+  applyStyle();
+  Q_EMIT viewChanged();
+}
+
 void ArtifactsPage::moveImage(int by) {
   const Figure* figure = firstFigure();
   if (figure != nullptr && figure->imageCount() > 0) {
-    style_.image = std::clamp(style_.image + by, 0, figure->imageCount() - 1);
-    workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
-    applyStyle();
+    focusOn(std::clamp(style_.image + by, 0, figure->imageCount() - 1), style_.layer, style_.head);
     return;
   }
   // One artifact per image: the neighbour of the same kind under the same analysis.
@@ -389,26 +396,33 @@ void ArtifactsPage::moveImage(int by) {
 void ArtifactsPage::moveLayer(int by) {
   const Figure* figure = firstFigure();
   if (figure == nullptr || figure->layerCount() == 0) return;
-  style_.layer = std::clamp(style_.layer + by, 0, figure->layerCount() - 1);
-  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
-  applyStyle();
+  focusOn(style_.image, std::clamp(style_.layer + by, 0, figure->layerCount() - 1), style_.head);
 }
 
 void ArtifactsPage::moveHead(int by) {
   const Figure* figure = firstFigure();
   if (figure == nullptr || figure->headCount() == 0) return;
-  style_.head = std::clamp(style_.head + by, 0, figure->headCount() - 1);
-  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
-  applyStyle();
+  focusOn(style_.image, style_.layer, std::clamp(style_.head + by, 0, figure->headCount() - 1));
 }
 
 void ArtifactsPage::onClicked(const FigureTarget& target) {
-  if (target.image >= 0) style_.image = target.image;
-  if (target.layer >= 0) style_.layer = target.layer;
-  if (target.head >= 0) style_.head = target.head;
   if (target.query >= 0) style_.query = target.query;
-  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
-  applyStyle();
+  focusOn(target.image >= 0 ? target.image : style_.image,
+          target.layer >= 0 ? target.layer : style_.layer,
+          target.head >= 0 ? target.head : style_.head);
+}
+
+QString ArtifactsPage::howToRead() const {
+  return QStringLiteral(
+      "What the analyses of a run found, by analysis and name; the slider goes through the steps "
+      "at "
+      "which it was made, and Follow stays at the newest. Up to four selected runs stand side by "
+      "side, with one colour range while Same scale is on: only then may colours be compared "
+      "between them.\n\n"
+      "A spectrum shows how fast the singular values of each head's attention fall: few large ones "
+      "mean that the head reads the same few directions whatever the query is. A reliability "
+      "diagram sets accuracy against confidence; hatched is the gap, bars below the diagonal are "
+      "overconfident. Attention shows where a head reads, not why the model decides.");
 }
 
 PageFactory artifactsPage() {

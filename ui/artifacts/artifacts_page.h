@@ -35,6 +35,11 @@ class ArtifactsPage final : public Page {
   ~ArtifactsPage() override;
 
   void settle() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// What is shown, all runs.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
 
   /// Shows one artifact of the selected runs. \param name  "": the first of the analysis; \param
   /// step  -1: the newest
@@ -51,7 +56,9 @@ class ArtifactsPage final : public Page {
  public Q_SLOTS:
   void previousStep();
   void nextStep();
-  /// Writes what is shown, all runs; the ending of the name decides: .png, .pdf or .csv.
+  /// Asks how large on paper and where to.
+  void exportShown();
+  /// Writes figure() with its recipe; the ending of the name decides: .png, .svg, .pdf or .csv.
   void exportTo(const QString& file);
   void copyImage();
 
@@ -79,13 +86,13 @@ class ArtifactsPage final : public Page {
   void moveLayer(int by);
   void moveHead(int by);
   void onClicked(const FigureTarget& target);
-  void askAndExport(const QString& ending, const QString& filter);
+  void focusOn(int image, int layer, int head);
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] const ArtifactRow* rowOf(std::int64_t run) const;
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] Figure* firstFigure() const;
   [[nodiscard]] QImage pictureOf(const ArtifactRow& row);
-  void withExport(const std::function<void(Figure&, QSize)>& use);
+  [[nodiscard]] QString fileName() const;
 
   Workbench& workbench_;
   QStackedWidget* stack_;

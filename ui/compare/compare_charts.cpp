@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "ui/compare/compare_page.h"
+#include "ui/compare/flow_row.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
@@ -38,9 +39,8 @@ void showKey(QComboBox* combo, const std::string& chosen) {
 
 QWidget* ComparePage::makeCurveTools() {
   auto* bar = new QWidget(this);
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(8);
+  auto* row = new FlowRow(bar);
+  row->setSpacing(px(8));
   axis_ = makeCombo(QStringLiteral("Horizontal axis"), QStringLiteral("What the curves run over"));
   axis_->addItems(
       {QStringLiteral("x: step"), QStringLiteral("x: epoch"), QStringLiteral("x: time")});
@@ -57,7 +57,6 @@ QWidget* ComparePage::makeCurveTools() {
     });
   });
   spread_ = makeCombo(QStringLiteral("Band"), QStringLiteral("What the band around a curve shows"));
-  spread_->setMinimumContentsLength(16);
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
     change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
@@ -84,9 +83,13 @@ QWidget* ComparePage::makeCurveTools() {
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogY = isOn; }); });
-  const std::pair<QWidget*, int> widths[] = {{axis_, 2},   {centre_, 2}, {spread_, 4},
-                                             {colour_, 3}, {dash_, 3},   {panel_, 3}};
-  for (const auto& [widget, stretch] : widths) row->addWidget(widget, stretch);
+  const std::pair<QComboBox*, int> widths[] = {{axis_, 7},    {centre_, 7}, {spread_, 15},
+                                               {colour_, 13}, {dash_, 11},  {panel_, 12}};
+  for (const auto& [combo, letters] : widths) {
+    combo->setMinimumContentsLength(letters);
+    growInRow(combo);
+    row->addWidget(combo);
+  }
   row->addWidget(logX_);
   row->addWidget(logY_);
   return bar;
@@ -132,10 +135,12 @@ QWidget* ComparePage::makeParallel() {
   auto* view = new QWidget(this);
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
+  column->setSpacing(px(8));
   auto* row = new QHBoxLayout;
-  row->setSpacing(8);
+  row->setSpacing(px(8));
   parallelView_ = new ParallelView(view);
+  parallelView_->addAction(exportFigure_);
+  parallelView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(parallelView_, &ParallelView::axesChanged, this, &ComparePage::onAxes);
   const auto button = [&](const QString& text, const QString& tip, auto&& use) {
     auto* made = new QToolButton(view);
@@ -216,7 +221,7 @@ void ComparePage::askAxes() {
   column->addWidget(search);
   column->addWidget(list, 1);
   column->addWidget(buttons);
-  dialog.resize(420, 480);
+  dialog.resize(px(420), px(480));
   if (dialog.exec() != QDialog::Accepted) return;
   std::vector<ParallelAxisChoice> chosen;
   for (int i = 0; i < list->count(); ++i) {
@@ -235,9 +240,9 @@ QWidget* ComparePage::makeScatter() {
   auto* view = new QWidget(this);
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(8);
+  column->setSpacing(px(8));
+  auto* row = new FlowRow;
+  row->setSpacing(px(8));
   const auto side = [&](const QString& name, QComboBox*& quantity, QComboBox*& better,
                         QToolButton*& log, std::string CompareChoice::*chosen,
                         std::optional<Direction> CompareChoice::*direction,
@@ -264,8 +269,11 @@ QWidget* ComparePage::makeScatter() {
     connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {
       change([&](CompareChoice& choice) { choice.*isLog = isOn; });
     });
-    row->addWidget(quantity, 2);
-    row->addWidget(better, 1);
+    quantity->setMinimumContentsLength(20);
+    for (QComboBox* combo : {quantity, better}) {
+      growInRow(combo);
+      row->addWidget(combo);
+    }
     row->addWidget(log);
   };
   side(QStringLiteral("x"), scatterX_, betterX_, scatterLogX_, &CompareChoice::scatterX,
@@ -276,6 +284,8 @@ QWidget* ComparePage::makeScatter() {
   scatterView_ = new FigureView(view);
   scatterView_->setFocusPolicy(Qt::StrongFocus);
   scatterView_->setAccessibleName(QStringLiteral("Scatter of the runs"));
+  scatterView_->addAction(exportFigure_);
+  scatterView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(scatterView_, 1);
   return view;
 }

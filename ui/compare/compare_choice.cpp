@@ -26,6 +26,10 @@ const ChoiceNames<Spread> kSpreadNames = {{Spread::None, "none"},
 const ChoiceNames<Direction> kDirectionNames = {
     {Direction::None, "none"}, {Direction::Lower, "lower"}, {Direction::Higher, "higher"}};
 
+const ChoiceNames<ComparePicture> kPictureNames = {{ComparePicture::Table, "table"},
+                                                   {ComparePicture::Curves, "curves"},
+                                                   {ComparePicture::Difference, "difference"}};
+
 template <class Value>
 std::string choiceName(const ChoiceNames<Value>& names, Value value) {
   for (const auto& [candidate, name] : names) {
@@ -49,6 +53,14 @@ class ChoiceReader {
   void text(const char* key, QString& to) const {
     if (const Json* value = find(key); value != nullptr && value->is_string())
       to = QString::fromStdString(value->get<std::string>());
+  }
+  void texts(const char* key, std::vector<std::string>& to) const {
+    const Json* list = find(key);
+    if (list == nullptr || !list->is_array()) return;
+    to.clear();
+    for (const Json& one : *list) {
+      if (one.is_string()) to.push_back(one.get<std::string>());
+    }
   }
   void flag(const char* key, bool& to) const {
     if (const Json* value = find(key); value != nullptr && value->is_boolean())
@@ -120,6 +132,8 @@ Json toJson(const CompareChoice& choice) {
           {"filter", choice.filter.toStdString()},
           {"sort_column", choice.sortColumn},
           {"sort_descending", choice.sortOrder == Qt::DescendingOrder},
+          {"picked", choice.picked},
+          {"picture", choiceName(kPictureNames, choice.picture)},
           {"x", choiceName(kAxisNames, choice.axis)},
           {"centre", choiceName(kCentreNames, choice.centre)},
           {"band", choiceName(kSpreadNames, choice.spread)},
@@ -145,12 +159,9 @@ CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
   if (!state.is_object()) return out;
   const ChoiceReader read(state);
   read.name("view", kViewNames, out.view);
-  if (const Json* metrics = read.find("metrics"); metrics != nullptr && metrics->is_array()) {
-    out.metrics.clear();
-    for (const Json& metric : *metrics) {
-      if (metric.is_string()) out.metrics.push_back(metric.get<std::string>());
-    }
-  }
+  read.texts("metrics", out.metrics);
+  read.texts("picked", out.picked);
+  read.name("picture", kPictureNames, out.picture);
   std::string value;
   read.text("value", value);
   out.value.value = curveValueFromString(value).value_or(out.value.value);

@@ -16,6 +16,8 @@ namespace vitrine::ui {
 
 enum class CompareView { Table, Parallel, Scatter, Differences, Published };
 enum class CurveAxis { Step, Epoch, Time };
+/// What of the table's view Export takes: the one that had the focus last.
+enum class ComparePicture { Table, Curves, Difference };
 
 /// One axis of the parallel coordinates.
 struct ParallelAxisChoice {
@@ -35,6 +37,8 @@ struct CompareChoice {
   QString filter;
   int sortColumn = -1;  ///< -1: as the file orders them
   Qt::SortOrder sortOrder = Qt::AscendingOrder;
+  std::vector<std::string> picked;  ///< labels of the selected rows: their curves; empty: all
+  ComparePicture picture = ComparePicture::Table;
 
   CurveAxis axis = CurveAxis::Step;
   Centre centre = Centre::Mean;

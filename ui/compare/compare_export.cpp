@@ -8,71 +8,13 @@
 #include <QTreeWidget>
 
 #include "core/base/error.h"
+#include "ui/compare/compare_figures.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
-#include "ui/figures/kinds.h"
 
 namespace vitrine::ui {
-
-namespace {
-
-/// The table as a picture; its CSV is the one of the table, at full precision.
-class AblationFigure final : public Figure {
- public:
-  AblationFigure(const AblationTable& table, const TableOrigin& origin, FigureStyle style)
-      : Figure(std::move(style)), csv_(toCsv(table, origin)) {
-    Json columns = {"Variant", "What differs"};
-    for (const AblationMetric& metric : table.metrics) {
-      columns.push_back(metric.title().toStdString());
-      columns.push_back("Paired difference");
-      columns.push_back("n");
-    }
-    Json rows = Json::array();
-    for (const AblationRow& row : table.rows) {
-      Json cells = {row.label.toStdString(),
-                    row.isBaseline ? "baseline" : row.differs.toStdString()};
-      for (std::size_t m = 0; m < row.cells.size(); ++m) {
-        const AblationCell& cell = row.cells[m];
-        const bool isPercent = table.metrics[m].isPercent;
-        cells.push_back(meanText(cell.sample.statistics, isPercent).toStdString());
-        QString difference = QStringLiteral("\u2013");
-        if (!row.isBaseline) {
-          difference = differenceText(cell.paired.statistics, isPercent) + QStringLiteral("  ") +
-                       outcomeSign(cell.outcome) + QLatin1Char(' ') +
-                       QString::fromStdString(toString(cell.outcome));
-        }
-        cells.push_back(difference.trimmed().toStdString());
-        cells.push_back(static_cast<std::int64_t>(cell.sample.values.size()));
-      }
-      rows.push_back(std::move(cells));
-    }
-    const std::string text = Json{{"columns", columns}, {"rows", rows}}.dump();
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    inner_ = makeTable({{"title", "Ablation: " + table.experiment.toStdString()}},
-                       {bytes, bytes + text.size()}, this->style());
-  }
-  QSize sizeHint() const override {
-    const QSize inner = inner_->sizeHint();
-    return {std::max(860, inner.width()), inner.height()};
-  }
-  QString summary() const override { return inner_->summary(); }
-  QString csv() const override { return csv_; }
-
- private:
-  void draw(QPainter& painter, const QRectF& area) override {
-    inner_->setStyle(style());
-    // It has a margin of its own.
-    inner_->paint(painter, area.adjusted(-12, -12, 12, 12));
-    addRegion(area, [this](const QPointF& point) { return inner_->describeAt(point); });
-  }
-
-  QString csv_;
-  std::unique_ptr<Figure> inner_;
-};
-
-}  // namespace
 
 std::unique_ptr<Figure> ComparePage::figure() {
   if (data_ == nullptr || stack_->currentIndex() != 0) return nullptr;
@@ -82,23 +24,22 @@ std::unique_ptr<Figure> ComparePage::figure() {
     case CompareView::Scatter:
       return makeLineChart(scatterChart(*data_, choice_));
     case CompareView::Table:
-      if (points_ != nullptr && differenceView_->hasFocus())
+      if (points_ != nullptr && choice_.picture == ComparePicture::Difference)
         return makeLineChart(differenceChart(*data_, choice_, request_, *points_));
-      if (points_ != nullptr && curvesView_->hasFocus())
+      if (points_ != nullptr && choice_.picture == ComparePicture::Curves)
         return makePanels(variantCharts(*data_, choice_, request_, *points_));
       break;
     case CompareView::Differences:
+      return makeDifferencesFigure(
+          differenceList(*data_, differedRuns(*data_, choice_, scope_)), *data_,
+          choice_.onlyDifferences ? DifferencesShown::Only : DifferencesShown::All);
     case CompareView::Published:
-      break;
+      return makePublishedFigure(published_, *data_);
   }
-  return std::make_unique<AblationFigure>(
-      model_.table(), originOf(*data_, workbench_.store().file().string()), FigureStyle{});
+  return makeAblationFigure(shownTable(), originOf(*data_, workbench_.store().file().string()));
 }
 
-QString ComparePage::tableText(TableFormat format) const {
-  if (data_ == nullptr) return {};
-  const TableOrigin origin = originOf(*data_, workbench_.store().file().string());
-  // The rows as they are shown: sorted and filtered.
+AblationTable ComparePage::shownTable() const {
   AblationTable table = model_.table();
   std::vector<AblationRow> rows;
   for (int row = 0; row < order_.rowCount(); ++row) {
@@ -106,6 +47,13 @@ QString ComparePage::tableText(TableFormat format) const {
         table.rows[static_cast<std::size_t>(order_.mapToSource(order_.index(row, 0)).row())]);
   }
   table.rows = std::move(rows);
+  return table;
+}
+
+QString ComparePage::tableText(TableFormat format) const {
+  if (data_ == nullptr) return {};
+  const TableOrigin origin = originOf(*data_, workbench_.store().file().string());
+  const AblationTable table = shownTable();
   switch (format) {
     case TableFormat::Csv:
       return toCsv(table, origin);

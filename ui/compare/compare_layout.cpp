@@ -22,6 +22,8 @@
 #include <set>
 
 #include "ui/compare/compare_page.h"
+#include "ui/compare/flow_row.h"
+#include "ui/figures/export_dialog.h"
 #include "ui/figures/figure_view.h"
 #include "ui/shell/small_widgets.h"
 
@@ -35,6 +37,10 @@ QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
   combo->setMinimumContentsLength(8);
   combo->setMaxVisibleItems(20);
   return combo;
+}
+
+void ComparePage::growInRow(QWidget* widget) {
+  widget->setSizePolicy(QSizePolicy::Expanding, widget->sizePolicy().verticalPolicy());
 }
 
 QToolButton* ComparePage::makeToggle(const QString& text, const QString& tip) {
@@ -75,6 +81,11 @@ void ComparePage::makeActions() {
   act(QStringLiteral("Copy differences as overrides"),
       QStringLiteral("key=value of the current run against the first one"),
       [this] { copyOverrides(); });
+  exportFigure_ = new QAction(QStringLiteral("Export figure\u2026"), this);
+  exportFigure_->setToolTip(
+      QStringLiteral("As PNG, SVG, PDF or CSV: the table, or the chart that had the focus last"));
+  connect(exportFigure_, &QAction::triggered, this,
+          [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("compare")); });
   // One button: the tool bar has room for the search on a small screen, too.
   toolMenu_ = new QAction(QStringLiteral("Table"), this);
   toolMenu_->setToolTip(QStringLiteral("Columns, baseline, and the table as text"));
@@ -88,9 +99,9 @@ QWidget* ComparePage::makeTop() {
   auto* top = new QWidget(this);
   auto* rows = new QVBoxLayout(top);
   rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(8);
-  auto* first = new QHBoxLayout;
-  first->setSpacing(4);
+  rows->setSpacing(px(8));
+  auto* first = new FlowRow;
+  first->setSpacing(px(4));
   const std::pair<const char*, const char*> views[] = {
       {"Table", "Variants with intervals over seeds, and their curves"},
       {"Parallel", "Configuration and scores as a line a run; brush to keep a part"},
@@ -107,11 +118,17 @@ QWidget* ComparePage::makeTop() {
     viewButtons_.push_back(button);
     first->addWidget(button);
   }
-  first->addStretch(1);
+  first->addStretch();
   busy_ = new QLabel(QStringLiteral("Reading\u2026"), top);
   busy_->setProperty("role", QStringLiteral("small"));
   busy_->hide();
   first->addWidget(busy_);
+  cancel_ = new QToolButton(top);
+  cancel_->setText(QStringLiteral("Cancel"));
+  cancel_->setToolTip(QStringLiteral("Stop reading and keep what is shown"));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &ComparePage::cancelReading);
+  first->addWidget(cancel_);
   unfinished_ = new QCheckBox(QStringLiteral("Count unfinished runs"), top);
   unfinished_->setToolTip(
       QStringLiteral("Runs that are not done give their values too. They are not comparable with "
@@ -124,9 +141,12 @@ QWidget* ComparePage::makeTop() {
   first->addWidget(unfinished_);
   auto* exports = new QToolButton(top);
   exports->setText(QStringLiteral("Export"));
-  exports->setToolTip(QStringLiteral("The table as Markdown, LaTeX or CSV"));
+  exports->setToolTip(
+      QStringLiteral("The picture of this view, or the table as Markdown, LaTeX or CSV"));
   exports->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(exports);
+  menu->addAction(exportFigure_);
+  menu->addSeparator();
   for (int i = 0; i < 6; ++i) {
     if (i == 3) menu->addSeparator();
     menu->addAction(tools_[i]);
@@ -135,8 +155,8 @@ QWidget* ComparePage::makeTop() {
   first->addWidget(exports);
   rows->addLayout(first);
 
-  auto* second = new QHBoxLayout;
-  second->setSpacing(8);
+  auto* second = new FlowRow;
+  second->setSpacing(px(8));
   metric_ = makeCombo(QStringLiteral("Metric"),
                       QStringLiteral("The metric that is compared and drawn; type to search"));
   metric_->setEditable(true);
@@ -159,7 +179,8 @@ QWidget* ComparePage::makeTop() {
       }
     });
   });
-  second->addWidget(metric_, 2);
+  growInRow(metric_);
+  second->addWidget(metric_);
   auto* columns = new QToolButton(top);
   columns->setText(QStringLiteral("Columns"));
   columns->setToolTip(QStringLiteral("More metrics beside the first one"));
@@ -198,9 +219,13 @@ QWidget* ComparePage::makeTop() {
     if (!isFilling_) change([step](CompareChoice& choice) { choice.value.step = step; });
   });
   second->addWidget(step_);
-  auto* against = new QLabel(QStringLiteral("Baseline"), top);
+  auto* pair = new QWidget(top);
+  auto* pairRow = new QHBoxLayout(pair);
+  pairRow->setContentsMargins(0, 0, 0, 0);
+  pairRow->setSpacing(px(8));
+  auto* against = new QLabel(QStringLiteral("Baseline"), pair);
   against->setProperty("role", QStringLiteral("small"));
-  second->addWidget(against);
+  pairRow->addWidget(against);
   baseline_ =
       makeCombo(QStringLiteral("Baseline"), QStringLiteral("What the others are compared with"));
   baseline_->setMinimumContentsLength(14);
@@ -209,7 +234,9 @@ QWidget* ComparePage::makeTop() {
     const QString label = baseline_->itemText(index);
     change([&](CompareChoice& choice) { choice.baseline = label.toStdString(); });
   });
-  second->addWidget(baseline_, 1);
+  growInRow(baseline_);
+  pairRow->addWidget(baseline_, 1);
+  second->addWidget(pair);
   filter_ = new QLineEdit(top);
   filter_->setAccessibleName(QStringLiteral("Filter variants"));
   filter_->setPlaceholderText(QStringLiteral("Filter: words of variant or key"));
@@ -217,7 +244,8 @@ QWidget* ComparePage::makeTop() {
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (!isFilling_) change([&](CompareChoice& choice) { choice.filter = text; });
   });
-  second->addWidget(filter_, 1);
+  filter_->setMinimumWidth(px(190));
+  second->addWidget(filter_);
   rows->addLayout(second);
   return top;
 }
@@ -225,16 +253,16 @@ QWidget* ComparePage::makeTop() {
 QWidget* ComparePage::makeTableView() {
   auto* splitter = new QSplitter(Qt::Vertical, this);
   splitter->setChildrenCollapsible(false);
-  splitter->setHandleWidth(8);
+  splitter->setHandleWidth(px(8));
   splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
   auto* card = new QFrame(splitter);
   card->setProperty("role", QStringLiteral("card"));
   auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(1, 8, 1, 4);
-  column->setSpacing(4);
+  column->setContentsMargins(1, px(8), 1, px(4));
+  column->setSpacing(px(4));
   auto* heading = new QHBoxLayout;
-  heading->setContentsMargins(11, 0, 11, 0);
-  heading->setSpacing(12);
+  heading->setContentsMargins(px(11), 0, px(11), 0);
+  heading->setSpacing(px(12));
   auto* headline = new ElidedLabel(card);
   headline->setProperty("role", QStringLiteral("title"));
   headline_ = headline;
@@ -278,7 +306,13 @@ QWidget* ComparePage::makeTableView() {
     });
   });
   connect(tableView_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-    if (data_ != nullptr && choice_.view == CompareView::Table) readCurves();
+    if (data_ == nullptr) return;
+    choice_.picked.clear();
+    for (const QModelIndex& index : tableView_->selectionModel()->selectedRows()) {
+      const auto row = static_cast<std::size_t>(order_.mapToSource(index).row());
+      choice_.picked.push_back(model_.table().rows[row].label.toStdString());
+    }
+    if (choice_.view == CompareView::Table) readCurves();
   });
   connect(tableView_, &QTableView::doubleClicked, this, [this] { setBaselineFromTable(); });
   auto* copy = new QShortcut(QKeySequence::Copy, tableView_);
@@ -294,7 +328,7 @@ QWidget* ComparePage::makeTableView() {
   column->addWidget(tableView_, 1);
   leftOut_ = new QLabel(card);
   leftOut_->setProperty("role", QStringLiteral("warn"));
-  leftOut_->setContentsMargins(11, 0, 11, 4);
+  leftOut_->setContentsMargins(px(11), 0, px(11), px(4));
   leftOut_->setWordWrap(true);
   column->addWidget(leftOut_);
   splitter->addWidget(card);
@@ -302,10 +336,10 @@ QWidget* ComparePage::makeTableView() {
   auto* charts = new QWidget(splitter);
   auto* below = new QVBoxLayout(charts);
   below->setContentsMargins(0, 0, 0, 0);
-  below->setSpacing(8);
+  below->setSpacing(px(8));
   below->addWidget(makeCurveTools());
   auto* pair = new QHBoxLayout;
-  pair->setSpacing(12);
+  pair->setSpacing(px(12));
   curvesView_ = new FigureView(charts);
   curvesView_->setFocusPolicy(Qt::StrongFocus);
   curvesView_->setAccessibleName(QStringLiteral("Curves of the variants"));
@@ -314,13 +348,17 @@ QWidget* ComparePage::makeTableView() {
   differenceView_->setFocusPolicy(Qt::StrongFocus);
   differenceView_->setAccessibleName(QStringLiteral("Paired difference to the baseline"));
   differenceView_->setEmptyText(QStringLiteral("Reading the curves\u2026"));
+  for (FigureView* view : {curvesView_, differenceView_}) {
+    view->addAction(exportFigure_);  // a right click gives the chart the focus
+    view->setContextMenuPolicy(Qt::ActionsContextMenu);
+  }
   pair->addWidget(curvesView_, 1);
   pair->addWidget(differenceView_, 1);
   below->addLayout(pair, 1);
   splitter->addWidget(charts);
   splitter->setStretchFactor(0, 2);
   splitter->setStretchFactor(1, 3);
-  splitter->setSizes({240, 360});
+  splitter->setSizes({px(240), px(360)});
   return splitter;
 }
 
@@ -352,7 +390,7 @@ void ComparePage::chooseColumns() {
   column->addWidget(search);
   column->addWidget(list, 1);
   column->addWidget(buttons);
-  dialog.resize(420, 480);
+  dialog.resize(px(420), px(480));
   if (dialog.exec() != QDialog::Accepted) return;
   std::vector<std::string> metrics;
   std::set<std::string> checked;
@@ -371,8 +409,8 @@ void ComparePage::chooseColumns() {
 QWidget* ComparePage::makeEmpty() {
   auto* empty = new QWidget(this);
   auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(24, 24, 24, 24);
-  column->setSpacing(12);
+  column->setContentsMargins(px(24), px(24), px(24), px(24));
+  column->setSpacing(px(12));
   emptyText_ = new QLabel(empty);
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);
@@ -391,6 +429,10 @@ QWidget* ComparePage::makeEmpty() {
   column->addStretch(1);
   column->addWidget(emptyText_);
   column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
+  emptyCancel_ = new QPushButton(QStringLiteral("Cancel"), empty);
+  emptyCancel_->hide();
+  connect(emptyCancel_, &QPushButton::clicked, this, &ComparePage::cancelReading);
+  column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);
   column->addStretch(2);
   return empty;
 }

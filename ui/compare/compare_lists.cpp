@@ -24,7 +24,7 @@ QTreeWidget* makeRows(QWidget* parent, const QString& name) {
   tree->setAccessibleName(name);
   tree->setUniformRowHeights(true);
   tree->setTextElideMode(Qt::ElideRight);
-  tree->setIndentation(14);
+  tree->setIndentation(px(14));
   tree->header()->setStretchLastSection(true);
   return tree;
 }
@@ -45,9 +45,9 @@ QWidget* ComparePage::makeDifferences() {
   auto* view = new QWidget(this);
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
+  column->setSpacing(px(8));
   auto* row = new QHBoxLayout;
-  row->setSpacing(8);
+  row->setSpacing(px(8));
   onlyDifferences_ = new QCheckBox(QStringLiteral("Only differences"), view);
   connect(onlyDifferences_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
@@ -69,7 +69,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* card = new QFrame(splitter);
   card->setProperty("role", QStringLiteral("card"));
   auto* inside = new QVBoxLayout(card);
-  inside->setContentsMargins(1, 4, 1, 4);
+  inside->setContentsMargins(1, px(4), 1, px(4));
   differenceTree_ = makeRows(card, QStringLiteral("Differences between the runs"));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
   inside->addWidget(differenceTree_);
@@ -77,7 +77,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* sourceCard = new QFrame(splitter);
   sourceCard->setProperty("role", QStringLiteral("card"));
   auto* sourceColumn = new QVBoxLayout(sourceCard);
-  sourceColumn->setContentsMargins(12, 8, 12, 8);
+  sourceColumn->setContentsMargins(px(12), px(8), px(12), px(8));
   auto* title = new QLabel(QStringLiteral("Source"), sourceCard);
   title->setProperty("role", QStringLiteral("title"));
   sourceColumn->addWidget(title);
@@ -155,9 +155,9 @@ QWidget* ComparePage::makePublished() {
   auto* view = new QWidget(this);
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
+  column->setSpacing(px(8));
   auto* row = new QHBoxLayout;
-  row->setSpacing(8);
+  row->setSpacing(px(8));
   paper_ = new QLabel(view);
   paper_->setWordWrap(true);
   paper_->setAccessibleName(QStringLiteral("Paper"));
@@ -177,7 +177,7 @@ QWidget* ComparePage::makePublished() {
   auto* card = new QFrame(view);
   card->setProperty("role", QStringLiteral("card"));
   auto* inside = new QVBoxLayout(card);
-  inside->setContentsMargins(1, 4, 1, 4);
+  inside->setContentsMargins(1, px(4), 1, px(4));
   publishedTree_ = makeRows(card, QStringLiteral("Published numbers beside ours"));
   publishedTree_->setRootIsDecorated(false);
   publishedTree_->setHeaderLabels(
@@ -208,7 +208,7 @@ QWidget* ComparePage::makePublished() {
   auto* claimCard = new QFrame(view);
   claimCard->setProperty("role", QStringLiteral("card"));
   auto* claimColumn = new QVBoxLayout(claimCard);
-  claimColumn->setContentsMargins(1, 4, 1, 4);
+  claimColumn->setContentsMargins(1, px(4), 1, px(4));
   claimTree_ = makeRows(claimCard, QStringLiteral("Claims"));
   claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);

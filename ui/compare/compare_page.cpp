@@ -1,5 +1,6 @@
 #include "ui/compare/compare_page.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCoreApplication>
@@ -26,6 +27,7 @@ namespace {
 
 constexpr int kCompareReloadMs = 1000;  // at most so often while runs write
 constexpr int kBusyAfterMs = 300;
+constexpr int kCancelAfterMs = 1000;
 
 }  // namespace
 
@@ -44,8 +46,8 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   outer->addWidget(stack_);
   auto* shown = new QWidget(this);
   auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(12, 12, 12, 12);
-  column->setSpacing(8);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(8));
   makeActions();
   column->addWidget(makeTop());
   column->addWidget(views_, 1);
@@ -78,19 +80,24 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   };
   connect(&reader_, &Background::failed, this, failed);
   connect(&curveReader_, &Background::failed, this, failed);
+  connect(&publishedReader_, &Background::failed, this, failed);
   busyDelay_.setSingleShot(true);
   busyDelay_.setInterval(kBusyAfterMs);
   connect(&busyDelay_, &QTimer::timeout, busy_, &QWidget::show);
-  const auto showBusy = [this] {
-    if (!reader_.isBusy() && !curveReader_.isBusy()) {
-      busyDelay_.stop();
-      busy_->hide();
-    } else if (!busy_->isVisible() && !busyDelay_.isActive()) {
-      busyDelay_.start();
-    }
-  };
-  connect(&reader_, &Background::busyChanged, this, showBusy);
-  connect(&curveReader_, &Background::busyChanged, this, showBusy);
+  cancelDelay_.setSingleShot(true);
+  cancelDelay_.setInterval(kCancelAfterMs);
+  connect(&cancelDelay_, &QTimer::timeout, this, [this] {
+    cancel_->show();
+    emptyCancel_->setVisible(data_ == nullptr);
+  });
+  for (Background* one : {&reader_, &curveReader_, &publishedReader_})
+    connect(one, &Background::busyChanged, this, &ComparePage::showBusy);
+  // Export takes the part that had the focus last.
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget* /*before*/, QWidget* now) {
+    if (now == tableView_) takePicture(ComparePicture::Table);
+    if (now == curvesView_) takePicture(ComparePicture::Curves);
+    if (now == differenceView_) takePicture(ComparePicture::Difference);
+  });
   showChoice();
   stack_->setCurrentIndex(1);
 }
@@ -100,6 +107,36 @@ ComparePage::~ComparePage() = default;
 void ComparePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (isStale_) reload();
+}
+
+void ComparePage::showBusy() {
+  if (!reader_.isBusy() && !curveReader_.isBusy() && !publishedReader_.isBusy()) {
+    busyDelay_.stop();
+    cancelDelay_.stop();
+    busy_->hide();
+    cancel_->hide();
+    emptyCancel_->hide();
+    return;
+  }
+  if (!busy_->isVisible() && !busyDelay_.isActive()) busyDelay_.start();
+  if (!cancel_->isVisible() && !cancelDelay_.isActive()) cancelDelay_.start();
+}
+
+void ComparePage::cancelReading() {
+  const bool wasCurves = curveReader_.isBusy();
+  for (Background* one : {&reader_, &curveReader_, &publishedReader_}) one->cancel();
+  isStale_ = true;  // shown again, it reads again
+  if (data_ == nullptr) {
+    showEmpty(QStringLiteral("Reading was cancelled."), QStringLiteral("Read the runs"), QString());
+    return;
+  }
+  if (wasCurves) {
+    for (FigureView* view : {curvesView_, differenceView_}) {
+      view->setFigure(nullptr);
+      view->setEmptyText(QStringLiteral("Reading was cancelled: choose a metric or a variant."));
+    }
+  }
+  workbench_.say(QStringLiteral("Reading was cancelled; what was read before stays."));
 }
 
 void ComparePage::reload() {
@@ -195,10 +232,9 @@ void ComparePage::choose(const CompareChoice& choice) {
     if (isTableChanged) {
       remakeTable();
     } else {
-      if (isOrderChanged) {
-        orderTable();
-        readCurves();
-      }
+      if (isOrderChanged) orderTable();
+      if (before.picked != choice_.picked) pickRows();
+      if (isOrderChanged || before.picked != choice_.picked) readCurves();
       showView();
     }
   }
@@ -251,6 +287,7 @@ void ComparePage::showTable(AblationTable table) {
   const int columns = model_.columnCount();
   model_.setTable(std::move(table), std::move(series));
   orderTable();
+  pickRows();
   if (columns != model_.columnCount() || !tableView_->property("sized").toBool()) {
     tableView_->setProperty("sized", true);
     tableView_->resizeColumnsToContents();
@@ -271,18 +308,32 @@ void ComparePage::orderTable() {
 }
 
 std::vector<std::size_t> ComparePage::tableOrder() const {
-  std::vector<std::size_t> order;
-  const QModelIndexList chosen = tableView_->selectionModel()->selectedRows();
-  for (const QModelIndex& index : chosen) {
-    order.push_back(
-        model_.table().rows[static_cast<std::size_t>(order_.mapToSource(index).row())].variant);
-  }
-  if (!order.empty()) return order;
+  std::vector<std::size_t> all, picked;
   for (int row = 0; row < order_.rowCount(); ++row) {
     const int source = order_.mapToSource(order_.index(row, 0)).row();
-    order.push_back(model_.table().rows[static_cast<std::size_t>(source)].variant);
+    const AblationRow& one = model_.table().rows[static_cast<std::size_t>(source)];
+    all.push_back(one.variant);
+    if (std::find(choice_.picked.begin(), choice_.picked.end(), one.label.toStdString()) !=
+        choice_.picked.end())
+      picked.push_back(one.variant);
   }
-  return order;
+  return picked.empty() ? all : picked;
+}
+
+// The rows that are picked are selected again: a table that was read anew has none.
+void ComparePage::pickRows() {
+  const QSignalBlocker quiet(tableView_->selectionModel());
+  QItemSelection rows;
+  for (int row = 0; row < order_.rowCount(); ++row) {
+    const QModelIndex index = order_.index(row, 0);
+    const auto source = static_cast<std::size_t>(order_.mapToSource(index).row());
+    const std::string label = model_.table().rows[source].label.toStdString();
+    if (std::find(choice_.picked.begin(), choice_.picked.end(), label) != choice_.picked.end())
+      rows.select(index, index);
+  }
+  tableView_->selectionModel()->select(
+      rows, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  tableView_->viewport()->update();
 }
 
 void ComparePage::readCurves() {

@@ -84,6 +84,7 @@ class ComparePage final : public Page {
   void makeActions();
   QComboBox* makeCombo(const QString& name, const QString& tip);
   QToolButton* makeToggle(const QString& text, const QString& tip);
+  static void growInRow(QWidget* widget);
   // compare_charts.cpp
   QWidget* makeCurveTools();
   QWidget* makeParallel();
@@ -119,6 +120,12 @@ class ComparePage final : public Page {
   void setBaselineFromTable();
   void selectRunsOfTable();
   [[nodiscard]] std::vector<std::size_t> tableOrder() const;
+  /// The rows as they are shown: sorted and filtered.
+  [[nodiscard]] AblationTable shownTable() const;
+  void pickRows();
+  void takePicture(ComparePicture picture) { choice_.picture = picture; }
+  void showBusy();
+  void cancelReading();
   template <class Change>
   void change(Change change) {
     CompareChoice next = choice_;
@@ -141,14 +148,16 @@ class ComparePage final : public Page {
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
-  QTimer delay_, busyDelay_;
+  QTimer delay_, busyDelay_, cancelDelay_;
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
+  QAction* exportFigure_ = nullptr;
 
   QStackedWidget *stack_, *views_;
   QLabel *emptyText_ = nullptr, *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr,
          *busy_ = nullptr;
-  QPushButton* emptyButton_ = nullptr;
+  QToolButton* cancel_ = nullptr;
+  QPushButton *emptyButton_ = nullptr, *emptyCancel_ = nullptr;
   QString emptyPage_;
   std::vector<QToolButton*> viewButtons_;
   QComboBox *metric_ = nullptr, *value_ = nullptr, *baseline_ = nullptr;

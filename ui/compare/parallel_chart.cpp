@@ -227,7 +227,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     }
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const QFontMetricsF metrics(inPixels(axisFont()));
+  const QFontMetricsF metrics(axisLetters());
   const double room = chart_.axes.size() < 2 ? area.width() - 8 : place.x[1] - place.x[0] - 8;
   for (std::size_t i = 0; i < chart_.axes.size(); ++i) {
     const ParallelAxis& axis = chart_.axes[i];
@@ -251,10 +251,10 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     if (axis.choice.isLog) marks << QStringLiteral("log");
     if (axis.choice.isFlipped) marks << QStringLiteral("flipped");
     const QRectF head(x - room / 2, place.top - kHead, room, kHead / 2);
-    painter.setFont(inPixels(smallFont()));
+    painter.setFont(smallLetters());
     painter.setPen(hasFocus ? tokens().accent : tokens().text);
     drawLine(painter, head, Qt::AlignHCenter | Qt::AlignVCenter, title);
-    painter.setFont(inPixels(axisFont()));
+    painter.setFont(axisLetters());
     painter.setPen(tokens().muted);
     drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
              marks.join(QStringLiteral(", ")));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/figures/painting.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -48,8 +49,15 @@ void ParallelView::redraw() {
 }
 
 ParallelFigure::Layout ParallelView::layoutNow() const {
-  // As the figure lays itself out within its margin.
-  return ParallelFigure(chart_, {}).layout(QRectF(rect()).adjusted(12, 12, -12, -12));
+  // As the figure lays itself out within its margin, in pixels of the window.
+  const double scale = designScale();
+  ParallelFigure::Layout layout =
+      ParallelFigure(chart_, {})
+          .layout(QRectF(0, 0, width() / scale, height() / scale).adjusted(12, 12, -12, -12));
+  for (double& x : layout.x) x *= scale;
+  layout.top *= scale;
+  layout.bottom *= scale;
+  return layout;
 }
 
 QPointF ParallelView::placeOf(int axis, double share) const {
@@ -61,7 +69,7 @@ QPointF ParallelView::placeOf(int axis, double share) const {
 int ParallelView::axisAt(const QPointF& point) const {
   const ParallelFigure::Layout layout = layoutNow();
   for (std::size_t i = 0; i < layout.x.size(); ++i) {
-    if (std::abs(layout.x[i] - point.x()) <= kReach) return static_cast<int>(i);
+    if (std::abs(layout.x[i] - point.x()) <= kReach * designScale()) return static_cast<int>(i);
   }
   return -1;
 }
@@ -73,19 +81,20 @@ void ParallelView::paintEvent(QPaintEvent* /*event*/) {
     FigureStyle style = figure_->style();
     style.theme = currentTheme();
     figure_->setStyle(style);
-    drawn_ = figure_->image(size(), scale);
+    drawn_ = figure_->image(QSizeF(size()) / designScale(), scale * designScale());
+    drawn_.setDevicePixelRatio(scale);
   }
   QPainter painter(this);
   painter.drawImage(QPointF(0, 0), drawn_);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(hasFocus() ? tokens().accent : tokens().line, 1));
-  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
 }
 
 bool ParallelView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip && figure_ != nullptr) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = figure_->describeAt(help->pos());
+    const QString text = figure_->describeAt(QPointF(help->pos()) / designScale());
     if (text.isEmpty()) {
       QToolTip::hideText();
     } else {

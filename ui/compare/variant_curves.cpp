@@ -6,6 +6,7 @@
 
 #include "core/config/lookup.h"
 #include "ui/figures/painting.h"
+#include "ui/figures/side_by_side.h"
 
 namespace vitrine::ui {
 
@@ -371,7 +372,13 @@ class PanelsFigure final : public Figure {
       figures_.push_back(makeLineChart(std::move(panel.chart), this->style()));
     }
   }
-  QSize sizeHint() const override { return {420 * columns(), 260 * rows()}; }
+  QSize sizeHint() const override {
+    const FigureGrid all = grid(1e6);
+    return {420 * all.across, 300 * all.down};
+  }
+  double leastHeight(double width) const override {
+    return grid(width).down * FigureGrid::kLeastHeight;
+  }
   QString summary() const override {
     QStringList parts;
     for (const auto& figure : figures_) parts << figure->summary();
@@ -391,10 +398,13 @@ class PanelsFigure final : public Figure {
   QString note() const override { return figures_.empty() ? QString() : figures_[0]->note(); }
 
  private:
-  int columns() const { return figures_.size() < 2 ? 1 : figures_.size() < 5 ? 2 : 3; }
-  int rows() const { return (static_cast<int>(figures_.size()) + columns() - 1) / columns(); }
+  FigureGrid grid(double width) const {
+    const int most = figures_.size() < 2 ? 1 : figures_.size() < 5 ? 2 : 3;
+    return figureGrid(static_cast<int>(figures_.size()), most, width);
+  }
   void draw(QPainter& painter, const QRectF& area) override {
-    const double width = area.width() / columns(), height = area.height() / rows();
+    const auto [across, down] = grid(area.width());
+    const double width = area.width() / across, height = area.height() / down;
     for (int i = 0; i < static_cast<int>(figures_.size()); ++i) {
       Figure& figure = *figures_[static_cast<std::size_t>(i)];
       FigureStyle own = figure.style();
@@ -402,8 +412,8 @@ class PanelsFigure final : public Figure {
       own.legend = style().legend;
       own.hasAxisTitles = style().hasAxisTitles;
       figure.setStyle(own);
-      const QRectF rect(area.left() + width * (i % columns()),
-                        area.top() + height * (i / columns()), width, height);
+      const QRectF rect(area.left() + width * (i % across), area.top() + height * (i / across),
+                        width, height);
       figure.paint(painter, rect);
       addRegion(rect, [&figure](const QPointF& point) { return figure.describeAt(point); });
     }

@@ -235,7 +235,7 @@ class AttentionFigure final : public Figure {
   }
 
   void drawOverview(QPainter& painter, const QRectF& area) {
-    painter.setFont(inPixels(smallFont()));
+    painter.setFont(smallLetters());
     const QFontMetricsF metrics(painter.font());
     const double label =
         metrics.horizontalAdvance(QStringLiteral("layer ") + layerNames_.last()) + 8;
@@ -275,7 +275,7 @@ class AttentionFigure final : public Figure {
 
   void drawZoom(QPainter& painter, const QRectF& area) {
     const int layer = shownLayer(), head = shownHead();
-    painter.setFont(inPixels(smallFont()));
+    painter.setFont(smallLetters());
     painter.setPen(tokens().text);
     drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
              Qt::AlignLeft | Qt::AlignVCenter,
@@ -321,7 +321,7 @@ class AttentionFigure final : public Figure {
       painter.drawImage(frame, picture);
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
-      painter.setFont(inPixels(axisFont()));
+      painter.setFont(axisLetters());
       painter.setPen(tokens().muted);
       drawLine(painter,
                QRectF(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, 16),
@@ -336,7 +336,7 @@ class AttentionFigure final : public Figure {
       hasClass = true;
     }
     if (!hasClass) return;
-    painter.setFont(inPixels(axisFont()));
+    painter.setFont(axisLetters());
     painter.setPen(tokens().muted);
     drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
              Qt::AlignLeft | Qt::AlignVCenter,

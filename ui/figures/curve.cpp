@@ -80,7 +80,7 @@ class CurveFigure final : public Figure {
     double y0 = style().range ? (*style().range)[0] : low();
     double y1 = style().range ? (*style().range)[1] : high();
     if (!std::isfinite(x0) || !std::isfinite(y0)) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No finite points."));
       return;

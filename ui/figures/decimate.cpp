@@ -88,59 +88,79 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
   return points;
 }
 
+ColumnEdges::ColumnEdges(std::span<const double> x, const PlotWindow& window) {
+  constexpr std::size_t kWorthwhile = 16;  // points per column from which searching beats looking
+  const auto columns = static_cast<std::size_t>(std::max(window.columns, 1));
+  if (!(window.upper > window.lower) || x.size() < kWorthwhile * columns) return;
+  begin_ = static_cast<std::size_t>(std::lower_bound(x.begin(), x.end(), window.lower) - x.begin());
+  past_ = static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), window.upper) - x.begin());
+  if (past_ - begin_ < kWorthwhile * columns) return;
+  const bool isLog = window.scale == AxisScale::Log && window.lower > 0;
+  const double step = isLog ? std::log(window.upper / window.lower) / window.columns
+                            : (window.upper - window.lower) / window.columns;
+  ends_.reserve(columns);
+  const double last = x[past_ - 1];
+  std::size_t from = begin_;
+  for (std::size_t column = 1; column < columns; ++column) {
+    const double along = step * static_cast<double>(column);
+    const double edge = isLog ? window.lower * std::exp(along) : window.lower + along;
+    std::size_t to = past_;
+    if (from < past_ && last >= edge) {
+      // Steps are mostly even: the place is guessed, then searched for around it.
+      const double rest = last - x[from];
+      const double share = rest > 0 ? std::clamp((edge - x[from]) / rest, 0.0, 1.0) : 0;
+      const auto guess =
+          from + static_cast<std::size_t>(share * static_cast<double>(past_ - 1 - from) + 0.5);
+      const auto isAt = [&](std::size_t at) {
+        return x[at] >= edge && (at == from || x[at - 1] < edge);
+      };
+      if (isAt(guess)) {
+        to = guess;
+      } else {
+        std::size_t low = from, high = past_;
+        for (std::size_t reach = 4; reach < past_ - from; reach *= 8) {
+          const std::size_t left = guess > from + reach ? guess - reach : from;
+          const std::size_t right = std::min(guess + reach, past_ - 1);
+          if ((left == from || x[left] < edge) && (right == past_ - 1 || x[right] >= edge)) {
+            low = left;
+            high = right + 1;
+            break;
+          }
+        }
+        to = static_cast<std::size_t>(
+            std::lower_bound(x.begin() + static_cast<std::ptrdiff_t>(low),
+                             x.begin() + static_cast<std::ptrdiff_t>(high), edge) -
+            x.begin());
+      }
+    }
+    ends_.push_back(to);
+    from = to;
+  }
+  ends_.push_back(past_);
+}
+
 std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                               const PlotWindow& window, const CurveIndex& index) {
-  const std::size_t size = std::min(x.size(), y.size());
-  constexpr std::size_t kWorthwhile = 16;  // points per column from which searching beats looking
-  if (size < kWorthwhile * static_cast<std::size_t>(std::max(window.columns, 1)) ||
-      !(window.upper > window.lower) || window.columns < 1)
-    return decimate(x, y, window);
-  const auto end = x.begin() + static_cast<std::ptrdiff_t>(size);
-  const auto begin =
-      static_cast<std::size_t>(std::lower_bound(x.begin(), end, window.lower) - x.begin());
-  const auto past =
-      static_cast<std::size_t>(std::upper_bound(x.begin(), end, window.upper) - x.begin());
-  if (past - begin < kWorthwhile * static_cast<std::size_t>(window.columns))
-    return decimate(x, y, window);
+  return decimate(x, y, window, index, ColumnEdges(x.first(std::min(x.size(), y.size())), window));
+}
 
+std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                              const PlotWindow& window, const CurveIndex& index,
+                              const ColumnEdges& edges) {
+  const std::size_t size = std::min(x.size(), y.size());
+  if (!edges.isWorthwhile()) return decimate(x, y, window);
   std::vector<QPointF> points;
   points.reserve(4 * static_cast<std::size_t>(window.columns) + 8);
   const auto emit = [&](std::size_t i) {
     points.emplace_back(x[i], std::isfinite(y[i]) ? y[i] : kNoValue);
   };
-  const bool isLog = window.scale == AxisScale::Log && window.lower > 0;
-  const double step = isLog ? std::log(window.upper / window.lower) / window.columns
-                            : (window.upper - window.lower) / window.columns;
-  if (begin > 0) emit(begin - 1);
-  std::size_t from = begin;
-  auto broken = std::lower_bound(index.broken.begin(), index.broken.end(), begin);
-  for (int column = 0; column < window.columns && from < past; ++column) {
-    const double edge =
-        isLog ? window.lower * std::exp(step * (column + 1)) : window.lower + step * (column + 1);
-    std::size_t to = past;
-    if (column + 1 < window.columns) {
-      // Steps are mostly even: the place is guessed, then searched for around it.
-      const double share = (edge - x[from]) / (x[past - 1] - x[from]);
-      auto guess = from + static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) *
-                                                   static_cast<double>(past - 1 - from));
-      std::size_t low = from, high = past;
-      for (std::size_t reach = 4; low < high; reach *= 8) {
-        const std::size_t left = guess > from + reach ? guess - reach : from;
-        const std::size_t right = std::min(guess + reach, past - 1);
-        if ((left == from || x[left] < edge) && (right == past - 1 || x[right] >= edge)) {
-          low = left;
-          high = right + 1;
-          break;
-        }
-      }
-      to = static_cast<std::size_t>(std::lower_bound(x.begin() + static_cast<std::ptrdiff_t>(low),
-                                                     x.begin() + static_cast<std::ptrdiff_t>(high),
-                                                     edge) -
-                                    x.begin());
-    }
+  std::size_t from = edges.begin();
+  if (from > 0) emit(from - 1);
+  auto broken = std::lower_bound(index.broken.begin(), index.broken.end(), from);
+  for (const std::size_t to : edges.ends()) {
     if (to == from) continue;
     if (broken != index.broken.end() && *broken < to) {
-      // A gap in the column: looked at point by point.
+      // A gap in the column: looked at piece by piece.
       bool isGap = false;
       std::size_t piece = from;
       const auto close = [&](std::size_t at) {
@@ -160,15 +180,18 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
         piece = *broken + 1;
       }
       if (piece < to) close(to);
-    } else if (const auto found = index.extremes.find(y, from, to); found.isAny) {
+    } else {
       // So many points are one stroke from the least to the greatest: where it begins and ends
-      // inside the column cannot be seen.
-      emit(std::min(found.low, found.high));
-      if (found.low != found.high) emit(std::max(found.low, found.high));
+      // inside the column cannot be seen, and to look it up misses every cache.
+      const auto found = index.extremes.bounds(y, from, to);
+      const bool isRising = y[from] <= y[to - 1];
+      points.emplace_back(x[from], isRising ? found.least : found.greatest);
+      if (found.least < found.greatest)
+        points.emplace_back(x[to - 1], isRising ? found.greatest : found.least);
     }
     from = to;
   }
-  if (past < size) emit(past);
+  if (edges.past() < size) emit(edges.past());
   return points;
 }
 

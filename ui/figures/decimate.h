@@ -28,13 +28,35 @@ struct PlotWindow {
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                                             const PlotWindow& window);
 
+/// Where the columns of pixels begin among ascending `x`: the same for every curve over that x.
+class ColumnEdges {
+ public:
+  ColumnEdges(std::span<const double> x, const PlotWindow& window);
+  /// Positions of the points in the window: [begin, past).
+  [[nodiscard]] std::size_t begin() const { return begin_; }
+  [[nodiscard]] std::size_t past() const { return past_; }
+  /// Whether there are so many points in a column that searching beats looking at them.
+  [[nodiscard]] bool isWorthwhile() const { return !ends_.empty(); }
+  /// By column: the position after its last point. Empty where it is not worthwhile.
+  [[nodiscard]] const std::vector<std::size_t>& ends() const { return ends_; }
+
+ private:
+  std::size_t begin_ = 0, past_ = 0;
+  std::vector<std::size_t> ends_;
+};
+
 /// What is known of a long curve: with it a picture costs as much as it has columns.
 struct CurveIndex {
   const Extremes& extremes;             ///< of y
   std::span<const std::size_t> broken;  ///< positions of values that are not finite, ascending
 };
-/// The same picture, found with the index: of a column with many points the least and the greatest.
+/// The same picture, found with the index: of a column with many points the least and the greatest,
+/// somewhere in their column.
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                                             const PlotWindow& window, const CurveIndex& index);
+/// With the edges of (x, window), where they are known already.
+[[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
+                                            const PlotWindow& window, const CurveIndex& index,
+                                            const ColumnEdges& edges);
 
 }  // namespace vitrine::ui

@@ -12,7 +12,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "ui/figures/side_by_side.h"
 #include "ui/shell/page.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -130,13 +129,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   layout->addLayout(buttons);
   resize(px(860), px(520));
 
-  FigurePaper chosen = storedPaper();
-  if (const auto* several = dynamic_cast<const SideBySide*>(&figure_)) {
-    // Charts beside each other need the page, each with the height it would have alone.
-    chosen.width = FigurePaper::kDoubleColumn;
-    const int across = several->columns();
-    chosen.ratio = std::min(2.0, 0.85 * std::ceil(double(several->count()) / across) / across);
-  }
+  const FigurePaper chosen = paperFor(figure_, storedPaper());
   fill(chosen);
   connect(size_, &QComboBox::activated, this, [this] {
     const double width = size_->currentData().toDouble();
@@ -188,7 +181,7 @@ FigureFormat ExportDialog::format() const {
 
 void ExportDialog::refresh() {
   if (isFilling_) return;
-  const FigurePaper chosen = paper();
+  const FigurePaper chosen = highEnough(figure_, paper());
   const QSizeF size = chosen.millimetres();
   QString facts = tr("%1 \u00d7 %2\u2009mm").arg(number(size.width(), 1), number(size.height(), 1));
   if (format() == FigureFormat::Png) {

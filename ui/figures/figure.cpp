@@ -1,16 +1,12 @@
-// Painting, regions, export, and the choice of the maker.
+// Painting, regions, and the choice of the maker.
 #include "ui/figures/figure.h"
 
-#include <QFile>
 #include <QFontMetricsF>
-#include <QPageSize>
-#include <QPdfWriter>
 #include <algorithm>
 #include <exception>
 #include <map>
 
 #include "core/artifact/artifact.h"
-#include "core/base/error.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 
@@ -20,34 +16,14 @@ namespace {
 
 constexpr double kMargin = 12;
 
-/// Restores a figure's style when an export is done with the light one.
-class LightStyle {
- public:
-  explicit LightStyle(Figure& figure) : figure_(figure), kept_(figure.style()) {
-    FigureStyle light = kept_;
-    light.theme = ThemeKind::Light;
-    figure_.setStyle(light);
-  }
-  ~LightStyle() { figure_.setStyle(kept_); }
-  LightStyle(const LightStyle&) = delete;
-  LightStyle& operator=(const LightStyle&) = delete;
-
- private:
-  Figure& figure_;
-  FigureStyle kept_;
-};
-
-[[noreturn]] void cannotWrite(const QString& file, const QString& reason) {
-  throw Error("cannot write " + file.toStdString() + ": " + reason.toStdString() +
-              "; choose a folder you may write to");
-}
-
 }  // namespace
 
 Figure::Figure(FigureStyle style) : style_(std::move(style)) {}
 Figure::~Figure() = default;
 
 QSize Figure::sizeHint() const { return {640, 420}; }
+double Figure::leastHeight(double /*width*/) const { return 0; }
+double Figure::leastWidth() const { return 0; }
 std::optional<std::array<double, 2>> Figure::valueRange() const { return std::nullopt; }
 int Figure::imageCount() const { return 0; }
 int Figure::layerCount() const { return 0; }
@@ -90,7 +66,7 @@ void Figure::addTarget(const QRectF& rect, std::function<FigureTarget(const QPoi
 }
 
 QColor Figure::seriesOrAccent() const {
-  return style_.color.isValid() ? style_.color : tokens().accent;
+  return style_.run > 0 ? seriesColor(style_.run, style_.theme) : tokens().accent;
 }
 
 QColor Figure::mapColor(double t) const {
@@ -102,11 +78,10 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
                           const QString& about) const {
   constexpr double kHeight = 20;
   const QString left = style_.title.isEmpty() ? title : style_.title;
-  const QFont titleType = inPixels(titleFont());
-  const QFont aboutType = inPixels(smallFont());
+  const QFont titleType = titleLetters();
   double x = area.left();
-  if (style_.color.isValid()) {
-    painter.fillRect(QRectF(x, area.top() + 5, 8, 8), style_.color);
+  if (style_.run > 0) {
+    painter.fillRect(QRectF(x, area.top() + 5, 8, 8), seriesOrAccent());
     x += 14;
   }
   const double wanted = QFontMetricsF(titleType).horizontalAdvance(left) + 2;
@@ -117,7 +92,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
            left);
   const double from = x + titleWidth + 12;
   if (area.right() - from > 40) {
-    painter.setFont(aboutType);
+    painter.setFont(smallLetters());
     painter.setPen(tokens().muted);
     drawLine(painter, QRectF(from, area.top(), area.right() - from, kHeight),
              Qt::AlignRight | Qt::AlignVCenter, about);
@@ -125,47 +100,13 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   return area.adjusted(0, kHeight + 8, 0, 0);
 }
 
-QImage Figure::image(QSize size, double scale) {
-  QImage picture((QSizeF(size) * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
+QImage Figure::image(QSizeF size, double scale) {
+  QImage picture((size * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
   picture.setDevicePixelRatio(scale);
   picture.fill(tokens().panel);
   QPainter painter(&picture);
-  paint(painter, QRectF(QPointF(0, 0), QSizeF(size)));
+  paint(painter, QRectF(QPointF(0, 0), size));
   return picture;
-}
-
-void Figure::savePng(const QString& file, QSize size, double scale) {
-  const LightStyle light(*this);
-  if (!image(size, scale).save(file, "PNG"))
-    cannotWrite(file, QStringLiteral("the image was not saved"));
-}
-
-void Figure::savePdf(const QString& file, QSize size) {
-  constexpr int kResolution = 960;  // ten dots per logical pixel: fine enough for every line
-  const LightStyle light(*this);
-  QFile target(file);
-  if (!target.open(QIODevice::WriteOnly)) cannotWrite(file, target.errorString());
-  QPdfWriter writer(&target);
-  writer.setResolution(kResolution);
-  writer.setCreator(QStringLiteral("Vitrine"));
-  writer.setPageSize(
-      QPageSize(QSizeF(size) * 72.0 / 96.0, QPageSize::Point, QString(), QPageSize::ExactMatch));
-  writer.setPageMargins(QMarginsF(0, 0, 0, 0));
-  QPainter painter;
-  if (!painter.begin(&writer)) cannotWrite(file, QStringLiteral("the page was not started"));
-  painter.scale(kResolution / 96.0, kResolution / 96.0);
-  paint(painter, QRectF(QPointF(0, 0), QSizeF(size)));
-  if (!painter.end()) cannotWrite(file, QStringLiteral("the page was not finished"));
-  target.close();
-  if (target.error() != QFileDevice::NoError) cannotWrite(file, target.errorString());
-}
-
-void Figure::saveCsv(const QString& file) const {
-  QFile target(file);
-  const QByteArray text = csv().toUtf8();
-  if (!target.open(QIODevice::WriteOnly) || target.write(text) != text.size() || !target.flush()) {
-    cannotWrite(file, target.errorString());
-  }
 }
 
 std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,

@@ -7,9 +7,11 @@
 #include <QPainter>
 #include <QRectF>
 #include <QSize>
+#include <QSizeF>
 #include <QString>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,8 +46,8 @@ struct FigureStyle {
   Palette palette = Palette::Viridis;
   Scale scale = Scale::Shared;
   AttentionView attention = AttentionView::PatchMap;
-  QString title;  ///< left of the first line; empty: the figure's own
-  QColor color;   ///< of the run; invalid: the theme's accent
+  QString title;         ///< left of the first line; empty: the figure's own
+  std::int64_t run = 0;  ///< whose colour it has; 0: none, and the theme's accent
   /// Fixed range of the colours, so that figures side by side can be compared.
   std::optional<std::array<double, 2>> range;
   QImage picture;  ///< what the model looked at, shown beside its attention
@@ -74,6 +76,11 @@ class Figure {
   void paint(QPainter& painter, const QRectF& area);
   /// A size at which everything can be read.
   [[nodiscard]] virtual QSize sizeHint() const;
+  /// The height that a picture of this width needs for nothing to be left out or to lie on
+  /// something else; 0: any. Exports are never lower.
+  [[nodiscard]] virtual double leastHeight(double width) const;
+  /// The width below which words are cut; 0: any. Exports choose smaller letters for it.
+  [[nodiscard]] virtual double leastWidth() const;
   /// The value under a point of the last painting, for a tool tip; "" where there is none.
   [[nodiscard]] QString describeAt(const QPointF& point) const;
   /// What a click there chooses.
@@ -97,13 +104,7 @@ class Figure {
   void setStyle(const FigureStyle& style) { style_ = style; }
 
   /// \param scale  device pixels per logical pixel
-  [[nodiscard]] QImage image(QSize size, double scale);
-  /// PNG, drawn in the light theme. \throws Error  the file cannot be written
-  void savePng(const QString& file, QSize size, double scale);
-  /// PDF of one page, vectors and embedded fonts, in the light theme. \throws Error
-  void savePdf(const QString& file, QSize size);
-  /// UTF-8. \throws Error
-  void saveCsv(const QString& file) const;
+  [[nodiscard]] QImage image(QSizeF size, double scale);
 
  protected:
   explicit Figure(FigureStyle style);
@@ -114,6 +115,7 @@ class Figure {
   void addRegion(const QRectF& rect, std::function<QString(const QPointF&)> describe);
   void addTarget(const QRectF& rect, std::function<FigureTarget(const QPointF&)> target);
   [[nodiscard]] const Tokens& tokens() const { return tokensOf(style_.theme); }
+  /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
   /// First line: title left, what it is right; returns what is left of `area` below it.

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/svg_device.h"
 
@@ -46,9 +47,10 @@ QByteArray pngBytes(Figure& figure, const Recipe& recipe) {
 }
 
 QByteArray svgBytes(Figure& figure, const Recipe& recipe) {
-  const OnPaper paper(figure, recipe.paper);
-  const QSizeF size = recipe.paper.logical();
-  SvgDevice device(size, recipe.paper.millimetres());
+  const FigurePaper sheet = highEnough(figure, recipe.paper);
+  const OnPaper paper(figure, sheet);
+  const QSizeF size = sheet.logical();
+  SvgDevice device(size, sheet.millimetres());
   QPainter painter(&device);
   figure.paint(painter, QRectF(QPointF(0, 0), size));
   painter.end();
@@ -57,7 +59,8 @@ QByteArray svgBytes(Figure& figure, const Recipe& recipe) {
 
 QByteArray pdfBytes(Figure& figure, const Recipe& recipe) {
   constexpr int kResolution = 1200;
-  const OnPaper paper(figure, recipe.paper);
+  const FigurePaper sheet = highEnough(figure, recipe.paper);
+  const OnPaper paper(figure, sheet);
   QByteArray bytes;
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);
@@ -65,13 +68,13 @@ QByteArray pdfBytes(Figure& figure, const Recipe& recipe) {
     QPdfWriter writer(&buffer);
     writer.setResolution(kResolution);
     writer.setCreator(QStringLiteral("Vitrine"));
-    const QSizeF millimetres = recipe.paper.millimetres();
+    const QSizeF millimetres = sheet.millimetres();
     writer.setPageSize(QPageSize(millimetres * kPointsPerMillimetre, QPageSize::Point, QString(),
                                  QPageSize::ExactMatch));
     writer.setPageMargins(QMarginsF(0, 0, 0, 0));
     QPainter painter;
     if (!painter.begin(&writer)) throw Error("the page was not started; choose another size");
-    const QSizeF logical = recipe.paper.logical();
+    const QSizeF logical = sheet.logical();
     const double scale = millimetres.width() / 25.4 * kResolution / logical.width();
     painter.scale(scale, scale);
     figure.paint(painter, QRectF(QPointF(0, 0), logical));
@@ -92,9 +95,33 @@ QByteArray csvBytes(Figure& figure, const Recipe& recipe) {
 }  // namespace
 
 QSizeF FigurePaper::logical() const {
-  const double axisPixels = std::max(1, inPixels(axisFont()).pixelSize());
+  const double axisPixels = axisLetters().pixelSize();
   const double perMillimetre = kPointsPerMillimetre * axisPixels / fontPoints;
   return millimetres() * perMillimetre;
+}
+
+FigurePaper paperFor(const Figure& figure, FigurePaper paper) {
+  if (dynamic_cast<const LineChartFigure*>(&figure) != nullptr) return paper;
+  const QSizeF wanted = figure.sizeHint();
+  // Half of its size is still read; below that it has the page.
+  FigurePaper narrow = paper;
+  narrow.width = FigurePaper::kSingleColumn;
+  if (paper.width < FigurePaper::kDoubleColumn && wanted.width() > 2 * narrow.logical().width())
+    paper.width = FigurePaper::kDoubleColumn;
+  constexpr double kLeastPoints = 6;
+  const double fits =
+      paper.fontPoints * paper.logical().width() / std::max(figure.leastWidth(), 1.0);
+  if (fits < paper.fontPoints)
+    paper.fontPoints = std::max(fits, std::min(kLeastPoints, paper.fontPoints));
+  paper.ratio = std::clamp(wanted.height() / std::max(wanted.width(), 1.0), 0.1, 2.0);
+  return highEnough(figure, paper);
+}
+
+FigurePaper highEnough(const Figure& figure, FigurePaper paper) {
+  const QSizeF logical = paper.logical();
+  const double least = figure.leastHeight(logical.width());
+  if (least > logical.height()) paper.ratio = least / logical.width();
+  return paper;
 }
 
 FigureStyle FigurePaper::styled(FigureStyle style) const {
@@ -148,7 +175,8 @@ QString endingOf(FigureFormat format) {
   return QLatin1String(kEndings[static_cast<std::size_t>(format)]);
 }
 
-QImage paperPicture(Figure& figure, const FigurePaper& paper, double pixelsPerMillimetre) {
+QImage paperPicture(Figure& figure, const FigurePaper& asked, double pixelsPerMillimetre) {
+  const FigurePaper paper = highEnough(figure, asked);
   const OnPaper styled(figure, paper);
   const QSizeF logical = paper.logical();
   const double scale = paper.width * pixelsPerMillimetre / logical.width();

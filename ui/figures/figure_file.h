@@ -27,7 +27,7 @@ void saveFigure(Figure& figure, const QString& file, const Recipe& recipe);
 [[nodiscard]] QByteArray figureBytes(Figure& figure, FigureFormat format, const Recipe& recipe);
 
 /// The figure as it will be on paper. \param pixelsPerMillimetre  of the picture
-[[nodiscard]] QImage paperPicture(Figure& figure, const FigurePaper& paper,
+[[nodiscard]] QImage paperPicture(Figure& figure, const FigurePaper& asked,
                                   double pixelsPerMillimetre);
 
 }  // namespace vitrine::ui

@@ -36,8 +36,10 @@ void FigureView::refresh() {
   update();
 }
 
-QSize FigureView::sizeHint() const { return figure_ ? figure_->sizeHint() : QSize(480, 320); }
-QSize FigureView::minimumSizeHint() const { return {160, 140}; }
+QSize FigureView::sizeHint() const {
+  return (QSizeF(figure_ ? figure_->sizeHint() : QSize(480, 320)) * designScale()).toSize();
+}
+QSize FigureView::minimumSizeHint() const { return {px(160), px(140)}; }
 
 void FigureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
@@ -45,31 +47,35 @@ void FigureView::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), tokens().panel);
     painter.setFont(bodyFont());
     painter.setPen(tokens().muted);
-    painter.drawText(QRectF(rect()).adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-                     emptyText_);
+    painter.drawText(QRectF(rect()).adjusted(px(16), px(16), -px(16), -px(16)),
+                     Qt::AlignCenter | Qt::TextWordWrap, emptyText_);
   } else {
     const double ratio = painter.device()->devicePixelRatioF();
     if (drawn_.size() != (QSizeF(size()) * ratio).toSize() || drawn_.devicePixelRatio() != ratio) {
-      drawn_ = figure_->image(size(), ratio);
+      drawn_ = figure_->image(QSizeF(size()) / designScale(), ratio * designScale());
+      drawn_.setDevicePixelRatio(ratio);
     }
     painter.drawImage(QPointF(0, 0), drawn_);
   }
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(tokens().line, 1));
   painter.setBrush(Qt::NoBrush);
-  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
 }
 
 void FigureView::mousePressEvent(QMouseEvent* event) {
+  // Its menu speaks of it.
+  if (event->button() == Qt::RightButton) setFocus(Qt::MouseFocusReason);
   if (figure_ && event->button() == Qt::LeftButton)
-    Q_EMIT clicked(figure_->targetAt(event->position()));
+    Q_EMIT clicked(figure_->targetAt(event->position() / designScale()));
   QWidget::mousePressEvent(event);
 }
 
 bool FigureView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = figure_ ? figure_->describeAt(help->pos()) : QString();
+    const QString text =
+        figure_ ? figure_->describeAt(QPointF(help->pos()) / designScale()) : QString();
     if (text.isEmpty()) {
       QToolTip::hideText();
     } else {

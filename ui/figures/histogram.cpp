@@ -50,7 +50,7 @@ class HistogramFigure final : public Figure {
     const QRectF body = drawHeader(
         painter, area, title.isEmpty() ? QStringLiteral("Histogram") : title, metaAbout(meta_));
     if (bins_.empty()) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No bins."));
       return;

@@ -139,7 +139,7 @@ class ImageGridFigure final : public Figure {
             .arg(metaAbout(meta_).isEmpty() ? QString()
                                             : QStringLiteral(" \u00b7 ") + metaAbout(meta_)));
     if (images_.empty()) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No images."));
       return;
@@ -165,7 +165,7 @@ class ImageGridFigure final : public Figure {
                         body.top() + (i / across) * (height + label + 8), height * aspect, height);
       drawPixels(painter, rect, image);
       if (i < labels_.size()) {
-        painter.setFont(inPixels(axisFont()));
+        painter.setFont(axisLetters());
         painter.setPen(tokens().muted);
         drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
                  Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);

@@ -93,6 +93,7 @@ class LineChartFigure final : public Figure {
   [[nodiscard]] std::array<double, 2> xRange() const { return xRange_; }
   [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }
 
+  [[nodiscard]] QSize sizeHint() const override { return {540, 420}; }
   [[nodiscard]] QString summary() const override;
   /// One row a point that is drawn: series, x, y, and where there are such low, high, raw, label.
   [[nodiscard]] QString csv() const override;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kRawShade = 0.28;
 constexpr double kBandShade = 0.18;
+constexpr double kEdgeShade = 0.45;
 constexpr double kSymbolSize = 3.2;  // radius, logical pixels
 constexpr double kKeyWidth = 26;     // of the line in a legend
 
@@ -76,6 +77,12 @@ void drawPolyline(QPainter& painter, const std::vector<QPointF>& points) {
   close();
 }
 
+// Many fills over each other are mud that belongs to nobody: they grow fainter, and edges in the
+// colour of their line say where each band ends.
+double bandShade(std::ptrdiff_t bands) {
+  return bands <= 2 ? kBandShade : bands <= 4 ? 0.09 : 0.045;
+}
+
 // Device pixels, or their like on paper, per logical pixel.
 double densityOf(const QPainter& painter) {
   return std::clamp(std::abs(painter.deviceTransform().m11()), 1.0, 4.0);
@@ -93,7 +100,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
     footnote += QStringLiteral("\u25bc values at or below zero, drawn at the floor");
   }
   if (!footnote.isEmpty()) {
-    const QFont font = inPixels(axisFont());
+    const QFont font = axisLetters();
     painter.setFont(font);
     painter.setPen(tokens().muted);
     const QFontMetricsF metrics(font);
@@ -107,7 +114,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   const bool hasPoints = std::any_of(chart_.series.begin(), chart_.series.end(),
                                      [](const ChartSeries& series) { return !series.x.empty(); });
   if (!hasPoints) {
-    painter.setFont(inPixels(bodyFont()));
+    painter.setFont(bodyLetters());
     painter.setPen(tokens().muted);
     painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, chart_.emptyText);
     return;
@@ -128,7 +135,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
 
 QRectF LineChartFigure::drawFrame(QPainter& painter, const QRectF& area) const {
   const Tokens& t = tokens();
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const double height = metrics.height();
   const QString xTitle = style().hasAxisTitles ? chart_.x.title : QString();
@@ -199,12 +206,14 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot, int colu
   };
   std::vector<Drawn> all;
   for (const ChartSeries& series : chart_.series) all.push_back(drawnOf(series, columns));
-  painter.setPen(Qt::NoPen);
+  const auto banded =
+      std::count_if(all.begin(), all.end(), [](const Drawn& one) { return !one.bands.empty(); });
   for (std::size_t i = 0; i < all.size(); ++i) {
-    QColor fill = colorOf(chart_.series[i]);
-    fill.setAlphaF(static_cast<float>(kBandShade));
+    QColor fill = colorOf(chart_.series[i]), edge = fill;
+    fill.setAlphaF(static_cast<float>(bandShade(banded)));
+    edge.setAlphaF(static_cast<float>(kEdgeShade));
     painter.setBrush(fill);
-    painter.setPen(Qt::NoPen);
+    painter.setPen(banded > 2 ? QPen(edge, 0.6) : QPen(Qt::NoPen));
     for (const auto& band : all[i].bands) {
       const std::vector<QPointF> points = placed(band);
       painter.drawPolygon(points.data(), static_cast<int>(points.size()));
@@ -217,13 +226,13 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot, int colu
     if (rule.direction == Qt::Horizontal) {
       const double y = plot.bottom() - yUnit(rule.at) * plot.height();
       painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
-      painter.setFont(inPixels(axisFont()));
+      painter.setFont(axisLetters());
       painter.drawText(QRectF(plot.left() + 4, y - 16, plot.width() - 8, 14),
                        Qt::AlignRight | Qt::AlignVCenter, rule.text);
     } else {
       const double x = plot.left() + xUnit(rule.at) * plot.width();
       painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-      painter.setFont(inPixels(axisFont()));
+      painter.setFont(axisLetters());
       painter.drawText(QRectF(x + 4, plot.top(), plot.width(), 14), Qt::AlignLeft, rule.text);
     }
   }
@@ -276,7 +285,7 @@ void LineChartFigure::drawMarks(QPainter& painter, const QRectF& plot, const Dra
 }
 
 void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   painter.setFont(font);
   int row = 0;
@@ -333,7 +342,7 @@ void LineChartFigure::drawLegendEntry(QPainter& painter, const QRectF& rect,
 QRectF LineChartFigure::drawLegendBeside(QPainter& painter, const QRectF& area) const {
   const FigureLegend legend = style().legend.value_or(chart_.legend);
   if (legend != FigureLegend::Below && legend != FigureLegend::Right) return area;
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   painter.setFont(font);
   const double height = metrics.height() + 3;
@@ -385,7 +394,7 @@ QRectF LineChartFigure::drawLegendBeside(QPainter& painter, const QRectF& area) 
 }
 
 void LineChartFigure::drawLegendInside(QPainter& painter, const QRectF& plot) const {
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const double height = metrics.height() + 3;
   double width = 0;

@@ -99,7 +99,7 @@ class HeatmapFigure final : public Figure {
     QRectF body = drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Heat map") : title,
                              metaAbout(meta_));
     if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
       return;
@@ -129,7 +129,7 @@ class HeatmapFigure final : public Figure {
       const double x = body.left() + (map % across) * (cell * aspect + 8);
       const double y = body.top() + (map / across) * (cell + label + 8);
       if (hasLabels) {
-        painter.setFont(inPixels(axisFont()));
+        painter.setFont(axisLetters());
         painter.setPen(tokens().muted);
         drawLine(painter, QRectF(x, y, cell * aspect, label), Qt::AlignLeft | Qt::AlignVCenter,
                  map < labels_.size() ? labels_[map] : QString::number(map));
@@ -163,7 +163,7 @@ class HeatmapFigure final : public Figure {
     }
     const QString unit = metaText(meta_, "unit");
     if (!isShared && maps_ > 1) {
-      painter.setFont(inPixels(axisFont()));
+      painter.setFont(axisLetters());
       painter.setPen(tokens().muted);
       drawLine(painter, bar, Qt::AlignLeft | Qt::AlignVCenter,
                QStringLiteral("each map on its own scale"));

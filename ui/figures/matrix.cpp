@@ -91,12 +91,12 @@ class MatrixFigure final : public Figure {
                                                    : title,
                                    metaAbout(meta_));
     if (rows_ == 0 || columns_ == 0) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
       return;
     }
-    const QFont font = inPixels(axisFont());
+    const QFont font = axisLetters();
     const QFontMetricsF metrics(font);
     const double lineHeight = metrics.height();
     double rowLabel = 0;

@@ -1,7 +1,6 @@
 // Axes, colour maps, ticks and the careful reading of `meta`.
 #include "ui/figures/painting.h"
 
-#include <QFontInfo>
 #include <QFontMetricsF>
 #include <QPaintEngine>
 #include <algorithm>
@@ -39,10 +38,24 @@ Ticks niceTicks(double low, double high, int target) {
   return ticks;
 }
 
-QFont inPixels(const QFont& font) {
-  QFont result = font;
-  if (font.pixelSize() <= 0) result.setPixelSize(std::max(1, QFontInfo(font).pixelSize()));
-  return result;
+namespace {
+
+QFont lettersOf(QFont font, int pixels) {
+  font.setPixelSize(pixels);
+  return font;
+}
+
+}  // namespace
+
+QFont axisLetters() { return lettersOf(axisFont(), 11); }
+QFont smallLetters() { return lettersOf(smallFont(), 12); }
+QFont bodyLetters() { return lettersOf(bodyFont(), 13); }
+QFont titleLetters() { return lettersOf(titleFont(), 13); }
+QFont monoLetters() { return lettersOf(monoFont(), 12); }
+
+double designScale() {
+  constexpr double kFine = 1000;  // px() rounds to whole pixels
+  return px(kFine) / kFine;
 }
 
 QString shortNumber(double value) {
@@ -120,7 +133,7 @@ double Axes::yOf(double pixel) const {
 
 Axes drawAxes(QPainter& painter, const Tokens& tokens, const QRectF& area, double x0, double x1,
               double y0, double y1, const AxisText& x, const AxisText& y) {
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const double lineHeight = metrics.height();
   const auto text = [](const AxisText& axis, double value, int decimals) {
@@ -212,7 +225,7 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
 
 void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color) {
-  const QFont font = inPixels(axisFont());
+  const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const QString lowText = shortNumber(low);
   const QString highText = shortNumber(high);

@@ -23,9 +23,15 @@ struct Ticks {
 };
 [[nodiscard]] Ticks niceTicks(double low, double high, int target);
 
-/// The font at the same size in pixels on every device: a PDF has other dots per inch than the
-/// screen.
-[[nodiscard]] QFont inPixels(const QFont& font);
+// Figures are painted in the design's pixels, whatever the zoom of the window is and however many
+// dots per inch a page has: letters, margins and lines keep their proportions.
+[[nodiscard]] QFont axisLetters();   ///< 11 px
+[[nodiscard]] QFont smallLetters();  ///< 12 px
+[[nodiscard]] QFont bodyLetters();   ///< 13 px
+[[nodiscard]] QFont titleLetters();  ///< 13 px, weight 600
+[[nodiscard]] QFont monoLetters();   ///< 12 px
+/// Pixels of the window per pixel of the design: its zoom, and the desktop's font size.
+[[nodiscard]] double designScale();
 
 /// Four significant digits, a dot in every locale; an en dash for what is not a number.
 [[nodiscard]] QString shortNumber(double value);

@@ -25,6 +25,12 @@ struct FigurePaper {
   [[nodiscard]] FigureStyle styled(FigureStyle style) const;
 };
 
+/// `paper` for a figure that has a shape of its own (a square diagram, a table, charts beside each
+/// other): its ratio, and the wide column where a narrow one is too small. Charts take any paper.
+[[nodiscard]] FigurePaper paperFor(const Figure& figure, FigurePaper paper);
+/// `paper`, as high as the figure needs at that width.
+[[nodiscard]] FigurePaper highEnough(const Figure& figure, FigurePaper paper);
+
 [[nodiscard]] Json toJson(const FigurePaper& paper);
 /// Every value that is missing, of another type or out of range becomes the default's.
 [[nodiscard]] FigurePaper paperFromJson(const Json& json);

@@ -107,7 +107,7 @@ class ReliabilityFigure final : public Figure {
     painter.setPen(QPen(tokens().text, 1, Qt::DashLine));
     painter.drawLine(axes.at(0, 0), axes.at(1, 1));
     drawKey(painter, axes.plot, fill, gapColor);
-    painter.setFont(inPixels(axisFont()));
+    painter.setFont(axisLetters());
     painter.setPen(QPen(tokens().line, 1));
     painter.drawLine(QPointF(strip.left(), strip.bottom() + 0.5),
                      QPointF(strip.right(), strip.bottom() + 0.5));
@@ -124,8 +124,8 @@ class ReliabilityFigure final : public Figure {
 
   void drawKey(QPainter& painter, const QRectF& plot, const QColor& fill,
                const QColor& gapColor) const {
-    const QFont titleType = inPixels(titleFont());
-    const QFont keyType = inPixels(axisFont());
+    const QFont titleType = titleLetters();
+    const QFont keyType = axisLetters();
     const QString ece = QStringLiteral("ECE %1").arg(percent(ece_, 2));
     double y = plot.top() + 8;
     const double x = plot.left() + 10;

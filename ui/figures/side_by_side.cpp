@@ -7,22 +7,20 @@
 
 namespace vitrine::ui {
 
-SideBySide::SideBySide(std::vector<std::pair<QString, Figure*>> figures, int columns,
-                       FigureStyle style)
-    : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {}
+FigureGrid figureGrid(int count, int columns, double width) {
+  const int total = std::max(1, count);
+  FigureGrid grid;
+  grid.across = std::clamp(static_cast<int>(width / FigureGrid::kLeastWidth), 1,
+                           std::min(std::max(1, columns), total));
+  grid.down = (total + grid.across - 1) / grid.across;
+  return grid;
+}
 
 SideBySide::SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures,
                        int columns, FigureStyle style)
-    : Figure(std::move(style)), columns_(std::max(1, columns)) {
-  for (auto& [name, figure] : figures) {
-    figures_.emplace_back(name, figure.get());
-    owned_.push_back(std::move(figure));
-  }
-}
+    : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {}
 
 SideBySide::~SideBySide() = default;
-
-int SideBySide::columns() const { return std::clamp(count(), 1, columns_); }
 
 QString SideBySide::note() const {
   QStringList said;
@@ -38,6 +36,14 @@ QSize SideBySide::sizeHint() const {
   const int total = static_cast<int>(figures_.size());
   const int across = std::min(columns_, std::max(1, total));
   return {largest.width() * across, largest.height() * ((total + across - 1) / across)};
+}
+
+double SideBySide::leastHeight(double width) const {
+  const FigureGrid grid = figureGrid(count(), columns_, width);
+  double highest = count() > 1 ? FigureGrid::kLeastHeight : 0;
+  for (const auto& entry : figures_)
+    highest = std::max(highest, entry.second->leastHeight(width / grid.across));
+  return highest * grid.down;
 }
 
 QString SideBySide::summary() const {
@@ -61,12 +67,9 @@ QString SideBySide::csv() const {
 }
 
 void SideBySide::draw(QPainter& painter, const QRectF& area) {
-  const int total = static_cast<int>(figures_.size());
+  const int total = count();
   if (total == 0) return;
-  constexpr double kLeastWidth = 220;
-  const int across =
-      std::clamp(static_cast<int>(area.width() / kLeastWidth), 1, std::min(columns_, total));
-  const int down = (total + across - 1) / across;
+  const auto [across, down] = figureGrid(total, columns_, area.width());
   const double width = area.width() / across, height = area.height() / down;
   for (int i = 0; i < total; ++i) {
     Figure& figure = *figures_[static_cast<std::size_t>(i)].second;

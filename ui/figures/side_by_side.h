@@ -12,18 +12,15 @@ namespace vitrine::ui {
 
 class SideBySide final : public Figure {
  public:
-  /// \param figures  not owned, each with the name that its rows carry in the CSV; they must
-  /// outlive this
-  SideBySide(std::vector<std::pair<QString, Figure*>> figures, int columns, FigureStyle style);
-  /// The same, owning them.
+  /// \param figures  each with the name that its rows carry in the CSV
+  /// \param columns  figures in a row, where there is room
   SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures, int columns,
              FigureStyle style);
   ~SideBySide() override;
 
   [[nodiscard]] int count() const { return static_cast<int>(figures_.size()); }
-  /// Figures in a row, where there is room.
-  [[nodiscard]] int columns() const;
   [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] double leastHeight(double width) const override;
   [[nodiscard]] QString summary() const override;
   /// The figures' tables one below the other, with a first column `run`.
   [[nodiscard]] QString csv() const override;
@@ -32,9 +29,16 @@ class SideBySide final : public Figure {
  private:
   void draw(QPainter& painter, const QRectF& area) override;
 
-  std::vector<std::unique_ptr<Figure>> owned_;
-  std::vector<std::pair<QString, Figure*>> figures_;
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures_;
   int columns_;
 };
+
+/// How small figures stand beside each other: few in a row where there is little room.
+struct FigureGrid {
+  static constexpr double kLeastWidth = 220, kLeastHeight = 150;  ///< of one figure
+  int across = 1, down = 1;
+};
+/// \param width  of all, logical pixels
+[[nodiscard]] FigureGrid figureGrid(int count, int columns, double width);
 
 }  // namespace vitrine::ui

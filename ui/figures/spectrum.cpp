@@ -136,7 +136,7 @@ class SpectrumFigure final : public Figure {
                                 ? QStringLiteral(" \u00b7 mean and range of %1 heads").arg(heads_)
                                 : QString()));
     if (layers_ == 0 || heads_ == 0 || size_ == 0) {
-      painter.setFont(inPixels(bodyFont()));
+      painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No singular values."));
       return;
@@ -168,7 +168,7 @@ class SpectrumFigure final : public Figure {
   QColor headColor(int head) const { return seriesColor(head + 1); }
 
   void drawLayer(QPainter& painter, const QRectF& panel, int layer) {
-    painter.setFont(inPixels(smallFont()));
+    painter.setFont(smallLetters());
     painter.setPen(tokens().text);
     const QString name = (QStringLiteral("layer ") + layerNames_[layer]);
     const double nameWidth = QFontMetricsF(painter.font()).horizontalAdvance(name) + 4;
@@ -270,7 +270,7 @@ class SpectrumFigure final : public Figure {
   /// The heads' colours and the marker, along the bottom; returns its height.
   double drawKey(QPainter& painter, const QRectF& body) const {
     constexpr double kRow = 16, kGap = 6, kSign = 22, kBetween = 14;
-    painter.setFont(inPixels(axisFont()));
+    painter.setFont(axisLetters());
     const QFontMetricsF metrics(painter.font());
     QStringList texts{rankWord() + QStringLiteral(", mean over heads")};
     for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)

@@ -15,6 +15,12 @@ namespace vitrine::ui {
 namespace {
 
 constexpr double kRowHeight = 28;
+constexpr double kCellRoom = 16;    // beside the text of a cell
+constexpr double kAround = 2 * 12;  // margin of a figure
+constexpr double kHeader = 28;
+constexpr double kWideColumn = 260;
+constexpr int kMostLines = 6;
+constexpr std::size_t kMostWhole = 32;  // rows that a picture of its own size has
 
 /// Decimals that four significant digits of this number need.
 int decimalsOf(const Json& cell) {
@@ -22,6 +28,11 @@ int decimalsOf(const Json& cell) {
   const qsizetype dot = text.indexOf(QLatin1Char('.'));
   return dot < 0 || text.contains(QLatin1Char('e')) ? 0 : static_cast<int>(text.size() - dot - 1);
 }
+
+// Besides what every kind has, the `meta` of a table may say `about` (right of the title), and name
+// cells as [row, column] from 0: `titles` (bold, over the whole row), `tinted`, `ok`, `bad`;
+// `right`
+// ([0, column]) sets a column to the right.
 
 /// A cell as people read it; \param decimals  of its column, -1: four significant digits
 QString cellText(const Json& cell, int decimals = -1) {
@@ -68,8 +79,21 @@ class TableFigure final : public Figure {
   }
 
   QSize sizeHint() const override {
-    return {640, static_cast<int>(52 + kRowHeight * static_cast<double>(std::min<std::size_t>(
-                                                        rows_.size() + 1, 24)))};
+    double width = kAround;
+    // A long text is worth several lines, not a wide picture.
+    for (const double column : columnWidths(QFontMetricsF(bodyLetters())))
+      width += std::min(column, kWideColumn);
+    width = std::clamp(width, 320.0, 1600.0);
+    return QSizeF(width, std::max(leastHeight(width), 160.0)).toSize();
+  }
+  double leastWidth() const override { return sizeHint().width(); }
+  double leastHeight(double width) const override {
+    const QFontMetricsF metrics(bodyLetters());
+    const std::vector<double> widths = fitted(columnWidths(metrics), width - kAround);
+    double height = kAround + kHeader + kRowHeight;
+    for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row)
+      height += heightOf(row, widths, metrics);
+    return rows_.size() > kMostWhole ? height + kRowHeight : height;
   }
   QString summary() const override {
     return QStringLiteral("Table of %1 rows: %2")
@@ -98,63 +122,136 @@ class TableFigure final : public Figure {
   }
 
  private:
+  [[nodiscard]] std::vector<double> columnWidths(const QFontMetricsF& metrics) const {
+    std::vector<double> widths;
+    for (qsizetype column = 0; column < columns_.size(); ++column) {
+      const auto index = static_cast<std::size_t>(column);
+      double widest = metrics.horizontalAdvance(columns_[column]);
+      for (const Json& row : rows_) {
+        const QString text = cellText(row[index], decimals_[index]);
+        widest = std::max(widest, metrics.horizontalAdvance(text));
+      }
+      widths.push_back(widest + kCellRoom + 8);
+    }
+    return widths;
+  }
+
+  /// Widths that fit into `room`: the widest columns give way, their texts go on in more lines.
+  [[nodiscard]] static std::vector<double> fitted(std::vector<double> widths, double room) {
+    double sum = 0;
+    for (const double width : widths) sum += width;
+    if (sum <= room || widths.empty()) return widths;
+    std::vector<double> sorted = widths;
+    std::sort(sorted.begin(), sorted.end());
+    double left = room;
+    double most = room / static_cast<double>(widths.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      most = left / static_cast<double>(sorted.size() - i);
+      if (sorted[i] >= most) break;
+      left -= sorted[i];
+    }
+    for (double& width : widths) width = std::min(width, most);
+    return widths;
+  }
+
+  /// How a text breaks in a cell of this width: between words, or anywhere where one is too long.
+  static int wrapOf(const QFontMetricsF& metrics, const QString& text, double width) {
+    for (const QString& word : text.split(QLatin1Char(' '))) {
+      if (metrics.horizontalAdvance(word) > width) return Qt::TextWrapAnywhere;
+    }
+    return Qt::TextWordWrap;
+  }
+
+  [[nodiscard]] double heightOf(std::size_t row, const std::vector<double>& widths,
+                                const QFontMetricsF& metrics) const {
+    double height = kRowHeight;
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+      const QString text = cellText(rows_[row][column], decimals_[column]);
+      const double room = widths[column] - kCellRoom;
+      if (metrics.horizontalAdvance(text) <= room + 1) continue;
+      const QRectF needed =
+          metrics.boundingRect(QRectF(0, 0, room, 1e4), wrapOf(metrics, text, room), text);
+      height = std::max(height, std::min(needed.height(), kMostLines * metrics.height()) + 10);
+    }
+    return height;
+  }
+
+  [[nodiscard]] bool isIn(const char* list, std::size_t row, std::size_t column) const {
+    const auto found = meta_.find(list);
+    if (!meta_.is_object() || found == meta_.end() || !found->is_array()) return false;
+    return std::find(found->begin(), found->end(), Json::array({row, column})) != found->end();
+  }
+
   void draw(QPainter& painter, const QRectF& area) override {
     const QString title = metaText(meta_, "title");
-    const QRectF body = drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Table") : title,
-                                   QStringLiteral("%1 rows").arg(rows_.size()));
-    const QFont font = inPixels(bodyFont());
+    QString about = metaText(meta_, "about");
+    if (about.isEmpty()) about = QStringLiteral("%1 rows").arg(rows_.size());
+    const QRectF body =
+        drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Table") : title, about);
+    const QFont font = bodyLetters();
+    QFont strong = font;
+    strong.setWeight(QFont::DemiBold);
     const QFontMetricsF metrics(font);
     const auto total = static_cast<std::size_t>(columns_.size());
-    std::vector<double> widths(total, 0);
-    std::vector<bool> isNumber(total, !rows_.empty());
-    double sum = 0;
+    const std::vector<double> widths = fitted(columnWidths(metrics), body.width());
+    std::vector<bool> isRight(total, !rows_.empty());
     for (std::size_t column = 0; column < total; ++column) {
-      widths[column] = metrics.horizontalAdvance(columns_[static_cast<qsizetype>(column)]) + 24;
       for (const Json& row : rows_) {
-        widths[column] =
-            std::max(widths[column],
-                     metrics.horizontalAdvance(cellText(row[column], decimals_[column])) + 24);
-        if (!row[column].is_number() && !row[column].is_null()) isNumber[column] = false;
+        if (!row[column].is_number() && !row[column].is_null()) isRight[column] = false;
       }
-      sum += widths[column];
+      if (isIn("right", 0, column)) isRight[column] = true;
     }
-    if (sum > body.width()) {
-      for (double& width : widths) width *= body.width() / sum;
-    }
-    const int fit = std::max(0, static_cast<int>(body.height() / kRowHeight) - 1);
-    int shown = static_cast<int>(rows_.size());
-    if (shown > fit) shown = std::max(0, fit - 1);
-    painter.setFont(font);
-    for (int line = -1; line < shown; ++line) {
+    double y = body.top();
+    double right = body.left();
+    for (const double width : widths) right += width;
+    std::size_t shown = 0;
+    for (std::size_t line = 0; line <= rows_.size(); ++line) {
+      const bool isHead = line == 0;
+      const double height = isHead ? kRowHeight : heightOf(line - 1, widths, metrics);
+      // What is left out is said in one line more.
+      const double after = line == rows_.size() ? 0 : kRowHeight;
+      if (!isHead && y + height + after > body.bottom() + 0.5) break;
+      if (!isHead) shown = line;
       double x = body.left();
-      const double y = body.top() + (line + 1) * kRowHeight;
+      const bool isTitle = !isHead && isIn("titles", line - 1, 0);
+      painter.setFont(isTitle ? strong : font);
       for (std::size_t column = 0; column < total; ++column) {
-        const QString text =
-            line < 0 ? columns_[static_cast<qsizetype>(column)]
-                     : cellText(rows_[static_cast<std::size_t>(line)][column], decimals_[column]);
-        painter.setPen(line < 0 ? tokens().muted : tokens().text);
-        drawLine(painter, QRectF(x + 8, y, widths[column] - 16, kRowHeight),
-                 (isNumber[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, text);
-        if (line >= 0) {
+        const QString text = isHead ? columns_[static_cast<qsizetype>(column)]
+                                    : cellText(rows_[line - 1][column], decimals_[column]);
+        const QRectF cell(x, y, widths[column], height);
+        if (!isHead && isIn("tinted", line - 1, column))
+          painter.fillRect(cell.adjusted(0, 0, 0, -1), tokens().selection);
+        painter.setPen(isHead ? tokens().muted : tokens().text);
+        if (!isHead && isIn("ok", line - 1, column)) painter.setPen(tokens().ok);
+        if (!isHead && isIn("bad", line - 1, column)) painter.setPen(tokens().bad);
+        const QRectF inner = cell.adjusted(kCellRoom / 2, 0, -kCellRoom / 2, 0);
+        const int flags = (isRight[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+        if (isTitle && column == 0) {
+          drawLine(painter, QRectF(inner.left(), y, right - inner.left(), height), flags, text);
+        } else if (isHead || metrics.horizontalAdvance(text) <= inner.width() + 1) {
+          drawLine(painter, inner, flags, text);
+        } else {
+          painter.drawText(inner, flags | wrapOf(metrics, text, inner.width()), text);
+        }
+        if (!isHead) {
           const QString tip =
               columns_[static_cast<qsizetype>(column)] + QStringLiteral(": ") + text;
-          addRegion(QRectF(x, y, widths[column], kRowHeight),
-                    [tip](const QPointF&) { return tip; });
+          addRegion(cell, [tip](const QPointF&) { return tip; });
         }
         x += widths[column];
       }
-      painter.setPen(QPen(line < 0 ? tokens().line : tokens().grid, 1));
-      painter.drawLine(QPointF(body.left(), y + kRowHeight - 0.5),
-                       QPointF(x, y + kRowHeight - 0.5));
+      y += height;
+      painter.setPen(QPen(isHead ? tokens().line : tokens().grid, 1));
+      painter.drawLine(QPointF(body.left(), y - 0.5), QPointF(right, y - 0.5));
     }
-    if (shown < static_cast<int>(rows_.size())) {
+    if (shown < rows_.size()) {
       painter.setPen(tokens().muted);
+      painter.setFont(font);
       drawLine(painter,
-               QRectF(body.left() + 8, body.top() + (shown + 1) * kRowHeight, body.width() - 16,
-                      kRowHeight),
+               QRectF(body.left() + kCellRoom / 2, y, body.width() - kCellRoom, kRowHeight),
                Qt::AlignLeft | Qt::AlignVCenter,
                QStringLiteral("%1 more rows: enlarge the figure or export CSV")
-                   .arg(static_cast<int>(rows_.size()) - shown));
+                   .arg(rows_.size() - shown));
     }
   }
 
@@ -180,11 +277,11 @@ class MetaFigure final : public Figure {
 
  private:
   void draw(QPainter& painter, const QRectF& area) override {
-    painter.setFont(inPixels(bodyFont()));
+    painter.setFont(bodyLetters());
     painter.setPen(problem_.isEmpty() ? tokens().text : tokens().bad);
     QRectF used;
     painter.drawText(area, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence_, &used);
-    painter.setFont(inPixels(monoFont()));
+    painter.setFont(monoLetters());
     painter.setPen(tokens().muted);
     painter.drawText(area.adjusted(0, used.height() + 12, 0, 0),
                      Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere, text_);

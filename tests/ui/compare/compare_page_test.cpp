@@ -30,6 +30,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ComparePageTest : public ::testing::Test {
  protected:
@@ -259,15 +260,113 @@ TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
 TEST_F(ComparePageTest, EveryViewHasAPicture) {
   fill();
   show();
-  for (const char* name : {"Table", "Parallel", "Scatter", "Differences", "Published"}) {
+  QStringList pictures;
+  for (const char* name : {"Table", "Parallel", "Scatter", "Differences"}) {
     press(QString::fromLatin1(name));
     page_->settle();
     const auto figure = page_->figure();
     ASSERT_NE(figure, nullptr) << name;
     EXPECT_FALSE(figure->summary().isEmpty());
-    EXPECT_FALSE(figure->csv().isEmpty());
     EXPECT_FALSE(figure->image({500, 300}, 1).isNull());
+    EXPECT_FALSE(pictures.contains(figure->csv())) << name << " is a picture of its own";
+    pictures << figure->csv();
   }
+  press(QStringLiteral("Published"));
+  page_->settle();
+  EXPECT_EQ(page_->figure(), nullptr) << "this experiment has no published numbers";
+}
+
+TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
+  fill();
+  show();
+  press(QStringLiteral("Differences"));
+  const auto keys = [&] { return page_->figure()->csv().split(QLatin1Char('\n')); };
+  EXPECT_EQ(keys().front().toStdString().substr(0, 12), "section,key,");
+  EXPECT_EQ(keys().filter(QStringLiteral("train.epochs")).size(), 0);
+  EXPECT_EQ(keys().filter(QStringLiteral("model.mlp")).size(), 1);
+  for (auto* box : page_->findChildren<QCheckBox*>()) {
+    if (box->text() == QStringLiteral("Only differences")) box->click();
+  }
+  EXPECT_EQ(keys().filter(QStringLiteral("train.epochs")).size(), 1);
+}
+
+// ux.md C14: what was exported opens again, the chart that was meant and the rows that were picked.
+TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
+  fill();
+  show();
+  page_->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  page_->tableView().selectRow(1);
+  page_->settle();
+  page_->curvesView().setFocus();
+  const QString drawn = page_->figure()->csv();
+  EXPECT_THAT(drawn.toStdString(), HasSubstr("+ better (n = 3)"));
+  EXPECT_THAT(drawn.toStdString(), Not(HasSubstr("+ noise")));
+  const Json view = page_->viewState();
+  EXPECT_EQ(view.at("picture"), "curves");
+  EXPECT_EQ(view.at("picked"), Json({"+ better"}));
+  ComparePage again(studio_.workbench);
+  again.resize(900, 600);
+  again.show();
+  again.settle();
+  again.setViewState(view);
+  again.settle();
+  ASSERT_NE(again.figure(), nullptr);
+  EXPECT_EQ(again.figure()->csv().toStdString(), drawn.toStdString());
+  again.setViewState(Json::object());
+  again.settle();
+  EXPECT_THAT(again.figure()->csv().toStdString(), HasSubstr("+ noise")) << "the table, all of it";
+}
+
+TEST_F(ComparePageTest, ControlsGoOnInASecondLineWhereOneIsTooShort) {
+  fill();
+  show();
+  const auto inside = [&](int width) {
+    page_->resize(width, 760);
+    page_->settle();
+    QCoreApplication::processEvents();
+    int lines = 0, last = -1;
+    for (const char* name : {"Horizontal axis", "Aggregate", "Band", "Colour", "Dash", "Panel"}) {
+      const auto* box = named<QComboBox>(QString::fromLatin1(name));
+      EXPECT_GE(box->width(), box->sizeHint().width()) << name << " at " << width;
+      const QPoint right = box->mapTo(page_.get(), QPoint(box->width(), 0));
+      EXPECT_LE(right.x(), page_->width()) << name << " at " << width;
+      lines += right.y() != last;
+      last = right.y();
+    }
+    return lines;
+  };
+  EXPECT_EQ(inside(1400), 1);
+  EXPECT_GE(inside(620), 2);
+}
+
+TEST_F(ComparePageTest, LongReadingCanBeCancelled) {
+  fill();
+  studio_.workbench.watcher().poll();
+  page_ = std::make_unique<ComparePage>(studio_.workbench);
+  page_->resize(900, 600);
+  page_->show();  // reads
+  QPushButton* cancel = nullptr;
+  for (auto* button : page_->findChildren<QPushButton*>()) {
+    if (button->text() == QStringLiteral("Cancel")) cancel = button;
+  }
+  ASSERT_NE(cancel, nullptr);
+  EXPECT_FALSE(cancel->isVisible()) << "not before a second";
+  cancel->click();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(page_->data(), nullptr) << "what comes after that is dropped";
+  const auto says = [&](const char* words) {
+    for (auto* label : page_->findChildren<QLabel*>()) {
+      if (label->isVisible() && label->text().contains(QString::fromLatin1(words))) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(says("Reading was cancelled"));
+  for (auto* button : page_->findChildren<QPushButton*>()) {
+    if (button->text() == QStringLiteral("Read the runs")) button->click();
+  }
+  page_->settle();
+  EXPECT_NE(page_->data(), nullptr);
 }
 
 TEST_F(ComparePageTest, ViewsAreTakenBackAsTheyWere) {

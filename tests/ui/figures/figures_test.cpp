@@ -1,16 +1,14 @@
-#include <QFile>
 #include <QImage>
 #include <QPainter>
 #include <QRectF>
-#include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "core/base/error.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "ui/figures/figure.h"
+#include "ui/figures/figure_file.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
@@ -34,6 +32,12 @@ QRect where(const Figure& figure, const QString& text) {
     }
   }
   return found;
+}
+
+SideBySide beside(const QStringList& names) {
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
+  for (const QString& name : names) figures.emplace_back(name, figureOf(samples::histogram()));
+  return {std::move(figures), 2, {}};
 }
 
 int distance(const QColor& a, const QColor& b) {
@@ -344,55 +348,58 @@ TEST(Image, KeepsItsPixelsSharp) {
   EXPECT_EQ(figure->csv().toStdString(), "row,column,red,green,blue\n0,0,255,0,0\n0,1,0,0,255\n");
 }
 
-TEST(Export, WritesPngAtTheScaleAskedFor) {
-  QTemporaryDir folder;
-  const QString file = folder.filePath(QStringLiteral("a.png"));
-  figureOf(samples::spectrum())->savePng(file, QSize(300, 200), 2);
-  const QImage image(file);
-  EXPECT_EQ(image.size(), QSize(600, 400));
-  EXPECT_EQ(QColor(image.pixel(2, 2)), tokensOf(ThemeKind::Light).panel);
-}
-
-TEST(Export, WritesPdfOfEveryKind) {
-  QTemporaryDir folder;
+TEST(Export, WritesPdfOfEveryKindAtTheSizeOfThePaper) {
   for (const Artifact& artifact : samples::all()) {
-    const QString file =
-        folder.filePath(QString::fromStdString(artifact.kind) + QStringLiteral(".pdf"));
     const auto figure = figureOf(artifact);
-    figure->savePdf(file, QSize(480, 320));
+    Recipe recipe;
+    recipe.paper.width = 127;  // 360 points
+    const QByteArray bytes = figureBytes(*figure, FigureFormat::Pdf, recipe);
     EXPECT_EQ(figure->style().theme, currentTheme());
-    QFile written(file);
-    ASSERT_TRUE(written.open(QIODevice::ReadOnly));
-    const QByteArray bytes = written.readAll();
     EXPECT_TRUE(bytes.startsWith("%PDF")) << artifact.kind;
-    EXPECT_TRUE(bytes.contains("/MediaBox [0 0 360"))
-        << artifact.kind;  // 480 px at 96 dpi in points
+    EXPECT_TRUE(bytes.contains("/MediaBox [0 0 360")) << artifact.kind;
   }
 }
 
-TEST(Export, NamesTheFileThatCannotBeWritten) {
-  const auto figure = figureOf(samples::heatmap());
-  for (const char* ending : {"png", "pdf", "csv"}) {
-    const QString file = QStringLiteral("/no/such/folder/a.") + QString::fromLatin1(ending);
-    try {
-      if (file.endsWith(QStringLiteral("png"))) figure->savePng(file, kSize, 1);
-      if (file.endsWith(QStringLiteral("pdf"))) figure->savePdf(file, kSize);
-      if (file.endsWith(QStringLiteral("csv"))) figure->saveCsv(file);
-      ADD_FAILURE() << ending;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(file.toStdString()), std::string::npos);
-    }
-  }
+TEST(Export, IsTheSameWhateverTheZoomOfTheWindowIs) {
+  const auto drawn = [] {
+    QByteArray all;
+    for (const Artifact& artifact : samples::all())
+      all += figureBytes(*figureOf(artifact), FigureFormat::Svg, {});
+    return all;
+  };
+  const QByteArray before = drawn();
+  setUiZoom(2.4);
+  const QByteArray zoomed = drawn();
+  setUiZoom(1);
+  EXPECT_EQ(before, zoomed);
+}
+
+TEST(Export, GivesAFigureThePaperOfItsShape) {
+  const auto same = [](double m) { return m; };
+  const auto square = figureOf(samples::reliability(same, same));
+  EXPECT_EQ(paperFor(*square, {}).ratio, 1);
+  EXPECT_EQ(paperFor(*square, {}).width, FigurePaper::kSingleColumn);
+  EXPECT_EQ(paperFor(*figureOf(samples::attention()), {}).width, FigurePaper::kDoubleColumn);
 }
 
 TEST(Export, PutsRunsSideBySideAndNamesThemInTheCsv) {
-  const auto one = figureOf(samples::histogram());
-  const auto two = figureOf(samples::histogram());
-  const SideBySide both({{QStringLiteral("a"), one.get()}, {QStringLiteral("b, c"), two.get()}}, 2,
-                        {});
+  const SideBySide both = beside({QStringLiteral("a"), QStringLiteral("b, c")});
   EXPECT_EQ(both.csv().toStdString(),
             "run,lower,upper,count\na,0,1,5\na,1,2,7\n\"b, c\",0,1,5\n\"b, c\",1,2,7\n");
-  EXPECT_EQ(both.sizeHint().width(), 2 * one->sizeHint().width());
+  EXPECT_EQ(both.sizeHint().width(), 2 * figureOf(samples::histogram())->sizeHint().width());
+}
+
+TEST(Export, NeverPressesSeveralFiguresIntoANarrowColumn) {
+  SideBySide six = beside({"a", "b", "c", "d", "e", "f"});
+  const FigurePaper narrow = highEnough(six, {});
+  EXPECT_EQ(narrow.width, FigurePaper::kSingleColumn);
+  EXPECT_GE(narrow.logical().height(), 6 * FigureGrid::kLeastHeight - 1) << "one below the other";
+  const QImage picture = paperPicture(six, {}, 4);
+  EXPECT_NEAR(picture.height() / 4.0, narrow.millimetres().height(), 1);
+  FigurePaper wide;
+  wide.width = FigurePaper::kDoubleColumn;
+  EXPECT_GE(highEnough(six, wide).logical().height(), 3 * FigureGrid::kLeastHeight - 1);
+  EXPECT_LT(highEnough(six, wide).logical().height(), 6 * FigureGrid::kLeastHeight);
 }
 
 TEST(Ticks, AreRoundAndInsideTheRange) {

@@ -167,7 +167,7 @@ TEST(FigureFile, TheFontHasTheChosenSizeWhateverTheWidth) {
     paper.width = width;
     paper.fontPoints = 7;
     const double perPixel = width / 25.4 * 72 / paper.logical().width();
-    EXPECT_NEAR(perPixel * inPixels(axisFont()).pixelSize(), 7, 1e-9);
+    EXPECT_NEAR(perPixel * axisLetters().pixelSize(), 7, 1e-9);
   }
 }
 

@@ -1,0 +1,234 @@
+#include "ui/compare/compare_figures.h"
+
+#include <algorithm>
+
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+std::unique_ptr<Figure> textTable(const Json& meta, const Json& columns, const Json& rows,
+                                  const FigureStyle& style) {
+  const std::string text = Json{{"columns", columns}, {"rows", rows}}.dump();
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return makeTable(meta, {bytes, bytes + text.size()}, style);
+}
+
+QString csvLine(const QStringList& cells) {
+  QStringList out;
+  for (const QString& cell : cells) out << csvText(cell);
+  return out.join(QLatin1Char(',')) + QLatin1Char('\n');
+}
+
+/// Tables one below the other as one picture, with a CSV of its own.
+class TablesFigure final : public Figure {
+ public:
+  TablesFigure(std::vector<std::unique_ptr<Figure>> tables, QString csv, FigureStyle style)
+      : Figure(std::move(style)), tables_(std::move(tables)), csv_(std::move(csv)) {}
+
+  QSize sizeHint() const override {
+    QSize size(0, 0);
+    for (const auto& table : tables_) {
+      const QSize one = table->sizeHint();
+      size = {std::max(size.width(), one.width()), size.height() + one.height()};
+    }
+    return size;
+  }
+  double leastWidth() const override { return sizeHint().width(); }
+  double leastHeight(double width) const override {
+    double height = 0;
+    for (const auto& table : tables_) height += table->leastHeight(width);
+    return height;
+  }
+  QString summary() const override {
+    QStringList said;
+    for (const auto& table : tables_) said << table->summary();
+    return said.join(QStringLiteral("; "));
+  }
+  QString csv() const override { return csv_; }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override {
+    // Each has a margin of its own.
+    const QRectF whole = area.adjusted(-12, -12, 12, 12);
+    double all = 0;
+    for (const auto& table : tables_) all += table->leastHeight(whole.width());
+    double top = whole.top();
+    for (const auto& table : tables_) {
+      const double share = table->leastHeight(whole.width()) / std::max(all, 1.0);
+      QRectF place(whole.left(), top, whole.width(), whole.height() * share);
+      if (table == tables_.back()) place.setBottom(whole.bottom());
+      FigureStyle shown = style();
+      if (table != tables_.front()) shown.title.clear();
+      table->setStyle(shown);
+      table->paint(painter, place);
+      const Figure* inner = table.get();
+      addRegion(place, [inner](const QPointF& point) { return inner->describeAt(point); });
+      top = place.bottom();
+    }
+  }
+
+  std::vector<std::unique_ptr<Figure>> tables_;
+  QString csv_;
+};
+
+std::unique_ptr<Figure> oneTable(std::unique_ptr<Figure> table, QString csv, FigureStyle style) {
+  std::vector<std::unique_ptr<Figure>> tables;
+  tables.push_back(std::move(table));
+  return std::make_unique<TablesFigure>(std::move(tables), std::move(csv), std::move(style));
+}
+
+}  // namespace
+
+std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const TableOrigin& origin,
+                                           FigureStyle style) {
+  Json columns = {"Variant", "What differs"};
+  Json right = Json::array();
+  for (const AblationMetric& metric : table.metrics) {
+    for (const std::size_t column : {columns.size(), columns.size() + 1})
+      right.push_back({0, column});
+    columns.push_back(metric.title().toStdString());
+    columns.push_back("Paired difference");
+    columns.push_back("n");
+  }
+  Json rows = Json::array(), ok = Json::array(), bad = Json::array();
+  for (const AblationRow& row : table.rows) {
+    Json cells = {row.label.toStdString(), row.isBaseline ? "baseline" : row.differs.toStdString()};
+    for (std::size_t m = 0; m < row.cells.size(); ++m) {
+      const AblationCell& cell = row.cells[m];
+      const bool isPercent = table.metrics[m].isPercent;
+      cells.push_back(meanText(cell.sample.statistics, isPercent).toStdString());
+      QString difference = QStringLiteral("\u2013");
+      if (!row.isBaseline) {
+        difference = differenceText(cell.paired.statistics, isPercent) + QStringLiteral("  ") +
+                     outcomeSign(cell.outcome) + QLatin1Char(' ') +
+                     QString::fromStdString(toString(cell.outcome));
+        if (cell.outcome == Outcome::Better) ok.push_back({rows.size(), cells.size()});
+        if (cell.outcome == Outcome::Worse) bad.push_back({rows.size(), cells.size()});
+      }
+      cells.push_back(difference.trimmed().toStdString());
+      cells.push_back(static_cast<std::int64_t>(cell.sample.values.size()));
+    }
+    rows.push_back(std::move(cells));
+  }
+  const Json meta = {
+      {"title", "Ablation: " + table.experiment.toStdString()},
+      {"about", (table.value + QStringLiteral(" \u00b7 \u00b1 half of the 95\u2009% interval "
+                                              "over seeds \u00b7 differences paired by seed"))
+                    .toStdString()},
+      {"right", right},
+      {"ok", ok},
+      {"bad", bad}};
+  return oneTable(textTable(meta, columns, rows, style), toCsv(table, origin), style);
+}
+
+std::unique_ptr<Figure> makeDifferencesFigure(const DifferenceList& list, const CompareData& data,
+                                              DifferencesShown shown, FigureStyle style) {
+  Json columns = {"Key"};
+  for (const QString& name : list.names) columns.push_back(name.toStdString());
+  Json rows = Json::array(), titles = Json::array(), tinted = Json::array();
+  QString csv = csvLine(QStringList{QStringLiteral("section"), QStringLiteral("key")} + list.names +
+                        QStringList{QStringLiteral("differs")});
+  std::size_t written = 0, all = 0;
+  for (const DifferenceSection& section : list.sections) {
+    Json head = {section.title.toStdString()};
+    while (head.size() < columns.size()) head.push_back("");
+    titles.push_back({rows.size(), 0});
+    rows.push_back(std::move(head));
+    const std::size_t before = written;
+    for (const DifferenceRow& row : section.rows) {
+      ++all;
+      if (shown == DifferencesShown::Only && !row.isDifferent) continue;
+      ++written;
+      csv += csvLine(QStringList{section.title, row.key} + row.values +
+                     QStringList{row.isDifferent ? QStringLiteral("1") : QStringLiteral("0")});
+      Json cells = {row.key.toStdString()};
+      for (qsizetype i = 0; i < row.values.size(); ++i) {
+        if (i > 0 && row.values[i] != row.values[0]) tinted.push_back({rows.size(), cells.size()});
+        cells.push_back(row.values[i].toStdString());
+      }
+      rows.push_back(std::move(cells));
+    }
+    if (written == before) {
+      Json none = {"no difference"};
+      while (none.size() < columns.size()) none.push_back("");
+      rows.push_back(std::move(none));
+    }
+  }
+  const Json meta = {{"title", "What differs: " + data.experiment},
+                     {"about", QStringLiteral("%1 of %2 keys").arg(written).arg(all).toStdString()},
+                     {"titles", titles},
+                     {"tinted", tinted}};
+  return oneTable(textTable(meta, columns, rows, style), csv, style);
+}
+
+std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const CompareData& data,
+                                            FigureStyle style) {
+  if (table.rows.empty() && table.claims.empty()) return nullptr;
+  std::vector<std::unique_ptr<Figure>> tables;
+  QString csv;
+  if (!table.rows.empty()) {
+    Json rows = Json::array(), ok = Json::array(), bad = Json::array();
+    csv += QStringLiteral(
+        "variant,metric,paper,ours,ours_lower,ours_upper,n,order,verdict,reasons,place,"
+        "conditions\n");
+    for (const PublishedRow& row : table.rows) {
+      if (row.verdict == PublishedVerdict::Matches) ok.push_back({rows.size(), 6});
+      if (row.verdict == PublishedVerdict::Differs) bad.push_back({rows.size(), 6});
+      const QString reasons = row.reasons.join(QStringLiteral("; "));
+      QString verdict = toString(row.verdict);
+      if (!reasons.isEmpty()) verdict += QStringLiteral(": ") + reasons;
+      const QString& label = data.labels[row.variant];
+      rows.push_back({label.toStdString(), row.metric.toStdString(),
+                      number(row.value, row.decimals).toStdString(),
+                      meanText(row.ours, false).toStdString(), row.ours.count,
+                      row.order.toStdString(), verdict.toStdString(),
+                      (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
+      csv += csvLine({label, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
+                      csvNumber(row.ours.interval.lower), csvNumber(row.ours.interval.upper),
+                      QString::number(row.ours.count), row.order, toString(row.verdict), reasons,
+                      row.place, row.conditions});
+    }
+    const Json meta = {{"title", "Published numbers beside ours"},
+                       {"about", table.paper.toStdString()},
+                       {"right", {{0, 2}, {0, 3}}},
+                       {"ok", ok},
+                       {"bad", bad}};
+    tables.push_back(
+        textTable(meta, {"Variant", "Metric", "Paper", "Ours", "n", "Order", "Verdict", "Where"},
+                  rows, style));
+  }
+  if (!table.claims.empty()) {
+    Json rows = Json::array(), ok = Json::array(), bad = Json::array();
+    if (!csv.isEmpty()) csv += QLatin1Char('\n');
+    csv += QStringLiteral("claim,verdict,n,mean,lower,upper,margin,why\n");
+    for (const ClaimRow& row : table.claims) {
+      if (row.judgement.verdict == Verdict::Reshown) ok.push_back({rows.size(), 1});
+      if (row.judgement.verdict == Verdict::Contradicted) bad.push_back({rows.size(), 1});
+      const SampleStatistics& s = row.judgement.statistics;
+      const bool isEmpty = s.count == 0;
+      rows.push_back({row.claim.name, toString(row.judgement.verdict), s.count,
+                      isEmpty ? "\u2013" : meanText(s, false).toStdString(),
+                      shortNumber(row.judgement.threshold).toStdString(), row.judgement.reason});
+      csv += csvLine({QString::fromStdString(row.claim.name),
+                      QString::fromStdString(toString(row.judgement.verdict)),
+                      QString::number(s.count), isEmpty ? QString() : csvNumber(s.mean),
+                      isEmpty ? QString() : csvNumber(s.interval.lower),
+                      isEmpty ? QString() : csvNumber(s.interval.upper),
+                      csvNumber(row.judgement.threshold),
+                      QString::fromStdString(row.judgement.reason)});
+    }
+    const Json meta = {{"title", "Claims that runs of this size can re-show"},
+                       {"about", "95\u2009% interval over seeds"},
+                       {"right", {{0, 3}, {0, 4}}},
+                       {"ok", ok},
+                       {"bad", bad}};
+    tables.push_back(
+        textTable(meta, {"Claim", "Verdict", "n", "Measured", "Margin", "Why"}, rows, style));
+  }
+  return std::make_unique<TablesFigure>(std::move(tables), std::move(csv), std::move(style));
+}
+
+}  // namespace vitrine::ui
