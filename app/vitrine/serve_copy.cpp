@@ -7,6 +7,7 @@
 #include "app/vitrine/serve_session.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/order.h"
 #include "core/jobs/work.h"
@@ -92,6 +93,13 @@ void ServeSession::edit(const Task& task) {
   } catch (const EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});
   }
+}
+
+void ServeSession::devices(const Task& task) {
+  if (!devices_) devices_ = std::make_unique<DeviceReader>();
+  Json list = Json::array();
+  for (const DeviceLoad& load : devices_->read()) list.push_back(toJson(load));
+  answer(task, {{"devices", std::move(list)}});
 }
 
 }  // namespace vitrine::app

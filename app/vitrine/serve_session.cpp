@@ -10,6 +10,7 @@
 #include "app/vitrine/serve_fields.h"
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
+#include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
@@ -151,6 +152,7 @@ ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer)
   lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["change"] = std::make_unique<Lane>(*this, Waiting::Kept);
   lanes_["order"] = std::make_unique<Lane>(*this, Waiting::Kept);
+  lanes_["devices"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["copy"] = std::make_unique<Lane>(*this, Waiting::Kept);
 }
 
@@ -181,9 +183,9 @@ bool ServeSession::take(const Json& request) {
     return isGreeted_;
   }
   static const std::map<std::string, std::string> kLanes{
-      {"describe", "describe"}, {"query", "query"},    {"watch", "watch"},
-      {"enqueue", "change"},    {"request", "change"}, {"order", "order"},
-      {"edit", "order"},        {"copy", "copy"},      {"log", "copy"}};
+      {"describe", "describe"}, {"query", "query"},    {"watch", "watch"}, {"enqueue", "change"},
+      {"request", "change"},    {"order", "order"},    {"edit", "order"},  {"copy", "copy"},
+      {"log", "copy"},          {"devices", "devices"}};
   const auto lane = kLanes.find(task.op);
   if (task.op == "hello" || task.op == "cancel") {
     work(task);
@@ -226,6 +228,7 @@ void ServeSession::work(const Task& task) {
     if (task.op == "log") return log(task);
     if (task.op == "order") return order(task);
     if (task.op == "edit") return edit(task);
+    if (task.op == "devices") return devices(task);
     return this->request(task);
   } catch (const BadRequest& problem) {
     fail(task.id, "protocol", problem.what());

@@ -16,8 +16,9 @@
 #include "core/base/json.h"
 
 namespace vitrine {
+class DeviceReader;
 class MirrorSource;
-}
+}  // namespace vitrine
 
 namespace vitrine::app {
 
@@ -60,6 +61,7 @@ class ServeSession {
   void log(const Task& task);
   void order(const Task& task);
   void edit(const Task& task);
+  void devices(const Task& task);
   void answer(const Task& task, Json fields);
   /// An answer that others follow.
   void part(const Task& task, Json fields);
@@ -68,7 +70,8 @@ class ServeSession {
 
   std::filesystem::path database_;
   FrameWriter& writer_;
-  std::unique_ptr<MirrorSource> source_;  ///< of the lane that copies
+  std::unique_ptr<MirrorSource> source_;   ///< of the lane that copies
+  std::unique_ptr<DeviceReader> devices_;  ///< of the lane that asks for them
   bool isGreeted_ = false;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;  ///< by id as text

@@ -181,6 +181,8 @@ def play_copy(client, run):
 
 
 def play_orders(client, run):
+    devices = client.ask(op="devices")["devices"]
+    check(devices[0]["name"] == "cpu" and devices[0]["total_bytes"] > devices[0]["used_bytes"] > 0, "the processor")
     seen = client.ask(op="edit", run=run, field="note", text="mine")["version"]
     check(client.ask(op="edit", run=run, field="note", text="theirs", based_on=seen)["version"] == seen + 1, "an edit")
     late = client.ask(op="edit", run=run, field="note", text="late", based_on=seen)

@@ -1,27 +1,23 @@
-// How busy the devices of this machine are, asked on a thread of its own.
+// How busy the devices are on which runs are computed, asked on a thread of its own or on the other
+// machine.
 #pragma once
 
 #include <QObject>
-#include <QString>
 #include <QTimer>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "core/jobs/device_load.h"
+
 namespace vitrine::ui {
 
-struct DeviceLoad {
-  QString name;            ///< "cpu", "cuda:0"
-  QString title;           ///< "AMD EPYC 7763, 2 threads", "NVIDIA H100 80GB HBM3"
-  double utilisation = 0;  ///< 0 to 1; NaN where it is not known
-  double temperature = 0;  ///< degrees Celsius; NaN where it is not known
-  std::int64_t usedBytes = 0, totalBytes = 0;
-};
+class RemoteLink;
 
 class DeviceMonitor : public QObject {
   Q_OBJECT
  public:
-  explicit DeviceMonitor(QObject* parent = nullptr);
+  /// \param link  to the machine that computes; nullptr: this one
+  explicit DeviceMonitor(RemoteLink* link = nullptr, QObject* parent = nullptr);
   ~DeviceMonitor() override;
 
   /// CPU first, then GPUs; empty before the first answer.
@@ -38,14 +34,13 @@ class DeviceMonitor : public QObject {
  private:
   class Thread;
   void ask();
+  void take(std::vector<DeviceLoad> loads);
 
+  RemoteLink* link_;
   std::unique_ptr<Thread> thread_;
   std::vector<DeviceLoad> loads_;
   QTimer timer_;
   bool isAsking_ = false;
 };
-
-/// "AMD EPYC 7763 64-Core Processor" of /proc/cpuinfo; "" where it names none.
-[[nodiscard]] QString parseCpuModel(const std::string& cpuinfo);
 
 }  // namespace vitrine::ui

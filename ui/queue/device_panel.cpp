@@ -29,7 +29,13 @@ QString memoryText(const DeviceLoad& load) {
 void DeviceTile::show(const DeviceLoad& load, const QStringList& runs) {
   load_ = load;
   runs_ = runs;
-  QStringList parts{load.name, load.title, tr("busy %1").arg(percent(load.utilisation, 0)),
+  title_ = QString::fromStdString(load.title);
+  if (load.threads > 0) {
+    title_ += (title_.isEmpty() ? QString() : QStringLiteral(", ")) +
+              counted(load.threads, tr("thread"), tr("threads"));
+  }
+  QStringList parts{QString::fromStdString(load.name), title_,
+                    tr("busy %1").arg(percent(load.utilisation, 0)),
                     tr("memory %1").arg(memoryText(load))};
   if (std::isfinite(load.temperature))
     parts << tr("%1\u2009\u00b0C").arg(number(load.temperature, 0));
@@ -61,14 +67,14 @@ void DeviceTile::paintEvent(QPaintEvent*) {
   };
   const int nameWidth =
       write(titleFont(), t.text, line, Qt::AlignLeft,
-            load_.name == QLatin1String("cpu") ? QStringLiteral("CPU") : load_.name);
+            load_.name == "cpu" ? QStringLiteral("CPU") : QString::fromStdString(load_.name));
   QRect right = line.adjusted(nameWidth + px(8), 0, 0, 0);
   if (std::isfinite(load_.temperature)) {
     const QString heat = tr("%1\u2009\u00b0C").arg(number(load_.temperature, 0));
     right.setRight(right.right() - write(smallFont(), t.muted, right, Qt::AlignRight, heat) -
                    px(8));
   }
-  write(smallFont(), t.muted, right, Qt::AlignLeft, load_.title);
+  write(smallFont(), t.muted, right, Qt::AlignLeft, title_);
 
   const int label = px(56), value = px(96);
   const auto bar = [&](int top, const QString& what, double share, const QString& text) {

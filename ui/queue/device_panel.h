@@ -26,6 +26,7 @@ class DeviceTile : public QWidget {
 
  private:
   DeviceLoad load_;
+  QString title_;
   QStringList runs_;
 };
 

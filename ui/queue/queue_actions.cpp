@@ -240,10 +240,11 @@ void QueuePage::fillDeviceMenu() {
   deviceMenu_->clear();
   deviceMenu_->addAction(tr("As &configured"), this, [this] { setDevice({}); });
   for (const DeviceLoad& load : devices_.loads()) {
-    deviceMenu_->addAction(load.name == QLatin1String("cpu")
+    deviceMenu_->addAction(load.name == "cpu"
                                ? tr("CPU")
-                               : QStringLiteral("%1, %2").arg(load.name, load.title),
-                           this, [this, name = load.name.toStdString()] { setDevice(name); });
+                               : QStringLiteral("%1, %2").arg(QString::fromStdString(load.name),
+                                                              QString::fromStdString(load.title)),
+                           this, [this, name = load.name] { setDevice(name); });
   }
 }
 

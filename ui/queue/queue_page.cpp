@@ -28,7 +28,8 @@ PageFactory queuePage() {
           [](Workbench& workbench, QWidget* parent) { return new QueuePage(workbench, parent); }};
 }
 
-QueuePage::QueuePage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), devices_(workbench.link()) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
   makeActions();
@@ -261,9 +262,8 @@ void QueuePage::showDevices() {
     QStringList names;
     for (const std::int64_t id : queue.running) {
       const RunRow& row = queue.rows.at(id);
-      const QString device = QString::fromStdString(row.device);
-      const bool isHere = device == load.name ||
-                          (device == QLatin1String("cuda") && load.name == QLatin1String("cuda:0"));
+      const bool isHere =
+          row.device == load.name || (row.device == "cuda" && load.name == "cuda:0");
       if (isHere) names << QString::fromStdString(row.name);
     }
     runs.push_back(names);

@@ -4,7 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <algorithm>
-#include <sstream>
+#include <cmath>
 #include <thread>
 
 #include "ui/shell/theme.h"
@@ -13,11 +13,6 @@ namespace vitrine::ui {
 namespace {
 
 QString sayOfMachine(const char* text) { return QCoreApplication::translate("MachineFacts", text); }
-
-std::string contentOf(const char* path) {
-  QFile file(QString::fromLatin1(path));
-  return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
-}
 
 // The driver says its model under /proc; a node without it means a card nobody can use.
 QString gpuSentence() {
@@ -36,48 +31,15 @@ QString gpuSentence() {
 
 }  // namespace
 
-CpuTicks parseCpuTicks(const std::string& stat) {
-  std::istringstream in(stat);
-  std::string label;
-  in >> label;
-  CpuTicks ticks;
-  if (label != "cpu") return ticks;
-  // user nice system idle iowait irq softirq steal
-  std::int64_t value = 0;
-  for (int i = 0; i < 8 && in >> value; ++i) {
-    ticks.total += value;
-    if (i != 3 && i != 4) ticks.busy += value;
-  }
-  return ticks;
-}
-
-MemoryFacts parseMemory(const std::string& meminfo) {
-  std::istringstream in(meminfo);
-  MemoryFacts facts;
-  std::int64_t available = 0;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line);
-    std::string name;
-    std::int64_t kilobytes = 0;
-    fields >> name >> kilobytes;
-    if (name == "MemTotal:") facts.total = kilobytes * 1024;
-    if (name == "MemAvailable:") available = kilobytes * 1024;
-  }
-  facts.used = std::max<std::int64_t>(facts.total - available, 0);
-  return facts;
-}
-
 QString MachineFacts::sentence() {
   QStringList parts;
-  const CpuTicks now = parseCpuTicks(contentOf("/proc/stat"));
-  const std::int64_t total = now.total - last_.total;
-  if (last_.total > 0 && total > 0) {
-    const double share = static_cast<double>(now.busy - last_.busy) / static_cast<double>(total);
+  const CpuTicks now = readCpuTicks();
+  if (const double share = busyBetween(last_, now); std::isfinite(share)) {
     parts << sayOfMachine("CPU %1").arg(
         percent(share * std::max(1U, std::thread::hardware_concurrency()), 0));
   }
   last_ = now;
-  const MemoryFacts memory = parseMemory(contentOf("/proc/meminfo"));
+  const MemoryFacts memory = readMemory();
   if (memory.total > 0) {
     parts << sayOfMachine("memory %1 / %2\u2009GB")
                  .arg(number(static_cast<double>(memory.used) / 1e9, 1),

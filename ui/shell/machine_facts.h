@@ -2,23 +2,10 @@
 #pragma once
 
 #include <QString>
-#include <cstdint>
-#include <string>
+
+#include "core/jobs/device_load.h"
 
 namespace vitrine::ui {
-
-/// Busy and total ticks of all processors together.
-struct CpuTicks {
-  std::int64_t busy = 0, total = 0;
-};
-
-/// The first line of /proc/stat; zeros when it is not one.
-[[nodiscard]] CpuTicks parseCpuTicks(const std::string& stat);
-/// Bytes in use and in all, from /proc/meminfo.
-struct MemoryFacts {
-  std::int64_t used = 0, total = 0;
-};
-[[nodiscard]] MemoryFacts parseMemory(const std::string& meminfo);
 
 class MachineFacts {
  public:

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "core/config/catalog.h"
+#include "core/jobs/nvml.h"
 #include "tests/ui/configure/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
-#include "ui/queue/nvml.h"
 #include "ui/queue/queue_delegate.h"
 #include "ui/shell/run_facts.h"
 
@@ -321,10 +321,9 @@ TEST(Nvml, HasNoCardsWithoutADriver) {
 }
 
 TEST(CpuModel, IsReadFromTheKernelsTable) {
-  EXPECT_EQ(
-      parseCpuModel("processor\t: 0\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu\n").toStdString(),
-      "AMD EPYC 7763");
-  EXPECT_TRUE(parseCpuModel("").isEmpty());
+  EXPECT_EQ(parseCpuModel("processor\t: 0\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu\n"),
+            "AMD EPYC 7763");
+  EXPECT_TRUE(parseCpuModel("").empty());
 }
 
 }  // namespace

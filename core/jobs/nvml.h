@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace vitrine::ui {
+#include "core/store_export.h"
+
+namespace vitrine {
 
 struct GpuLoad {
   std::string uuid, title;  ///< "GPU-1b2c...", "NVIDIA H100 80GB HBM3"
@@ -17,7 +19,7 @@ struct GpuLoad {
   std::int64_t usedBytes = 0, totalBytes = 0;
 };
 
-class Nvml {
+class VITRINE_STORE_EXPORT Nvml {
  public:
   /// Loads and initialises the library; without one there are no cards.
   explicit Nvml(const QString& library = QStringLiteral("libnvidia-ml.so.1"));
@@ -38,4 +40,4 @@ class Nvml {
   bool isThere_ = false;
 };
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

@@ -1,13 +1,13 @@
-#include "ui/queue/nvml.h"
+#include "core/jobs/nvml.h"
 
 #include <array>
 #include <limits>
 
-namespace vitrine::ui {
+namespace vitrine {
 namespace {
 
 // The part of nvml.h that is used: its binary interface is stable.
-struct Memory {
+struct CardMemory {
   unsigned long long total, free, used;
 };
 struct Utilisation {
@@ -18,14 +18,14 @@ using Simple = int (*)();
 using GetCount = int (*)(unsigned int*);
 using GetCard = int (*)(unsigned int, Card*);
 using GetText = int (*)(Card, char*, unsigned int);
-using GetMemory = int (*)(Card, Memory*);
+using GetMemory = int (*)(Card, CardMemory*);
 using GetUtilisation = int (*)(Card, Utilisation*);
 using GetTemperature = int (*)(Card, int, unsigned int*);
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNvmlUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int kTemperatureOfChip = 0;
 
-std::string textOf(GetText get, Card card) {
+std::string cardText(GetText get, Card card) {
   std::array<char, 128> text{};
   if (get == nullptr || get(card, text.data(), text.size() - 1) != 0) return {};
   return text.data();
@@ -63,23 +63,23 @@ std::vector<GpuLoad> Nvml::read() {
     Card card = nullptr;
     if (getCard(i, &card) != 0) continue;
     GpuLoad load;
-    load.title = textOf(find<GetText>("nvmlDeviceGetName"), card);
-    load.uuid = textOf(find<GetText>("nvmlDeviceGetUUID"), card);
-    Memory memory{};
+    load.title = cardText(find<GetText>("nvmlDeviceGetName"), card);
+    load.uuid = cardText(find<GetText>("nvmlDeviceGetUUID"), card);
+    CardMemory memory{};
     if (getMemory != nullptr && getMemory(card, &memory) == 0) {
       load.usedBytes = static_cast<std::int64_t>(memory.used);
       load.totalBytes = static_cast<std::int64_t>(memory.total);
     }
     Utilisation utilisation{};
     const bool isBusyKnown = getUtilisation != nullptr && getUtilisation(card, &utilisation) == 0;
-    load.utilisation = isBusyKnown ? utilisation.gpu / 100.0 : kNaN;
+    load.utilisation = isBusyKnown ? utilisation.gpu / 100.0 : kNvmlUnknown;
     unsigned int degrees = 0;
     const bool isHeatKnown =
         getTemperature != nullptr && getTemperature(card, kTemperatureOfChip, &degrees) == 0;
-    load.temperature = isHeatKnown ? degrees : kNaN;
+    load.temperature = isHeatKnown ? degrees : kNvmlUnknown;
     loads.push_back(std::move(load));
   }
   return loads;
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine
