@@ -58,7 +58,8 @@ ChangesView::ChangesView(QWidget* parent)
       all_(new QCheckBox(QStringLiteral("Only differences"), this)) {
   against_->setAccessibleName(QStringLiteral("What the changes are counted from"));
   against_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  against_->setMinimumContentsLength(17);
+  against_->setMinimumContentsLength(12);
+  against_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   against_->setToolTip(QStringLiteral("What the changes are counted from"));
   for (const auto& [label, role] : {std::pair(QStringLiteral("against defaults"), kDefaults),
                                     std::pair(QStringLiteral("against nearest run"), kNearest),

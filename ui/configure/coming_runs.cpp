@@ -1,11 +1,21 @@
 // Two lines per run; differences are worked out when a row is shown.
 #include "ui/configure/coming_runs.h"
 
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QItemSelectionModel>
+#include <QKeyEvent>
+#include <QMenu>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
+#include <algorithm>
 
 #include "core/config/config.h"
 #include "ui/configure/changes_view.h"
+#include "ui/configure/wording.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
 #include "ui/shell/theme.h"
 
@@ -31,13 +41,19 @@ class ComingRunDelegate final : public QStyledItemDelegate {
       painter->fillRect(option.rect, colours.selection);
     painter->setPen(colours.grid);
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
-    const QRect inside = option.rect.adjusted(px(6), px(4), -px(6), -px(4));
+    QRect inside = option.rect.adjusted(px(6), px(4), -px(6), -px(4));
+    const bool isOut = index.data(ComingRuns::LeftOutRole).toBool();
+    if (const QVariant tick = index.data(Qt::CheckStateRole); tick.isValid()) {
+      const QRect box = tickRect(option.rect);
+      paintTick(painter, box, tick.toInt() == Qt::Checked);
+      inside.setLeft(box.right() + px(8));
+    }
     const QRect above(inside.left(), inside.top(), inside.width(), inside.height() / 2);
     const QRect under(inside.left(), above.bottom() + 1, inside.width(), inside.height() / 2);
-    line(painter, above, bodyFont(), colours.text, index.data().toString(),
+    line(painter, above, bodyFont(), isOut ? colours.muted : colours.text, index.data().toString(),
          index.data(ComingRuns::TimeRole).toString(), colours.muted);
     line(painter, under, smallFont(), colours.muted, index.data(ComingRuns::DiffersRole).toString(),
-         index.data(ComingRuns::NoteRole).toString(), colours.warn);
+         index.data(ComingRuns::NoteRole).toString(), isOut ? colours.muted : colours.warn);
     if (option.state.testFlag(QStyle::State_HasFocus)) {
       painter->setPen(colours.accent);
       painter->drawRect(option.rect.adjusted(0, 0, -1, -1));
@@ -45,7 +61,42 @@ class ComingRunDelegate final : public QStyledItemDelegate {
     painter->restore();
   }
 
+  bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+                   const QModelIndex& index) override {
+    const bool isClick = event->type() == QEvent::MouseButtonRelease;
+    if (!isClick || !index.flags().testFlag(Qt::ItemIsUserCheckable)) return false;
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    const QRect row = option.rect;
+    const QRect place(row.topLeft(),
+                      QSize(tickRect(row).right() + px(6) - row.left(), row.height()));
+    if (mouse->button() != Qt::LeftButton || !place.contains(mouse->pos())) return false;
+    const bool isOn = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;
+    return model->setData(index, isOn ? Qt::Unchecked : Qt::Checked, Qt::CheckStateRole);
+  }
+
  private:
+  /// As the check boxes of the style sheet.
+  static void paintTick(QPainter* painter, const QRect& box, bool isOn) {
+    const Tokens& colours = tokens();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(isOn ? colours.accent : colours.muted);
+    painter->setBrush(isOn ? QBrush(colours.accent) : Qt::NoBrush);
+    painter->drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), px(3), px(3));
+    if (isOn) {
+      const QRectF in(box);
+      const auto at = [&in](double x, double y) {
+        return QPointF(in.left() + x * in.width(), in.top() + y * in.height());
+      };
+      painter->setPen(QPen(colours.onAccent, px(2), Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+      painter->drawPolyline(QPolygonF({at(0.24, 0.53), at(0.43, 0.71), at(0.77, 0.31)}));
+    }
+    painter->restore();
+  }
+  static QRect tickRect(const QRect& row) {
+    const int side = px(16);
+    return {row.left() + px(6), row.top() + (row.height() - side) / 2, side, side};
+  }
   static void line(QPainter* painter, const QRect& rect, const QFont& font, const QColor& colour,
                    const QString& left, const QString& right, const QColor& rightColour) {
     painter->setFont(font);
@@ -64,6 +115,13 @@ class ComingRunDelegate final : public QStyledItemDelegate {
 void ComingRuns::setPlan(std::shared_ptr<const Plan> plan) {
   beginResetModel();
   plan_ = std::move(plan);
+  rows_.clear();
+  std::size_t out = 0;
+  for (std::size_t i = 0; i <= plan_->runs.size(); ++i) {
+    for (; out < plan_->leftOut.size() && plan_->leftOut[out].place <= i; ++out)
+      rows_.push_back({true, static_cast<int>(out)});
+    if (i < plan_->runs.size()) rows_.push_back({false, static_cast<int>(i)});
+  }
   forecast_ = {};
   states_.clear();
   differences_.clear();
@@ -82,13 +140,50 @@ void ComingRuns::setForecast(const Forecast& forecast, const std::map<std::int64
 }
 
 int ComingRuns::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() || plan_ == nullptr ? 0 : static_cast<int>(plan_->runs.size());
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int ComingRuns::runAt(int row) const {
+  if (row < 0 || row >= rowCount()) return -1;
+  const Row& one = rows_[static_cast<std::size_t>(row)];
+  return one.isLeftOut ? -1 : one.at;
+}
+
+int ComingRuns::leftOutAt(int row) const {
+  if (row < 0 || row >= rowCount()) return -1;
+  const Row& one = rows_[static_cast<std::size_t>(row)];
+  return one.isLeftOut ? one.at : -1;
+}
+
+std::vector<int> ComingRuns::madeBefore() const {
+  std::vector<int> made;
+  for (std::size_t i = 0; i < forecast_.runs.size(); ++i) {
+    if (forecast_.runs[i].existing != 0) made.push_back(static_cast<int>(i));
+  }
+  return made;
+}
+
+Qt::ItemFlags ComingRuns::flags(const QModelIndex& index) const {
+  const Qt::ItemFlags flags = QAbstractListModel::flags(index);
+  return index.isValid() && canLeaveOut() ? flags | Qt::ItemIsUserCheckable : flags;
+}
+
+bool ComingRuns::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::CheckStateRole || !index.isValid() || !canLeaveOut()) return false;
+  const bool isWanted = value.toInt() == Qt::Checked;
+  if (const int run = runAt(index.row()); run >= 0 && !isWanted) {
+    Q_EMIT leaveOutWanted({run});
+    return true;
+  }
+  const int out = leftOutAt(index.row());
+  if (out >= 0 && isWanted) Q_EMIT putBackWanted({out});
+  return out >= 0 && isWanted;
 }
 
 QString ComingRuns::differs(int row) const {
   if (row == 0) {
-    return rowCount() == 1 ? QStringLiteral("as the form says")
-                           : QStringLiteral("the first: the others are compared with it");
+    return plan_->runs.size() == 1 ? QStringLiteral("as the form says")
+                                   : QStringLiteral("the first: the others are compared with it");
   }
   if (const auto known = differences_.find(row); known != differences_.end()) return known->second;
   QStringList parts;
@@ -113,9 +208,34 @@ QString ComingRuns::note(int row) const {
   return {};
 }
 
+QVariant ComingRuns::leftOutData(const Row& row, int role) const {
+  const ExcludedRun& run = plan_->leftOut[static_cast<std::size_t>(row.at)];
+  const QString name = QString::fromStdString(run.name);
+  switch (role) {
+    case Qt::DisplayRole:
+      return name;
+    case DiffersRole:
+      return QStringLiteral("left out");
+    case ExistingRole:
+      return QVariant::fromValue<qlonglong>(0);
+    case LeftOutRole:
+      return true;
+    case Qt::CheckStateRole:
+      return Qt::Unchecked;
+    case Qt::ToolTipRole:
+      return name + QStringLiteral("\nLeft out by an [[exclude]]; set the tick to run it");
+    case Qt::AccessibleTextRole:
+      return name + QStringLiteral("; left out");
+    default:
+      return {};
+  }
+}
+
 QVariant ComingRuns::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  const int row = index.row();
+  const Row& place = rows_[static_cast<std::size_t>(index.row())];
+  if (place.isLeftOut) return leftOutData(place, role);
+  const int row = place.at;
   const PlannedRun& run = plan_->runs[static_cast<std::size_t>(row)];
   const QString name = QStringLiteral("%1  %2").arg(row + 1).arg(QString::fromStdString(run.name));
   const bool isKnown = static_cast<std::size_t>(row) < forecast_.runs.size();
@@ -130,6 +250,10 @@ QVariant ComingRuns::data(const QModelIndex& index, int role) const {
     }
     case NoteRole:
       return note(row);
+    case LeftOutRole:
+      return false;
+    case Qt::CheckStateRole:
+      return canLeaveOut() ? QVariant(Qt::Checked) : QVariant();
     case ExistingRole:
       return QVariant::fromValue<qlonglong>(
           isKnown ? forecast_.runs[static_cast<std::size_t>(row)].existing : 0);
@@ -140,7 +264,7 @@ QVariant ComingRuns::data(const QModelIndex& index, int role) const {
         const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
         if (one.steps > 0) lines << QStringLiteral("%1 steps").arg(count(one.steps));
         if (one.seconds > 0)
-          lines << QStringLiteral("about %1, %2").arg(duration(one.seconds), forecast_.timeSource);
+          lines << QStringLiteral("about %1, %2").arg(duration(one.seconds), one.basis);
       }
       if (const QString said = note(row); !said.isEmpty()) lines << said;
       return lines.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral("; "));
@@ -158,14 +282,110 @@ ComingRunsView::ComingRunsView(QWidget* parent) : QListView(parent), model_(new 
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setTabKeyNavigation(false);
+  setSelectionMode(QAbstractItemView::ExtendedSelection);
+  connect(model_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
+    keptRow_ = currentIndex().row();
+    keptScroll_ = verticalScrollBar()->value();
+  });
   connect(model_, &QAbstractItemModel::modelReset, this, [this] {
     setFixedHeight(sizeHint().height());
     updateGeometry();
+    if (keptRow_ < 0 || model_->rowCount() == 0) return;
+    setCurrentIndex(model_->index(std::min(keptRow_, model_->rowCount() - 1)));
+    verticalScrollBar()->setValue(keptScroll_);
   });
+  offerMenu(
+      this, [] { return QStringLiteral("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
+  connect(model_, &ComingRuns::leaveOutWanted, this, &ComingRunsView::leaveOutWanted);
+  connect(model_, &ComingRuns::putBackWanted, this, &ComingRunsView::putBackWanted);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
     if (const auto run = index.data(ComingRuns::ExistingRole).toLongLong(); run != 0)
       Q_EMIT runWanted(run);
   });
+}
+
+std::vector<int> ComingRunsView::selectedRuns() const {
+  std::vector<int> runs;
+  for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
+    if (const int run = model_->runAt(index.row()); run >= 0) runs.push_back(run);
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::vector<int> ComingRunsView::selectedLeftOut() const {
+  std::vector<int> places;
+  for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
+    if (const int place = model_->leftOutAt(index.row()); place >= 0) places.push_back(place);
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+void ComingRunsView::fillMenu(QMenu& menu) {
+  const std::vector<int> runs = selectedRuns(), out = selectedLeftOut();
+  const std::vector<int> made = model_->madeBefore();
+  const auto add = [&](const QString& text, bool isOn, const QString& why, const auto& act) {
+    QAction* action = menu.addAction(text);
+    action->setEnabled(isOn);
+    if (!isOn) {
+      action->setToolTip(why);
+      action->setProperty(kWhyNot, why);
+    }
+    connect(action, &QAction::triggered, this, act);
+    return action;
+  };
+  const auto of = [](const std::vector<int>& rows, const QString& one, const QString& many) {
+    return rows.size() < 2 ? one : many.arg(count(static_cast<std::int64_t>(rows.size())));
+  };
+  menu.setToolTipsVisible(true);
+  add(of(runs, QStringLiteral("Leave this run out"), QStringLiteral("Leave %1 runs out")),
+      model_->canLeaveOut() && !runs.empty(),
+      runs.empty() ? QStringLiteral("select a run that is not left out")
+                   : QStringLiteral("it is the only run: change the form instead"),
+      [this, runs] { Q_EMIT leaveOutWanted(runs); })
+      ->setShortcut(Qt::Key_Delete);
+  add(of(out, QStringLiteral("Put this run back"), QStringLiteral("Put %1 runs back")),
+      !out.empty(), QStringLiteral("select a run that is left out"),
+      [this, out] { Q_EMIT putBackWanted(out); });
+  add(QStringLiteral("Leave out what was made before"),
+      model_->canLeaveOut() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
+      made.empty() ? QStringLiteral("none of these runs was made before")
+                   : QStringLiteral("every run was made before"),
+      [this, made] { Q_EMIT leaveOutWanted(made); });
+  menu.addSeparator();
+  const auto existing = currentIndex().data(ComingRuns::ExistingRole).toLongLong();
+  add(existing == 0 ? QStringLiteral("Open the run that was made before")
+                    : QStringLiteral("Open run #%1").arg(existing),
+      existing != 0, QStringLiteral("this run was not made before"),
+      [this, existing] { Q_EMIT runWanted(existing); });
+  add(QStringLiteral("Copy the name"), currentIndex().isValid(), QString(), [this] {
+    const int run = model_->runAt(currentIndex().row());
+    const QString name = currentIndex().data().toString();
+    QGuiApplication::clipboard()->setText(run < 0 ? name : name.section(QStringLiteral("  "), 1));
+  });
+}
+
+void ComingRunsView::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Delete && model_->canLeaveOut()) {
+    if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT leaveOutWanted(runs);
+    return;
+  }
+  if (event->key() == Qt::Key_Space && currentIndex().isValid()) {
+    const bool isOn = currentIndex().data(Qt::CheckStateRole).toInt() == Qt::Checked;
+    model_->setData(currentIndex(), isOn ? Qt::Unchecked : Qt::Checked, Qt::CheckStateRole);
+    return;
+  }
+  QListView::keyPressEvent(event);
+}
+
+void ComingRunsView::contextMenuEvent(QContextMenuEvent* event) {
+  if (const QModelIndex under = indexAt(event->pos());
+      under.isValid() && !selectionModel()->isSelected(under))
+    setCurrentIndex(under);
+  QMenu menu(this);
+  fillMenu(menu);
+  menu.exec(event->globalPos());
 }
 
 QSize ComingRunsView::sizeHint() const {

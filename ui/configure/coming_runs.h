@@ -1,15 +1,18 @@
-// The runs that an experiment means: name, what differs from the first, time, and whether it was
-// made before.
+// The runs that an experiment means: name, what differs from the first, time, whether it was made
+// before, and those that are left out, at their places.
 #pragma once
 
 #include <QAbstractListModel>
 #include <QListView>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "core/config/experiment.h"
 #include "core/store/types.h"
 #include "ui/configure/run_forecast.h"
+
+class QMenu;
 
 namespace vitrine::ui {
 
@@ -21,6 +24,7 @@ class ComingRuns : public QAbstractListModel {
     TimeRole,                    ///< "3 min 20 s", or ""
     NoteRole,                    ///< "done as #12", "same as 2", or ""
     ExistingRole,                ///< the run it equals, 0 where there is none
+    LeftOutRole,                 ///< whether an [[exclude]] leaves it out
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -29,29 +33,64 @@ class ComingRuns : public QAbstractListModel {
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  /// A tick that is taken away or set: leaveOutWanted() or putBackWanted().
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+  /// Index into Plan::runs; -1 of a run that is left out.
+  [[nodiscard]] int runAt(int row) const;
+  /// Index into Plan::leftOut; -1 of a run that is not.
+  [[nodiscard]] int leftOutAt(int row) const;
+  /// The file means more than one run, so one of them can be left out.
+  [[nodiscard]] bool canLeaveOut() const { return rows_.size() > 1; }
+  /// Runs that were made before, as indices into Plan::runs.
+  [[nodiscard]] std::vector<int> madeBefore() const;
+
+ Q_SIGNALS:
+  void leaveOutWanted(const std::vector<int>& runs);
+  void putBackWanted(const std::vector<int>& leftOut);
 
  private:
+  struct Row {
+    bool isLeftOut = false;
+    int at = 0;  ///< in Plan::leftOut or Plan::runs
+  };
+  [[nodiscard]] QVariant leftOutData(const Row& row, int role) const;
   [[nodiscard]] QString differs(int row) const;
   [[nodiscard]] QString note(int row) const;
 
   std::shared_ptr<const Plan> plan_;
+  std::vector<Row> rows_;
   Forecast forecast_;
   std::map<std::int64_t, QString> states_;      ///< of the runs that equal one
   mutable std::map<int, QString> differences_;  ///< as far as they were shown
 };
 
+/// Space turns the tick of a row, Delete leaves the selected rows out.
 class ComingRunsView : public QListView {
   Q_OBJECT
  public:
   explicit ComingRunsView(QWidget* parent = nullptr);
   [[nodiscard]] ComingRuns& runs() const { return *model_; }
   QSize sizeHint() const override;
+  /// What can be done with the selected rows.
+  void fillMenu(QMenu& menu);
 
  Q_SIGNALS:
   void runWanted(std::int64_t run);
+  void leaveOutWanted(const std::vector<int>& runs);
+  void putBackWanted(const std::vector<int>& leftOut);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  /// Places of the selected rows among the runs, or among those that are left out.
+  [[nodiscard]] std::vector<int> selectedRuns() const;
+  [[nodiscard]] std::vector<int> selectedLeftOut() const;
+
   ComingRuns* model_;
+  int keptRow_ = -1, keptScroll_ = 0;  ///< over a new plan
 };
 
 }  // namespace vitrine::ui

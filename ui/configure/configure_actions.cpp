@@ -10,6 +10,7 @@
 #include <QPushButton>
 #include <QSaveFile>
 #include <QScrollArea>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -41,15 +42,18 @@ void ConfigurePage::startFrom(std::int64_t run) {
     fromRunLater_ = run;
     return;
   }
+  const Json* stored = stored_.config(run);
+  if (stored == nullptr) {
+    fromRunLater_ = run;  // until it is read
+    return;
+  }
   try {
-    const RunRow row = workbench_.store().run(run);
     Problem problem;
-    std::optional<Document> document =
-        parseDocument(toToml(workbench_.store().config(run)), problem);
+    std::optional<Document> document = parseDocument(toToml(*stored), problem);
     if (!document)
       throw Error("the configuration of run " + std::to_string(run) +
                   " is no TOML: " + problem.message);
-    document->title = row.experiment;
+    if (const RunRow* row = workbench_.run(run); row != nullptr) document->title = row->experiment;
     document->wholeTables.clear();
     // Only what differs from preset and defaults is said: the bars in the form mean something then.
     form_->setDocument(*document);
@@ -85,7 +89,11 @@ void ConfigurePage::start(QueueEnd end) { enqueue(end, Afterwards::ShowRuns); }
 void ConfigurePage::queueUp() { enqueue(QueueEnd::Back, Afterwards::Stay); }
 
 void ConfigurePage::enqueue(QueueEnd end, Afterwards afterwards) {
-  planNow();
+  if (isPlanPending()) {  // what was typed last counts: onPlanned() comes back here
+    wanted_ = {end, afterwards};
+    askPlan();
+    return;
+  }
   if (!start_->isEnabled()) {
     workbench_.say(QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
@@ -180,11 +188,15 @@ void ConfigurePage::copyAsCommand() {
   const bool isFile =
       !origin_.isEmpty() && source.open(QIODevice::ReadOnly) && source.size() <= kLargestFile;
   const std::string base = isFile ? source.readAll().toStdString() : std::string();
-  const std::string command =
-      trainCommand(text_, isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "", base,
-                   workbench_.store().file().string(), *form_->catalog());
-  QGuiApplication::clipboard()->setText(QString::fromStdString(command));
-  workbench_.say(QStringLiteral("The command is on the clipboard."));
+  const std::string path = isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "";
+  command_.run([this, text = text_, path, base, database = workbench_.store().file().string(),
+                catalog = catalog_](RunStore&, const std::atomic<bool>&) -> Background::Finish {
+    const std::string command = trainCommand(text, path, base, database, *catalog);
+    return [this, command] {
+      QGuiApplication::clipboard()->setText(QString::fromStdString(command));
+      workbench_.say(QStringLiteral("The command is on the clipboard."));
+    };
+  });
 }
 
 void ConfigurePage::find() {
@@ -193,6 +205,10 @@ void ConfigurePage::find() {
 }
 
 void ConfigurePage::reveal(const std::string& key) {
+  if (key == "exclude") {
+    dropEmptyExcludes();
+    return;
+  }
   FormRow* row = form_->row(key);
   if (row == nullptr) {
     workbench_.say(QStringLiteral("%1 has no field of its own; it is in the TOML.")
@@ -216,6 +232,70 @@ void ConfigurePage::useFreeSeed() {
   }
   if (!isSwept) document.set("train.seed", seed);
   applyDocument(document, QStringLiteral("seed"));
+}
+
+void ConfigurePage::leaveOut(const std::vector<int>& rows) {
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  QString label;
+  int left = 0;
+  for (const int at : rows) {
+    if (at < 0 || static_cast<std::size_t>(at) >= plan_->runs.size()) continue;
+    const PlannedRun& run = plan_->runs[static_cast<std::size_t>(at)];
+    const Document::Exclude exclude = excludeOf(document, run.variant, run.point);
+    // The stages of a chain go together.
+    if (exclude.empty() || std::find(document.excludes.begin(), document.excludes.end(), exclude) !=
+                               document.excludes.end())
+      continue;
+    document.excludes.push_back(exclude);
+    label = QString::fromStdString(run.name);
+    ++left;
+  }
+  const bool isAll = std::all_of(plan_->runs.begin(), plan_->runs.end(), [&](const auto& run) {
+    return std::any_of(document.excludes.begin(), document.excludes.end(),
+                       [&](const auto& one) { return isLeftOutBy(one, run.variant, run.point); });
+  });
+  if (left == 0 || (isAll && plan_->total == plan_->runs.size())) {
+    workbench_.say(QStringLiteral("One run must stay: change the form instead."));
+    return;
+  }
+  applyDocument(document, left == 1 ? QStringLiteral("leave out ") + label
+                                    : QStringLiteral("leave out %1 runs").arg(left));
+}
+
+void ConfigurePage::putBackIn(const std::vector<int>& rows) {
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  for (const int at : rows) {
+    if (at >= 0 && static_cast<std::size_t>(at) < plan_->leftOut.size())
+      putBack(document, plan_->leftOut, static_cast<std::size_t>(at));
+  }
+  applyDocument(document, QStringLiteral("put back runs that were left out"));
+}
+
+void ConfigurePage::dropEmptyExcludes() {
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  const auto isMeant = [&document](const std::pair<std::string, Json>& said) {
+    if (said.first == "variant") {
+      return std::any_of(document.variants.begin(), document.variants.end(),
+                         [&](const auto& variant) { return said.second == variant.name; });
+    }
+    const Document::Axis* axis = document.axis(said.first);
+    return axis != nullptr &&
+           std::find(axis->values.begin(), axis->values.end(), said.second) != axis->values.end();
+  };
+  std::vector<Document::Exclude> kept;
+  for (const Document::Exclude& exclude : document.excludes) {
+    if (!exclude.empty() && std::all_of(exclude.begin(), exclude.end(), isMeant) &&
+        std::find(kept.begin(), kept.end(), exclude) == kept.end())
+      kept.push_back(exclude);
+  }
+  // Where each of them means runs, it is all of them together that leave none.
+  if (kept.size() == document.excludes.size()) kept.clear();
+  document.excludes = std::move(kept);
+  document.rest.erase("exclude");  // one that was no list of tables
+  applyDocument(document, QStringLiteral("put back runs that were left out"));
 }
 
 void ConfigurePage::chooseInitRun() {

@@ -13,6 +13,8 @@
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/small_widgets.h"
 #include "ui/shell/theme.h"
 
@@ -77,13 +79,14 @@ QWidget* ConfigurePage::makeBar() {
     made->setText(text);
     made->setToolTip(tip);
     made->setAccessibleName(text);
+    made->setProperty(kListed, false);  // the menu "Experiment" says the same
     bar->addWidget(made);
     return made;
   };
   auto* fresh = button(QStringLiteral("New"), QStringLiteral("Start from the defaults again"));
   auto* openButton = button(QStringLiteral("Open\u2026"),
                             QStringLiteral("Open an experiment file; or drop one here"));
-  auto* clone = button(QStringLiteral("Clone a run\u2026"),
+  auto* clone = button(QStringLiteral("Clone\u2026"),
                        QStringLiteral("Fill the form with the configuration of a run"));
   search_ = new QLineEdit(holder);
   search_->setPlaceholderText(QStringLiteral("Find a field: name, key or meaning"));
@@ -94,8 +97,12 @@ QWidget* ConfigurePage::makeBar() {
     clear->setAccessibleName(QStringLiteral("Clear the search"));
   search_->setMinimumWidth(px(120));
   bar->addWidget(search_, 1);
-  sideButton_ = button(QStringLiteral("Changes and TOML"),
-                       QStringLiteral("Show changes, sweep, variants, runs and the text"));
+  clone->setAccessibleName(QStringLiteral("Clone a run"));
+  sideButton_ =
+      button(QString(), QStringLiteral("Show changes, sweep, variants, runs to come and TOML"));
+  sideButton_->setIcon(icon(Icon::Panel));
+  sideButton_->setAccessibleName(QStringLiteral("Changes, runs to come and TOML"));
+  sideButton_->setProperty(kListed, QStringLiteral("Show changes, runs to come and TOML"));
   sideButton_->setCheckable(true);
   sideButton_->setChecked(true);
   column->addLayout(bar);
@@ -157,7 +164,7 @@ QWidget* ConfigurePage::makeContent() {
   column->addWidget(scroll_, 1);
   column->addWidget(makeFooter());
   side_ = new SidePanel(splitter_);
-  side_->setMinimumWidth(px(290));
+  side_->setMinimumWidth(px(300));
   splitter_->addWidget(left);
   splitter_->addWidget(side_);
   splitter_->setStretchFactor(0, 1);
@@ -229,11 +236,16 @@ QWidget* ConfigurePage::makeFooter() {
   queue_->setToolTip(QStringLiteral("Put these runs at the queue's end and stay here"));
   front_ = new QPushButton(QStringLiteral("Put in front"), card);
   front_->setToolTip(QStringLiteral("Before all others in the queue (Ctrl+Shift+Return)"));
-  auto* saveButton = new QPushButton(QStringLiteral("Save as TOML\u2026"), card);
-  saveButton->setToolTip(QStringLiteral("Ctrl+S saves where it came from"));
-  auto* copy = new QPushButton(QStringLiteral("Copy as command"), card);
+  auto* saveButton = new QPushButton(QStringLiteral("Save\u2026"), card);
+  saveButton->setAccessibleName(QStringLiteral("Save as TOML"));
+  saveButton->setToolTip(
+      QStringLiteral("Save the experiment as TOML; Ctrl+S saves where it came from"));
+  auto* copy = new QPushButton(QStringLiteral("Copy command"), card);
   copy->setToolTip(QStringLiteral("The command that starts the same runs in a terminal"));
-  for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) line->addWidget(one);
+  for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) {
+    one->setProperty(kListed, false);  // the menu "Experiment" says the same
+    line->addWidget(one);
+  }
   line->addStretch();
   column->addLayout(line);
   connect(details_, &QLabel::linkActivated, this,
@@ -241,6 +253,7 @@ QWidget* ConfigurePage::makeFooter() {
   connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });
   connect(queue_, &QPushButton::clicked, this, &ConfigurePage::queueUp);
   connect(front_, &QPushButton::clicked, this, [this] { start(QueueEnd::Front); });
+  enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     showCost();

@@ -24,11 +24,13 @@
 #include "ui/configure/coming_runs.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
+#include "ui/configure/form_row.h"
 #include "ui/configure/run_picker.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_patch.h"
 #include "ui/configure/waiting.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -38,6 +40,7 @@ namespace {
 constexpr int kPlanMs = 150;
 constexpr int kCheckMs = 300;
 constexpr int kSettleMs = 20000;
+constexpr int kWorkingMs = 200;   // before it is said that the runs are worked out
 constexpr int kRunsMs = 2000;     // between two looks at runs that came meanwhile
 constexpr int kNarrowPage = 720;  // pixels: below this the side panel waits behind its button
 
@@ -48,7 +51,10 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       stack_(new QStackedWidget(this)),
       plan_(std::make_shared<Plan>()),
-      forecaster_(workbench) {
+      planner_(workbench.store().file()),
+      forecaster_(workbench),
+      stored_(workbench.store().file()),
+      command_(workbench.store().file()) {
   setAcceptDrops(true);
   setMinimumSize(420, 300);  // narrower than form and side panel together: the panel then hides
   auto* outer = new QVBoxLayout(this);
@@ -66,17 +72,38 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   makeActions();
   stack_->addWidget(makeContent());
 
-  for (QTimer* timer : {&planTimer_, &checkTimer_, &textTimer_, &runsTimer_})
+  for (QTimer* timer : {&planTimer_, &checkTimer_, &textTimer_, &runsTimer_, &workingTimer_})
     timer->setSingleShot(true);
   planTimer_.setInterval(kPlanMs);
   checkTimer_.setInterval(kCheckMs);
   textTimer_.setInterval(kPlanMs);
   runsTimer_.setInterval(kRunsMs);
-  connect(&planTimer_, &QTimer::timeout, this, &ConfigurePage::planNow);
+  workingTimer_.setInterval(kWorkingMs);
+  connect(&planTimer_, &QTimer::timeout, this, &ConfigurePage::askPlan);
+  connect(&workingTimer_, &QTimer::timeout, this, &ConfigurePage::showWorking);
+  connect(&planner_, &RunPlanner::planned, this, &ConfigurePage::onPlanned);
+  connect(&planner_, &RunPlanner::failed, this, [this](const QString& sentence) {
+    wanted_.reset();
+    workbench_.say(sentence);
+  });
+  connect(&stored_, &StoredRuns::failed, &workbench_, &Workbench::say);
+  connect(&stored_, &StoredRuns::arrived, this, [this] {
+    if (fromRunLater_ != 0 && form_->catalog() != nullptr)
+      startFrom(std::exchange(fromRunLater_, 0));
+    if (form_->catalog() == nullptr) return;
+    showInitRun();
+    showChanges();
+    askReference();
+  });
+  connect(&command_, &Background::failed, &workbench_, &Workbench::say);
   connect(&textTimer_, &QTimer::timeout, this, &ConfigurePage::takeText);
   connect(&runsTimer_, &QTimer::timeout, this, &ConfigurePage::askForecast);
   connect(&checkTimer_, &QTimer::timeout, this, [this] {
-    if (!syntax_ && plan_->problems.empty()) check_.ask(text_);
+    if (isPlanPending()) {
+      checkTimer_.start();
+    } else if (!syntax_ && plan_->problems.empty()) {
+      check_.ask(text_);
+    }
   });
   connect(&check_, &CheckProcess::finished, this, [this](const Json& report) {
     report_ = report;
@@ -93,7 +120,16 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     forecast_ = forecast;
     isForecast_ = true;
     showForecast();
+    askReference();
   });
+  connect(&referenceCheck_, &CheckProcess::finished, this, [this](const Json& report) {
+    const auto totals = report.find("totals");
+    const bool isKnown = totals != report.end() && totals->is_object();
+    forecaster_.setOperations(reference_, isKnown ? totals->value("flops", 0.0) : 0.0);
+    askForecast();
+  });
+  connect(&referenceCheck_, &CheckProcess::failed, this,
+          [this] { forecaster_.setOperations(reference_, 0); });
   connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::say);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
   connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
@@ -117,6 +153,8 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     workbench_.selection().setRuns({run}, run);
     workbench_.showPage(QStringLiteral("monitor"));
   });
+  connect(&side_->coming(), &ComingRunsView::leaveOutWanted, this, &ConfigurePage::leaveOut);
+  connect(&side_->coming(), &ComingRunsView::putBackWanted, this, &ConfigurePage::putBackIn);
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;
@@ -135,12 +173,29 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   });
   // The keys of the page come before those of a line that has the focus and of the window.
   qApp->installEventFilter(this);
-  connect(qApp, &QApplication::focusChanged, this, [this] { history_.seal(); });
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+    history_.seal();
+    for (; now != nullptr && now != this; now = now->parentWidget()) {
+      if (auto* row = qobject_cast<FormRow*>(now); row != nullptr) lastField_ = row->key();
+    }
+  });
+  const auto lastRow = [this]() -> FormRow* {
+    return form_->catalog() == nullptr ? nullptr : form_->row(lastField_);
+  };
+  offerMenu(
+      form_, [lastRow] { return lastRow() == nullptr ? QString() : lastRow()->title(); },
+      [this, lastRow](QMenu& menu) {
+        if (FormRow* row = lastRow(); row != nullptr) fillFieldMenu(menu, row);
+      });
   onRunSelected();
   if (!workbench_.catalog().items.empty()) onCatalog();
 }
 
-ConfigurePage::~ConfigurePage() { qApp->removeEventFilter(this); }
+ConfigurePage::~ConfigurePage() {
+  qApp->removeEventFilter(this);
+  // Its fields go after it and hand the focus on until the last of them.
+  disconnect(qApp, nullptr, this, nullptr);
+}
 
 bool ConfigurePage::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress)
@@ -167,6 +222,7 @@ void ConfigurePage::onCatalog() {
     return;
   }
   form_->setCatalog(catalog);
+  catalog_ = std::make_shared<const Catalog>(catalog);
   stack_->setCurrentIndex(2);
   placeSide();
   if (text_.empty()) {
@@ -216,6 +272,7 @@ void ConfigurePage::onTextEdited() {
 }
 
 void ConfigurePage::commit(const QString& label, const QString& mergeKey) {
+  wanted_.reset();  // Start was meant for what was there
   history_.push({text_, origin_, label}, mergeKey.toStdString());
   showHistory();
 }
@@ -249,7 +306,7 @@ void ConfigurePage::takeText() {
     syntax_ = problem;
   }
   textChanged();
-  planNow();
+  askPlan();
 }
 
 void ConfigurePage::textChanged() {
@@ -262,7 +319,7 @@ void ConfigurePage::textChanged() {
   showOrigin();
 }
 
-void ConfigurePage::planNow() {
+void ConfigurePage::askPlan() {
   planTimer_.stop();
   if (textTimer_.isActive()) {
     textTimer_.stop();
@@ -270,10 +327,32 @@ void ConfigurePage::planNow() {
     return;
   }
   if (form_->catalog() == nullptr) return;
-  plan_ = std::make_shared<Plan>(planExperiment(text_, "", *form_->catalog()));
+  isForecast_ = false;
+  planner_.ask(text_, catalog_);
+  if (!workingTimer_.isActive()) workingTimer_.start();
+}
+
+void ConfigurePage::planNow() {
+  askPlan();
+  planner_.settle();
+  stored_.settle();
+  command_.settle();
+  if (isPlanPending()) planNow();  // what was read made another text
+}
+
+bool ConfigurePage::isPlanPending() const {
+  return planTimer_.isActive() || textTimer_.isActive() || planner_.isBusy();
+}
+
+void ConfigurePage::onPlanned(std::shared_ptr<const Plan> plan) {
+  workingTimer_.stop();
+  plan_ = std::move(plan);
   isForecast_ = false;
   showPlan();
   askForecast();
+  if (!wanted_ || isPlanPending()) return;
+  const auto [end, afterwards] = *std::exchange(wanted_, std::nullopt);
+  enqueue(end, afterwards);
 }
 
 void ConfigurePage::askForecast() {
@@ -285,6 +364,14 @@ void ConfigurePage::askForecast() {
     return;
   }
   forecaster_.ask(plan_, report_ ? *report_ : Json());
+}
+
+void ConfigurePage::askReference() {
+  if (!isForecast_ || forecast_.reference == 0 || referenceCheck_.isRunning()) return;
+  const Json* config = stored_.config(forecast_.reference);
+  if (config == nullptr) return;  // arrived() comes back here
+  reference_ = forecast_.reference;
+  referenceCheck_.ask(toToml(*config));
 }
 
 void ConfigurePage::onRunSelected() {
@@ -304,6 +391,7 @@ void ConfigurePage::settle() {
   tick.start(20);
   waitWhile([this] { return stack_->currentIndex() == 0; });
   if (form_->catalog() == nullptr) return;
+  stored_.settle();  // a run to start from
   planNow();
   if (!report_ && costProblem_.isEmpty() && start_->isEnabled()) {
     checkTimer_.stop();
@@ -311,6 +399,11 @@ void ConfigurePage::settle() {
     waitWhile([this] { return check_.isRunning(); });
   }
   forecaster_.settle();
+  stored_.settle();
+  if (referenceCheck_.isRunning()) {
+    waitWhile([this] { return referenceCheck_.isRunning(); });
+    forecaster_.settle();
+  }
   placeSide();
   for (int depth = 0; depth < 3; ++depth) {
     // Rows that changed their height are laid out now, not at the next turn of the event loop.
@@ -380,7 +473,8 @@ QString ConfigurePage::howToRead() const {
       "arrow behind it takes it back.\n\n"
       "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
       "\u00d7 seeds; \"Runs to come\" lists each with what differs from the first, how long runs "
-      "like it took, and whether it was made before.\n\n"
+      "like it took, and whether it was made before. A run whose tick is taken away is left out; "
+      "the TOML says so as [[exclude]].\n\n"
       "Changes compares with the defaults, with any run, or with the run that has the fewest other "
       "keys. Form and TOML are the same experiment: edit either. Ctrl+Z takes back one step of "
       "either, Ctrl+Return starts.");

@@ -7,11 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/config/experiment.h"
 #include "ui/configure/edit_history.h"
 #include "ui/configure/headless.h"
 #include "ui/configure/run_forecast.h"
+#include "ui/configure/run_planner.h"
+#include "ui/configure/stored_runs.h"
 #include "ui/shell/page.h"
 
 class QFrame;
@@ -53,10 +57,13 @@ class ConfigurePage final : public Page {
   [[nodiscard]] const std::string& text() const { return text_; }
   /// Shows an experiment file's text, a step of Undo; `origin` is where Save offers to write.
   void setText(const std::string& text, const QString& origin = {});
-  /// Plans now instead of 150 ms after the last edit.
+  /// Plans now instead of 150 ms after the last edit, and waits for it: for pictures and tests.
   void planNow();
+  /// The runs are worked out, or will be in a moment: what is shown of them is of an older text.
+  [[nodiscard]] bool isPlanPending() const;
   /// What can be done with a field: back to the default, sweep, variants.
   [[nodiscard]] std::unique_ptr<QMenu> fieldMenu(FormRow* row);
+  void fillFieldMenu(QMenu& menu, FormRow* row);
 
  public Q_SLOTS:
   /// Fills the form with a run's resolved configuration; as soon as the schemas are there.
@@ -99,6 +106,9 @@ class ConfigurePage final : public Page {
   void commit(const QString& label, const QString& mergeKey);
   void takeText();
   void textChanged();
+  void askPlan();
+  void onPlanned(std::shared_ptr<const Plan> plan);
+  void showWorking();
   void showPlan();
   void showChanges();
   void showCost();
@@ -107,6 +117,10 @@ class ConfigurePage final : public Page {
   void showHistory();
   void showOrigin();
   void askForecast();
+  void askReference();
+  void leaveOut(const std::vector<int>& rows);
+  void putBackIn(const std::vector<int>& rows);
+  void dropEmptyExcludes();
   void moveToVariant(FormRow* row, int place);
   void chooseInitRun();
   void chooseInitWeights();
@@ -136,7 +150,8 @@ class ConfigurePage final : public Page {
   QPushButton *start_ = nullptr, *queue_ = nullptr, *front_ = nullptr;
   QAction *startAction_ = nullptr, *queueAction_ = nullptr, *frontAction_ = nullptr,
           *undoAction_ = nullptr, *redoAction_ = nullptr, *menuAction_ = nullptr;
-  QList<QAction*> keys_;  ///< whose keys hold while the focus is on the page
+  std::string lastField_;  ///< whose row had the focus last
+  QList<QAction*> keys_;   ///< whose keys hold while the focus is on the page
   std::unique_ptr<QMenu> menu_;
 
   std::string text_;
@@ -144,9 +159,10 @@ class ConfigurePage final : public Page {
   QString origin_;
   std::string saved_;  ///< the text of `origin_` as it was read or written
   EditHistory history_;
-  std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas
+  std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas or the configuration
   std::optional<Problem>
       syntax_;  ///< why the text is no TOML; the form then shows what it last was
+  std::shared_ptr<const Catalog> catalog_;  ///< the form's, for the thread that plans
   std::shared_ptr<const Plan> plan_;
   std::optional<Json> report_;  ///< of `vitrine check`, for the text as it is
   QString costProblem_;
@@ -154,9 +170,15 @@ class ConfigurePage final : public Page {
   bool isForecast_ = false;  ///< `forecast_` is of the plan as it is
   CheckProcess check_;
   EnqueueProcess enqueue_;
+  CheckProcess referenceCheck_;  ///< of a run that times are taken from
+  std::int64_t reference_ = 0;
+  RunPlanner planner_;
   RunForecaster forecaster_;
+  StoredRuns stored_;
+  Background command_;
+  std::optional<std::pair<QueueEnd, Afterwards>> wanted_;  ///< Start, while the runs are worked out
   Afterwards afterwards_ = Afterwards::ShowRuns;
-  QTimer planTimer_, checkTimer_, textTimer_, runsTimer_;
+  QTimer planTimer_, checkTimer_, textTimer_, runsTimer_, workingTimer_;
   bool isSideWanted_ = true;
   bool isSideChosen_ = false;  ///< the user showed or hid it
 };

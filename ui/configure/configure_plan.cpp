@@ -16,6 +16,7 @@
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/wording.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
 #include "ui/shell/theme.h"
 
@@ -36,10 +37,22 @@ QString flopText(double flops) {
   return number(flops, 0) + QStringLiteral("\u2009FLOP");
 }
 
+constexpr const char* kExcludeLink = "exclude";  // no field has this key
+
 /// "0.4 GB"; from `vitrine check` or a run.
 QString forecastMemory(double bytes) { return QString::fromStdString(formatBytes(bytes)); }
 
 }  // namespace
+
+void ConfigurePage::showWorking() {
+  if (!planner_.isBusy()) return;
+  workingTimer_.stop();
+  side_->setComing(side_->comingTitle(), QStringLiteral("working \u2026"));
+  details_->setTextFormat(Qt::PlainText);
+  details_->setText(QStringLiteral("working out the runs \u2026"));
+  details_->setToolTip(QString());
+  details_->show();
+}
 
 void ConfigurePage::showPlan() {
   if (form_->catalog() == nullptr) return;
@@ -57,7 +70,7 @@ void ConfigurePage::showPlan() {
 
 void ConfigurePage::showForecast() {
   if (isForecast_) side_->coming().runs().setForecast(forecast_, workbench_.runs());
-  const std::size_t runs = plan_->runs.size();
+  const std::size_t runs = plan_->total;
   int made = 0;
   int twice = 0;
   for (const RunForecast& one : forecast_.runs) {
@@ -72,6 +85,12 @@ void ConfigurePage::showForecast() {
     }
     if (made > 0) note << QStringLiteral("%1 made before").arg(count(made));
     if (twice > 0) note << QStringLiteral("%1 the same as another here").arg(count(twice));
+  }
+  if (const auto out = static_cast<std::int64_t>(plan_->leftOut.size()); out > 0)
+    note.prepend(QStringLiteral("%1 left out").arg(count(out)));
+  if (runs > plan_->runs.size()) {
+    note.prepend(QStringLiteral("the first %1 are listed")
+                     .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
   side_->setComing(
       runs == 0 ? QStringLiteral("Runs to come")
@@ -99,12 +118,12 @@ void ConfigurePage::showChanges() {
                    {});
       return;
     }
-    try {
-      before = workbench_.store().config(run);
-    } catch (const Error& error) {
-      workbench_.say(QString::fromUtf8(error.what()));
-      return;
+    const Json* stored = stored_.config(run);
+    if (stored == nullptr) {
+      changes.show({}, QStringLiteral("Reading run #%1 \u2026").arg(run), {});
+      return;  // comes back when it is read
     }
+    before = *stored;
     note =
         QStringLiteral("run #%1 \"%2\", %3")
             .arg(run)
@@ -162,8 +181,9 @@ void ConfigurePage::showInitRun() {
                .arg(id)
                .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
                     count(row.step));
-    for (const CheckpointRow& one : workbench_.store().checkpoints(id))
-      steps << QString::number(one.step);
+    if (const auto* saved = stored_.checkpoints(id, row.latestCheckpoint); saved != nullptr) {
+      for (const std::int64_t step : *saved) steps << QString::number(step);
+    }
     break;
   }
   field->setNote(note);
@@ -188,6 +208,7 @@ void ConfigurePage::showHistory() {
   const auto show = [](QAction* action, bool isOn, const QString& verb, const QString& label,
                        const QString& key) {
     action->setEnabled(isOn);
+    action->setProperty(kWhyNot, isOn ? QString() : QStringLiteral("there is no such step"));
     action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
                        QStringLiteral(" (") + key + QLatin1Char(')'));
   };
@@ -208,7 +229,9 @@ void ConfigurePage::showCost() {
   const bool canStart = isSound && !enqueue_.isRunning();
   for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
   for (QAction* action : {startAction_, queueAction_, frontAction_})
-    action->setToolTip(canStart ? QString() : headline_->text());
+    action->setProperty(kWhyNot, canStart  ? QString()
+                                 : isSound ? QStringLiteral("one step of the runs is tried")
+                                           : QStringLiteral("the form has problems"));
   QStringList details;
   QStringList warnings;
   if (!isSound) {
@@ -233,6 +256,14 @@ void ConfigurePage::showCost() {
                        .arg(QString::fromStdString(syntax_->message));
     }
     for (QString& sentence : sentences) sentence = sentence.toHtmlEscaped();
+    const bool isExclude =
+        std::any_of(plan_->problems.begin(), plan_->problems.end(), [](const Problem& problem) {
+          return problem.key == "exclude" || problem.key.starts_with("exclude.");
+        });
+    if (isExclude && !syntax_) {
+      sentences << QStringLiteral("<a href='%1' style='color:%2'>Put these runs back in</a>")
+                       .arg(QString::fromLatin1(kExcludeLink), tokens().accent.name());
+    }
     if (!first.empty()) {
       sentences << QStringLiteral(
                        "The fields in red say what to change: <a href='%1' style='color:%2'>show "
@@ -247,17 +278,21 @@ void ConfigurePage::showCost() {
   }
   headline_->setText((enqueue_.isRunning() ? QStringLiteral("Trying one step of %1")
                                            : QStringLiteral("This will start %1"))
-                         .arg(plural(plan_->runs.size(), QStringLiteral("run"))));
+                         .arg(plural(plan_->total, QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
+  if (!factors.isEmpty() && !plan_->leftOut.empty())
+    details.last() += QStringLiteral(", %1 left out")
+                          .arg(count(static_cast<std::int64_t>(plan_->leftOut.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {
     details << QStringLiteral("about %1").arg(duration(forecast_.seconds));
-    if (static_cast<std::size_t>(forecast_.timed) < plan_->runs.size())
+    if (static_cast<std::size_t>(forecast_.timed) < plan_->total)
       details.last() += QStringLiteral(" for %1 of them").arg(count(forecast_.timed));
     sources << QStringLiteral("Time ") + forecast_.timeSource;
   } else if (isForecast_) {
-    details << QStringLiteral("time unknown until a run like these was made");
+    details << QStringLiteral("time unknown");
+    sources << forecast_.unknown;
   }
   if (isForecast_ && forecast_.memoryBytes > 0) {
     details << forecastMemory(forecast_.memoryBytes) + QStringLiteral(" memory");
@@ -284,8 +319,9 @@ void ConfigurePage::showCost() {
     }
   }
   details_->setTextFormat(Qt::PlainText);
-  details_->setText(details.join(QStringLiteral(" \u00b7 ")));
-  details_->setToolTip(sources.join(QStringLiteral(". ")));
+  details_->setText(
+      details.join(QStringLiteral(" \u00b7 ")) +
+      (sources.isEmpty() ? QString() : QLatin1Char('\n') + sources.join(QStringLiteral(". "))));
   details_->setVisible(!details.isEmpty());
   warning_->setText(warnings.join(QLatin1Char('\n')));
   warning_->setVisible(!warnings.isEmpty());

@@ -83,6 +83,19 @@ bool isListOfTables(const Json& value) {
                      [](const Json& entry) { return entry.is_object(); });
 }
 
+/// An [[exclude]] as dotted keys; a swept table is a value.
+void readExclude(const Json& table, const std::string& prefix, const Document& document,
+                 Document::Exclude& exclude) {
+  for (const auto& [name, value] : table.items()) {
+    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    if (value.is_object() && !value.empty() && document.axis(key) == nullptr) {
+      readExclude(value, key, document, exclude);
+    } else {
+      exclude.emplace_back(key, value);
+    }
+  }
+}
+
 void writeRest(std::string& text, const Json& rest) {
   for (const auto& [key, value] : rest.items()) {
     if (isListOfTables(value)) {
@@ -142,6 +155,51 @@ const Document::Axis* Document::axis(const std::string& key) const {
   return found == sweep.end() ? nullptr : &*found;
 }
 
+bool isLeftOutBy(const Document::Exclude& exclude, const std::string& variant,
+                 const SweepPoint& point) {
+  return std::all_of(exclude.begin(), exclude.end(), [&](const auto& said) {
+    if (said.first == "variant") return said.second == variant;
+    return std::any_of(point.begin(), point.end(), [&said](const auto& one) {
+      return one.first == said.first && one.second == said.second;
+    });
+  });
+}
+
+Document::Exclude excludeOf(const Document& document, const std::string& variant,
+                            const SweepPoint& point) {
+  Document::Exclude exclude;
+  if (document.variants.size() > 1) exclude.emplace_back("variant", variant);
+  for (const auto& [key, value] : point) {
+    const Document::Axis* axis = document.axis(key);
+    if (axis != nullptr && axis->values.size() > 1) exclude.emplace_back(key, value);
+  }
+  return exclude;
+}
+
+void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::size_t place) {
+  const auto means = [&](const Document::Exclude& exclude, std::size_t run) {
+    return isLeftOutBy(exclude, leftOut[run].variant, leftOut[run].point);
+  };
+  std::vector<Document::Exclude> kept;
+  std::vector<std::size_t> others;  // that go with what is taken away
+  for (const Document::Exclude& exclude : document.excludes) {
+    if (!means(exclude, place)) {
+      kept.push_back(exclude);
+      continue;
+    }
+    for (std::size_t i = 0; i < leftOut.size(); ++i) {
+      if (i != place && means(exclude, i)) others.push_back(i);
+    }
+  }
+  for (const std::size_t other : others) {
+    const bool isStillOut = std::any_of(kept.begin(), kept.end(),
+                                        [&](const auto& exclude) { return means(exclude, other); });
+    if (!isStillOut)
+      kept.push_back(excludeOf(document, leftOut[other].variant, leftOut[other].point));
+  }
+  document.excludes = std::move(kept);
+}
+
 std::optional<Document> parseDocument(const std::string& text, Problem& problem) {
   toml::table root;
   try {
@@ -154,6 +212,7 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
     return std::nullopt;
   }
   Document document;
+  Json excludes = Json::array();
   for (const auto& [key, node] : inOrder(root)) {
     std::set<std::string> whole;
     if (key == "title" && node->is_string()) {
@@ -183,10 +242,14 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
         }
         document.variants.push_back(std::move(variant));
       }
+    } else if (key == "exclude" && isListOfTables(fromToml(*node, "", whole))) {
+      excludes = fromToml(*node, "", whole);
     } else {
       document.rest[key] = fromToml(*node, key, whole);
     }
   }
+  for (const Json& entry : excludes)
+    readExclude(entry, "", document, document.excludes.emplace_back());
   return document;
 }
 
@@ -218,6 +281,10 @@ std::string toText(const Document& document) {
               tomlValue(variant.set[i].second);
     }
     text += " }\n";
+  }
+  for (const Document::Exclude& exclude : document.excludes) {
+    text += "\n[[exclude]]\n";
+    for (const auto& [key, value] : exclude) text += tomlKey(key) + " = " + tomlValue(value) + "\n";
   }
   writeRest(text, document.rest);
   return text.rfind('\n', 0) == 0 ? text.substr(1) : text;

@@ -24,10 +24,14 @@ class Document {
     std::vector<std::pair<std::string, Json>> set;  ///< dotted keys in order
   };
 
+  /// What runs have that are left out: "variant" and swept keys, with their values.
+  using Exclude = std::vector<std::pair<std::string, Json>>;
+
   std::string title;
   Json tables = Json::object();  ///< model, task, data, train, observe, init: as far as said
   std::vector<Axis> sweep;
   std::vector<Variant> variants;
+  std::vector<Exclude> excludes;
   Json rest = Json::object();  ///< other top-level keys (stage ...): kept, not edited here
   /// Tables that were written whole ("{ ... }"): they take the place of a preset's, not merge into
   /// it.
@@ -43,6 +47,15 @@ class Document {
   /// The axis of `key`, or nullptr.
   [[nodiscard]] const Axis* axis(const std::string& key) const;
 };
+
+/// Whether an [[exclude]] means a run of that variant and point.
+[[nodiscard]] bool isLeftOutBy(const Document::Exclude& exclude, const std::string& variant,
+                               const SweepPoint& point);
+/// What tells one run of `document` from all others: as little as its [[exclude]] must say.
+[[nodiscard]] Document::Exclude excludeOf(const Document& document, const std::string& variant,
+                                          const SweepPoint& point);
+/// Takes a run back in. What left others out with it goes on doing so. \param leftOut  of the plan
+void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::size_t place);
 
 /// \param problem  receives the first syntax error, with its line
 [[nodiscard]] std::optional<Document> parseDocument(const std::string& text, Problem& problem);

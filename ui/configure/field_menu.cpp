@@ -66,6 +66,11 @@ std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
   auto menu = std::make_unique<QMenu>(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->setAccessibleName(QStringLiteral("Menu of ") + row->title());
+  fillFieldMenu(*menu, row);
+  return menu;
+}
+
+void ConfigurePage::fillFieldMenu(QMenu& menu, FormRow* row) {
   const std::string key = row->key();
   const Field& field = row->editor().field();
   const Json value = plainly(field, form_->value(key));
@@ -74,32 +79,31 @@ std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
     connect(action, &QAction::triggered, this, act);
     return action;
   };
-  add(menu.get(), QStringLiteral("Back to the default"), [this, key] {
+  add(&menu, QStringLiteral("Back to the default"), [this, key] {
     form_->reset(key);
   })->setEnabled(row->isChanged());
-  menu->addSeparator();
-  add(menu.get(), QStringLiteral("Sweep this field"),
+  menu.addSeparator();
+  add(&menu, QStringLiteral("Sweep this field"),
       [this, key, values = valuesToTry(key, field, value)] { side_->sweep().sweep(key, values); });
-  add(menu.get(), QStringLiteral("New variant from this field"),
+  add(&menu, QStringLiteral("New variant from this field"),
       [this, row] { moveToVariant(row, -1); });
   const QStringList names = side_->sweep().variantNames();
-  QMenu* into = menu->addMenu(QStringLiteral("Add to variant"));
+  QMenu* into = menu.addMenu(QStringLiteral("Add to variant"));
   into->setEnabled(!names.isEmpty());
   for (int i = 0; i < names.size(); ++i)
     add(into, names[i], [this, row, i] { moveToVariant(row, i); });
-  menu->addSeparator();
-  add(menu.get(), QStringLiteral("Copy key"),
+  menu.addSeparator();
+  add(&menu, QStringLiteral("Copy key"),
       [key] { QGuiApplication::clipboard()->setText(QString::fromStdString(key)); });
   if (auto* line = qobject_cast<QLineEdit*>(row->editor().input()); line != nullptr) {
-    menu->addSeparator();
+    menu.addSeparator();
     const bool isMarked = line->hasSelectedText();
-    add(menu.get(), QStringLiteral("Cut"), [line] { line->cut(); })->setEnabled(isMarked);
-    add(menu.get(), QStringLiteral("Copy"), [line] { line->copy(); })->setEnabled(isMarked);
-    add(menu.get(), QStringLiteral("Paste"), [line] {
+    add(&menu, QStringLiteral("Cut"), [line] { line->cut(); })->setEnabled(isMarked);
+    add(&menu, QStringLiteral("Copy"), [line] { line->copy(); })->setEnabled(isMarked);
+    add(&menu, QStringLiteral("Paste"), [line] {
       line->paste();
     })->setEnabled(!QGuiApplication::clipboard()->text().isEmpty());
   }
-  return menu;
 }
 
 void ConfigurePage::moveToVariant(FormRow* row, int place) {

@@ -4,6 +4,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -12,6 +13,7 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setText(title);
   button->setAccessibleName(title);
+  button->setProperty(kListed, QStringLiteral("Fold: ") + title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   button->setArrowType(Qt::DownArrow);
   button->setIconSize({px(12), px(12)});
@@ -61,6 +63,7 @@ void Fold::setOpen(bool isOpen) { heading_->setChecked(isOpen); }
 void Fold::setTitle(const QString& title) {
   heading_->setText(title);
   heading_->setAccessibleName(title);
+  heading_->setProperty(kListed, QStringLiteral("Fold: ") + title);
 }
 
 }  // namespace vitrine::ui

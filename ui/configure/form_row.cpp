@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -98,6 +99,7 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   reset_->hide();
   more_->setText(QStringLiteral("\u22ef"));
   more_->setAccessibleName(QStringLiteral("Sweep, variants: ") + name);
+  more_->setProperty(kListed, false);  // the palette lists the menu of the field that was last in
   more_->setToolTip(QStringLiteral("Sweep this field, make a variant of it (Menu key)"));
   more_->setFocusPolicy(Qt::ClickFocus);  // the menu key of the editor does the same
   connect(reset_, &QToolButton::clicked, this, &FormRow::resetWanted);

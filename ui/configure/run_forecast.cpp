@@ -6,15 +6,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "core/config/config.h"
 #include "ui/shell/page.h"
+#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 
 /// What decides how long a step takes and how many there are.
 struct RunWorkload {
-  std::string architecture, dataset, device;
+  std::string architecture, preset, dataset, device;
   std::int64_t batch = 0, accumulate = 1;
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
@@ -44,6 +46,7 @@ RunWorkload workloadOf(const Json& config) {
     return value.is_string() ? value.get<std::string>() : std::string();
   };
   work.architecture = text(at("model", "architecture"));
+  work.preset = text(at("model", "preset"));
   work.dataset = text(at("data", "dataset"));
   work.device = text(at("train", "device"));
   if (const Json value = at("train", "batch_size"); value.is_number())
@@ -111,7 +114,6 @@ struct RunForecaster::Memory {
     ConfigPrint print, withoutSeed, model;
     RunWorkload work;
     std::uint64_t seed = 0;
-    double operations = 0, deviceSeconds = 0;  ///< as recorded, 0 where they were not
   };
   std::map<std::int64_t, Known> runs;
 
@@ -142,16 +144,6 @@ struct RunForecaster::Memory {
       runs.emplace(row[0].get<std::int64_t>(), std::move(known));
     }
   }
-
-  void readSpeeds(RunStore& store) {
-    for (const auto& [id, value] : store.lastValues("system/flops")) {
-      if (const auto found = runs.find(id); found != runs.end()) found->second.operations = value;
-    }
-    for (const auto& [id, value] : store.lastValues("system/device_seconds")) {
-      if (const auto found = runs.find(id); found != runs.end())
-        found->second.deviceSeconds = value;
-    }
-  }
 };
 
 namespace {
@@ -161,8 +153,9 @@ template <class Known>
 class Forecasting {
  public:
   Forecasting(const std::map<std::int64_t, Known>& known,
-              const std::map<std::int64_t, RunRow>& rows, const Json& report)
-      : known_(known), rows_(rows) {
+              const std::map<std::int64_t, RunRow>& rows,
+              const std::map<std::int64_t, double>& operations, const Json& report)
+      : known_(known), rows_(rows), operations_(operations) {
     if (!report.is_object()) return;
     if (const auto runs = report.find("runs"); runs != report.end() && runs->is_array()) {
       for (const Json& run : *runs)
@@ -175,8 +168,8 @@ class Forecasting {
   Forecast answer(const Plan& plan, const std::atomic<bool>& isStale) {
     Forecast forecast;
     std::map<ConfigPrint, int> seen;
-    std::vector<std::int64_t> timedBy;
-    bool isMeasured = false, isEstimated = false, isByOperations = false;
+    bool isMeasured = false, isEstimated = false;
+    QStringList bases;
     for (std::size_t i = 0; i < std::min(plan.runs.size(), kMostForecast) && !isStale; ++i) {
       const PlannedRun& run = plan.runs[i];
       const ConfigPrint print = printOf(run.config);
@@ -185,25 +178,22 @@ class Forecasting {
       if (!isFirst) one.sameAs = place->second;
       one.existing = equalTo(print);
       if (i == 0) nearestTo(print, run.config, forecast);
-      time(run, i, one, timedBy, isByOperations);
+      time(run, i, one, forecast);
       memory(run, i, one, isMeasured, isEstimated);
       if (one.seconds > 0) {
         forecast.seconds += one.seconds;
         ++forecast.timed;
+        if (!bases.contains(one.basis)) bases << one.basis;
       }
       forecast.memoryBytes = std::max(forecast.memoryBytes, one.memoryBytes);
       forecast.runs.push_back(one);
     }
-    std::sort(timedBy.begin(), timedBy.end());
-    timedBy.erase(std::unique(timedBy.begin(), timedBy.end()), timedBy.end());
-    if (!timedBy.empty()) {
-      if (timedBy.size() > kMostAlike)
-        timedBy.erase(timedBy.begin(), timedBy.end() - static_cast<std::ptrdiff_t>(kMostAlike));
-      forecast.timeSource =
-          (isByOperations
-               ? QStringLiteral("estimated from the operations of the model at the speed of %1")
-               : QStringLiteral("from %1: same architecture, batch size and device"))
-              .arg(runNumbers(timedBy));
+    if (bases.size() < 3) {
+      forecast.timeSource = bases.join(QStringLiteral(", and "));
+    } else {
+      forecast.timeSource = QStringLiteral(
+          "from earlier runs on the same device, for each run as its "
+          "tool tip says");
     }
     forecast.memorySource = isMeasured && isEstimated ? QStringLiteral("measured and estimated")
                             : isMeasured  ? QStringLiteral("measured in runs like these")
@@ -272,65 +262,138 @@ class Forecasting {
     return whole > 0 && (bySpeed <= 0 || whole < 3 * bySpeed) ? whole : bySpeed;
   }
 
-  void time(const PlannedRun& run, std::size_t place, RunForecast& one,
-            std::vector<std::int64_t>& timedBy, bool& isByOperations) const {
+  /// The device a run was made on: what it asked for, or where that was left open what it got.
+  [[nodiscard]] std::string deviceOf(const RunRow& row, const RunWorkload& work) const {
+    return work.device != "auto" || row.device.empty() ? work.device
+                                                       : row.device.substr(0, row.device.find(' '));
+  }
+
+  /// Operations of one image, forward; 0 where nobody knows.
+  [[nodiscard]] double operationsOf(std::int64_t run) const {
+    const auto found = operations_.find(run);
+    return found == operations_.end() ? 0 : found->second;
+  }
+
+  static double imagesPerStep(const RunWorkload& work) {
+    return static_cast<double>(work.batch * work.accumulate);
+  }
+
+  /// A run that was made, and how far it is from the one to come.
+  struct Alike {
+    bool isOtherArchitecture = false;
+    int keys = 0;  ///< of the model that differ
+    bool isOtherBatch = false;
+    std::int64_t id = 0;
+    double secondsPerStep = 0;
+
+    [[nodiscard]] auto distance() const {
+      return std::tuple(isOtherArchitecture, keys, isOtherBatch);
+    }
+    bool operator<(const Alike& other) const {
+      return distance() != other.distance() ? distance() < other.distance() : id > other.id;
+    }
+  };
+
+  void time(const PlannedRun& run, std::size_t place, RunForecast& one, Forecast& forecast) const {
     const RunWorkload work = workloadOf(run.config);
     one.steps = stepsOf(work);
-    if (one.steps <= 0) return;
-    struct Alike {
-      int keys;
-      std::int64_t id;
-      double seconds;
-    };
     const ConfigPrint model = printOf(run.config.value("model", Json::object()));
     std::vector<Alike> alike;
     for (const auto& [id, known] : known_) {
       const auto row = rows_.find(id);
-      if (row == rows_.end() || known.work.architecture != work.architecture ||
-          known.work.batch != work.batch || known.work.device != work.device)
+      if (row == rows_.end() ||
+          (known.work.device != work.device && deviceOf(row->second, known.work) != work.device))
         continue;
-      if (const double seconds = secondsPerStep(row->second, known.work); seconds > 0)
-        alike.push_back({differingKeys(model, known.model), id, seconds});
+      const bool isOther = known.work.architecture != work.architecture;
+      const double seconds = secondsPerStep(row->second, known.work);
+      if (seconds <= 0 || imagesPerStep(known.work) <= 0) continue;
+      alike.push_back({isOther, isOther ? 0 : differingKeys(model, known.model),
+                       imagesPerStep(known.work) != imagesPerStep(work), id, seconds});
     }
-    if (!alike.empty()) {
-      // The ones whose model is closest; of those the newest few.
-      std::sort(alike.begin(), alike.end(), [](const Alike& a, const Alike& b) {
-        return a.keys != b.keys ? a.keys < b.keys : a.id > b.id;
-      });
-      double sum = 0;
-      std::size_t used = 0;
-      for (; used < std::min(alike.size(), kMostAlike) && alike[used].keys == alike[0].keys;
-           ++used) {
-        sum += alike[used].seconds;
-        timedBy.push_back(alike[used].id);
-      }
-      one.seconds = sum / static_cast<double>(used) * static_cast<double>(one.steps);
+    std::sort(alike.begin(), alike.end());
+    if (alike.empty() || one.steps <= 0) {
+      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps, alike);
       return;
     }
-    byOperations(work, place, one, timedBy, isByOperations);
+    const Alike& best = alike.front();
+    const double mine = operationsAt(place), its = operationsOf(best.id);
+    const bool isOtherModel = best.isOtherArchitecture || best.keys > 0;
+    // Asked for once: what the reference costs, so that another model is not taken for this one.
+    if (isOtherModel && mine > 0 && operations_.count(best.id) == 0) forecast.reference = best.id;
+    const bool isByOperations = isOtherModel && mine > 0 && its > 0;
+    if (best.isOtherArchitecture && !isByOperations) {  // nothing says how the two compare
+      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps, alike);
+      return;
+    }
+    const RunWorkload& from = known_.at(best.id).work;
+    double sum = 0;
+    std::vector<std::int64_t> used;
+    for (const Alike& other : alike) {
+      const auto& known = known_.at(other.id);
+      if (used.size() == kMostAlike || other.distance() != best.distance() ||
+          known.model != known_.at(best.id).model ||
+          imagesPerStep(known.work) != imagesPerStep(from))
+        continue;
+      sum += other.secondsPerStep;
+      used.push_back(other.id);
+    }
+    double perStep = sum / static_cast<double>(used.size());
+    if (best.isOtherBatch) perStep *= imagesPerStep(work) / imagesPerStep(from);
+    if (isByOperations) perStep *= mine / its;
+    one.seconds = perStep * static_cast<double>(one.steps);
+    one.basis = basisOf(best, used, from, isByOperations);
+  }
+
+  /// "from 3 runs of vit/tiny on cpu (#3, #5 and #9), other batch size": never without its ground.
+  [[nodiscard]] QString basisOf(const Alike& best, std::vector<std::int64_t> used,
+                                const RunWorkload& from, bool isByOperations) const {
+    std::sort(used.begin(), used.end());
+    const bool isOtherModel = best.isOtherArchitecture || best.keys > 0;
+    if (!isOtherModel && !best.isOtherBatch)
+      return QStringLiteral("from %1: same model, batch size and device").arg(runNumbers(used));
+    QStringList others;
+    if (best.isOtherArchitecture) {
+      others << QStringLiteral("another architecture");
+    } else if (best.keys > 0) {
+      others << QStringLiteral("other settings of the model");
+    }
+    if (best.isOtherBatch) others << QStringLiteral("other batch size");
+    const QString how = isByOperations      ? QStringLiteral("scaled by the operations of a step")
+                        : best.isOtherBatch ? QStringLiteral("scaled by the images of a step")
+                                            : QString();
+    return QStringLiteral("from %1 of %2 on %3 (%4), %5%6%7")
+        .arg(counted(static_cast<std::int64_t>(used.size()), QStringLiteral("run"),
+                     QStringLiteral("runs")),
+             QString::fromStdString(from.preset.empty() ? from.architecture : from.preset),
+             QString::fromStdString(deviceOf(rows_.at(best.id), from)),
+             runNumbers(used).section(QLatin1Char(' '), 1), others.join(QStringLiteral(" and ")),
+             how.isEmpty() ? QString() : QStringLiteral(", "), how);
+  }
+
+  [[nodiscard]] QString whatWouldTell(const RunWorkload& work, std::int64_t steps,
+                                      const std::vector<Alike>& alike) const {
+    const QString model = QString::fromStdString(work.architecture);
+    const QString device = QString::fromStdString(work.device);
+    if (steps <= 0) {
+      return QStringLiteral("Its steps are known once one run on %1 has begun, or with train.steps")
+          .arg(QString::fromStdString(work.dataset));
+    }
+    if (!alike.empty()) {
+      return QStringLiteral(
+                 "20 steps of one run of %1 on %2 make it known: only other "
+                 "architectures were run there")
+          .arg(model, device);
+    }
+    return QStringLiteral("20 steps of one run of %1 on %2 make it known: none was made there")
+        .arg(model, device);
   }
 
   [[nodiscard]] Json totalsOf(std::size_t place) const {
     return place < totals_.size() ? totals_[place] : Json();
   }
-
-  /// Forward and backward: three times the operations of a picture, at a speed that was measured.
-  void byOperations(const RunWorkload& work, std::size_t place, RunForecast& one,
-                    std::vector<std::int64_t>& timedBy, bool& isByOperations) const {
+  [[nodiscard]] double operationsAt(std::size_t place) const {
     const Json totals = totalsOf(place);
-    const double operations = totals.is_object() ? totals.value("flops", 0.0) : 0;
-    if (operations <= 0) return;
-    for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
-      if (known->second.work.device != work.device || known->second.operations <= 0 ||
-          known->second.deviceSeconds <= 0 || rows_.count(known->first) == 0)
-        continue;
-      const double speed = known->second.operations / known->second.deviceSeconds;
-      one.seconds = 3 * operations * static_cast<double>(work.batch * work.accumulate) / speed *
-                    static_cast<double>(one.steps);
-      timedBy.push_back(known->first);
-      isByOperations = true;
-      return;
-    }
+    return totals.is_object() ? totals.value("flops", 0.0) : 0;
   }
 
   void memory(const PlannedRun& run, std::size_t place, RunForecast& one, bool& isMeasured,
@@ -353,6 +416,7 @@ class Forecasting {
 
   const std::map<std::int64_t, Known>& known_;
   const std::map<std::int64_t, RunRow>& rows_;
+  const std::map<std::int64_t, double>& operations_;
   std::vector<Json> totals_;  ///< per run of the plan, as far as `vitrine check` said
 };
 
@@ -368,14 +432,18 @@ RunForecaster::RunForecaster(Workbench& workbench, QObject* parent)
 
 void RunForecaster::ask(std::shared_ptr<const Plan> plan, const Json& report) {
   auto rows = std::make_shared<std::map<std::int64_t, RunRow>>(workbench_.runs());
-  background_.run([this, memory = memory_, plan = std::move(plan), rows, report](
+  background_.run([this, memory = memory_, plan = std::move(plan), rows, report,
+                   operations = operations_](
                       RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
     memory->read(store, *rows, isStale);
-    memory->readSpeeds(store);
     auto forecast = std::make_shared<Forecast>(
-        Forecasting<Memory::Known>(memory->runs, *rows, report).answer(*plan, isStale));
+        Forecasting<Memory::Known>(memory->runs, *rows, operations, report).answer(*plan, isStale));
     return [this, forecast] { Q_EMIT answered(*forecast); };
   });
+}
+
+void RunForecaster::setOperations(std::int64_t run, double operations) {
+  operations_[run] = operations;
 }
 
 }  // namespace vitrine::ui

@@ -33,6 +33,7 @@ struct RunForecast {
   std::int64_t steps = 0;     ///< 0: unknown
   double seconds = 0;         ///< 0: unknown
   double memoryBytes = 0;     ///< 0: unknown
+  QString basis;              ///< what the seconds are taken from
 };
 
 struct Forecast {
@@ -44,7 +45,10 @@ struct Forecast {
   double seconds = 0;          ///< of all that have a time
   int timed = 0;               ///< how many those are
   double memoryBytes = 0;      ///< the largest
-  QString timeSource;          ///< "from runs #3 and #7: same architecture, batch size and device"
+  QString timeSource;          ///< "from runs #3 and #7: same model, batch size and device", or of
+                               ///< several what they have in common
+  QString unknown;             ///< what would make a time known where none is: one sentence
+  std::int64_t reference = 0;  ///< a run whose operations would make the times better, 0: none
   QString memorySource;        ///< "measured in run #3", "estimated"
 };
 
@@ -59,6 +63,9 @@ class RunForecaster : public QObject {
   void cancel() { background_.cancel(); }
   void settle() { background_.settle(); }
   [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
+  /// What one image costs a run that was made, forward, as `vitrine check` says; 0: it does not
+  /// say.
+  void setOperations(std::int64_t run, double operations);
 
  Q_SIGNALS:
   void answered(const vitrine::ui::Forecast& forecast);
@@ -68,6 +75,7 @@ class RunForecaster : public QObject {
   struct Memory;
   Workbench& workbench_;
   std::shared_ptr<Memory> memory_;  ///< only the job looks into it
+  std::map<std::int64_t, double> operations_;
   Background background_;
 };
 

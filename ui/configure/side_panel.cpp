@@ -99,6 +99,7 @@ std::vector<Fold*> SidePanel::folds() const {
 }
 
 void SidePanel::setComing(const QString& title, const QString& note) {
+  comingTitle_ = title;
   comingFold_->setTitle(title);
   comingNote_->setText(note);
   comingNote_->setVisible(!note.isEmpty());

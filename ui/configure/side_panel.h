@@ -32,6 +32,7 @@ class SidePanel : public QWidget {
 
   /// One line over the runs to come: "6 runs, about 9 min".
   void setComing(const QString& title, const QString& note);
+  [[nodiscard]] QString comingTitle() const { return comingTitle_; }
   /// Lines of the text with problems are marked; each problem is one sentence under it.
   void showProblems(const std::vector<Problem>& problems);
   /// Sets the text without telling textEdited(); cursor and selection stay on what they were on.
@@ -53,6 +54,7 @@ class SidePanel : public QWidget {
   ComingRunsView* coming_;
   QPlainTextEdit* text_;
   QLabel *comingNote_, *problems_;
+  QString comingTitle_;
   Fold *changesFold_, *comingFold_, *textFold_;
 };
 

@@ -154,8 +154,8 @@ void SweepEditor::setDocument(const Document& document) {
   Document shown;
   applyTo(shown);
   const auto same = [](const Document& a, const Document& b) {
-    return toText(Document{{}, Json::object(), a.sweep, a.variants, Json::object(), {}}) ==
-           toText(Document{{}, Json::object(), b.sweep, b.variants, Json::object(), {}});
+    return toText(Document{{}, Json::object(), a.sweep, a.variants, {}, Json::object(), {}}) ==
+           toText(Document{{}, Json::object(), b.sweep, b.variants, {}, Json::object(), {}});
   };
   if (same(shown, document)) return;  // lines that are being typed in stay as they are
   const Document::Axis* seeds = document.axis(kSeedKey);
@@ -180,6 +180,7 @@ void SweepEditor::applyTo(Document& document) const {
   if (std::vector<Json> seeds = parseValues(seeds_->text()); !seeds.empty()) {
     document.sweep.push_back({kSeedKey, std::move(seeds)});  // last: the fastest
   }
+  const std::vector<Document::Variant> before = std::move(document.variants);
   document.variants.clear();
   for (const VariantRow& row : variants_) {
     std::vector<std::string> bad;
@@ -191,6 +192,17 @@ void SweepEditor::applyTo(Document& document) const {
           QStringLiteral("\"%1\" is not key = value").arg(QString::fromStdString(bad.front())));
     }
     document.variants.push_back(std::move(variant));
+  }
+  if (before.size() != document.variants.size()) return;
+  // What is left out of a variant goes with its name.
+  for (Document::Exclude& exclude : document.excludes) {
+    for (auto& [key, value] : exclude) {
+      for (std::size_t i = 0; key == "variant" && i < before.size(); ++i) {
+        if (value != before[i].name) continue;
+        value = document.variants[i].name;
+        break;
+      }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr const char* kNoFile = "/dev/null";
+constexpr std::size_t kMostComparedRuns = 5'000;  // more of them go as the whole text
 
 std::string shellWord(const std::string& word) {
   const bool isPlain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
@@ -40,7 +41,7 @@ std::string overrideValue(const Json& value) {
 }
 
 bool samePlan(const Plan& a, const Plan& b) {
-  return a.problems.empty() && b.problems.empty() && a.title == b.title &&
+  return a.problems.empty() && b.problems.empty() && a.title == b.title && a.total == b.total &&
          std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
                     [](const PlannedRun& x, const PlannedRun& y) {
                       return x.name == y.name &&
@@ -101,13 +102,17 @@ std::optional<std::vector<std::string>> asOverrides(const std::string& base,
   const std::optional<Document> from = parseDocument(base, problem);
   const std::optional<Document> to = parseDocument(text, problem);
   if (!from || !to) return std::nullopt;
-  const Plan wanted = planExperiment(text, file, catalog);
-  if (wanted.runs.empty() || !wanted.problems.empty()) return std::nullopt;
+  PlanLimits limits;
+  limits.mostRuns = kMostComparedRuns;
+  const Plan wanted = planExperiment(text, file, catalog, {}, limits);
+  if (wanted.runs.empty() || !wanted.problems.empty() || wanted.total > wanted.runs.size())
+    return std::nullopt;
   const std::vector<std::string> words =
       OverrideWriter(*from, *to, wanted.runs.front().config).words();
   std::vector<Override> overrides;
   for (const std::string& word : words) overrides.push_back(parseOverride(word));
-  if (!samePlan(wanted, planExperiment(base, file, catalog, overrides))) return std::nullopt;
+  if (!samePlan(wanted, planExperiment(base, file, catalog, overrides, limits)))
+    return std::nullopt;
   return words;
 }
 

@@ -40,6 +40,7 @@ class Configure : public ::testing::Test {
   std::unique_ptr<ConfigurePage> page() {
     auto made = std::make_unique<ConfigurePage>(workbench_);
     made->resize(1100, 800);
+    made->planNow();
     return made;
   }
   static QString labels(const QWidget& widget) {

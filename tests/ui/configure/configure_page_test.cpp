@@ -62,6 +62,7 @@ TEST_F(Configure, GoesFromTextToFormToTextWithoutLoss) {
       "[[variant]]\nname = \"baseline\"\n\n[[variant]]\nname = \"+ wide\"\nset = { \"model.width\" "
       "= 256 }\n";
   shown->setText(text);
+  shown->planNow();
   EXPECT_EQ(shown->plan().runs.size(), 6U);
   type(*shown, "model.heads", QStringLiteral("8"));
   type(*shown, "model.heads",
@@ -144,6 +145,7 @@ TEST_F(Configure, PutsTheRunsOfTheSavedFileIntoTheQueue) {
   const std::int64_t run = workbench_.addRun("made by the program", Json::object());
   shown->planNow();
   shown->start();
+  shown->planNow();
   EXPECT_FALSE(startButton(*shown)->isEnabled()) << "one at a time";
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000))
       << (workbench_.said.empty() ? "" : workbench_.said.back().toStdString());
@@ -168,6 +170,7 @@ TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
   program.write("#!/bin/sh\necho 'run 1 needs 90 GB' >&2\nexit 4\n");
   program.close();
   shown->start(QueueEnd::Front);
+  shown->planNow();
   ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("needs 90 GB")))
       << workbench_.said.back().toStdString();
@@ -178,6 +181,7 @@ TEST_F(Configure, StartsNothingWhileThereIsAProblem) {
   const auto shown = page();
   type(*shown, "model.patch_size", QStringLiteral("5"));
   shown->start();
+  shown->planNow();
   EXPECT_TRUE(workbench_.pages.empty());
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started")));
   EXPECT_FALSE(QDir(QString::fromStdString(filesFolder(workbench_.store().file()).string()))
@@ -191,11 +195,14 @@ TEST_F(Configure, FillsTheFormFromARun) {
       "8\n[task]\nname = "
       "\"sorting\"\n[data]\ndataset = \"squares\"\n[observe]\ncalibration = { every_epochs = 1 "
       "}\n");
+  shown->planNow();
   ASSERT_EQ(shown->plan().runs.size(), 1U) << shown->plan().problems.front().sentence();
   const Json config = shown->plan().runs[0].config;
   const std::int64_t run = workbench_.addRun("earlier", config);
   shown->setText(toText(ExperimentForm::freshDocument(workbench_.catalog())));
+  shown->planNow();
   shown->startFrom(run);
+  shown->planNow();
   ASSERT_EQ(shown->plan().runs.size(), 1U) << shown->plan().problems.front().sentence();
   Json again = shown->plan().runs[0].config;
   for (const Difference& change : difference(config, again)) {
@@ -214,6 +221,7 @@ TEST_F(Configure, FillsTheFormFromARunThatWasNamedBeforeTheSchemasCame) {
   wider["model"]["width"] = 128;
   shown.startFrom(later.addRun("earlier", wider));
   later.become(testCatalog());
+  shown.planNow();
   ASSERT_EQ(shown.plan().runs.size(), 1U);
   EXPECT_EQ(shown.plan().runs[0].config["model"]["width"], Json(128));
 }
@@ -228,6 +236,7 @@ TEST_F(Configure, ComparesWithTheSelectedRun) {
   QComboBox* against = shown->side().changes().choice();
   against->setCurrentIndex(
       against->findText(QStringLiteral("against run #%1").arg(run), Qt::MatchExactly));
+  shown->planNow();
   EXPECT_EQ(shown->side().changes().run(), run);
   const QString said = labels(shown->side());
   EXPECT_TRUE(said.contains(QStringLiteral("96 \u2192 128"))) << said.toStdString();
@@ -250,6 +259,7 @@ TEST_F(Configure, OpensADroppedFile) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(shown.get(), &drop);
+  shown->planNow();
   EXPECT_EQ(shown->plan().title, "Dropped");
 }
 
@@ -265,6 +275,7 @@ TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
   EXPECT_EQ(empty.asked, 1);
   empty.become(testCatalog());
   ASSERT_NE(shown.form().catalog(), nullptr);
+  shown.planNow();
   EXPECT_EQ(shown.plan().runs.size(), 1U);
 }
 

@@ -21,7 +21,10 @@ class FakeWorkbench : public Workbench {
         queue_(store_.file()),
         catalog_(std::move(catalog)) {}
 
-  RunStore& store() override { return store_; }
+  RunStore& store() override {
+    ++storeAsked;
+    return store_;
+  }
   RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   QueueDesk& queue() override { return queue_; }
@@ -64,6 +67,7 @@ class FakeWorkbench : public Workbench {
   std::vector<QString> said, pages, opened;
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
+  int storeAsked = 0;                   ///< how often somebody took the window's connection
   int asked = 0;                        ///< how often the schemas were asked for once more
 
  private:

@@ -1,0 +1,125 @@
+// What is said of the time of runs to come, and from what.
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/coming_runs.h"
+#include "ui/configure/side_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Forecasts : public Configure {
+ protected:
+  /// A page whose runs have 1,000 steps.
+  std::unique_ptr<ConfigurePage> thousandSteps() {
+    auto shown = page();
+    type(*shown, "train.steps", QStringLiteral("1000"));
+    type(*shown, "train.epochs", QString());
+    shown->planNow();
+    return shown;
+  }
+  /// A run that is done: 400 steps of 0.1 s.
+  std::int64_t done(const Json& config, const char* device = "cpu") {
+    const std::int64_t run = workbench_.addRun("earlier", config);
+    RunRow& row = workbench_.row(run);
+    row.state = RunState::Done;
+    row.device = device;
+    row.step = row.totalSteps = 400;
+    row.startedAt = "2026-01-01T00:00:00.000Z";
+    row.finishedAt = "2026-01-01T00:00:40.000Z";
+    return run;
+  }
+  /// The program counts four times the operations where the width is not 32.
+  void countByWidth() {
+    QFile program(program_);
+    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    program.write(
+        "#!/bin/sh\nif grep -q 'width = 32$'; then f=1e6; else f=4e6; fi\n"
+        "echo '{\"problems\":[],\"warnings\":[],\"totals\":{\"parameters\":1,\"flops\":'$f'}}'\n");
+  }
+};
+
+TEST_F(Forecasts, OfTheSameModelWithAnotherLengthAreItsStepsAtTheSameSpeed) {
+  const auto shown = thousandSteps();
+  Json config = shown->plan().runs.at(0).config;
+  config["train"]["steps"] = 400;
+  const std::int64_t run = done(config);
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
+  EXPECT_EQ(shown->forecast().timeSource.toStdString(),
+            "from run #" + std::to_string(run) + ": same model, batch size and device");
+}
+
+TEST_F(Forecasts, OfAnotherBatchSizeAreScaledByItsImagesAndSaySo) {
+  const auto shown = thousandSteps();
+  Json config = shown->plan().runs.at(0).config;
+  const auto batch = config["train"]["batch_size"].get<std::int64_t>();
+  config["train"]["batch_size"] = 2 * batch;
+  const std::int64_t first = done(config);
+  const std::int64_t second = done(config);
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().seconds, 50, 1e-6);
+  const QString basis = shown->forecast().timeSource;
+  EXPECT_TRUE(basis.startsWith(QStringLiteral("from 2 runs of picture"))) << basis.toStdString();
+  EXPECT_TRUE(basis.contains(QStringLiteral("(#%1 and #%2)").arg(first).arg(second)));
+  EXPECT_TRUE(basis.endsWith(QStringLiteral("other batch size, scaled by the images of a step")))
+      << basis.toStdString();
+  EXPECT_TRUE(labels(*shown).contains(basis)) << "the ground stands beside the number";
+}
+
+TEST_F(Forecasts, OfAnotherModelAreScaledByTheOperationsThatCheckCountsForBoth) {
+  countByWidth();
+  const auto shown = thousandSteps();
+  Json config = shown->plan().runs.at(0).config;
+  config["model"]["width"] = 32;
+  done(config);
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().seconds, 400, 1e-6);
+  EXPECT_TRUE(shown->forecast().timeSource.endsWith(
+      QStringLiteral("other settings of the model, scaled by the operations of a step")))
+      << shown->forecast().timeSource.toStdString();
+}
+
+TEST_F(Forecasts, PreferTheClosestRunAndLeaveTheOthersAlone) {
+  const auto shown = thousandSteps();
+  const Json same = shown->plan().runs.at(0).config;
+  Json wider = same;
+  wider["model"]["width"] = 32;
+  done(wider);
+  const std::int64_t closest = done(same);
+  done(wider);
+  shown->settle();
+  EXPECT_TRUE(shown->forecast().timeSource.startsWith(QStringLiteral("from run #%1:").arg(closest)))
+      << shown->forecast().timeSource.toStdString();
+}
+
+TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
+  const auto shown = thousandSteps();
+  shown->settle();
+  EXPECT_EQ(shown->forecast().timed, 0);
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("20 steps of one run of picture on ")))
+      << labels(*shown).toStdString();
+  // One of another device says nothing.
+  Json config = shown->plan().runs.at(0).config;
+  config["train"]["device"] = "cuda:7";
+  done(config, "cuda:7");
+  shown->settle();
+  EXPECT_EQ(shown->forecast().timed, 0);
+  type(*shown, "train.steps", QString());
+  type(*shown, "train.epochs", QStringLiteral("3"));
+  shown->settle();
+  EXPECT_TRUE(
+      labels(*shown).contains(QStringLiteral("Its steps are known once one run on squares")))
+      << labels(*shown).toStdString();
+}
+
+TEST_F(Forecasts, SayOfEachRunWhatItsTimeIsTakenFrom) {
+  const auto shown = thousandSteps();
+  done(shown->plan().runs.at(0).config);
+  shown->settle();
+  const QString tip = shown->side().coming().runs().index(0).data(Qt::ToolTipRole).toString();
+  EXPECT_TRUE(tip.contains(QStringLiteral("same model, batch size and device")))
+      << tip.toStdString();
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,128 @@
+// Planning never waits in the window's thread: who is asked, where, and how often.
+#include "ui/configure/run_planner.h"
+
+#include <QComboBox>
+#include <QTest>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/changes_view.h"
+#include "ui/configure/side_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// Plans only when it is let go, and writes down what it was asked for.
+struct HeldPlanner {
+  std::promise<void> gate;
+  std::shared_future<void> isOpen{gate.get_future()};
+  std::mutex mutex;
+  std::vector<std::string> texts;
+  std::vector<std::thread::id> threads;
+  std::atomic<bool> sawStale = false;
+
+  RunPlanner::Work work() {
+    return [this](const std::string& text, const Catalog&, const PlanLimits& limits) {
+      {
+        const std::lock_guard lock(mutex);
+        texts.push_back(text);
+        threads.push_back(std::this_thread::get_id());
+      }
+      isOpen.wait();
+      if (limits.isStale != nullptr && *limits.isStale) sawStale = true;
+      Plan plan;
+      plan.title = text;
+      return plan;
+    };
+  }
+};
+
+TEST(RunPlanner, IsNeverWaitedForAndPlansOnlyTheFirstAndTheNewestOfMany) {
+  FakeWorkbench workbench;
+  HeldPlanner held;
+  RunPlanner planner(workbench.store().file(), nullptr, held.work());
+  std::vector<std::string> told;
+  QObject::connect(&planner, &RunPlanner::planned, &planner,
+                   [&](const std::shared_ptr<const Plan>& plan) { told.push_back(plan->title); });
+  const auto catalog = std::make_shared<const Catalog>();
+  planner.ask("text 0", catalog);
+  ASSERT_TRUE(QTest::qWaitFor([&] {
+    const std::lock_guard lock(held.mutex);
+    return held.texts.size() == 1;
+  }));
+  // The one that runs is held: every further call comes back all the same.
+  for (int i = 1; i <= 50; ++i) planner.ask("text " + std::to_string(i), catalog);
+  EXPECT_TRUE(planner.isBusy());
+  held.gate.set_value();
+  planner.settle();
+  EXPECT_EQ(held.texts, (std::vector<std::string>{"text 0", "text 50"}));
+  EXPECT_EQ(told, std::vector<std::string>{"text 50"});
+  EXPECT_TRUE(held.sawStale) << "the older one is told that it is old";
+  for (const std::thread::id thread : held.threads) EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+TEST(RunPlanner, LooksAtNoMoreRunsThanAreShown) {
+  FakeWorkbench workbench;
+  std::size_t most = 0;
+  RunPlanner planner(workbench.store().file(), nullptr,
+                     [&](const std::string&, const Catalog&, const PlanLimits& limits) {
+                       most = limits.mostRuns;
+                       return Plan();
+                     });
+  planner.ask("", std::make_shared<const Catalog>());
+  planner.settle();
+  EXPECT_EQ(most, RunPlanner::kMostRuns);
+}
+
+TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
+  const auto shown = page();
+  Json config = shown->plan().runs.at(0).config;
+  config["model"]["width"] = 48;
+  const std::int64_t run = workbench_.addRun("earlier", config);
+  shown->show();
+  shown->side().changes().setAgainst(ChangesView::Against::Nearest);
+  const int before = workbench_.storeAsked;
+  type(*shown, "model.width", QStringLiteral("128"));
+  shown->settle();
+  type(*shown, "model.heads", QStringLiteral("8"));
+  shown->settle();
+  shown->side().changes().compareWith(run);
+  shown->settle();
+  shown->startFrom(run);
+  shown->settle();
+  shown->copyAsCommand();
+  shown->planNow();
+  EXPECT_EQ(shown->forecast().nearest, run);
+  EXPECT_EQ(shown->form().value("model.width"), Json(48));
+  // copyAsCommand() asks it for the name of the file, which reads nothing.
+  EXPECT_EQ(workbench_.storeAsked - before, 1);
+}
+
+TEST_F(Configure, StartsWhatWasTypedLastOnceItIsPlanned) {
+  const auto shown = page();
+  workbench_.addRun("made by the program", Json::object());
+  type(*shown, "model.width", QStringLiteral("128"));
+  ASSERT_TRUE(shown->isPlanPending());
+  shown->start();
+  EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).isEmpty());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  const QString file =
+      fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
+  EXPECT_TRUE(fileText(file).contains(QStringLiteral("width = 128"))) << file.toStdString();
+}
+
+TEST_F(Configure, StartsNothingThatWasEditedAfterStartWasPressed) {
+  const auto shown = page();
+  type(*shown, "model.width", QStringLiteral("128"));
+  shown->start();
+  type(*shown, "model.width", QStringLiteral("192"));
+  shown->settle();
+  EXPECT_TRUE(workbench_.pages.empty());
+  EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).isEmpty());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

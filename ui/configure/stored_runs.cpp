@@ -1,0 +1,66 @@
+#include "ui/configure/stored_runs.h"
+
+#include <algorithm>
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostConfigs = 16;
+
+}  // namespace
+
+StoredRuns::StoredRuns(std::filesystem::path database, QObject* parent)
+    : QObject(parent), configReader_(database), stepReader_(std::move(database)) {
+  connect(&configReader_, &Background::failed, this, [this](const QString& sentence) {
+    configAsked_ = 0;
+    Q_EMIT failed(sentence);
+  });
+  connect(&stepReader_, &Background::failed, this, &StoredRuns::failed);
+}
+
+const Json* StoredRuns::config(std::int64_t run) {
+  const auto known = std::find_if(configs_.begin(), configs_.end(),
+                                  [run](const auto& one) { return one.first == run; });
+  if (known != configs_.end()) {
+    configs_.splice(configs_.begin(), configs_, known);
+    return &configs_.front().second;
+  }
+  if (configAsked_ == run && configReader_.isBusy()) return nullptr;
+  configAsked_ = run;
+  configReader_.run([this, run](RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+    auto config = std::make_shared<Json>(store.config(run));
+    return [this, run, config] {
+      configs_.emplace_front(run, std::move(*config));
+      if (configs_.size() > kMostConfigs) configs_.pop_back();
+      Q_EMIT arrived();
+    };
+  });
+  return nullptr;
+}
+
+const std::vector<std::int64_t>* StoredRuns::checkpoints(std::int64_t run, std::int64_t sign) {
+  if (steps_.run == run && steps_.sign == sign) return &steps_.steps;
+  const bool isAsked = stepsAsked_ == run && signAsked_ == sign && stepReader_.isBusy();
+  if (!isAsked) {
+    stepsAsked_ = run;
+    signAsked_ = sign;
+    stepReader_.run(
+        [this, run, sign](RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+          Steps read{run, sign, {}};
+          for (const CheckpointRow& one : store.checkpoints(run)) read.steps.push_back(one.step);
+          return [this, read] {
+            steps_ = read;
+            Q_EMIT arrived();
+          };
+        });
+  }
+  return steps_.run == run ? &steps_.steps : nullptr;
+}
+
+void StoredRuns::settle() {
+  configReader_.settle();
+  stepReader_.settle();
+}
+
+}  // namespace vitrine::ui

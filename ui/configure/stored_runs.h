@@ -1,0 +1,46 @@
+// What the form reads of stored runs, off the window's thread: configurations, which never change,
+// are kept, and checkpoints.
+#pragma once
+
+#include <QObject>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/base/json.h"
+#include "ui/shell/background.h"
+
+namespace vitrine::ui {
+
+class StoredRuns : public QObject {
+  Q_OBJECT
+ public:
+  explicit StoredRuns(std::filesystem::path database, QObject* parent = nullptr);
+
+  /// The configuration of a run; nullptr where it is not read yet: arrived() tells then.
+  [[nodiscard]] const Json* config(std::int64_t run);
+  /// Steps of its checkpoints as they were when `sign`, anything that changes with them, was last
+  /// another one; nullptr where they are not read yet.
+  [[nodiscard]] const std::vector<std::int64_t>* checkpoints(std::int64_t run, std::int64_t sign);
+  void settle();
+
+ Q_SIGNALS:
+  void arrived();
+  void failed(const QString& sentence);
+
+ private:
+  std::list<std::pair<std::int64_t, Json>> configs_;  ///< the last few, newest first
+  std::int64_t configAsked_ = 0;
+  struct Steps {
+    std::int64_t run = 0, sign = 0;
+    std::vector<std::int64_t> steps;
+  };
+  Steps steps_;
+  std::int64_t stepsAsked_ = 0, signAsked_ = 0;
+  Background configReader_, stepReader_;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,17 @@
+// What multiplies the runs, as toml_patch edits it. Internal to ui/configure.
+#pragma once
+
+#include "ui/configure/document.h"
+#include "ui/configure/toml_text.h"
+
+namespace vitrine::ui {
+
+/// Seeds count as the last axis wherever they stand.
+[[nodiscard]] bool sameAxes(const Document& a, const Document& b);
+[[nodiscard]] bool sameVariants(const Document& a, const Document& b);
+
+/// Sweep, variants and excludes: `text` says what `target` says of them. An empty sweep is taken
+/// out before.
+void patchRuns(TomlText& text, const Document& now, const Document& target);
+
+}  // namespace vitrine::ui
