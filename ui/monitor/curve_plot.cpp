@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/monitor/curve_line.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -18,7 +19,9 @@ constexpr std::size_t kDottedUpTo = 60;  // so few points are shown as points to
 constexpr double kWidth = 1.5;           // logical pixels, of lines with few points
 constexpr std::size_t kMostWide = 8;     // curves in a plot whose means are wide whatever they do
 constexpr double kCalm = 12;             // heights that a wide line may run up and down in all
-constexpr qint64 kLongestTapMs = 400;    // of X or Y; longer is holding it
+constexpr double kDense = 1.5;           // points a pixel from which a line is drawn by columns
+constexpr std::size_t kMostCorners = 9000;  // of all paths of a plot: one takes a microsecond
+constexpr qint64 kLongestTapMs = 400;       // of X or Y; longer is holding it
 
 bool isTextInput(const QWidget* widget) {
   return qobject_cast<const QLineEdit*>(widget) != nullptr ||
@@ -65,6 +68,13 @@ CurvePlot::CurvePlot(QWidget* parent)
   yAxis->grid()->setZeroLinePen(Qt::NoPen);
   yTicker_->setTickCount(5);
   xTicker_->setTickCount(6);
+  addLayer(QStringLiteral("strokes"), layer(QStringLiteral("main")), QCustomPlot::limAbove);
+  sheet_ = new CurveSheet(this, QStringLiteral("strokes"));
+  // Only now is it known how many columns of pixels there are; and many wheels and moves of the
+  // mouse that come at once are one drawing.
+  connect(this, &QCustomPlot::afterLayout, this, [this] {
+    if (columns() != filledColumns_) fillGraphs();
+  });
   applyTheme();
 }
 
@@ -160,6 +170,10 @@ void CurvePlot::chooseY(double from, double to) {
   refresh();
 }
 
+int CurvePlot::columns() const {
+  return std::max(static_cast<int>(axisRect()->width() * bufferDevicePixelRatio()), 1);
+}
+
 double CurvePlot::floorOfLog() const { return yAxis->range().lower; }
 
 void CurvePlot::fitY() {
@@ -201,34 +215,43 @@ void CurvePlot::fitY() {
 }
 
 void CurvePlot::fillGraphs() {
+  ++drawings_;
+  filledColumns_ = columns();
   const QCPRange range = xAxis->range();
   const int width = std::max(axisRect()->width(), 1);
   const AxisScale scale = settings_.isLogX ? AxisScale::Log : AxisScale::Linear;
-  const PlotWindow fine{range.lower, range.upper,
-                        static_cast<int>(width * bufferDevicePixelRatio()), scale};
+  const PlotWindow fine{range.lower, range.upper, filledColumns_, scale};
   const PlotWindow coarse{range.lower, range.upper, std::max(width / 2, 1), scale};
   const double floorValue = settings_.isLogY ? floorOfLog() : 0;
   std::size_t used = 0;
   const auto graphAt = [this, &used] {
     while (static_cast<std::size_t>(graphCount()) <= used) {
-      addGraph()->setAdaptiveSampling(false);  // done already, and better
+      auto* made = new CurveLine(xAxis, yAxis, *sheet_);  // the plot owns it
+      made->setAdaptiveSampling(false);                   // done already, and better
     }
-    return graph(static_cast<int>(used++));
+    return static_cast<CurveLine*>(graph(static_cast<int>(used++)));
   };
-  const auto fill = [&](const PlottedCurve& curve, std::span<const double> y,
-                        const Extremes& extremes, QPen pen, Line line, bool isDotted) {
-    QCPGraph* target = graphAt();
+  std::size_t corners = 0;  // of all paths
+  // A curve and its mean have the same columns.
+  std::vector<ColumnEdges> edges;
+  edges.reserve(curves_.size());
+  for (const PlottedCurve& curve : curves_) edges.emplace_back(curve.series->x(settings_.x), fine);
+  const auto fill = [&](std::size_t at, std::span<const double> y, const Extremes& extremes,
+                        QPen pen, Line line, bool isDotted) {
+    const PlottedCurve& curve = curves_[at];
+    CurveLine* target = graphAt();
     const auto x = curve.series->x(settings_.x);
     const CurveIndex index{extremes, curve.series->broken()};
     // A wide line has room for half as many columns, and many of them cost too much.
     const bool mayBeWide = curves_.size() <= kMostWide;
+    const bool isCoarse = line == Line::Smoothed && mayBeWide;
     std::vector<QPointF> points =
-        decimate(x, y, line == Line::Smoothed && mayBeWide ? coarse : fine, index);
-    if (line == Line::Smoothed && mayBeWide) {
+        isCoarse ? decimate(x, y, coarse, index) : decimate(x, y, fine, index, edges[at]);
+    if (isCoarse) {
       pen.setWidthF(kWidth);
     } else if (line != Line::Faint && isCalm(points)) {
       pen.setWidthF(kWidth);
-      points = decimate(x, y, coarse, index);
+      if (mayBeWide) points = decimate(x, y, coarse, index);
     }
     QVector<QCPGraphData> drawn;
     drawn.reserve(static_cast<qsizetype>(points.size()));
@@ -239,29 +262,40 @@ void CurvePlot::fillGraphs() {
     }
     target->data()->set(drawn, true);
     target->setPen(pen);
-    // A stroke in every column is as smooth without, at a fraction of the cost.
-    target->setAntialiased(pen.widthF() > 0 || points.size() < 2 * static_cast<std::size_t>(width));
+    // A stroke in every column is as smooth, at a fraction of the cost.
+    const bool isDense =
+        points.size() > kDense * static_cast<double>(width) && (pen.widthF() <= 0 || !mayBeWide);
+    target->setDrawing(isDense ? CurveLine::Drawing::Columns : CurveLine::Drawing::Path);
+    if (!isDense) corners += points.size();
+    target->setAntialiased(true);
     target->setScatterStyle(
         isDotted ? QCPScatterStyle(QCPScatterStyle::ssDisc, pen.color(), pen.color(), px(4))
                  : QCPScatterStyle());
     target->setVisible(true);
   };
   // All raw lines first: no noise of one run lies over the mean of another.
-  for (const PlottedCurve& curve : curves_) {
+  for (std::size_t c = 0; c < curves_.size(); ++c) {
+    const PlottedCurve& curve = curves_[c];
     if (!curve.series->isSmoothed(settings_.smoothing)) continue;
     QColor faint = seriesColor(curve.run);
     faint.setAlphaF(kRawOpacity);
-    fill(curve, curve.series->y(), curve.series->extremes(), QPen(faint, 0), Line::Faint, false);
+    fill(c, curve.series->y(), curve.series->extremes(), QPen(faint, 0), Line::Faint, false);
   }
-  for (const PlottedCurve& curve : curves_) {
+  for (std::size_t c = 0; c < curves_.size(); ++c) {
+    const PlottedCurve& curve = curves_[c];
     QPen pen(seriesColor(curve.run), 0, seriesDash(curve.run));
     const bool isDotted = curve.series->size() <= kDottedUpTo;
     const bool isSmoothed = curve.series->isSmoothed(settings_.smoothing);
-    fill(curve, curve.series->smoothed(settings_.smoothing),
+    fill(c, curve.series->smoothed(settings_.smoothing),
          curve.series->smoothedExtremes(settings_.smoothing), pen,
          isSmoothed ? Line::Smoothed : Line::Plain, isDotted);
   }
   while (static_cast<std::size_t>(graphCount()) > used) removeGraph(graphCount() - 1);
+  if (corners <= kMostCorners) return;
+  for (int g = 0; g < graphCount(); ++g) {
+    if (graph(g)->scatterStyle().isNone())
+      static_cast<CurveLine*>(graph(g))->setDrawing(CurveLine::Drawing::Columns);
+  }
 }
 
 void CurvePlot::refresh() {
@@ -275,9 +309,8 @@ void CurvePlot::refresh() {
     yTicker_->setExponent(exponent);
     Q_EMIT exponentChanged(exponent);
   }
-  fillGraphs();
-  ++drawings_;
-  replot(QCustomPlot::rpQueuedRefresh);
+  filledColumns_ = 0;
+  replot(QCustomPlot::rpQueuedReplot);
 }
 
 double CurvePlot::valueAt(const PlottedCurve& curve, XAxis axis, double x) {

@@ -18,6 +18,8 @@
 
 namespace vitrine::ui {
 
+class CurveSheet;
+
 /// A curve as it is drawn. `series` belongs to the page and outlives the plot's use of it.
 struct PlottedCurve {
   std::int64_t run = 0;
@@ -46,9 +48,9 @@ struct PlotSettings {
 
 /// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
 /// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits, X and Y
-/// pressed alone make that axis logarithmic or linear. Noisy lines are one device pixel wide: a
-/// wider one costs many times as much. Smoothed and calm lines need two points a column and are
-/// wider, so that the mean stands out from its noise.
+/// pressed alone make that axis logarithmic or linear. Noisy lines are one stroke in each device
+/// column (CurveLine): a wider one costs many times as much. Smoothed and calm lines need two
+/// points a column and are wider, so that the mean stands out from its noise.
 class CurvePlot : public QCustomPlot, public DescribedPlot {
   Q_OBJECT
  public:
@@ -62,7 +64,8 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }
 
-  /// Takes in new points and the range, then draws. Cheap when nothing changed but the data.
+  /// Takes in new points and the range; the drawing comes with the next turn of the event loop,
+  /// one for all that was asked until then.
   void refresh();
   /// Shows everything: x over all curves of all plots (`from`, `to`), y of this one.
   void fit(double from, double to);
@@ -116,6 +119,8 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
  private:
   enum class Drag { None, Zoom, Pan };
   void fitY();
+  /// Device pixels across.
+  [[nodiscard]] int columns() const;
   void fillGraphs();
   void setScales();
   void drawMarks(QPainter& painter) const;
@@ -128,6 +133,7 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   void zoomAxis(QCPAxis* axis, double factor, double center);
 
   std::vector<PlottedCurve> curves_;
+  CurveSheet* sheet_;  ///< the plot owns it
   PlotSettings settings_;
   QSharedPointer<NumberTicker> yTicker_, xTicker_, durationTicker_;
   QSharedPointer<LogTicker> logTicker_;
@@ -145,6 +151,7 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   QCPRange pressedX_, pressedY_;
   int decimals_ = 4;
   int exponent_ = 0;
+  int filledColumns_ = 0;  ///< that the graphs were filled for; 0 when they are to be filled anew
   std::int64_t drawings_ = 0;
 };
 

@@ -90,35 +90,37 @@ void CurvePlot::drawMarks(QPainter& painter) const {
       painter.setPen(QPen(color, 1, Qt::DotLine));
       painter.drawLine(QPointF(at, inside.bottom() - px(14)), QPointF(at, inside.bottom()));
     }
-    // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond; one per
-    // pixel.
-    double last = -1e9;
-    for (const std::size_t i : series.broken()) {
-      if (xs[i] < x.lower || xs[i] > x.upper) continue;
-      const double at = xAxis->coordToPixel(xs[i]);
-      if (at - last < 2) continue;
-      last = at;
-      if (std::isnan(ys[i])) {
+    // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond; one for
+    // each two pixels, however many there are.
+    const auto isBefore = [&xs](std::size_t i, double at) { return xs[i] < at; };
+    const auto& broken = series.broken();
+    for (auto next = std::lower_bound(broken.begin(), broken.end(), x.lower, isBefore);
+         next != broken.end() && xs[*next] <= x.upper;) {
+      const double at = xAxis->coordToPixel(xs[*next]), value = ys[*next];
+      if (std::isnan(value)) {
         drawCross(painter, QPointF(at, inside.bottom() - size), size * 0.8, color);
-      } else if (ys[i] > 0) {
+      } else if (value > 0) {
         drawTriangle(painter, QPointF(at, inside.top() + 1), size, -1, color);
       } else {
         drawTriangle(painter, QPointF(at, inside.bottom() - 1), size, 1, color);
       }
+      next = std::lower_bound(next + 1, broken.end(), xAxis->pixelToCoord(at + 2), isBefore);
     }
-    if (settings_.isLogY) {
-      last = -1e9;
-      const auto begin = std::lower_bound(xs.begin(), xs.end(), x.lower) - xs.begin();
-      const auto end = std::upper_bound(xs.begin(), xs.end(), x.upper) - xs.begin();
-      for (auto i = begin; i < end; ++i) {
-        const double value = ys[static_cast<std::size_t>(i)];
-        if (!(value <= 0) || std::isinf(value)) continue;
-        const double at = xAxis->coordToPixel(xs[static_cast<std::size_t>(i)]);
-        if (at - last < 3) continue;
-        last = at;
-        hasFloor = true;
-        drawTriangle(painter, QPointF(at, inside.bottom()), size, 1, color);
-      }
+    double low = 0, high = 0;
+    if (!settings_.isLogY || !series.range(settings_.x, x.lower, x.upper, low, high) || low > 0)
+      continue;
+    hasFloor = true;
+    constexpr int kApart = 3;
+    for (int pixel = inside.left(); pixel <= inside.right(); pixel += kApart) {
+      const auto placeOf = [&](int at) {
+        const double edge = std::clamp(xAxis->pixelToCoord(at), x.lower, x.upper);
+        return static_cast<std::size_t>(std::lower_bound(xs.begin(), xs.end(), edge) - xs.begin());
+      };
+      const std::size_t from = placeOf(pixel), to = placeOf(pixel + kApart);
+      const auto found = series.extremes().find(ys, from, to);
+      if (found.isAny && ys[found.low] <= 0)
+        drawTriangle(painter, QPointF(xAxis->coordToPixel(xs[found.low]), inside.bottom()), size, 1,
+                     color);
     }
   }
   if (hasFloor) {

@@ -48,6 +48,7 @@ void CurveSeries::clear() { *this = CurveSeries(); }
 void CurveSeries::setSegmentStarts(std::map<std::int64_t, double> starts) {
   starts_ = std::move(starts);
   wall_.clear();
+  wallFrom_.clear();
 }
 
 bool CurveSeries::knowsSegments() const {
@@ -94,6 +95,10 @@ std::size_t CurveSeries::bytes() const {
   return numbers * sizeof(double) + extremes_.bytes() + smoothExtremes_.bytes();
 }
 
+std::uint64_t CurveSeries::looked() const {
+  return looked_ + extremes_.looked() + smoothExtremes_.looked();
+}
+
 std::span<const double> CurveSeries::x(XAxis axis) const {
   switch (axis) {
     case XAxis::Epoch:
@@ -101,19 +106,21 @@ std::span<const double> CurveSeries::x(XAxis axis) const {
     case XAxis::Time:
       return time_;
     case XAxis::Wall:
-      if (wall_.size() != value_.size()) {
-        wall_.clear();
-        wall_.reserve(value_.capacity());
-        for (std::size_t p = 0; p < pieces_.size(); ++p) {
-          const std::size_t end = p + 1 < pieces_.size() ? pieces_[p + 1].begin : value_.size();
-          const std::size_t begin = pieces_[p].begin;
-          // Running time goes on where the segment before it stopped.
-          const double before = begin == 0 ? 0 : time_[begin - 1];
+      wall_.reserve(value_.capacity());
+      for (std::size_t p = 0; p < pieces_.size(); ++p) {
+        const std::size_t end = p + 1 < pieces_.size() ? pieces_[p + 1].begin : value_.size();
+        if (end <= wall_.size()) continue;
+        const std::size_t begin = pieces_[p].begin;
+        // Running time goes on where the segment before it stopped.
+        const double before = begin == 0 ? 0 : time_[begin - 1];
+        if (wallFrom_.size() <= p) {
           const auto start = starts_.find(pieces_[p].segment);
-          double from = start == starts_.end() ? before : start->second;
-          if (!wall_.empty()) from = std::max(from, wall_.back());
-          for (std::size_t i = begin; i < end; ++i) wall_.push_back(from + time_[i] - before);
+          const double from = start == starts_.end() ? before : start->second;
+          wallFrom_.push_back(wall_.empty() ? from : std::max(from, wall_.back()));
         }
+        looked_ += end - wall_.size();
+        for (std::size_t i = wall_.size(); i < end; ++i)
+          wall_.push_back(wallFrom_[p] + time_[i] - before);
       }
       return wall_;
     case XAxis::Metric:
@@ -130,6 +137,7 @@ void CurveSeries::centre(std::size_t window) const {
   const std::size_t known = smooth_.size();
   std::size_t i = known > half ? known - half : 0;  // their windows have grown
   smooth_.resize(value_.size());
+  looked_ += value_.size() - i;
   std::size_t begin = i > half ? i - half : 0, end = begin, finite = 0;
   double sum = 0;
   for (; i < value_.size(); ++i) {
@@ -163,6 +171,7 @@ std::span<const double> CurveSeries::smoothed(const Smoothing& smoothing) const 
   if (smoothing.kind == Smoothing::Kind::Centred) {
     centre(static_cast<std::size_t>(smoothing.amount));
   } else {
+    looked_ += value_.size() - smooth_.size();
     for (std::size_t i = smooth_.size(); i < value_.size(); ++i)
       smooth_.push_back(smoother_.next(value_[i]));
   }
@@ -208,20 +217,14 @@ bool CurveSeries::range(XAxis axis, double from, double to, double& low, double&
 
 bool CurveSeries::positiveRange(XAxis axis, double from, double to, double& low,
                                 double& high) const {
-  // Most curves are above zero everywhere: then the pyramid knows.
-  if (range(axis, from, to, low, high) && low > 0) return true;
+  if (!range(axis, from, to, low, high) || !(high > 0)) return false;
+  if (low > 0) return true;
   const auto xs = x(axis);
   const auto begin = std::lower_bound(xs.begin(), xs.end(), from) - xs.begin();
   const auto end = std::upper_bound(xs.begin(), xs.end(), to) - xs.begin();
-  bool isFound = false;
-  for (auto i = begin; i < end; ++i) {
-    const double value = value_[static_cast<std::size_t>(i)];
-    if (!std::isfinite(value) || value <= 0) continue;
-    low = isFound ? std::min(low, value) : value;
-    high = isFound ? std::max(high, value) : value;
-    isFound = true;
-  }
-  return isFound;
+  low = extremes().leastPositive(value_, static_cast<std::size_t>(begin),
+                                 static_cast<std::size_t>(end));
+  return true;
 }
 
 bool CurveSeries::shares(XAxis axis, double from, double to, double lowShare, double highShare,

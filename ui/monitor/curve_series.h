@@ -73,6 +73,9 @@ class CurveSeries {
   /// Least and greatest of blocks of y, and of the smoothed curve last asked for.
   [[nodiscard]] const Extremes& extremes() const;
   [[nodiscard]] const Extremes& smoothedExtremes(const Smoothing& smoothing) const;
+  /// Points and blocks of them that were looked at for means, extremes and clock times so far: a
+  /// test counts that a longer curve costs no more.
+  [[nodiscard]] std::uint64_t looked() const;
   /// Positions where a later segment begins.
   [[nodiscard]] const std::vector<std::size_t>& seams() const { return seams_; }
   /// Positions of values that are not finite.
@@ -100,7 +103,8 @@ class CurveSeries {
   std::map<std::int64_t, double> starts_;
   std::vector<std::size_t> seams_, broken_;
   std::int64_t lastSequence_ = 0, lastSegment_ = 0;
-  mutable std::vector<double> wall_, smooth_;
+  mutable std::vector<double> wall_, wallFrom_, smooth_;  ///< wallFrom_: where each piece begins
+  mutable std::uint64_t looked_ = 0;
   mutable Smoothing smoothing_;
   mutable Smoother smoother_;
   mutable Extremes extremes_, smoothExtremes_;
