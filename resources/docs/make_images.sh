@@ -35,10 +35,52 @@ draw sql "$ablation" sql
 draw plugins "$demo" plugins
 
 # What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
-# block, what changes before it starts.
+# block, what changes before it starts and what it will cost, a file that opens its chart again.
 draw first_paired "$ablation" compare --run 1
 draw first_published "$ablation" compare --run 1 --view '{"view": "published"}'
 draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:vit/demo", "b": "preset:illama/demo"}'
+draw first_before_launch "$demo" configure --run 2 --theme light --wait-ms 6000 \
+  --view '{"side": {"against": "nearest", "open": {"changes": true, "runs": true, "toml": false}}}'
+
+# An exported PDF, and the window after File, Open or import has been given it, which does what a drop does: on a display
+# of its own, where Xvfb, xdotool and ImageMagick are.
+reopen() {
+  local pdf=$folder/loss.pdf recipe=$folder/loss.json window studio display
+  local uuids
+  uuids=$("$build/bin/vitrine" query --db "$demo" --csv "SELECT uuid FROM runs WHERE id IN (1, 2) ORDER BY id" |
+    tr -d '\r' | sed '1d; s/.*/"&"/' | paste -sd,)
+  printf '{"version": 1, "page": "monitor", "runs": [%s], "view": %s, "paper": {"width_mm": 120, "ratio": 0.7, "dpi": 110}}' \
+    "$uuids" '{"card": "train/loss", "follow": false, "smoothing": {"kind": "ema", "amount": 0.95},
+      "ranges": {"train/loss": {"x": [200, 1400], "y": [0.1, 0.9]}}}' >"$recipe"
+  "$build/bin/vitrine-studio" --db "$demo" --figure "$recipe" --out "$pdf"
+  "$build/bin/vitrine-studio" --db "$demo" --figure "$pdf" --out "$folder/loss.png"
+  coproc xvfb { exec Xvfb -displayfd 1 -screen 0 1120x800x24 -nolisten tcp 2>/dev/null; }
+  read -r display <&"${xvfb[0]}"
+  DISPLAY=:$display QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME=$folder/config-window "$build/bin/vitrine-studio" \
+    --db "$demo" --page monitor 2>/dev/null &
+  studio=$!
+  export DISPLAY=:$display
+  for _ in $(seq 60); do
+    window=$(xdotool search --onlyvisible --pid $studio 2>/dev/null | head -1)
+    [ -n "$window" ] && break
+    sleep 0.5
+  done
+  xdotool windowmove "$window" 0 0 windowsize "$window" 1120 800
+  sleep 3
+  xdotool windowfocus "$window" key ctrl+shift+o
+  sleep 3
+  xdotool type --delay 5 "$pdf"
+  xdotool key Return
+  sleep 5
+  import -window root "$folder/window.png"
+  kill $studio "$xvfb_PID"
+  wait $studio "$xvfb_PID" 2>/dev/null || true
+  unset DISPLAY
+  convert -background '#c9ced6' \( "$folder/loss.png" -bordercolor '#9aa3ae' -border 1 -bordercolor '#c9ced6' -border 16 \) \
+    "$folder/window.png" -gravity center +append "$images/first_recipe.png"
+  echo "$images/first_recipe.png"
+}
+if command -v Xvfb >/dev/null && command -v xdotool >/dev/null && command -v convert >/dev/null; then reopen; fi
 
 # Few colours are enough for a window: a third of the bytes, where ImageMagick is installed.
 if command -v convert >/dev/null; then
