@@ -20,9 +20,10 @@ namespace vitrine::ui {
 namespace {
 
 // In the order in which somebody new would read them.
-const char* const kDocuments[] = {
-    "studio.md", "configuration.md", "command_line.md", "datasets.md",    "database.md",
-    "serve.md",  "plugin_author.md", "vocabulary.md",   "reliability.md", "architecture.md"};
+const char* const kDocuments[] = {"studio.md",      "configuration.md", "command_line.md",
+                                  "datasets.md",    "database.md",      "remote.md",
+                                  "serve.md",       "plugin_author.md", "vocabulary.md",
+                                  "reliability.md", "architecture.md"};
 
 constexpr int kNameRole = Qt::UserRole;
 
