@@ -172,6 +172,8 @@ Mirror::Mirror(const std::filesystem::path& file, const std::string& of) {
   openSchema(*database_);
   // Runs come in any order, and those they depend on may never come.
   database_->execute("PRAGMA foreign_keys = OFF");
+  // What a power cut takes with it is fetched again: nothing here is the only one of its kind.
+  database_->execute("PRAGMA synchronous = NORMAL");
   if (isNew) {
     database_->write([&] {
       setMeta(*database_, kOf, of);
