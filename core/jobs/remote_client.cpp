@@ -149,11 +149,12 @@ void RemoteClient::readMessages() {
   for (;;) {
     const ssize_t got = ::read(messages_, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return;
+    if (got <= 0) break;
     const std::lock_guard lock(mutex_);
     said_.append(bytes.data(), static_cast<std::size_t>(got));
     if (said_.size() > kMostSaid) said_.erase(0, said_.size() - kMostSaid);
   }
+  areMessagesOver_.store(true);
 }
 
 void RemoteClient::readAnswers() {
@@ -186,14 +187,9 @@ void RemoteClient::end(const std::string& why) {
   std::map<std::int64_t, OnAnswer> open;
   std::function<void()> act;
   std::string ending;
-  // What it said last may still be on its way.
-  for (int i = 0; i < 20; ++i) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!said_.empty()) break;
-    }
+  // What it said last may still be on its way; a process that ssh left behind may keep it open.
+  for (int i = 0; i < 50 && !areMessagesOver_.load(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
   {
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;

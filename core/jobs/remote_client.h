@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -69,6 +70,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   std::map<std::int64_t, OnAnswer> open_;
   std::int64_t next_ = 0;
   bool hasEnded_ = false;
+  std::atomic<bool> areMessagesOver_{false};
   std::string said_, ending_;
   std::function<void()> whenEnded_;
   std::thread answers_, reading_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/store/mirror.h"
 #include "core/store/run_store.h"
 #include "core/store/schema.h"
@@ -36,6 +37,35 @@ std::vector<std::int64_t> idsOf(const Json& answer, const char* key) {
   return ids;
 }
 
+/// What ssh says of a login that needs a person, or of a program that is not there, with the way
+/// out.
+std::string withRemedy(const std::string& said, const RemotePlace& place) {
+  const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
+  if (says("Host key verification failed") || says("Permission denied (") ||
+      says("Too many authentication failures")) {
+    return said + "; log in once with `ssh " + place.host +
+           "` in a terminal, and set up a key, so that it asks nothing";
+  }
+  if (says(place.program.c_str()) && (says("not found") || says("No such file"))) {
+    return said + "; install Vitrine there, or name the program: " + place.url() +
+           (place.program == "vitrine" ? "?program=/path/to/vitrine" : "");
+  }
+  return said;
+}
+
+/// Only a copy: one that cannot be read any more is fetched again.
+std::unique_ptr<Mirror> openCopy(const std::filesystem::path& file, const std::string& of) {
+  try {
+    return std::make_unique<Mirror>(file, of);
+  } catch (const StoreError& damaged) {
+    log::warning(std::string(damaged.what()) + " (it is a copy of " + of +
+                 " and is fetched again)");
+    for (const char* ending : {"", "-wal", "-shm", ".gate"})
+      std::filesystem::remove(file.string() + ending);
+    return std::make_unique<Mirror>(file, of);
+  }
+}
+
 }  // namespace
 
 RemoteMirror::RemoteMirror(RemotePlace place, OnState onState)
@@ -48,7 +78,7 @@ RemoteMirror::RemoteMirror(RemotePlace place, OnState onState)
   }
   // What is on the other machine is nobody else's business here.
   std::filesystem::permissions(file_.parent_path(), std::filesystem::perms::owner_all, failure);
-  mirror_ = std::make_unique<Mirror>(file_, place_.url());
+  mirror_ = openCopy(file_, place_.url());
   thread_ = std::thread([this] { work(); });
 }
 
@@ -127,7 +157,7 @@ void RemoteMirror::work() {
     try {
       converse(*mirror_);
     } catch (const std::exception& problem) {
-      state.sentence = problem.what();
+      state.sentence = withRemedy(problem.what(), place_);
     }
     std::shared_ptr<RemoteClient> client;
     {

@@ -215,6 +215,25 @@ TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
   EXPECT_TRUE(soon([&] { return copied() == "anew\n"; }));
 }
 
+TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  const std::filesystem::path file = mirror->file();
+  const std::size_t runs = copy().runs().size();
+  mirror.reset();
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 3);
+  {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(200);
+    stream << std::string(3000, 'x');
+  }
+  states.clear();
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  EXPECT_EQ(copy().runs().size(), runs);
+  EXPECT_THAT(copy().check(), IsEmpty());
+}
+
 TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
   RemotePlace other = place();
   other.program = "/nowhere/vitrine";
@@ -226,7 +245,15 @@ TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
     });
     ASSERT_TRUE(isNow(Link::Lost));
     EXPECT_THAT(state().sentence, HasSubstr("/nowhere/vitrine"));
+    EXPECT_THAT(state().sentence, HasSubstr("install Vitrine there, or name the program"));
   }
+  states.clear();
+  writeProgram(scratch.path("ssh"),
+               "#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n");
+  open();
+  ASSERT_TRUE(isNow(Link::Lost));
+  EXPECT_THAT(state().sentence, HasSubstr("log in once with `ssh lab`"));
+  mirror.reset();
   const Variable none("VITRINE_SSH", "/nowhere/ssh");
   states.clear();
   open();
