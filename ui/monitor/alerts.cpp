@@ -50,7 +50,31 @@ std::vector<AlertRule> alertsFromJson(const Json& json) {
   return rules;
 }
 
-AlertWatch::AlertWatch(RunStore& store, QObject* parent) : QObject(parent), store_(store) {}
+void readNews(RunStore& store, std::vector<AlertNews>& news) {
+  for (AlertNews& one : news) {
+    one.sequence = one.after;
+    std::vector<MetricPoint> fresh;
+    try {
+      fresh = store.points(one.run, one.metric, one.after);
+    } catch (const Error&) {
+      continue;  // said elsewhere already, by whoever draws this curve
+    }
+    for (const MetricPoint& point : fresh) {
+      one.sequence = std::max(one.sequence, point.sequence);
+      one.last = point.value;
+      if (!std::isfinite(point.value)) {
+        one.isBroken = true;
+        continue;
+      }
+      one.highest = one.isAny ? std::max(one.highest, point.value) : point.value;
+      one.lowest = one.isAny ? std::min(one.lowest, point.value) : point.value;
+      one.isAny = true;
+      if (!(point.value > 0)) continue;
+      one.least = one.hasLeast ? std::min(one.least, point.value) : point.value;
+      one.hasLeast = true;
+    }
+  }
+}
 
 void AlertWatch::setRules(std::vector<AlertRule> rules) { rules_ = std::move(rules); }
 
@@ -82,66 +106,67 @@ void AlertWatch::check(const AlertRule& rule, const RunRow& row, const Seen& see
                 row.id);
 }
 
-void AlertWatch::look(const std::vector<RunRow>& runs, double now) {
+std::vector<AlertNews> AlertWatch::asks(const std::vector<RunRow>& runs) const {
+  std::set<std::string> metrics;
+  for (const AlertRule& rule : rules_) metrics.insert(rule.metric);
+  std::vector<AlertNews> made;
   for (const RunRow& row : runs) {
     if (!isAlive(row.state)) continue;
-    std::set<std::string> metrics;
-    for (const AlertRule& rule : rules_) metrics.insert(rule.metric);
     for (const std::string& metric : metrics) {
-      std::vector<MetricPoint> fresh;
-      const bool isNew = !seen_.contains({row.id, metric});
-      Seen& seen = seen_[{row.id, metric}];
-      try {
-        fresh = store_.points(row.id, metric, seen.sequence);
-      } catch (const Error&) {
-        continue;  // said elsewhere already, by whoever draws this curve
-      }
-      if (isNew || !fresh.empty()) seen.changedAt = now;
-      double highest = seen.last, lowest = seen.last;
-      bool isBroken = false, isAny = false;
-      for (const MetricPoint& point : fresh) {
-        seen.sequence = std::max(seen.sequence, point.sequence);
-        seen.last = point.value;
-        if (!std::isfinite(point.value)) {
-          isBroken = true;
-          continue;
-        }
-        highest = isAny ? std::max(highest, point.value) : point.value;
-        lowest = isAny ? std::min(lowest, point.value) : point.value;
-        isAny = true;
-        if (point.value > 0) {
-          seen.least = seen.hasLeast ? std::min(seen.least, point.value) : point.value;
-          seen.hasLeast = true;
-        }
-      }
-      for (const AlertRule& rule : rulesOf(metric)) {
-        switch (rule.kind) {
-          case AlertRule::Kind::Above:
-            if (isAny)
-              check(rule, row, seen, highest > rule.value,
-                    tr("is %1, above %2")
-                        .arg(compactNumber(highest, 4), compactNumber(rule.value, 4)));
-            break;
-          case AlertRule::Kind::Below:
-            if (isAny)
-              check(rule, row, seen, lowest < rule.value,
-                    tr("is %1, below %2")
-                        .arg(compactNumber(lowest, 4), compactNumber(rule.value, 4)));
-            break;
-          case AlertRule::Kind::Stuck:
-            check(rule, row, seen, now - seen.changedAt >= rule.value * 60,
-                  tr("has had no new value for %1 minutes").arg(compactNumber(rule.value, 4)));
-            break;
-          case AlertRule::Kind::Diverged: {
-            const bool isFar = isAny && seen.hasLeast && highest > rule.value * seen.least;
-            if (!isAny && !isBroken) break;
-            check(rule, row, seen, isBroken || isFar,
-                  isBroken ? tr("is not finite")
-                           : tr("is %1, %2 times its least value")
-                                 .arg(compactNumber(highest, 4),
-                                      compactNumber(highest / seen.least, 3)));
-            break;
-          }
+      AlertNews ask;
+      ask.run = row.id;
+      ask.metric = metric;
+      const auto known = seen_.find({row.id, metric});
+      if (known != seen_.end()) ask.after = known->second.sequence;
+      made.push_back(std::move(ask));
+    }
+  }
+  return made;
+}
+
+void AlertWatch::judge(const std::vector<RunRow>& runs, const std::vector<AlertNews>& news,
+                       double now) {
+  for (const AlertNews& one : news) {
+    const auto found = std::find_if(runs.begin(), runs.end(),
+                                    [&one](const RunRow& row) { return row.id == one.run; });
+    if (found == runs.end()) continue;
+    const RunRow& row = *found;
+    const auto [place, isNew] = seen_.try_emplace({one.run, one.metric});
+    Seen& seen = place->second;
+    if (isNew || one.sequence > seen.sequence) seen.changedAt = now;
+    seen.sequence = std::max(seen.sequence, one.sequence);
+    if (one.isAny || one.isBroken) seen.last = one.last;
+    if (one.hasLeast) {
+      seen.least = seen.hasLeast ? std::min(seen.least, one.least) : one.least;
+      seen.hasLeast = true;
+    }
+    for (const AlertRule& rule : rulesOf(one.metric)) {
+      switch (rule.kind) {
+        case AlertRule::Kind::Above:
+          if (one.isAny)
+            check(rule, row, seen, one.highest > rule.value,
+                  tr("is %1, above %2")
+                      .arg(compactNumber(one.highest, 4), compactNumber(rule.value, 4)));
+          break;
+        case AlertRule::Kind::Below:
+          if (one.isAny)
+            check(rule, row, seen, one.lowest < rule.value,
+                  tr("is %1, below %2")
+                      .arg(compactNumber(one.lowest, 4), compactNumber(rule.value, 4)));
+          break;
+        case AlertRule::Kind::Stuck:
+          check(rule, row, seen, now - seen.changedAt >= rule.value * 60,
+                tr("has had no new value for %1 minutes").arg(compactNumber(rule.value, 4)));
+          break;
+        case AlertRule::Kind::Diverged: {
+          const bool isFar = one.isAny && seen.hasLeast && one.highest > rule.value * seen.least;
+          if (!one.isAny && !one.isBroken) break;
+          check(rule, row, seen, one.isBroken || isFar,
+                one.isBroken ? tr("is not finite")
+                             : tr("is %1, %2 times its least value")
+                                   .arg(compactNumber(one.highest, 4),
+                                        compactNumber(one.highest / seen.least, 3)));
+          break;
         }
       }
     }

@@ -32,11 +32,24 @@ struct AlertRule {
 /// What is no rule is left out.
 [[nodiscard]] std::vector<AlertRule> alertsFromJson(const Json& json);
 
-/// Looks at the runs that are alive whenever it is asked to, every value once.
+/// What was new of a metric of a run between two looks.
+struct AlertNews {
+  std::int64_t run = 0;
+  std::string metric;
+  std::int64_t after = 0;     ///< sequence of the last value seen before
+  std::int64_t sequence = 0;  ///< of the last value, this time; `after` where there is none
+  double last = 0, highest = 0, lowest = 0;
+  double least = 0;                                        ///< of those above zero
+  bool isAny = false, hasLeast = false, isBroken = false;  ///< isBroken: one was not finite
+};
+/// Reads what `news` asks for (run, metric, after); on any thread.
+void readNews(RunStore& store, std::vector<AlertNews>& news);
+
+/// Judges the runs that are alive by what is new of them, every value once.
 class AlertWatch : public QObject {
   Q_OBJECT
  public:
-  explicit AlertWatch(RunStore& store, QObject* parent = nullptr);
+  using QObject::QObject;
 
   void setRules(std::vector<AlertRule> rules);
   [[nodiscard]] const std::vector<AlertRule>& rules() const { return rules_; }
@@ -44,8 +57,10 @@ class AlertWatch : public QObject {
   /// Replaces those of one metric.
   void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
 
+  /// What has to be read to judge these runs; nothing where there are no rules.
+  [[nodiscard]] std::vector<AlertNews> asks(const std::vector<RunRow>& runs) const;
   /// \param now  seconds, of any clock that goes on: what Stuck is measured with
-  void look(const std::vector<RunRow>& runs, double now);
+  void judge(const std::vector<RunRow>& runs, const std::vector<AlertNews>& news, double now);
 
  Q_SIGNALS:
   /// Once for each rule and run, until what it warned of has passed.
@@ -62,7 +77,6 @@ class AlertWatch : public QObject {
   void check(const AlertRule& rule, const RunRow& row, const Seen& seen, bool isHit,
              const QString& what);
 
-  RunStore& store_;
   std::vector<AlertRule> rules_;
   std::map<std::pair<std::int64_t, std::string>, Seen> seen_;
   std::set<Raised> raised_;

@@ -33,7 +33,10 @@ PageFactory monitorPageFactory() {
 }
 
 MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), cache_(workbench.store()), alerts_(workbench.store()) {
+    : Page(parent),
+      workbench_(workbench),
+      cache_(workbench.store()),
+      alerts_(AlertDesk::of(workbench)) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
   settings_.smoothing = storedSmoothing();
@@ -42,8 +45,6 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
                   << 20);
   databaseUuid_ = databaseUuid(workbench.store());
   notes_ = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
-  alerts_.setRules(alertsFromText(setting(QLatin1String(kAlertsKey), QByteArray()).toByteArray()));
-  clock_.start();
 
   canvas_ = new QWidget;
   canvas_->setProperty("role", "canvas");
@@ -137,11 +138,8 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
       card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
     }
   });
-  connect(&alerts_, &AlertWatch::raised, this, [this](const QString& sentence) {
-    workbench_.say(sentence);
-    strip_->showAlert(sentence);
-    notifyDesktop(tr("Vitrine Studio"), sentence);
-  });
+  connect(&alerts_, &AlertDesk::raised, strip_,
+          [this](const QString& sentence) { strip_->showAlert(sentence); });
   connect(scroll_->verticalScrollBar(), &QScrollBar::valueChanged, &catchUp_,
           qOverload<>(&QTimer::start));
   showRuns();
@@ -298,23 +296,13 @@ bool MonitorPage::readCard(PlotCard& card, const std::vector<std::int64_t>& runs
 }
 
 void MonitorPage::later() {
-  if (!isVisible() || timer_.isActive()) {
-    if (isVisible() || alerts_.rules().empty() || timer_.isActive()) return;
-  }
+  if (!isVisible() || timer_.isActive()) return;
   const qint64 passed = sinceRefresh_.isValid() ? sinceRefresh_.elapsed() : kRefreshMs;
   timer_.start(static_cast<int>(std::max<qint64>(0, kRefreshMs - passed)));
 }
 
 void MonitorPage::refreshNow() {
   sinceRefresh_.restart();
-  if (!alerts_.rules().empty()) {
-    std::vector<RunRow> alive;
-    for (const auto& [id, row] : workbench_.runs())
-      if (isAlive(row.state)) alive.push_back(row);
-    alerts_.look(alive, static_cast<double>(clock_.elapsed()) / 1000);
-    // A run that is stuck writes nothing that would wake this up.
-    if (!alive.empty() && !timer_.isActive()) timer_.start(10'000);
-  }
   if (!isVisible()) return;
   std::vector<std::int64_t> fresh;
   for (const std::int64_t id : workbench_.selection().runs()) {

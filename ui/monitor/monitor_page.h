@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/monitor/alerts.h"
+#include "ui/monitor/alert_desk.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/log_panel.h"
 #include "ui/monitor/plot_card.h"
@@ -66,7 +66,7 @@ class MonitorPage : public Page {
   /// Words at a step of a run's curve, kept in the settings of this machine.
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   void removeNotes(const std::string& metric);
-  [[nodiscard]] AlertWatch& alerts() { return alerts_; }
+  [[nodiscard]] AlertDesk& alerts() { return alerts_; }
   [[nodiscard]] CurveCache& cache() { return cache_; }
   [[nodiscard]] RunStrip& strip() { return *strip_; }
   [[nodiscard]] LogPanel& logPanel() { return *log_; }
@@ -124,7 +124,7 @@ class MonitorPage : public Page {
 
   Workbench& workbench_;
   CurveCache cache_;
-  AlertWatch alerts_;
+  AlertDesk& alerts_;  ///< of the workbench: it goes on when the page is not there
   PlotSettings settings_;
   bool isFollowing_ = true, isZoomShared_ = true, isSetting_ = false;
   std::vector<PlotCard*> cards_;
@@ -150,7 +150,7 @@ class MonitorPage : public Page {
   RunStrip* strip_;
   LogPanel* log_;
   QTimer timer_, catchUp_;
-  QElapsedTimer sinceRefresh_, sinceMeasured_, clock_;
+  QElapsedTimer sinceRefresh_, sinceMeasured_;
   QAction *xAction_, *smoothAction_, *logYAction_, *logXAction_, *followAction_, *fitAction_,
       *metricsAction_, *clipAction_, *shareAction_, *logAction_, *axesAction_;
   QMenu *metricMenu_, *xMenu_;

@@ -323,9 +323,6 @@ void MonitorPage::askAlerts(PlotCard& card) {
   if (dialog.exec() != QDialog::Accepted) return;
   alerts_.setRulesOf(card.metric(), dialog.rules());
   card.setWatched(!dialog.rules().empty());
-  storeSetting(QLatin1String(kAlertsKey),
-               QByteArray::fromStdString(toJson(alerts_.rules()).dump()));
-  later();
 }
 
 void MonitorPage::saveValues(PlotCard& card) {

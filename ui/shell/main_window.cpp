@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
+#include "ui/monitor/alert_desk.h"
 #include "ui/remote/link_bar.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/pages.h"
@@ -33,6 +34,7 @@ bool takesBackItself(const Page& page) {
 MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
     : QMainWindow(parent), workbench_(workbench), files_(workbench) {
   useAccessiblePlots();
+  (void)AlertDesk::of(workbench_);  // watches from now on, whichever page is in front
   setObjectName(QStringLiteral("studio"));
   setWindowTitle(tr("Vitrine Studio"));
   setDockNestingEnabled(true);

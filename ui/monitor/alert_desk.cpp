@@ -1,0 +1,67 @@
+#include "ui/monitor/alert_desk.h"
+
+#include "ui/monitor/monitor_parts.h"
+#include "ui/shell/settings.h"
+
+namespace vitrine::ui {
+
+AlertDesk& AlertDesk::of(Workbench& workbench) {
+  if (auto* made = workbench.findChild<AlertDesk*>(QString(), Qt::FindDirectChildrenOnly))
+    return *made;
+  return *new AlertDesk(workbench);
+}
+
+AlertDesk::AlertDesk(Workbench& workbench)
+    : QObject(&workbench), workbench_(workbench), reader_(workbench.store().file()) {
+  watch_.setRules(alertsFromText(setting(QLatin1String(kAlertsKey), QByteArray()).toByteArray()));
+  clock_.start();
+  timer_.setSingleShot(true);
+  timer_.setInterval(kLeastMs);
+  stuck_.setInterval(kStuckMs);
+  connect(&timer_, &QTimer::timeout, this, &AlertDesk::look);
+  connect(&stuck_, &QTimer::timeout, this, &AlertDesk::look);
+  connect(&workbench.watcher(), &RunWatcher::dataChanged, this, &AlertDesk::later);
+  connect(&watch_, &AlertWatch::raised, this, [this](const QString& sentence, qlonglong run) {
+    workbench_.say(sentence);
+    notifyDesktop(tr("Vitrine Studio"), sentence);
+    Q_EMIT raised(sentence, run);
+  });
+  later();
+}
+
+void AlertDesk::later() {
+  if (!watch_.rules().empty() && !timer_.isActive()) timer_.start();
+}
+
+void AlertDesk::setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules) {
+  watch_.setRulesOf(metric, rules);
+  storeSetting(QLatin1String(kAlertsKey), QByteArray::fromStdString(toJson(watch_.rules()).dump()));
+  later();
+}
+
+void AlertDesk::look() {
+  if (reader_.isBusy()) return later();  // a look that takes long is not thrown away for the next
+  std::vector<RunRow> alive;
+  for (const auto& [id, row] : workbench_.runs())
+    if (isAlive(row.state)) alive.push_back(row);
+  std::vector<AlertNews> asks = watch_.asks(alive);
+  if (asks.empty()) return stuck_.stop();
+  if (!stuck_.isActive()) stuck_.start();
+  ++looks_;
+  reader_.run([this, alive = std::move(alive), asks = std::move(asks)](
+                  RunStore& store, const std::atomic<bool>&) mutable -> Background::Finish {
+    readNews(store, asks);
+    return [this, alive = std::move(alive), news = std::move(asks)] {
+      watch_.judge(alive, news, static_cast<double>(clock_.elapsed()) / 1000);
+    };
+  });
+}
+
+void AlertDesk::settle() {
+  reader_.settle();
+  timer_.stop();
+  look();
+  reader_.settle();
+}
+
+}  // namespace vitrine::ui
