@@ -101,6 +101,7 @@ QWidget* ConfigurePage::makeBar() {
   sideButton_ =
       button(QString(), QStringLiteral("Show changes, sweep, variants, runs to come and TOML"));
   sideButton_->setIcon(icon(Icon::Panel));
+  sideButton_->setIconSize(QSize(px(16), px(16)));
   sideButton_->setAccessibleName(QStringLiteral("Changes, runs to come and TOML"));
   sideButton_->setProperty(kListed, QStringLiteral("Show changes, runs to come and TOML"));
   sideButton_->setCheckable(true);

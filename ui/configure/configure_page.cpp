@@ -42,6 +42,7 @@ constexpr int kCheckMs = 300;
 constexpr int kSettleMs = 20000;
 constexpr int kWorkingMs = 200;   // before it is said that the runs are worked out
 constexpr int kRunsMs = 2000;     // between two looks at runs that came meanwhile
+constexpr int kShortPage = 420;   // pixels
 constexpr int kNarrowPage = 720;  // pixels: below this the side panel waits behind its button
 
 }  // namespace
@@ -423,9 +424,13 @@ void ConfigurePage::placeSide() {
   sideButton_->setChecked(isShown);
 }
 
+bool ConfigurePage::isShort() const { return height() < px(kShortPage); }
+
 void ConfigurePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   placeSide();
+  if (isShort() != wasShort_ && form_->catalog() != nullptr) showCost();
+  wasShort_ = isShort();
 }
 
 void ConfigurePage::showEvent(QShowEvent* event) {

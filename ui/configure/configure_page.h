@@ -131,6 +131,8 @@ class ConfigurePage final : public Page {
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
+  /// So low that the form needs every line.
+  [[nodiscard]] bool isShort() const;
   bool writeTo(const QString& file);
 
   Workbench& workbench_;
@@ -179,6 +181,7 @@ class ConfigurePage final : public Page {
   std::optional<std::pair<QueueEnd, Afterwards>> wanted_;  ///< Start, while the runs are worked out
   Afterwards afterwards_ = Afterwards::ShowRuns;
   QTimer planTimer_, checkTimer_, textTimer_, runsTimer_, workingTimer_;
+  bool wasShort_ = false;
   bool isSideWanted_ = true;
   bool isSideChosen_ = false;  ///< the user showed or hid it
 };

@@ -319,9 +319,12 @@ void ConfigurePage::showCost() {
     }
   }
   details_->setTextFormat(Qt::PlainText);
-  details_->setText(
-      details.join(QStringLiteral(" \u00b7 ")) +
-      (sources.isEmpty() ? QString() : QLatin1Char('\n') + sources.join(QStringLiteral(". "))));
+  details_->setText(details.join(QStringLiteral(" \u00b7 ")) +
+                    (sources.isEmpty() || isShort()
+                         ? QString()
+                         : QLatin1Char('\n') + sources.join(QStringLiteral(". "))));
+  // Where there is no room for it, the ground of the numbers is their tool tip.
+  details_->setToolTip(isShort() ? sources.join(QStringLiteral(". ")) : QString());
   details_->setVisible(!details.isEmpty());
   warning_->setText(warnings.join(QLatin1Char('\n')));
   warning_->setVisible(!warnings.isEmpty());

@@ -118,7 +118,7 @@ QWidget* PluginsPage::makeList() {
   auto* panel = new QWidget(this);
   panel->setProperty("role", "panel");
   panel->setAttribute(Qt::WA_StyledBackground);
-  panel->setMinimumWidth(px(180));
+  panel->setMinimumWidth(px(140));
   auto* column = new QVBoxLayout(panel);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);

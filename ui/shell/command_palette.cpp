@@ -140,8 +140,11 @@ void CommandPalette::filter(const QString& text) {
     const int score = fuzzyScore(text, commands_[i].title);
     if (score >= 0) found.emplace_back(score, i);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  // What can be done now comes before what cannot.
+  std::stable_sort(found.begin(), found.end(), [this](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first > b.first;
+    return commands_[a.second].isEnabled && !commands_[b.second].isEnabled;
+  });
   list_->clear();
   for (const auto& [score, i] : found) {
     if (list_->count() == kMostShown) break;

@@ -73,10 +73,11 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   splitter->setChildrenCollapsible(true);
   splitter->setHandleWidth(1);
   side_ = new SqlSide(splitter);
-  side_->setMinimumWidth(px(216));
+  side_->setMinimumWidth(px(120));
   auto* right = new QWidget(splitter);
   auto* column = new QVBoxLayout(right);
   column->setContentsMargins(px(12), px(12), px(12), px(12));
+  right->setMinimumWidth(px(350));  // Run, Stop and the limits, whatever the size of the text
   auto* down = new QSplitter(Qt::Vertical, right);
   down->setChildrenCollapsible(false);
   down->setHandleWidth(px(12));
