@@ -21,9 +21,7 @@ namespace {
 constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
 
 RunField fieldOf(const std::string& name) {
-  if (name == "name") return RunField::Name;
-  if (name == "note") return RunField::Note;
-  if (name == "tags") return RunField::Tags;
+  if (const auto field = runFieldFromString(name)) return *field;
   throw BadRequest("'field' has to be name, note or tags, not '" + name + "'");
 }
 

@@ -15,18 +15,6 @@ namespace {
 constexpr int kKept =
     50;  // texts of one field, of those that stood and of those that came too late
 
-const char* columnOf(RunField field) {
-  switch (field) {
-    case RunField::Name:
-      return "name";
-    case RunField::Note:
-      return "note";
-    case RunField::Tags:
-      break;
-  }
-  return "tags";
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
@@ -56,13 +44,13 @@ std::string shownText(RunField field, const std::string& stored) {
 std::int64_t versionOf(Database& database, std::int64_t run, RunField field) {
   Statement row = database.prepare(
       "SELECT coalesce(max(version), 0) FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1");
-  return row.with(run, columnOf(field)).step() ? row.integer(0) : 0;
+  return row.with(run, toString(field)).step() ? row.integer(0) : 0;
 }
 
 bool hasEdits(Database& database, std::int64_t run, RunField field) {
   Statement row = database.prepare(
       "SELECT 1 FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 LIMIT 1");
-  return row.with(run, columnOf(field)).step();
+  return row.with(run, toString(field)).step();
 }
 
 void write(Database& database, std::int64_t run, RunField field, const std::string& text) {
@@ -93,13 +81,13 @@ void keep(Database& database, std::int64_t run, RunField field, std::int64_t ver
   database
       .prepare(
           "INSERT INTO edit(run_id, field, version, is_taken, at, text) VALUES (?, ?, ?, ?, ?, ?)")
-      .with(run, columnOf(field), version, isTaken, utcNow(), storedText(field, text))
+      .with(run, toString(field), version, isTaken, utcNow(), storedText(field, text))
       .run();
   database
       .prepare(
           "DELETE FROM edit WHERE id IN (SELECT id FROM edit WHERE run_id = ? AND field = ? AND "
           "is_taken = ? ORDER BY id DESC LIMIT -1 OFFSET ?)")
-      .with(run, columnOf(field), isTaken, kKept)
+      .with(run, toString(field), isTaken, kKept)
       .run();
 }
 
@@ -134,7 +122,7 @@ std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string&
     return now + 1;
   });
   if (isTooLate) {
-    const std::string what = columnOf(field);
+    const std::string what = toString(field);
     throw EditConflict("the " + what + " of " + nameOf(run) +
                            (field == RunField::Tags ? " were" : " was") +
                            " changed by somebody else to '" + shorten(standing, 200) +
@@ -173,7 +161,7 @@ std::vector<EditRow> RunStore::edits(std::int64_t run, RunField field) {
   Statement row = database_->prepare(
       "SELECT id, version, is_taken, at, text FROM edit WHERE run_id = ? AND field = ? ORDER BY "
       "id");
-  row.with(run, columnOf(field));
+  row.with(run, toString(field));
   std::vector<EditRow> edits;
   while (row.step()) {
     edits.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.text(3),

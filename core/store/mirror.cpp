@@ -25,13 +25,6 @@ bool belongsTo(const MirrorTable& table, std::int64_t run) {
   return (table.owner == std::string_view("0")) == (run == kSharedRows);
 }
 
-std::string columnList(const std::vector<std::string>& names, const char* item = nullptr) {
-  std::string list;
-  for (const std::string& name : names)
-    list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
-  return list;
-}
-
 std::size_t bytesOf(const Json& cell) {
   if (cell.is_binary()) return cell.get_binary().size() + 16;
   return cell.is_string() ? cell.get_ref<const std::string&>().size() + 16 : 16;
@@ -128,7 +121,7 @@ bool MirrorSource::copy(std::int64_t run, const Json& known,
         isAgain = true;
         arePointsMoved = arePointsMoved || (table.movesPoints && numberOf(there, "print", -1) >= 0);
       }
-      const std::vector<std::string> columns = mirrorColumns(database, table);
+      const std::vector<std::string> columns = writableColumns(database, table.name);
       Statement row = database.prepare(
           "SELECT " + columnList(columns) + " FROM " + table.name + " WHERE " + table.owner +
           " = ?" + (grows ? std::string(" AND ") + table.key + " > ? ORDER BY " + table.key : ""));
@@ -236,7 +229,7 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
                                       [&](const MirrorTable& one) { return one.name == name; });
       if (table == tables.end() || !belongsTo(*table, run))
         throw StoreError("the other machine sent rows of '" + shown(name) + "', which is no table");
-      const auto ours = mirrorColumns(database, *table);
+      const auto ours = writableColumns(database, table->name);
       const auto columns = part.at("columns").get<std::vector<std::string>>();
       if (columns != ours) {
         throw StoreError("the other machine has other columns in '" + name +

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/store/rows.h"
 
 namespace vitrine {
 
@@ -83,14 +84,6 @@ bool isLocal(std::string_view table, std::string_view column) {
 
 std::span<const MirrorTable> mirrorTables() { return kMirrored; }
 
-std::vector<std::string> mirrorColumns(Database& database, const MirrorTable& table) {
-  Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
-  row.with(table.name);
-  std::vector<std::string> names;
-  while (row.step()) names.push_back(row.text(0));
-  return names;
-}
-
 Json standing(Database& database, const MirrorTable& table, std::int64_t run, std::int64_t upTo) {
   const std::string where = std::string(" FROM ") + table.name + " WHERE " + table.owner + " = ?";
   if (*table.key != '\0') {
@@ -102,7 +95,7 @@ Json standing(Database& database, const MirrorTable& table, std::int64_t run, st
     return {{"rows", row.integer(0)}, {"last", row.integer(1)}, {"check", row.integer(2)}};
   }
   std::string columns;
-  for (const std::string& name : mirrorColumns(database, table)) {
+  for (const std::string& name : writableColumns(database, table.name)) {
     if (!isLocal(table.name, name)) columns += (columns.empty() ? "\"" : ", \"") + name + '"';
   }
   // Without an order of their own these tables are read in that of their keys, here and there.

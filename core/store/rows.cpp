@@ -140,6 +140,21 @@ std::string shown(std::string_view text) {
   return line;
 }
 
+std::vector<std::string> writableColumns(Database& database, const std::string& table) {
+  Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
+  row.with(table);
+  std::vector<std::string> names;
+  while (row.step()) names.push_back(row.text(0));
+  return names;
+}
+
+std::string columnList(const std::vector<std::string>& names, const char* item) {
+  std::string list;
+  for (const std::string& name : names)
+    list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
+  return list;
+}
+
 std::filesystem::path placeBelow(const std::filesystem::path& folder,
                                  const std::filesystem::path& relative) {
   if (relative.empty() || relative.is_absolute()) return {};

@@ -30,6 +30,13 @@ namespace vitrine {
 /// that a terminal obeys, at most 160 bytes.
 [[nodiscard]] std::string shown(std::string_view text);
 
+/// Columns of a table that can be written: generated ones cannot.
+[[nodiscard]] std::vector<std::string> writableColumns(Database& database,
+                                                       const std::string& table);
+/// "a", "b" for a statement; or `item` that many times: ?, ?
+[[nodiscard]] std::string columnList(const std::vector<std::string>& names,
+                                     const char* item = nullptr);
+
 /// The last line that says something in a log below `folder`; "" when it cannot be read or lies
 /// elsewhere.
 [[nodiscard]] std::string lastLogLine(const std::filesystem::path& folder,

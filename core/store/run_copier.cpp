@@ -73,23 +73,6 @@ void removeUnfinished(Database& database, std::int64_t run) {
       [&] { database.prepare("DELETE FROM meta WHERE key = ?").with(markOf(run)).run(); });
 }
 
-/// Columns that can be written: generated ones cannot.
-std::vector<std::string> columnsOf(Database& database, const std::string& table) {
-  Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
-  row.with(table);
-  std::vector<std::string> names;
-  while (row.step()) names.push_back(row.text(0));
-  return names;
-}
-
-std::string listOf(const std::vector<std::string>& names, const char* item = nullptr) {
-  std::string list;
-  for (const std::string& name : names) {
-    list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
-  }
-  return list;
-}
-
 /// A value as it is: type, bytes and bits.
 void bindSame(Statement& to, int index, const Statement& from, int column) {
   sqlite3_bind_value(to.handle(), index, sqlite3_column_value(from.handle(), column));
@@ -141,12 +124,12 @@ std::int64_t RunCopier::metric(std::int64_t id) {
 
 void RunCopier::copyRows(const RunTable& table, std::int64_t run, Parts parts) {
   const std::string name = table.name;
-  const std::vector<std::string> columns = columnsOf(to_, name);
+  const std::vector<std::string> columns = writableColumns(to_, name);
   std::int64_t clock = 0;  // in the source
-  Statement source = from_.prepare("SELECT " + listOf(columns) + " FROM " + name +
+  Statement source = from_.prepare("SELECT " + columnList(columns) + " FROM " + name +
                                    " WHERE run_id = ? ORDER BY " + table.order);
-  Statement insert = to_.prepare("INSERT INTO " + name + "(" + listOf(columns) + ") VALUES (" +
-                                 listOf(columns, "?") + ")");
+  Statement insert = to_.prepare("INSERT INTO " + name + "(" + columnList(columns) + ") VALUES (" +
+                                 columnList(columns, "?") + ")");
   const std::string oldFolder = "run-" + oldUuid_, newFolder = "run-" + newUuid_;
   source.with(run);
   const auto copyOne = [&] {
@@ -197,16 +180,16 @@ void RunCopier::copyRows(const RunTable& table, std::int64_t run, Parts parts) {
 }
 
 void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
-  const std::vector<std::string> columns = columnsOf(to_, "run");
-  Statement source = from_.prepare("SELECT " + listOf(columns) + " FROM run WHERE id = ?");
+  const std::vector<std::string> columns = writableColumns(to_, "run");
+  Statement source = from_.prepare("SELECT " + columnList(columns) + " FROM run WHERE id = ?");
   if (!source.with(id).step()) noSuchRun(from_, id);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i] == "uuid") oldUuid_ = source.text(static_cast<int>(i));
   }
   newUuid_ = changes.uuid.empty() ? oldUuid_ : changes.uuid;
   const std::string oldFolder = "run-" + oldUuid_;
-  Statement insert =
-      to_.prepare("INSERT INTO run(" + listOf(columns) + ") VALUES (" + listOf(columns, "?") + ")");
+  Statement insert = to_.prepare("INSERT INTO run(" + columnList(columns) + ") VALUES (" +
+                                 columnList(columns, "?") + ")");
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string& column = columns[i];
     const int from = static_cast<int>(i), to = from + 1;

@@ -120,4 +120,23 @@ bool isWorkerAlive(const Worker& worker) {
   return !start.empty() && start == worker.startTime;
 }
 
+std::string toString(RunField field) {
+  switch (field) {
+    case RunField::Name:
+      return "name";
+    case RunField::Note:
+      return "note";
+    case RunField::Tags:
+      break;
+  }
+  return "tags";
+}
+
+std::optional<RunField> runFieldFromString(const std::string& text) {
+  for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags}) {
+    if (toString(field) == text) return field;
+  }
+  return std::nullopt;
+}
+
 }  // namespace vitrine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,10 @@ struct RunRow {
 
 /// What people write about a run. Every change of one makes a version of it.
 enum class RunField { Name, Note, Tags };
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunField field);  ///< "name" ...
+/// Nothing when `text` names none.
+[[nodiscard]] VITRINE_STORE_EXPORT std::optional<RunField> runFieldFromString(
+    const std::string& text);
 
 /// One of the texts that a field had, or was to get.
 struct EditRow {

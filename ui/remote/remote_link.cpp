@@ -10,18 +10,6 @@ namespace vitrine::ui {
 
 namespace {
 
-std::string fieldName(RunField field) {
-  switch (field) {
-    case RunField::Name:
-      return "name";
-    case RunField::Note:
-      return "note";
-    case RunField::Tags:
-      break;
-  }
-  return "tags";
-}
-
 QString errorOf(const Json& answer) {
   const auto error = answer.find("error");
   if (error == answer.end()) return {};
@@ -99,7 +87,7 @@ void RemoteLink::send(Json request, QObject* context,
 
 void RemoteLink::edit(std::int64_t run, RunField field, const std::string& text,
                       std::int64_t basedOn, QObject* context, OnEdit onOutcome) {
-  const Key key{run, fieldName(field)};
+  const Key key{run, toString(field)};
   Edit edit{text, basedOn, context, std::move(onOutcome)};
   // One that waits already is based on what stood then.
   if (const auto found = waiting_.find(key); found != waiting_.end())
@@ -163,7 +151,7 @@ void RemoteLink::sendWaiting() {
 }
 
 const std::string* RemoteLink::waiting(std::int64_t run, RunField field) const {
-  const auto found = waiting_.find({run, fieldName(field)});
+  const auto found = waiting_.find({run, toString(field)});
   return found == waiting_.end() ? nullptr : &found->second.text;
 }
 
