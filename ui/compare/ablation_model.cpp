@@ -4,6 +4,8 @@
 #include <QPixmap>
 #include <cmath>
 
+#include "ui/figures/line_chart.h"
+#include "ui/figures/painting.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -13,16 +15,18 @@ namespace {
 constexpr int kBeforeMetrics = 2;
 constexpr int kPerMetric = 3;
 
+// The key of the curves below: with it they need no legend of their own.
 QPixmap swatchOf(std::int64_t series) {
-  const int size = px(10);
-  QPixmap pixmap(size * 2, size * 2);
-  pixmap.setDevicePixelRatio(2);
+  const double scale = designScale();
+  const QSizeF size(26, 12);
+  constexpr double kFine = 2;  // a screen of any density
+  QPixmap pixmap((size * scale * kFine).toSize());
+  pixmap.setDevicePixelRatio(kFine);
   pixmap.fill(Qt::transparent);
   QPainter painter(&pixmap);
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(seriesColor(series));
-  painter.drawRoundedRect(QRectF(0, 0, size, size), 2, 2);
+  painter.scale(scale, scale);
+  drawSeriesKey(painter, QRectF(QPointF(0, 0), size), series, currentTheme());
   return pixmap;
 }
 

@@ -83,8 +83,8 @@ QWidget* ComparePage::makeCurveTools() {
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogY = isOn; }); });
-  const std::pair<QComboBox*, int> widths[] = {{axis_, 7},    {centre_, 7}, {spread_, 15},
-                                               {colour_, 13}, {dash_, 11},  {panel_, 12}};
+  const std::pair<QComboBox*, int> widths[] = {{axis_, 6},    {centre_, 6}, {spread_, 13},
+                                               {colour_, 12}, {dash_, 9},   {panel_, 10}};
   for (const auto& [combo, letters] : widths) {
     combo->setMinimumContentsLength(letters);
     growInRow(combo);

@@ -170,7 +170,8 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
   std::vector<std::unique_ptr<Figure>> tables;
   QString csv;
   if (!table.rows.empty()) {
-    Json rows = Json::array(), ok = Json::array(), bad = Json::array();
+    Json rows = Json::array(), ok = Json::array(), bad = Json::array(), notes = Json::array();
+    QStringList why;  // each said once, below the table
     csv += QStringLiteral(
         "variant,metric,paper,ours,ours_lower,ours_upper,n,order,verdict,reasons,place,"
         "conditions\n");
@@ -179,7 +180,10 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       if (row.verdict == PublishedVerdict::Differs) bad.push_back({rows.size(), 6});
       const QString reasons = row.reasons.join(QStringLiteral("; "));
       QString verdict = toString(row.verdict);
-      if (!reasons.isEmpty()) verdict += QStringLiteral(": ") + reasons;
+      if (!reasons.isEmpty()) {
+        if (!why.contains(reasons)) why << reasons;
+        verdict += QStringLiteral(" (%1)").arg(why.indexOf(reasons) + 1);
+      }
       const QString& label = data.labels[row.variant];
       rows.push_back({label.toStdString(), row.metric.toStdString(),
                       number(row.value, row.decimals).toStdString(),
@@ -191,9 +195,16 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
                       QString::number(row.ours.count), row.order, toString(row.verdict), reasons,
                       row.place, row.conditions});
     }
+    for (qsizetype i = 0; i < why.size(); ++i) {
+      Json note = {QStringLiteral("(%1) %2").arg(i + 1).arg(why[i]).toStdString()};
+      while (note.size() < 8) note.push_back("");
+      notes.push_back({rows.size(), 0});
+      rows.push_back(std::move(note));
+    }
     const Json meta = {{"title", "Published numbers beside ours"},
                        {"about", table.paper.toStdString()},
-                       {"right", {{0, 2}, {0, 3}}},
+                       {"right", {{0, 2}, {0, 3}, {0, 4}}},
+                       {"notes", notes},
                        {"ok", ok},
                        {"bad", bad}};
     tables.push_back(

@@ -163,7 +163,7 @@ QWidget* ComparePage::makeTop() {
   metric_->setInsertPolicy(QComboBox::NoInsert);
   metric_->completer()->setFilterMode(Qt::MatchContains);
   metric_->completer()->setCompletionMode(QCompleter::PopupCompletion);
-  metric_->setMinimumContentsLength(16);
+  metric_->setMinimumContentsLength(14);
   connect(metric_, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (isFilling_ || index < 0) return;
     const std::string name = metric_->itemText(index).toStdString();
@@ -239,12 +239,12 @@ QWidget* ComparePage::makeTop() {
   second->addWidget(pair);
   filter_ = new QLineEdit(top);
   filter_->setAccessibleName(QStringLiteral("Filter variants"));
-  filter_->setPlaceholderText(QStringLiteral("Filter: words of variant or key"));
+  filter_->setPlaceholderText(QStringLiteral("Filter variants"));
   filter_->setClearButtonEnabled(true);
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (!isFilling_) change([&](CompareChoice& choice) { choice.filter = text; });
   });
-  filter_->setMinimumWidth(px(190));
+  filter_->setMinimumWidth(px(150));
   second->addWidget(filter_);
   rows->addLayout(second);
   return top;

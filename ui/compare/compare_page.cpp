@@ -360,8 +360,13 @@ void ComparePage::readCurves() {
 void ComparePage::showCurves() {
   if (data_ == nullptr || points_ == nullptr) return;
   if (choice_.view != CompareView::Table) return;
-  curvesView_->setFigure(makePanels(variantCharts(*data_, choice_, request_, *points_)));
-  differenceView_->setFigure(makeLineChart(differenceChart(*data_, choice_, request_, *points_)));
+  // The rows above are the key, unless lines are told by something else. Exports have a legend.
+  FigureStyle style;
+  style.legend = FigureLegend::None;
+  differenceView_->setFigure(
+      makeLineChart(differenceChart(*data_, choice_, request_, *points_), style));
+  if (choice_.colour != "variant" || !choice_.dash.empty()) style.legend.reset();
+  curvesView_->setFigure(makePanels(variantCharts(*data_, choice_, request_, *points_), style));
   differenceView_->setVisible(data_->variants.size() > 1);
 }
 

@@ -278,17 +278,16 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       last = y;
       painter.setPen(tokens().muted);
       painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y));
-      const bool isLast = i + 1 == chart_.axes.size() && i > 0;
-      const QRectF label =
-          isLast ? QRectF(x - 6 - room, y - 8, room, 16) : QRectF(x + 6, y - 8, room - 8, 16);
+      // The last axis has the margin of the picture for its labels.
+      const bool isLast = i + 1 == chart_.axes.size();
+      const QRectF label(x + 6, y - 8, isLast ? kSide - 6 : room - 8, 16);
       const QString text = axis.valueText(tick);
       // A panel-coloured ground, so that lines do not run through the digits.
       const double width = std::min(metrics.horizontalAdvance(text), label.width());
       QColor ground = tokens().panel;
       ground.setAlphaF(0.75F);
-      painter.fillRect(QRectF(isLast ? label.right() - width : label.left(), y - 7, width, 14),
-                       ground);
-      drawLine(painter, label, (isLast ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, text);
+      painter.fillRect(QRectF(label.left(), y - 7, width, 14), ground);
+      drawLine(painter, label, Qt::AlignLeft | Qt::AlignVCenter, text);
     }
     const QString tip = title;
     addRegion(QRectF(x - room / 2, place.top - kHead, room, kHead), [tip](const QPointF&) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QStringList>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,7 +53,10 @@ class ParallelFigure final : public Figure {
   ParallelFigure(ParallelChart chart, FigureStyle style);
 
   [[nodiscard]] const ParallelChart& chart() const { return chart_; }
-  [[nodiscard]] QSize sizeHint() const override { return {720, 360}; }
+  [[nodiscard]] QSize sizeHint() const override {
+    return {std::max(720, 128 + 88 * (static_cast<int>(chart_.axes.size()) - 1)), 360};
+  }
+  [[nodiscard]] double leastWidth() const override { return sizeHint().width(); }
   [[nodiscard]] QString summary() const override;
   [[nodiscard]] QString csv() const override;
 

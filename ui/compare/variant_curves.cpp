@@ -377,7 +377,11 @@ class PanelsFigure final : public Figure {
     return {420 * all.across, 300 * all.down};
   }
   double leastHeight(double width) const override {
-    return grid(width).down * FigureGrid::kLeastHeight;
+    const FigureGrid all = grid(width);
+    double highest = FigureGrid::kLeastHeight;
+    for (const auto& figure : figures_)
+      highest = std::max(highest, figure->leastHeight(width / all.across));
+    return all.down * highest;
   }
   QString summary() const override {
     QStringList parts;

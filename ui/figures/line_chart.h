@@ -94,6 +94,8 @@ class LineChartFigure final : public Figure {
   [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }
 
   [[nodiscard]] QSize sizeHint() const override { return {540, 420}; }
+  /// Room for a plot that can be read, with all of the legend and the footnote.
+  [[nodiscard]] double leastHeight(double width) const override;
   [[nodiscard]] QString summary() const override;
   /// One row a point that is drawn: series, x, y, and where there are such low, high, raw, label.
   [[nodiscard]] QString csv() const override;
@@ -113,6 +115,10 @@ class LineChartFigure final : public Figure {
   [[nodiscard]] QColor colorOf(const ChartSeries& series) const;
   [[nodiscard]] QPen penOf(const ChartSeries& series) const;
   QRectF drawFrame(QPainter& painter, const QRectF& area) const;
+  [[nodiscard]] QString footnoteText() const;
+  /// Of the legend below at this width: entries beside each other, and lines.
+  [[nodiscard]] std::array<int, 2> legendGrid(double width) const;
+  void drawRules(QPainter& painter, const QRectF& plot) const;
   QRectF drawLegendBeside(QPainter& painter, const QRectF& area) const;
   void drawLegendInside(QPainter& painter, const QRectF& plot) const;
   void drawLegendEntry(QPainter& painter, const QRectF& rect, const ChartSeries& series) const;
@@ -126,6 +132,9 @@ class LineChartFigure final : public Figure {
   LineChart chart_;
   std::array<double, 2> xRange_{0, 1}, yRange_{0, 1};
 };
+
+/// What stands before a run's name: its line with the symbol, in its colour.
+void drawSeriesKey(QPainter& painter, const QRectF& rect, std::int64_t run, ThemeKind theme);
 
 [[nodiscard]] std::unique_ptr<LineChartFigure> makeLineChart(LineChart chart,
                                                              FigureStyle style = {});

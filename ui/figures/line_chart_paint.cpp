@@ -17,6 +17,7 @@ constexpr double kBandShade = 0.18;
 constexpr double kEdgeShade = 0.45;
 constexpr double kSymbolSize = 3.2;  // radius, logical pixels
 constexpr double kKeyWidth = 26;     // of the line in a legend
+constexpr double kLeastPlot = 80;    // height of the lines, axes not counted
 
 void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
                 const QColor& paper) {
@@ -90,15 +91,48 @@ double densityOf(const QPainter& painter) {
 
 }  // namespace
 
+QString LineChartFigure::footnoteText() const {
+  QString footnote = chart_.footnote;
+  if (!hasFloor()) return footnote;
+  if (!footnote.isEmpty()) footnote += QStringLiteral(" \u00b7 ");
+  return footnote + QStringLiteral("\u25bc values at or below zero, drawn at the floor");
+}
+
+std::array<int, 2> LineChartFigure::legendGrid(double width) const {
+  const QFontMetricsF metrics(axisLetters());
+  int total = 0;
+  double widest = 0;
+  for (const ChartSeries& series : chart_.series) {
+    if (series.name.isEmpty()) continue;
+    ++total;
+    widest = std::max(widest, metrics.horizontalAdvance(series.name) + kKeyWidth + 8);
+  }
+  if (total == 0) return {1, 0};
+  const int across = std::clamp(static_cast<int>(width / (std::min(widest, width) + 14)), 1, total);
+  return {across, (total + across - 1) / across};
+}
+
+double LineChartFigure::leastHeight(double width) const {
+  const QFontMetricsF metrics(axisLetters());
+  const double line = metrics.height();
+  const double inner = std::max(width - 24, 1.0);
+  double height = 24 + 28 + kLeastPlot + line / 2 + line + 6;
+  if (style().hasAxisTitles && !chart_.x.title.isEmpty()) height += line + 2;
+  if (style().legend.value_or(chart_.legend) == FigureLegend::Below)
+    height += legendGrid(inner)[1] * (line + 3) + 6;
+  if (const QString text = footnoteText(); !text.isEmpty()) {
+    height +=
+        6 + metrics.boundingRect(QRectF(0, 0, inner, 1e4), Qt::AlignLeft | Qt::TextWordWrap, text)
+                .height();
+  }
+  return height;
+}
+
 void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   QRectF body = area;
   if (!chart_.title.isEmpty() || !chart_.about.isEmpty() || !style().title.isEmpty())
     body = drawHeader(painter, area, chart_.title, chart_.about);
-  QString footnote = chart_.footnote;
-  if (hasFloor()) {
-    if (!footnote.isEmpty()) footnote += QStringLiteral(" \u00b7 ");
-    footnote += QStringLiteral("\u25bc values at or below zero, drawn at the floor");
-  }
+  const QString footnote = footnoteText();
   if (!footnote.isEmpty()) {
     const QFont font = axisLetters();
     painter.setFont(font);
@@ -126,6 +160,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   painter.save();
   painter.setClipRect(plot.adjusted(-1, -1, 1, 1), Qt::IntersectClip);
   drawSeries(painter, plot, columns);
+  drawRules(painter, plot);
   drawNotes(painter, plot);
   painter.restore();
   if (style().legend.value_or(chart_.legend) == FigureLegend::Inside)
@@ -156,11 +191,14 @@ QRectF LineChartFigure::drawFrame(QPainter& painter, const QRectF& area) const {
   const QRectF plot = above.adjusted(0, 0, -std::max(4.0, lastHalf), 0);
 
   painter.setFont(font);
+  double lastLabel = 1e9;
   for (std::size_t i = 0; i < yTicks.values.size(); ++i) {
     const double y = plot.bottom() - yUnit(yTicks.values[i]) * plot.height();
     if (y < plot.top() - 0.5 || y > plot.bottom() + 0.5) continue;
     painter.setPen(QPen(t.grid, 1));
     painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
+    if (lastLabel - y < 0.8 * height) continue;
+    lastLabel = y;
     painter.setPen(t.muted);
     painter.drawText(QRectF(plot.left() - labelWidth - 8, y - height / 2, labelWidth + 2, height),
                      Qt::AlignRight | Qt::AlignVCenter, yTicks.labels[static_cast<qsizetype>(i)]);
@@ -184,7 +222,8 @@ QRectF LineChartFigure::drawFrame(QPainter& painter, const QRectF& area) const {
     drawLine(painter, QRectF(plot.left(), plot.bottom() + 6 + height, plot.width(), height),
              Qt::AlignHCenter | Qt::AlignVCenter, text);
   }
-  if (!yTitle.isEmpty()) {
+  // Three letters of a word and an ellipsis say nothing.
+  if (!yTitle.isEmpty() && plot.height() > std::min(metrics.horizontalAdvance(yTitle), 56.0)) {
     painter.save();
     painter.translate(area.left(), plot.bottom());
     painter.rotate(-90);
@@ -219,21 +258,14 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot, int colu
       painter.drawPolygon(points.data(), static_cast<int>(points.size()));
     }
   }
-  const Tokens& t = tokens();
-  painter.setBrush(Qt::NoBrush);
   for (const ChartRule& rule : chart_.rules) {
-    painter.setPen(QPen(t.muted, 1, Qt::DashLine));
+    painter.setPen(QPen(tokens().muted, 1, Qt::DashLine));
+    const double y = plot.bottom() - yUnit(rule.at) * plot.height();
+    const double x = plot.left() + xUnit(rule.at) * plot.width();
     if (rule.direction == Qt::Horizontal) {
-      const double y = plot.bottom() - yUnit(rule.at) * plot.height();
       painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
-      painter.setFont(axisLetters());
-      painter.drawText(QRectF(plot.left() + 4, y - 16, plot.width() - 8, 14),
-                       Qt::AlignRight | Qt::AlignVCenter, rule.text);
     } else {
-      const double x = plot.left() + xUnit(rule.at) * plot.width();
       painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-      painter.setFont(axisLetters());
-      painter.drawText(QRectF(x + 4, plot.top(), plot.width(), 14), Qt::AlignLeft, rule.text);
     }
   }
   // All raw lines first: no noise of one run lies over the mean of another.
@@ -253,8 +285,31 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot, int colu
     const ChartSeries& series = chart_.series[i];
     const QColor color = colorOf(series);
     for (const QPointF& point : placed(all[i].symbols))
-      drawSymbol(painter, series.symbol.value_or(seriesSymbol(series.run)), point, color, t.panel);
+      drawSymbol(painter, series.symbol.value_or(seriesSymbol(series.run)), point, color,
+                 tokens().panel);
     drawMarks(painter, plot, all[i], color);
+  }
+}
+
+// Above the lines, on a ground of its own: a word that lines run through is none.
+void LineChartFigure::drawRules(QPainter& painter, const QRectF& plot) const {
+  const QFontMetricsF metrics(axisLetters());
+  painter.setFont(axisLetters());
+  QColor paper = tokens().panel;
+  paper.setAlpha(200);
+  for (const ChartRule& rule : chart_.rules) {
+    if (rule.text.isEmpty()) continue;
+    const double width = metrics.horizontalAdvance(rule.text) + 6;
+    QRectF box(0, 0, width, metrics.height());
+    if (rule.direction == Qt::Horizontal) {
+      const double y = plot.bottom() - yUnit(rule.at) * plot.height();
+      box.moveBottomRight({plot.right(), std::max(y - 2, plot.top() + box.height())});
+    } else {
+      box.moveTopLeft({plot.left() + xUnit(rule.at) * plot.width() + 2, plot.top()});
+    }
+    painter.fillRect(box, paper);
+    painter.setPen(tokens().muted);
+    painter.drawText(box, Qt::AlignCenter, rule.text);
   }
 }
 
@@ -371,10 +426,11 @@ QRectF LineChartFigure::drawLegendBeside(QPainter& painter, const QRectF& area) 
     }
     return area.adjusted(0, 0, -width - 12, 0);
   }
-  const int across =
-      std::clamp(static_cast<int>(area.width() / (std::min(widest, area.width()) + 14)), 1, total);
-  const int rows = (total + across - 1) / across;
-  const int most = std::max(1, static_cast<int>(area.height() * 0.4 / height));
+  const auto [across, rows] = legendGrid(area.width());
+  // All of it where the plot keeps its room, else two fifths of the height.
+  const double frame = kLeastPlot + 3.5 * metrics.height();
+  const int most = std::max({1, static_cast<int>(area.height() * 0.4 / height),
+                             static_cast<int>((area.height() - frame - 6) / height)});
   const int shownRows = std::min(rows, most);
   const double top = area.bottom() - shownRows * height;
   const double width = area.width() / across;
@@ -438,6 +494,14 @@ void LineChartFigure::drawLegendInside(QPainter& painter, const QRectF& plot) co
     drawLegendEntry(painter, line, *named[i]);
     line.translate(0, height);
   }
+}
+
+void drawSeriesKey(QPainter& painter, const QRectF& rect, std::int64_t run, ThemeKind theme) {
+  const QColor color = seriesColor(run, theme);
+  painter.setPen(QPen(color, 1.5, seriesDash(run), Qt::FlatCap));
+  painter.drawLine(QPointF(rect.left(), rect.center().y()),
+                   QPointF(rect.right(), rect.center().y()));
+  drawSymbol(painter, seriesSymbol(run), rect.center(), color, tokensOf(theme).panel);
 }
 
 }  // namespace vitrine::ui

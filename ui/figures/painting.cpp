@@ -200,16 +200,24 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color) {
   if (rows <= 0 || columns <= 0 || rect.isEmpty()) return;
   const QPaintEngine* engine = painter.paintEngine();
-  const bool onPaper = engine != nullptr && engine->type() == QPaintEngine::Pdf;
-  if (onPaper && static_cast<std::int64_t>(rows) * columns <= 16384) {
+  const auto type = engine == nullptr ? QPaintEngine::User : engine->type();
+  const std::int64_t most = type == QPaintEngine::Pdf   ? 16384
+                            : type == QPaintEngine::SVG ? 4096
+                                                        : 0;
+  if (static_cast<std::int64_t>(rows) * columns <= most) {
+    // Readers smooth each edge on its own: cells reach under the next one, or the paper shines
+    // through between them.
+    constexpr double kUnder = 0.4;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
         const double top = rect.top() + rect.height() * row / rows;
         const double left = rect.left() + rect.width() * column / columns;
-        painter.fillRect(QRectF(left, top, rect.width() / columns, rect.height() / rows),
-                         color(row, column));
+        painter.fillRect(
+            QRectF(left, top, rect.width() / columns + (column + 1 < columns ? kUnder : 0),
+                   rect.height() / rows + (row + 1 < rows ? kUnder : 0)),
+            color(row, column));
       }
     }
     painter.restore();

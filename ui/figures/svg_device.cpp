@@ -131,7 +131,14 @@ class SvgEngine final : public QPaintEngine {
     QByteArray png;
     QBuffer buffer(&png);
     buffer.open(QIODevice::WriteOnly);
-    image.copy(source.toAlignedRect()).save(&buffer, "PNG");
+    QImage part = image.copy(source.toAlignedRect());
+    // Not every reader knows image-rendering: with pixels of its own size nothing is left to blur.
+    const QSize shown = transform_.mapRect(target).size().toSize();
+    const int times = std::min({8, 2 * shown.width() / std::max(part.width(), 1),
+                                2048 / std::max({part.width(), part.height(), 1})});
+    if (times > 1)
+      part = part.scaled(part.size() * times, Qt::IgnoreAspectRatio, Qt::FastTransformation);
+    part.save(&buffer, "PNG");
     body +=
         "<image x=\"" + svgNumber(target.x()) + "\" y=\"" + svgNumber(target.y()) + "\" width=\"" +
         svgNumber(target.width()) + "\" height=\"" + svgNumber(target.height()) +

@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "core/artifact/artifact.h"
@@ -30,8 +31,8 @@ int decimalsOf(const Json& cell) {
 }
 
 // Besides what every kind has, the `meta` of a table may say `about` (right of the title), and name
-// cells as [row, column] from 0: `titles` (bold, over the whole row), `tinted`, `ok`, `bad`;
-// `right`
+// cells as [row, column] from 0: `titles` and `notes` (over the whole row, bold or muted),
+// `tinted`, `ok`, `bad`; `right`
 // ([0, column]) sets a column to the right.
 
 /// A cell as people read it; \param decimals  of its column, -1: four significant digits
@@ -89,8 +90,8 @@ class TableFigure final : public Figure {
   double leastWidth() const override { return sizeHint().width(); }
   double leastHeight(double width) const override {
     const QFontMetricsF metrics(bodyLetters());
-    const std::vector<double> widths = fitted(columnWidths(metrics), width - kAround);
-    double height = kAround + kHeader + kRowHeight;
+    const std::vector<double> widths = fitted(metrics, width - kAround);
+    double height = kAround + kHeader + heightOf(std::nullopt, widths, metrics);
     for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row)
       height += heightOf(row, widths, metrics);
     return rows_.size() > kMostWhole ? height + kRowHeight : height;
@@ -127,8 +128,9 @@ class TableFigure final : public Figure {
     for (qsizetype column = 0; column < columns_.size(); ++column) {
       const auto index = static_cast<std::size_t>(column);
       double widest = metrics.horizontalAdvance(columns_[column]);
-      for (const Json& row : rows_) {
-        const QString text = cellText(row[index], decimals_[index]);
+      for (std::size_t row = 0; row < rows_.size(); ++row) {
+        if (column == 0 && (isIn("titles", row, 0) || isIn("notes", row, 0))) continue;
+        const QString text = cellText(rows_[row][index], decimals_[index]);
         widest = std::max(widest, metrics.horizontalAdvance(text));
       }
       widths.push_back(widest + kCellRoom + 8);
@@ -136,21 +138,40 @@ class TableFigure final : public Figure {
     return widths;
   }
 
-  /// Widths that fit into `room`: the widest columns give way, their texts go on in more lines.
-  [[nodiscard]] static std::vector<double> fitted(std::vector<double> widths, double room) {
+  /// Widths that fit into `room`: the widest columns give way, their texts go on in more lines; a
+  /// column is no narrower than its longest word, where there is room for all of these.
+  [[nodiscard]] std::vector<double> fitted(const QFontMetricsF& metrics, double room) const {
+    std::vector<double> widths = columnWidths(metrics);
     double sum = 0;
     for (const double width : widths) sum += width;
     if (sum <= room || widths.empty()) return widths;
-    std::vector<double> sorted = widths;
-    std::sort(sorted.begin(), sorted.end());
-    double left = room;
-    double most = room / static_cast<double>(widths.size());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      most = left / static_cast<double>(sorted.size() - i);
-      if (sorted[i] >= most) break;
-      left -= sorted[i];
+    std::vector<double> words(widths.size(), 0);
+    double least = 0;
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+      const auto take = [&](const QString& text) {
+        for (const QString& word : text.split(QLatin1Char(' ')))
+          words[column] = std::max(words[column], metrics.horizontalAdvance(word) + kCellRoom + 2);
+      };
+      take(columns_[static_cast<qsizetype>(column)]);
+      for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row) {
+        if (!isIn("titles", row, 0) && !isIn("notes", row, 0))
+          take(cellText(rows_[row][column], decimals_[column]));
+      }
+      words[column] = std::min(words[column], widths[column]);
+      least += words[column];
     }
-    for (double& width : widths) width = std::min(width, most);
+    if (least > room) words.assign(words.size(), 0);
+    double low = 0, high = room;
+    const auto at = [&](double most, std::size_t column) {
+      return std::max(std::min(widths[column], most), words[column]);
+    };
+    for (int step = 0; step < 40; ++step) {
+      const double most = (low + high) / 2;
+      double all = 0;
+      for (std::size_t column = 0; column < widths.size(); ++column) all += at(most, column);
+      (all > room ? high : low) = most;
+    }
+    for (std::size_t column = 0; column < widths.size(); ++column) widths[column] = at(low, column);
     return widths;
   }
 
@@ -162,16 +183,28 @@ class TableFigure final : public Figure {
     return Qt::TextWordWrap;
   }
 
-  [[nodiscard]] double heightOf(std::size_t row, const std::vector<double>& widths,
+  [[nodiscard]] static double textHeight(const QFontMetricsF& metrics, const QString& text,
+                                         double room) {
+    if (metrics.horizontalAdvance(text) <= room + 1) return kRowHeight;
+    const QRectF needed =
+        metrics.boundingRect(QRectF(0, 0, room, 1e4), wrapOf(metrics, text, room), text);
+    return std::max(kRowHeight, std::min(needed.height(), kMostLines * metrics.height()) + 10);
+  }
+
+  /// Of a row; the header where there is none.
+  [[nodiscard]] double heightOf(std::optional<std::size_t> row, const std::vector<double>& widths,
                                 const QFontMetricsF& metrics) const {
+    if (row && isIn("notes", *row, 0)) {
+      double room = -kCellRoom;
+      for (const double width : widths) room += width;
+      return textHeight(metrics, cellText(rows_[*row][0]), room);
+    }
     double height = kRowHeight;
+    if (row && isIn("titles", *row, 0)) return height;
     for (std::size_t column = 0; column < widths.size(); ++column) {
-      const QString text = cellText(rows_[row][column], decimals_[column]);
-      const double room = widths[column] - kCellRoom;
-      if (metrics.horizontalAdvance(text) <= room + 1) continue;
-      const QRectF needed =
-          metrics.boundingRect(QRectF(0, 0, room, 1e4), wrapOf(metrics, text, room), text);
-      height = std::max(height, std::min(needed.height(), kMostLines * metrics.height()) + 10);
+      const QString text = row ? cellText(rows_[*row][column], decimals_[column])
+                               : columns_[static_cast<qsizetype>(column)];
+      height = std::max(height, textHeight(metrics, text, widths[column] - kCellRoom));
     }
     return height;
   }
@@ -193,7 +226,7 @@ class TableFigure final : public Figure {
     strong.setWeight(QFont::DemiBold);
     const QFontMetricsF metrics(font);
     const auto total = static_cast<std::size_t>(columns_.size());
-    const std::vector<double> widths = fitted(columnWidths(metrics), body.width());
+    const std::vector<double> widths = fitted(metrics, body.width());
     std::vector<bool> isRight(total, !rows_.empty());
     for (std::size_t column = 0; column < total; ++column) {
       for (const Json& row : rows_) {
@@ -207,13 +240,15 @@ class TableFigure final : public Figure {
     std::size_t shown = 0;
     for (std::size_t line = 0; line <= rows_.size(); ++line) {
       const bool isHead = line == 0;
-      const double height = isHead ? kRowHeight : heightOf(line - 1, widths, metrics);
+      const double height =
+          heightOf(isHead ? std::nullopt : std::optional(line - 1), widths, metrics);
       // What is left out is said in one line more.
       const double after = line == rows_.size() ? 0 : kRowHeight;
       if (!isHead && y + height + after > body.bottom() + 0.5) break;
       if (!isHead) shown = line;
       double x = body.left();
       const bool isTitle = !isHead && isIn("titles", line - 1, 0);
+      const bool isNote = !isHead && isIn("notes", line - 1, 0);
       painter.setFont(isTitle ? strong : font);
       for (std::size_t column = 0; column < total; ++column) {
         const QString text = isHead ? columns_[static_cast<qsizetype>(column)]
@@ -226,12 +261,24 @@ class TableFigure final : public Figure {
         if (!isHead && isIn("bad", line - 1, column)) painter.setPen(tokens().bad);
         const QRectF inner = cell.adjusted(kCellRoom / 2, 0, -kCellRoom / 2, 0);
         const int flags = (isRight[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-        if (isTitle && column == 0) {
-          drawLine(painter, QRectF(inner.left(), y, right - inner.left(), height), flags, text);
-        } else if (isHead || metrics.horizontalAdvance(text) <= inner.width() + 1) {
-          drawLine(painter, inner, flags, text);
+        QRectF place = inner;
+        if (isTitle || isNote) place.setRight(right - kCellRoom / 2);
+        if (isNote) painter.setPen(tokens().muted);
+        if ((isTitle || isNote) && column > 0) {
+          // The first cell has the whole row.
+        } else if (isTitle || metrics.horizontalAdvance(text) <= place.width() + 1) {
+          drawLine(painter, place, flags, text);
         } else {
-          painter.drawText(inner, flags | wrapOf(metrics, text, inner.width()), text);
+          // What is longer than a cell may be high is cut at its end, not at both.
+          const int wrap = wrapOf(metrics, text, place.width());
+          const bool isCut =
+              metrics.boundingRect(QRectF(0, 0, place.width(), 1e4), wrap, text).height() >
+              height - 8;
+          painter.save();
+          if (isCut) painter.setClipRect(place.adjusted(0, 5, 0, -5), Qt::IntersectClip);
+          painter.drawText(isCut ? place.adjusted(0, 5, 0, 0) : place,
+                           (isCut ? Qt::AlignLeft | Qt::AlignTop : flags) | wrap, text);
+          painter.restore();
         }
         if (!isHead) {
           const QString tip =

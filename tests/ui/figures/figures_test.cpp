@@ -1,3 +1,4 @@
+#include <QFontMetricsF>
 #include <QImage>
 #include <QPainter>
 #include <QRectF>
@@ -326,6 +327,48 @@ TEST(Table, WritesAColumnWithTheSameDecimals) {
   (void)figure->image(kSize, 1);
   EXPECT_FALSE(where(*figure, QStringLiteral("accuracy: 0.500")).isEmpty());
   EXPECT_FALSE(where(*figure, QStringLiteral("accuracy: 0.125")).isEmpty());
+}
+
+TEST(Table, IsAsHighAsItsLongTextsNeedAndNoColumnIsNarrowerThanAWord) {
+  Artifact artifact = samples::named("other", "table", artifact_kind::kTable);
+  Json table;
+  table["columns"] = {"key", "what"};
+  table["rows"] = Json::array(
+      {Json::array({"model.class_token",
+                    "one two three four five six seven eight nine ten eleven twelve thirteen "
+                    "fourteen fifteen"})});
+  setJson(artifact, table);
+  const auto figure = figureOf(artifact);
+  EXPECT_GT(figure->leastHeight(320), figure->leastHeight(1200) + 20);
+  const double least = figure->leastHeight(320);
+  (void)figure->image(QSizeF(320, least), 1);
+  QRect key, what;
+  for (int y = 0; y < static_cast<int>(least); ++y) {
+    for (int x = 0; x < 320; ++x) {
+      const QString said = figure->describeAt(QPointF(x + 0.5, y + 0.5));
+      if (said.startsWith(QStringLiteral("key:"))) key = key.united(QRect(x, y, 1, 1));
+      if (said.startsWith(QStringLiteral("what:"))) what = what.united(QRect(x, y, 1, 1));
+    }
+  }
+  EXPECT_GT(key.width(), QFontMetricsF(bodyLetters()).horizontalAdvance("model.class_token"));
+  EXPECT_GT(what.height(), 56) << "three lines and more";
+  EXPECT_LE(what.right(), 320 - 12);
+}
+
+TEST(Export, NoReaderOfSvgBlursThePixelsOfAnImage) {
+  const QByteArray svg = figureBytes(*figureOf(samples::image()), FigureFormat::Svg, {});
+  const QByteArray opening = "base64,";
+  const qsizetype from = svg.indexOf(opening) + opening.size();
+  const QImage picture =
+      QImage::fromData(QByteArray::fromBase64(svg.mid(from, svg.indexOf('"', from) - from)), "PNG");
+  EXPECT_EQ(picture.size(), QSize(16, 8)) << "of 2 x 1 pixels";
+  EXPECT_EQ(picture.pixelColor(7, 7), QColor(255, 0, 0));
+  EXPECT_EQ(picture.pixelColor(8, 0), QColor(0, 0, 255));
+}
+
+TEST(Export, CellsOfAMapAreVectorsThatLeaveNoLineBetweenThem) {
+  const QByteArray svg = figureBytes(*figureOf(samples::heatmap()), FigureFormat::Svg, {});
+  EXPECT_FALSE(svg.contains("<image")) << "six cells and a colour bar";
 }
 
 TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {

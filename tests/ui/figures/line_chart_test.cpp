@@ -8,6 +8,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/figures/painting.h"
+#include "ui/figures/paper.h"
 
 namespace vitrine::ui {
 namespace {
@@ -221,6 +222,30 @@ TEST(ChartTicks, WriteDurationsDatesAndSmallNumbers) {
   axis.scale = AxisScale::Log;
   EXPECT_EQ(chartTicks(axis, {1, 1000}, 5).labels.join(QLatin1Char(' ')).toStdString(),
             "1 2 5 10 20 50 100 200 500 1,000");
+}
+
+TEST(LineChart, IsExportedAsHighAsItsLegendNeeds) {
+  LineChart chart;
+  chart.title = QStringLiteral("loss");
+  for (int run = 1; run <= 7; ++run) {
+    ChartSeries series;
+    series.name = QStringLiteral("a variant with a long name, number %1").arg(run);
+    series.run = run;
+    series.x = {0, 1};
+    series.y = {0, static_cast<double>(run)};
+    chart.series.push_back(series);
+  }
+  const auto figure = makeLineChart(chart);
+  FigurePaper paper;  // a single column
+  paper.ratio = 0.3;
+  const double lines = figure->leastHeight(paper.logical().width());
+  EXPECT_GT(lines, figure->leastHeight(900) + 40) << "seven lines of the legend, not four";
+  EXPECT_NEAR(highEnough(*figure, paper).logical().height(), lines, 0.5);
+  paper.ratio = 2;
+  EXPECT_EQ(highEnough(*figure, paper).ratio, 2) << "never lower than asked for";
+  FigureStyle bare;
+  bare.legend = FigureLegend::None;
+  EXPECT_LT(makeLineChart(chart, bare)->leastHeight(331), lines - 80);
 }
 
 }  // namespace
