@@ -2,9 +2,9 @@
 
 Some runs in progress write every half second (tests/ui/support/live_runs_main.cpp) while vitrine-studio shows their curves on
 a frame buffer (Xvfb). Every minute: the resident set of the window and the points of the pinned metrics in the database.
-The slope is that of a straight line through the minutes after the first third. Curves that grow take memory: the window keeps
---bytes a point, up to the limit of its cache (monitor/cache_mb, shown under Plots), so this much is taken off. Exit 1 when what
-is left is steeper than the limit.
+The slope is that of a straight line through the minutes after the first third. Pages of the database that the window has mapped
+are taken off, and curves that grow take memory: the window keeps --bytes a point, up to the limit of its cache
+(monitor/cache_mb, shown under Plots). Exit 1 when what is left is steeper than the limit.
 """
 import argparse
 import os
@@ -26,8 +26,10 @@ PINNED = ("train/loss", "test/top1", "optimizer/learning_rate")
 
 
 def resident(pid):
+    """MB that are resident, and of them those that are the pages of files: programs, the database and its log."""
     with open(f"/proc/{pid}/status") as file:
-        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS:"))
+        sizes = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in file if line.startswith(("VmRSS", "RssFile", "RssShmem"))}
+    return sizes["VmRSS"], sizes["RssFile"] + sizes["RssShmem"]
 
 
 def points(database):
@@ -63,13 +65,13 @@ with tempfile.TemporaryDirectory() as folder:
                      XDG_DATA_HOME=folder), stderr=subprocess.DEVNULL)
         weighed = []
         begin = time.monotonic()
-        print("minute   resident, MB   points of the pinned metrics", flush=True)
+        print("minute   resident, MB   of it files, MB   points of the pinned metrics", flush=True)
         for minute in range(1, arguments.minutes + 1):
             time.sleep(max(0.0, begin + 60 * minute - time.monotonic()))
             if window.poll() is not None or writer.poll() is not None:
                 raise SystemExit("bench: the window or the writer ended")
-            weighed.append((minute, resident(window.pid), points(database)))
-            print("{:6d} {:14.1f} {:30,d}".format(*weighed[-1]), flush=True)
+            weighed.append((minute, *resident(window.pid), points(database)))
+            print("{:6d} {:14.1f} {:17.1f} {:30,d}".format(*weighed[-1]), flush=True)
     finally:
         for process in (window, writer, server):
             if process is not None:
@@ -77,8 +79,10 @@ with tempfile.TemporaryDirectory() as folder:
                 process.wait()
 
 warm = weighed[len(weighed) // 3:]
-growth = slope([(minute, megabytes) for minute, megabytes, _ in warm])
-grown = slope([(minute, number * arguments.bytes / 1e6) for minute, _, number in warm])
-print(f"after warm-up {growth:.1f} MB an hour, of which the points {grown:.1f}: {growth - grown:.1f} beyond them "
+growth = slope([(minute, megabytes) for minute, megabytes, _, _ in warm])
+files = slope([(minute, megabytes) for minute, _, megabytes, _ in warm])
+grown = slope([(minute, number * arguments.bytes / 1e6) for minute, _, _, number in warm])
+print(f"after warm-up {growth:.1f} MB an hour, of which pages of files {files:.1f} and the points {grown:.1f}: "
+      f"{growth - files - grown:.1f} beyond them "
       f"(limit {arguments.limit}); {arguments.runs} runs, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-sys.exit(0 if growth - grown <= arguments.limit else 1)
+sys.exit(0 if growth - files - grown <= arguments.limit else 1)
