@@ -1,6 +1,5 @@
 #include "ui/monitor/curve_cache.h"
 
-#include <QDateTime>
 #include <algorithm>
 
 namespace vitrine::ui {
@@ -13,104 +12,78 @@ const CurveSeries& noCurve() {
 
 }  // namespace
 
-const CurveSeries& CurveCache::curve(std::int64_t run, const std::string& name) const {
-  const auto found = entries_.find({run, name});
+const CurveSeries& CurveCache::curve(const CurveKey& key) const {
+  const auto found = entries_.find(key);
   return found == entries_.end() ? noCurve() : found->second.series;
 }
 
-const CurveSeries& CurveCache::curveOver(std::int64_t run, const std::string& name,
-                                         const std::string& other) {
-  const CurveSeries& y = curve(run, name);
-  const CurveSeries& x = curve(run, other);
-  if (y.size() == 0 || x.size() == 0) return noCurve();
-  Over& over = overs_[{{run, name}, other}];
-  if (over.points != y.size() || over.otherPoints != x.size()) {
-    over.series = y.over(x);
-    over.points = y.size();
-    over.otherPoints = x.size();
+CurveAsk CurveCache::ask(const CurveKey& key) const {
+  CurveAsk made;
+  made.key = key;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return made;
+  const Entry& entry = found->second;
+  made.sources = entry.sources;
+  made.overSequence = entry.overSequence;
+  if (entry.series.size() > 0) {
+    made.lastSequence = entry.series.lastSequence();
+    made.lastStep = entry.series.x(XAxis::Step).back();
   }
-  return over.series;
+  return made;
 }
 
-std::vector<MetricPoint> CurveCache::read(std::int64_t run, const std::string& name,
-                                          std::int64_t after) {
-  ++readings_;
-  return store_.points(run, name, after);
-}
-
-bool CurveCache::update(std::int64_t run, const std::string& name) {
-  Entry& entry = entries_[{run, name}];
+bool CurveCache::take(CurveAnswer&& answer) {
+  Entry& entry = entries_[answer.key];
   entry.usedAt = ++clock_;
-  if (entry.sources.empty()) {
-    for (const std::string& metric : store_.metricNames(run)) {
-      if (metric == name) {
-        entry.sources = {metric};
-        break;
-      }
-      if (metric.starts_with(name + "/head")) entry.sources.push_back(metric);
-    }
-    if (entry.sources.empty()) return false;
+  entry.version = answer.version;
+  entry.changeSequence = answer.changeSequence;
+  readings_ += answer.readings;
+  if (!answer.failure.empty()) return false;
+  entry.sources = std::move(answer.sources);
+  bool isChanged = false;
+  if (answer.whole || !answer.fresh.empty()) entry.hasStarts = false;
+  if (answer.whole) {
+    entry.series = std::move(*answer.whole);
+    entry.overSequence = answer.overSequence;
+    isChanged = true;
+  } else if (!answer.fresh.empty()) {
+    // An answer to what was asked before the curve grew by another one is not taken twice.
+    isChanged = answer.fresh.front().sequence > entry.series.lastSequence() &&
+                entry.series.append(answer.fresh);
   }
-  if (entry.sources.size() > 1 || entry.sources.front() != name) return updateMean(run, entry);
-
-  const auto fresh = read(run, name, entry.series.lastSequence());
-  if (fresh.empty()) return false;
-  if (!entry.series.append(fresh)) {
-    entry.series.clear();
-    entry.series.append(read(run, name, 0));
+  if (answer.starts) {
+    entry.series.setSegmentStarts(std::move(*answer.starts));
+    entry.hasStarts = true;
   }
-  return true;
-}
-
-// A few dozen points: read whole when a source has grown.
-bool CurveCache::updateMean(std::int64_t run, Entry& entry) {
-  if (entry.series.size() > 0 &&
-      read(run, entry.sources.back(), entry.series.lastSequence()).empty()) {
-    return false;
-  }
-  std::vector<std::vector<MetricPoint>> curves;
-  std::size_t total = 0;
-  for (const std::string& source : entry.sources) {
-    curves.push_back(read(run, source, 0));
-    total += curves.back().size();
-  }
-  entry.series.clear();
-  entry.series.append(meanOf(curves));
-  const bool isChanged = total != entry.sourcePoints;
-  entry.sourcePoints = total;
   return isChanged;
 }
 
-void CurveCache::learnSegments(std::int64_t run, const std::string& name) {
-  const auto found = entries_.find({run, name});
-  if (found == entries_.end() || found->second.series.knowsSegments()) return;
-  std::map<std::int64_t, double> starts;
-  for (const SegmentRow& segment : store_.segments(run)) {
-    const QDateTime at =
-        QDateTime::fromString(QString::fromStdString(segment.startedAt), Qt::ISODateWithMs);
-    if (at.isValid()) starts[segment.number] = static_cast<double>(at.toMSecsSinceEpoch()) / 1000;
-  }
-  found->second.series.setSegmentStarts(std::move(starts));
+bool CurveCache::isRead(const CurveKey& key, std::int64_t version,
+                        std::int64_t changeSequence) const {
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second.version >= version &&
+         found->second.changeSequence >= changeSequence;
+}
+
+bool CurveCache::hasStarts(const CurveKey& key) const {
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second.hasStarts;
 }
 
 void CurveCache::forget(std::int64_t run) {
-  std::erase_if(entries_, [run](const auto& entry) { return entry.first.first == run; });
-  std::erase_if(overs_, [run](const auto& entry) { return entry.first.first.first == run; });
+  std::erase_if(entries_, [run](const auto& entry) { return entry.first.run == run; });
 }
 
 std::size_t CurveCache::bytes() const {
   std::size_t sum = 0;
   for (const auto& [key, entry] : entries_) sum += entry.series.bytes();
-  for (const auto& [key, over] : overs_) sum += over.series.bytes();
   return sum;
 }
 
-void CurveCache::trim(const std::set<Key>& shown) {
+void CurveCache::trim(const std::set<CurveKey>& shown) {
   std::size_t held = bytes();
   if (held <= limit_) return;
-  std::erase_if(overs_, [&](const auto& over) { return !shown.contains(over.first.first); });
-  held = bytes();
-  std::vector<std::pair<std::int64_t, Key>> oldest;
+  std::vector<std::pair<std::int64_t, CurveKey>> oldest;
   for (const auto& [key, entry] : entries_) {
     if (!shown.contains(key)) oldest.emplace_back(entry.usedAt, key);
   }

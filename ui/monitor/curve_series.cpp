@@ -46,6 +46,7 @@ bool CurveSeries::append(const std::vector<MetricPoint>& points) {
 void CurveSeries::clear() { *this = CurveSeries(); }
 
 void CurveSeries::setSegmentStarts(std::map<std::int64_t, double> starts) {
+  if (starts == starts_) return;
   starts_ = std::move(starts);
   wall_.clear();
   wallFrom_.clear();

@@ -70,6 +70,11 @@ class CurveSeries {
     return smoothing.kind != Smoothing::Kind::None && smoothing.amount > 0 &&
            size() >= kSmoothedFrom;
   }
+  /// Makes what drawing looks at: on the thread that has read the points.
+  void prepare(const Smoothing& smoothing) const {
+    (void)extremes();
+    (void)smoothedExtremes(smoothing);
+  }
   /// Least and greatest of blocks of y, and of the smoothed curve last asked for.
   [[nodiscard]] const Extremes& extremes() const;
   [[nodiscard]] const Extremes& smoothedExtremes(const Smoothing& smoothing) const;

@@ -32,20 +32,28 @@ constexpr std::array kQuantities{
     Quantity{"device_seconds", "device time", "s, cumulative", 1},
 };
 
-// The first pattern that matches, as the table says.
-QString definitionOf(const std::string& name, RunStore& store) {
-  for (const auto& row :
-       store.query("SELECT pattern, definition FROM metric_kind ORDER BY id").rows) {
-    if (matchesGlob(row.at(0).get<std::string>(), name)) {
-      return QString::fromStdString(row.at(1).get<std::string>());
-    }
+}  // namespace
+
+MetricDefinitions metricDefinitions(RunStore& store) {
+  MetricDefinitions made;
+  try {
+    for (const auto& row :
+         store.query("SELECT pattern, definition FROM metric_kind ORDER BY id").rows)
+      made.emplace_back(row.at(0).get<std::string>(),
+                        QString::fromStdString(row.at(1).get<std::string>()));
+  } catch (const Error&) {
+    made.clear();  // an older file without definitions: the titles stand alone
   }
+  return made;
+}
+
+QString definitionOf(const std::string& metric, const MetricDefinitions& definitions) {
+  for (const auto& [pattern, sentence] : definitions)
+    if (matchesGlob(pattern, metric)) return sentence;
   return {};
 }
 
-}  // namespace
-
-MetricCard metricCard(const std::string& name, RunStore* store) {
+MetricCard metricCard(const std::string& name, const MetricDefinitions& definitions) {
   MetricCard card;
   QString full = QString::fromStdString(name);
   const bool isAveraged = full.endsWith(QLatin1String("@ema"));
@@ -85,13 +93,7 @@ MetricCard metricCard(const std::string& name, RunStore* store) {
   card.isNoisy = parts.value(1) != QLatin1String("learning_rate") &&
                  parts.value(1) != QLatin1String("mask_alpha");
   if (isAveraged) card.subtitle += sayOfCard(", averaged weights");
-  if (store != nullptr) {
-    try {
-      card.definition = definitionOf(name, *store);
-    } catch (const Error&) {
-      card.definition.clear();  // an older file without definitions: the title stands alone
-    }
-  }
+  card.definition = definitionOf(name, definitions);
   return card;
 }
 

@@ -3,6 +3,8 @@
 
 #include <QString>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/store/run_store.h"
 
@@ -16,8 +18,14 @@ struct MetricCard {
   bool isNoisy = true;  ///< false for what follows a schedule: smoothing would only falsify it
 };
 
-/// `name` is a metric or the stem of one per head, see CurveCache. Definitions come from the
-/// database's metric_kind table.
-[[nodiscard]] MetricCard metricCard(const std::string& name, RunStore* store = nullptr);
+/// What the database says of its metrics: a pattern and a sentence; the first that matches holds.
+using MetricDefinitions = std::vector<std::pair<std::string, QString>>;
+/// None in an older file.
+[[nodiscard]] MetricDefinitions metricDefinitions(RunStore& store);
+[[nodiscard]] QString definitionOf(const std::string& metric, const MetricDefinitions& definitions);
+
+/// `name` is a metric or the stem of one per head, see CurveKey.
+[[nodiscard]] MetricCard metricCard(const std::string& name,
+                                    const MetricDefinitions& definitions = {});
 
 }  // namespace vitrine::ui

@@ -35,7 +35,7 @@ PageFactory monitorPageFactory() {
 MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     : Page(parent),
       workbench_(workbench),
-      cache_(workbench.store()),
+      reader_(workbench.store().file()),
       alerts_(AlertDesk::of(workbench)) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
@@ -43,8 +43,6 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   cache_.setLimit(static_cast<std::size_t>(
                       std::max(16, setting(QStringLiteral("monitor/cache_mb"), 512).toInt()))
                   << 20);
-  databaseUuid_ = databaseUuid(workbench.store());
-  notes_ = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
 
   canvas_ = new QWidget;
   canvas_->setProperty("role", "canvas");
@@ -140,13 +138,17 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   });
   connect(&alerts_, &AlertDesk::raised, strip_,
           [this](const QString& sentence) { strip_->showAlert(sentence); });
+  connect(&reader_, &Background::failed, this, [this](const QString& sentence) {
+    isFailing_ = true;
+    workbench_.say(sentence);
+  });
   connect(scroll_->verticalScrollBar(), &QScrollBar::valueChanged, &catchUp_,
           qOverload<>(&QTimer::start));
   showRuns();
 }
 
 PlotCard* MonitorPage::makeCard(const std::string& metric) {
-  auto* card = new PlotCard(metric, metricCard(metric, &workbench_.store()), canvas_);
+  auto* card = new PlotCard(metric, metricCard(metric, definitions_), canvas_);
   CurvePlot& plot = card->plot();
   card->setSettings(settings_);
   card->isStale = true;
@@ -165,6 +167,8 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   });
   connect(&plot, &CurvePlot::rangeChosen, this, [this, &plot](double from, double to) {
     // Somebody looks closer: new points must not move the picture any more.
+    isFitWanted_ = false;
+    ranges_ = nullptr;
     setFollowing(false);
     if (isZoomShared_) {
       for (PlotCard* other : cards_) {
@@ -238,28 +242,31 @@ void MonitorPage::showCurrent() {
 }
 
 void MonitorPage::showRuns() {
-  seen_.clear();
   showCurrent();
   measured_ = measured();
   rebuild();
+  ranges_ = nullptr;
   for (PlotCard* card : cards_) {
     card->isStale = true;
-    if (!isVisible() || card->isOnScreen()) readCard(*card, workbench_.selection().runs());
     giveCurves(*card);
   }
   fillEmpty();
   fitAll();
   tidyCache();
-  catchUp_.start();
+  readAnew();
+}
+
+CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
+  return {run, card.metric(), settings_.x == XAxis::Metric ? settings_.xMetric : std::string()};
 }
 
 void MonitorPage::giveCurves(PlotCard& card) {
   std::vector<PlottedCurve> curves;
-  bool hasPoints = false;
+  bool hasPoints = false, isKnown = true;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    const CurveSeries& series = settings_.x == XAxis::Metric
-                                    ? cache_.curveOver(id, card.metric(), settings_.xMetric)
-                                    : cache_.curve(id, card.metric());
+    const CurveKey key = keyOf(id, card);
+    const CurveSeries& series = cache_.curve(key);
+    isKnown = isKnown && cache_.isKnown(key);
     if (series.size() == 0) continue;
     hasPoints = true;
     const RunRow* row = workbench_.run(id);
@@ -267,7 +274,9 @@ void MonitorPage::giveCurves(PlotCard& card) {
         {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
   }
   QString hint;
-  if (!hasPoints && settings_.x == XAxis::Metric) {
+  if (!hasPoints && !isKnown) {
+    hint = tr("Reading\u2026");
+  } else if (!hasPoints && settings_.x == XAxis::Metric) {
     hint = tr("No values over %1.\nThe selected runs have not measured both.")
                .arg(QString::fromStdString(settings_.xMetric));
   } else if (!hasPoints) {
@@ -279,20 +288,128 @@ void MonitorPage::giveCurves(PlotCard& card) {
   card.setLegend(curves, !workbench_.isRunListVisible());
 }
 
-// Reads what these runs have gained of one metric; true if a curve changed.
-bool MonitorPage::readCard(PlotCard& card, const std::vector<std::int64_t>& runs) {
-  bool isChanged = false;
-  try {
-    for (const std::int64_t id : runs) {
-      isChanged = cache_.update(id, card.metric()) || isChanged;
-      if (settings_.x == XAxis::Metric)
-        isChanged = cache_.update(id, settings_.xMetric) || isChanged;
-      if (settings_.x == XAxis::Wall) cache_.learnSegments(id, card.metric());
-    }
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+bool MonitorPage::isWanted(const PlotCard& card) const {
+  return isSettling_ || (isVisible() && card.isOnScreen());
+}
+
+bool MonitorPage::isUpToDate(const CurveKey& key) const {
+  if (settings_.x == XAxis::Wall && !cache_.hasStarts(key)) return false;
+  if (cache_.isRead(key, version_)) return true;
+  // A run that has ended is read once more after it did, and then never.
+  const auto found = workbench_.runs().find(key.run);
+  return found != workbench_.runs().end() && !isAlive(found->second.state) &&
+         cache_.isRead(key, 1, found->second.changeSequence);
+}
+
+void MonitorPage::read() {
+  if (reader_.isBusy() || isFailing_ || (!isVisible() && !isSettling_)) return;
+  MonitorAsk ask;
+  ask.isDatabaseAsked = !hasDatabase_;
+  const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
+  std::map<std::int64_t, std::int64_t> sequences;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    sequences[id] = row == nullptr ? 0 : row->changeSequence;
+    const auto known = names_.find(id);
+    const bool isLive = row != nullptr && isAlive(row->state);
+    if (known == names_.end() ||
+        (isLive ? (areNamesOld || isSettling_) && known->second.version < version_
+                : known->second.changeSequence != sequences[id]))
+      ask.namesOf.push_back(id);
   }
-  return isChanged;
+  for (PlotCard* card : cards_) {
+    if (!isWanted(*card)) continue;
+    for (const auto& [id, sequence] : sequences) {
+      const CurveKey key = keyOf(id, *card);
+      if (isUpToDate(key)) continue;
+      CurveAsk curve = cache_.ask(key);
+      curve.smoothing = card->plot().settings().smoothing;
+      curve.isStartAsked = settings_.x == XAxis::Wall;
+      ask.curves.push_back(std::move(curve));
+    }
+  }
+  if (!ask.namesOf.empty()) sinceMeasured_.restart();
+  if (ask.curves.empty() && ask.namesOf.empty() && !ask.isDatabaseAsked) return showRead();
+  reader_.run([this, ask = std::move(ask), version = version_, sequences](
+                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
+    return [this, answer, version, sequences] {
+      for (auto& [id, names] : answer->names)
+        names_[id] = {std::move(names), version, sequences.at(id)};
+      for (CurveAnswer& curve : answer->curves) {
+        curve.version = version;
+        const auto known = sequences.find(curve.key.run);
+        curve.changeSequence = known == sequences.end() ? 0 : known->second;
+      }
+      take(*answer);
+    };
+  });
+}
+
+void MonitorPage::readAnew() {
+  reader_.cancel();
+  isFailing_ = false;
+  read();
+}
+
+void MonitorPage::take(MonitorAnswer& answer) {
+  if (answer.hasDatabase) {
+    hasDatabase_ = true;
+    databaseUuid_ = answer.databaseUuid;
+    definitions_ = std::move(answer.definitions);
+    for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), definitions_));
+    // What was noted before this was known comes after what is stored.
+    auto stored = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
+    const bool hasOwn = !notes_.empty();
+    notes_.insert(notes_.begin(), stored.begin(), stored.end());
+    if (hasOwn) storeNotes();
+    for (PlotCard* card : cards_) giveNotes(*card);
+  }
+  std::set<CurveKey> changed;
+  QString failure = QString::fromStdString(answer.failure);
+  for (CurveAnswer& curve : answer.curves) {
+    if (!curve.failure.empty()) failure = QString::fromStdString(curve.failure);
+    const CurveKey key = curve.key;
+    if (cache_.take(std::move(curve))) changed.insert(key);
+  }
+  if (!failure.isEmpty()) {
+    isFailing_ = true;
+    workbench_.say(failure);
+  }
+  if (std::set<std::string> now = measured(); now != measured_) {
+    measured_ = std::move(now);
+    rebuild();
+  }
+  for (PlotCard* card : cards_) {
+    bool isChanged = false, isComplete = true;
+    for (const std::int64_t id : workbench_.selection().runs()) {
+      isChanged = isChanged || changed.contains(keyOf(id, *card));
+      isComplete = isComplete && isUpToDate(keyOf(id, *card));
+    }
+    if (!isWanted(*card)) {
+      card->isStale = card->isStale || isChanged || !isComplete;
+    } else if (isChanged || (card->isStale && isComplete)) {
+      refreshCard(*card);
+    }
+  }
+  tidyCache();
+  // What was left over, and what came into sight meanwhile.
+  QMetaObject::invokeMethod(this, &MonitorPage::read, Qt::QueuedConnection);
+}
+
+// Everything wanted is there: the cards agree on the range that holds all of it.
+void MonitorPage::showRead() {
+  for (PlotCard* card : cards_)
+    if (card->isStale && isWanted(*card)) refreshCard(*card);
+  double from = 0, to = 0;
+  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
+    for (PlotCard* card : cards_) {
+      const QCPRange shown = card->plot().xAxis->range();
+      if (isWanted(*card) && (shown.lower != from || shown.upper != to))
+        card->plot().showRange(from, to);
+    }
+  }
+  isFitWanted_ = false;
 }
 
 void MonitorPage::later() {
@@ -304,51 +421,23 @@ void MonitorPage::later() {
 void MonitorPage::refreshNow() {
   sinceRefresh_.restart();
   if (!isVisible()) return;
-  std::vector<std::int64_t> fresh;
-  for (const std::int64_t id : workbench_.selection().runs()) {
-    const RunRow* row = workbench_.run(id);
-    const bool isLive = row != nullptr && isAlive(row->state);
-    const std::int64_t sequence = row == nullptr ? 0 : row->changeSequence;
-    const auto last = seen_.find(id);
-    if (!isLive && last != seen_.end() && last->second == sequence) continue;
-    fresh.push_back(id);
-    // A run that has just ended is read once more.
-    if (!isLive) seen_[id] = sequence;
-  }
-  if (fresh.empty()) return;
-  if (!sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs) {
-    sinceMeasured_.restart();
-    std::set<std::string> now = measured();
-    if (now != measured_) {
-      measured_ = std::move(now);
-      rebuild();
-    }
-  }
+  ++version_;
+  isFailing_ = false;
   for (PlotCard* card : cards_) {
-    if (!card->isOnScreen()) {
-      card->isStale = true;
-      continue;
-    }
-    if (readCard(*card, fresh) || card->isStale) refreshCard(*card);
+    if (isWanted(*card)) continue;
+    for (const std::int64_t id : workbench_.selection().runs())
+      card->isStale = card->isStale || !isUpToDate(keyOf(id, *card));
   }
-  tidyCache();
+  read();
 }
 
-void MonitorPage::catchUp() {
-  if (!isVisible()) return;
-  for (PlotCard* card : cards_) {
-    if (!card->isStale || !card->isOnScreen()) continue;
-    readCard(*card, workbench_.selection().runs());
-    refreshCard(*card);
-  }
-  tidyCache();
-}
+void MonitorPage::catchUp() { read(); }
 
 void MonitorPage::refreshCard(PlotCard& card) {
   card.isStale = false;
   giveCurves(card);
   double from = 0, to = 0;
-  if (isFollowing_ && extent(from, to)) {
+  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
     card.plot().showRange(from, to);
   } else {
     card.plot().refresh();
@@ -357,11 +446,9 @@ void MonitorPage::refreshCard(PlotCard& card) {
 
 void MonitorPage::tidyCache() {
   if (cache_.bytes() > cache_.limit()) {
-    std::set<CurveCache::Key> shown;
-    for (const std::int64_t id : workbench_.selection().runs()) {
-      for (const PlotCard* card : cards_) shown.insert({id, card->metric()});
-      if (settings_.x == XAxis::Metric) shown.insert({id, settings_.xMetric});
-    }
+    std::set<CurveKey> shown;
+    for (const std::int64_t id : workbench_.selection().runs())
+      for (const PlotCard* card : cards_) shown.insert(keyOf(id, *card));
     cache_.trim(shown);
   }
   metricsAction_->setToolTip(
@@ -398,6 +485,7 @@ bool MonitorPage::extent(double& from, double& to) const {
 void MonitorPage::fitAll() {
   double from = 0, to = 1;
   if (!extent(from, to)) to = 1;
+  isFitWanted_ = true;  // also by what is still to be read
   for (PlotCard* card : cards_) card->plot().fit(from, to);
 }
 
@@ -438,11 +526,18 @@ void MonitorPage::stepCursor(int direction) {
 void MonitorPage::settle() {
   timer_.stop();
   catchUp_.stop();
-  measured_ = measured();
-  rebuild();
+  ++version_;
+  isFailing_ = false;
+  isSettling_ = true;
+  layout()->activate();
+  // What is read may make new cards, whose curves are wanted too.
+  do {
+    reader_.settle();
+    read();
+  } while (reader_.isBusy());
+  isSettling_ = false;
   layout()->activate();
   for (PlotCard* card : cards_) {
-    readCard(*card, workbench_.selection().runs());
     giveCurves(*card);
     card->isStale = false;
   }
@@ -450,6 +545,7 @@ void MonitorPage::settle() {
   fillEmpty();
   if (isFollowing_) {
     fitAll();
+    isFitWanted_ = false;
   } else {
     for (PlotCard* card : cards_) card->plot().refresh();
   }

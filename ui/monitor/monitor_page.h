@@ -21,6 +21,7 @@
 #include "ui/monitor/log_panel.h"
 #include "ui/monitor/plot_card.h"
 #include "ui/monitor/run_strip.h"
+#include "ui/shell/background.h"
 #include "ui/shell/page.h"
 
 namespace vitrine::ui {
@@ -44,6 +45,8 @@ class MonitorPage : public Page {
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
+  /// Whether something is asked for that is not shown yet.
+  [[nodiscard]] bool isReading() const { return reader_.isBusy(); }
   /// All that exist, in order: the pinned ones, then those of the open groups.
   [[nodiscard]] const std::vector<PlotCard*>& cards() const { return cards_; }
   [[nodiscard]] PlotCard* card(const std::string& metric) const;
@@ -91,7 +94,7 @@ class MonitorPage : public Page {
   PlotCard* makeCard(const std::string& metric);
   /// Sections and cards for what the selected runs have measured.
   void rebuild();
-  [[nodiscard]] std::set<std::string> measured();
+  [[nodiscard]] std::set<std::string> measured() const;
   [[nodiscard]] bool isFound(const std::string& metric) const;
   void arrange();
   void arrangeSection(Section& section, bool isFirst);
@@ -103,7 +106,18 @@ class MonitorPage : public Page {
   void refreshCard(PlotCard& card);
   /// Reads and draws the cards that came into sight.
   void catchUp();
-  bool readCard(PlotCard& card, const std::vector<std::int64_t>& runs);
+  [[nodiscard]] CurveKey keyOf(std::int64_t run, const PlotCard& card) const;
+  /// Cards whose curves are wanted now: those in sight, or all while the page settles.
+  [[nodiscard]] bool isWanted(const PlotCard& card) const;
+  /// Whether nothing newer than the version of now is to be read of a curve.
+  [[nodiscard]] bool isUpToDate(const CurveKey& key) const;
+  /// Asks for what is wanted and not there, off the window's thread; what is asked already goes on.
+  void read();
+  /// The same for other runs or another axis: what is asked is dropped.
+  void readAnew();
+  void take(MonitorAnswer& answer);
+  void showRead();
+  void applyRanges(PlotCard& card);
   void tidyCache();
   void fillAxisMenu();
   void fillMetricMenu();
@@ -124,7 +138,20 @@ class MonitorPage : public Page {
 
   Workbench& workbench_;
   CurveCache cache_;
-  AlertDesk& alerts_;  ///< of the workbench: it goes on when the page is not there
+  Background reader_;
+  bool isSettling_ = false;   ///< all cards are wanted
+  bool isFitWanted_ = false;  ///< what is read next is to be seen whole
+  bool isFailing_ = false;  ///< the last answer was a failure: not asked again before there is news
+  std::int64_t version_ = 1;  ///< of the database, as this page counts: raised by refreshNow()
+  struct Names {
+    std::vector<std::string> metrics;
+    std::int64_t version = 0, changeSequence = 0;  ///< of database and run when they were asked for
+  };
+  std::map<std::int64_t, Names> names_;  ///< by run
+  MetricDefinitions definitions_;
+  bool hasDatabase_ = false;  ///< uuid, notes and definitions are there
+  Json ranges_;               ///< of a view, for cards that are still to be made
+  AlertDesk& alerts_;         ///< of the workbench: it goes on when the page is not there
   PlotSettings settings_;
   bool isFollowing_ = true, isZoomShared_ = true, isSetting_ = false;
   std::vector<PlotCard*> cards_;
@@ -136,8 +163,6 @@ class MonitorPage : public Page {
   std::vector<CurveNote> notes_;
   std::string databaseUuid_;
   std::string focused_;  ///< metric of the card that had the focus last; "" for none
-  /// run -> changeSequence at the last read while it was not alive
-  std::map<std::int64_t, std::int64_t> seen_;
   std::optional<double> cursor_;
 
   QStackedWidget* stack_;

@@ -25,17 +25,15 @@ QString groupOf(const std::string& metric) {
 }
 
 // The heads of a layer are one curve, their mean.
-std::set<std::string> MonitorPage::measured() {
+std::set<std::string> MonitorPage::measured() const {
   std::set<std::string> stems;
-  try {
-    for (const std::int64_t id : workbench_.selection().runs()) {
-      for (const std::string& name : workbench_.store().metricNames(id)) {
-        const auto head = name.rfind("/head");
-        stems.insert(head == std::string::npos ? name : name.substr(0, head));
-      }
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const auto known = names_.find(id);
+    if (known == names_.end()) continue;
+    for (const std::string& name : known->second.metrics) {
+      const auto head = name.rfind("/head");
+      stems.insert(head == std::string::npos ? name : name.substr(0, head));
     }
-  } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
   }
   return stems;
 }
@@ -175,6 +173,7 @@ void MonitorPage::rebuild() {
     } else if (hasExtent) {
       card->plot().showRange(from, to);
     }
+    applyRanges(*card);
   }
   catchUp_.start();
 }

@@ -228,14 +228,10 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   for (PlotCard* card : cards_) card->setSettings(settings_);
   if (isAxisChanged) {
     for (PlotCard* card : cards_) {
-      if (isVisible() && !card->isOnScreen()) {
-        card->plot().setCurves({});  // read when it is seen again
-        card->isStale = true;
-        continue;
-      }
-      readCard(*card, workbench_.selection().runs());
+      card->isStale = true;
       giveCurves(*card);
     }
+    readAnew();
   }
   if (isRefitted) return fitAll();
   for (PlotCard* card : cards_) card->plot().refresh();

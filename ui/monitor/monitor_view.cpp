@@ -179,26 +179,32 @@ void MonitorPage::setViewState(const Json& state) {
   focused_ = viewTextOf(state, "card");
   rebuild();
   setSettings(changed);
-  for (PlotCard* card : cards_) {
-    readCard(*card, workbench_.selection().runs());
-    giveCurves(*card);
-    card->isStale = false;
-  }
   const bool isFollowing = viewBoolOf(state, "follow", isFollowing_);
   setFollowing(isFollowing);
-  fitAll();
-  if (const auto ranges = state.find("ranges"); ranges != state.end() && ranges->is_object()) {
-    for (PlotCard* card : cards_) {
-      const auto range = ranges->find(card->metric());
-      if (range == ranges->end() || !range->is_object()) continue;
-      double low = 0, high = 0;
-      if (const auto x = range->find("x");
-          x != range->end() && !isFollowing && viewPairOf(*x, low, high))
-        card->plot().showRange(low, high);
-      if (const auto y = range->find("y"); y != range->end() && viewPairOf(*y, low, high))
-        card->plot().chooseY(low, high);
-    }
+  for (PlotCard* card : cards_) {
+    giveCurves(*card);
+    card->isStale = true;
   }
+  fitAll();
+  ranges_ = nullptr;
+  if (const auto ranges = state.find("ranges"); ranges != state.end() && ranges->is_object()) {
+    ranges_ = *ranges;
+    if (!isFollowing && !ranges_.empty()) isFitWanted_ = false;
+  }
+  for (PlotCard* card : cards_) applyRanges(*card);
+  readAnew();
+}
+
+void MonitorPage::applyRanges(PlotCard& card) {
+  if (!ranges_.is_object()) return;
+  const auto range = ranges_.find(card.metric());
+  if (range == ranges_.end() || !range->is_object()) return;
+  double low = 0, high = 0;
+  if (const auto x = range->find("x");
+      x != range->end() && !isFollowing_ && viewPairOf(*x, low, high))
+    card.plot().showRange(low, high);
+  if (const auto y = range->find("y"); y != range->end() && viewPairOf(*y, low, high))
+    card.plot().chooseY(low, high);
 }
 
 QString MonitorPage::xTitle() const {
@@ -357,6 +363,7 @@ void MonitorPage::removeNotes(const std::string& metric) {
 }
 
 void MonitorPage::storeNotes() {
+  if (!hasDatabase_) return;  // as soon as it is known whose they are
   storeSetting(notesKey(databaseUuid_), QByteArray::fromStdString(toJson(notes_).dump()));
 }
 

@@ -49,11 +49,7 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   title_->setProperty("role", "title");
   subtitle_ = new QLabel;
   subtitle_->setProperty("role", "small");
-  const QString tip = card.definition.isEmpty()
-                          ? QString::fromStdString(metric_)
-                          : QString::fromStdString(metric_) + QLatin1Char('\n') + card.definition;
-  title_->setToolTip(tip);
-  subtitle_->setToolTip(tip);
+  setDefinition(card.definition);
   legend_ = new QLabel;
   legend_->setProperty("role", "small");
   legend_->setTextFormat(Qt::RichText);
@@ -108,6 +104,14 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   layout->addWidget(plot_, 1);
   connect(plot_, &CurvePlot::exponentChanged, this, &PlotCard::fillSubtitle);
   fillSubtitle();
+}
+
+void PlotCard::setDefinition(const QString& sentence) {
+  card_.definition = sentence;
+  QString tip = QString::fromStdString(metric_);
+  if (!sentence.isEmpty()) tip += QLatin1Char('\n') + sentence;
+  title_->setToolTip(tip);
+  subtitle_->setToolTip(tip);
 }
 
 void PlotCard::fillSubtitle() {

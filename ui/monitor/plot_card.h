@@ -19,6 +19,8 @@ class PlotCard : public QFrame {
   [[nodiscard]] const std::string& metric() const { return metric_; }
   [[nodiscard]] const MetricCard& card() const { return card_; }
   [[nodiscard]] CurvePlot& plot() { return *plot_; }
+  /// One sentence, for the tool tip.
+  void setDefinition(const QString& sentence);
   /// Some part of it is on the screen.
   [[nodiscard]] bool isOnScreen() const;
   /// Sentence in place of the curves while there are none; "" shows the curves.
@@ -34,7 +36,7 @@ class PlotCard : public QFrame {
   void setWatched(bool isWatched);
   [[nodiscard]] QToolButton& bell() { return *bell_; }
 
-  bool isStale = false;  ///< has missed a refresh while it was not on the screen
+  bool isStale = false;  ///< has not been drawn since its curves or what they are changed
 
  Q_SIGNALS:
   void pinAsked();

@@ -159,12 +159,16 @@ TEST(CurveSeries, TheValueUnderTheCursorIsRawAndNeverBeyondTheEnds) {
   EXPECT_TRUE(std::isnan(CurvePlot::valueAt(curve, XAxis::Step, 1001)));
 }
 
+bool update(CurveCache& cache, RunStore& store, std::int64_t run, const std::string& name) {
+  return cache.take(readCurve(store, cache.ask({run, name})));
+}
+
 TEST(CurveCache, AveragesTheHeadsOfALayer) {
   SampleStudio studio(SampleOptions{0, 400});
-  CurveCache cache(studio.writer);
+  CurveCache cache;
   const std::string stem = "analysis/attention_rank/rank80/layer1";
-  EXPECT_TRUE(cache.update(studio.runs[0], stem));
-  const CurveSeries& mean = cache.curve(studio.runs[0], stem);
+  EXPECT_TRUE(update(cache, studio.writer, studio.runs[0], stem));
+  const CurveSeries& mean = cache.curve({studio.runs[0], stem});
   double expected = 0;
   for (int head = 0; head < 4; ++head) {
     expected +=
@@ -172,7 +176,42 @@ TEST(CurveCache, AveragesTheHeadsOfALayer) {
         4;
   }
   EXPECT_NEAR(mean.y().front(), expected, 1e-12);
-  EXPECT_FALSE(cache.update(studio.runs[0], stem)) << "nothing new";
+  EXPECT_FALSE(update(cache, studio.writer, studio.runs[0], stem)) << "nothing new";
+}
+
+TEST(CurveCache, ReadsOnlyWhatIsNewAndAllOfItWhenARunWentBack) {
+  SampleStudio studio(SampleOptions{0, 400});
+  const std::int64_t run = studio.runs[8];
+  CurveCache cache;
+  ASSERT_TRUE(update(cache, studio.writer, run, "train/loss"));
+  const CurveSeries& series = cache.curve({run, "train/loss"});
+  const std::size_t before = series.size();
+  appendSamplePoints(studio.writer, run, 1, 8, 188, 196, 400);
+  const CurveAnswer news = readCurve(studio.writer, cache.ask({run, "train/loss"}));
+  EXPECT_EQ(news.fresh.size(), 8U);
+  EXPECT_EQ(news.whole, nullptr);
+  EXPECT_TRUE(cache.take(CurveAnswer(news)));
+  EXPECT_FALSE(cache.take(CurveAnswer(news))) << "the same news twice";
+  EXPECT_EQ(series.size(), before + 8) << "where it was";
+  CurveAsk ask = cache.ask({run, "train/loss"});
+  ask.lastSequence -= 4;  // as if a later segment had written steps that were there
+  const CurveAnswer whole = readCurve(studio.writer, ask);
+  ASSERT_NE(whole.whole, nullptr);
+  EXPECT_EQ(whole.whole->size(), before + 8);
+}
+
+TEST(CurveReader, GivesTheCurveOverAnotherMetric) {
+  SampleStudio studio(SampleOptions{0, 400});
+  const CurveKey key{studio.runs[0], "train/loss", "optimizer/learning_rate"};
+  CurveCache cache;
+  ASSERT_TRUE(cache.take(readCurve(studio.writer, cache.ask(key))));
+  CurveSeries y, x;
+  ASSERT_TRUE(y.append(studio.writer.points(key.run, key.name)));
+  ASSERT_TRUE(x.append(studio.writer.points(key.run, key.over)));
+  const CurveSeries expected = y.over(x);
+  const auto a = cache.curve(key).x(XAxis::Metric), b = expected.x(XAxis::Metric);
+  EXPECT_EQ(std::vector<double>(a.begin(), a.end()), std::vector<double>(b.begin(), b.end()));
+  EXPECT_FALSE(cache.take(readCurve(studio.writer, cache.ask(key)))) << "nothing new";
 }
 
 TEST(CompactNumber, WritesFewDigitsAndNoLocale) {

@@ -64,7 +64,7 @@ TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   PlotCard* last = open.page->cards().back();
   ASSERT_FALSE(last->isOnScreen());
   EXPECT_TRUE(last->isStale);
-  EXPECT_EQ(open.page->cache().curve(open.studio.runs[6], last->metric()).size(), 0U);
+  EXPECT_EQ(open.page->cache().curve({open.studio.runs[6], last->metric()}).size(), 0U);
   auto* scroll = open.page->findChild<QScrollArea*>();
   scroll->ensureWidgetVisible(last);
   EXPECT_TRUE(QTest::qWaitFor([&] { return !last->isStale; }, 3000));
@@ -120,6 +120,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
     PlotSettings settings = open.page->settings();
     settings.x = axis;
     open.page->setSettings(settings);
+    open.page->settle();
     const CurveSeries& series = *loss->plot().curves().front().series;
     ASSERT_EQ(series.x(axis).size(), points);
     EXPECT_TRUE(std::is_sorted(series.x(axis).begin(), series.x(axis).end()));
@@ -131,6 +132,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
   settings.x = XAxis::Metric;
   settings.xMetric = "optimizer/learning_rate";
   open.page->setSettings(settings);
+  open.page->settle();
   ASSERT_FALSE(loss->plot().curves().empty());
   const CurveSeries& over = *loss->plot().curves().front().series;
   EXPECT_TRUE(std::is_sorted(over.x(XAxis::Metric).begin(), over.x(XAxis::Metric).end()));
@@ -510,16 +512,16 @@ TEST(Alerts, AreReadBackAsTheyWereWritten) {
 
 TEST(CurveCacheLimit, DropsWhatIsNotShownAndKeepsWhatIs) {
   SampleStudio studio(SampleOptions{0, 2000});
-  CurveCache cache(studio.writer);
+  CurveCache cache;
   for (const std::int64_t run : {studio.runs[0], studio.runs[1]})
-    (void)cache.update(run, "train/loss");
+    (void)cache.take(readCurve(studio.writer, cache.ask({run, "train/loss"})));
   const std::size_t both = cache.bytes();
   ASSERT_GT(both, 0U);
   cache.setLimit(both - 1);
   cache.trim({{studio.runs[0], "train/loss"}});
   EXPECT_LT(cache.bytes(), both);
-  EXPECT_GT(cache.curve(studio.runs[0], "train/loss").size(), 0U);
-  EXPECT_EQ(cache.curve(studio.runs[1], "train/loss").size(), 0U);
+  EXPECT_GT(cache.curve({studio.runs[0], "train/loss"}).size(), 0U);
+  EXPECT_EQ(cache.curve({studio.runs[1], "train/loss"}).size(), 0U);
 }
 
 TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {

@@ -1,0 +1,120 @@
+// What the Monitor reads, and on which thread: counted with SQLite's own trace of every statement.
+#include <sqlite3.h>
+
+#include <QTest>
+#include <atomic>
+#include <thread>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/monitor/monitor_page.h"
+
+namespace vitrine::ui {
+namespace {
+
+std::thread::id countedThread;
+std::atomic<int> countedStatements{0}, otherStatements{0};
+
+int onStatement(unsigned /*kind*/, void* /*context*/, void* /*statement*/, void* /*text*/) {
+  ++(std::this_thread::get_id() == countedThread ? countedStatements : otherStatements);
+  return 0;
+}
+
+int traceConnection(sqlite3* database, char** /*error*/, const sqlite3_api_routines* /*api*/) {
+  return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, onStatement, nullptr);
+}
+
+/// Counts the statements of all connections that are opened while it lives.
+struct StatementCount {
+  StatementCount() {
+    countedThread = std::this_thread::get_id();
+    sqlite3_auto_extension(reinterpret_cast<void (*)()>(traceConnection));
+  }
+  ~StatementCount() { sqlite3_reset_auto_extension(); }
+  /// Statements of this thread since the last call.
+  static int here() { return countedStatements.exchange(0); }
+  static int elsewhere() { return otherStatements.exchange(0); }
+};
+
+bool areShown(MonitorPage& page, std::size_t curves) {
+  if (page.cards().empty() || page.isReading()) return false;
+  for (PlotCard* card : page.cards())
+    if (card->plot().curves().size() != curves) return false;
+  return true;
+}
+
+TEST(MonitorReading, AsksTheStoreNothingOnTheThreadOfTheWindow) {
+  const StatementCount count;
+  SampleStudio studio(SampleOptions{0, 1500});
+  EXPECT_GT(StatementCount::here(), 0) << "opening and filling is counted";
+  studio.workbench.selection().setRuns({studio.runs[6], studio.runs[7], studio.runs[8]},
+                                       studio.runs[8]);
+  MonitorPage page(studio.workbench);
+  page.resize(1000, 700);
+  page.show();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 3); }, 20'000));
+  EXPECT_EQ(StatementCount::here(), 0) << "of opening the page";
+  EXPECT_GT(StatementCount::elsewhere(), 0);
+
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 2); }, 20'000));
+  for (const XAxis axis : {XAxis::Wall, XAxis::Metric, XAxis::Step}) {
+    PlotSettings settings = page.settings();
+    settings.x = axis;
+    settings.xMetric = axis == XAxis::Metric ? "optimizer/learning_rate" : "";
+    page.setSettings(settings);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !page.isReading(); }, 20'000));
+  }
+  for (const QString& group : page.groups()) page.setGroupOpen(group, true);
+  page.settle();
+  EXPECT_EQ(StatementCount::here(), 0) << "of runs, axes and groups";
+}
+
+TEST(MonitorReading, OfLiveDataAsksNothingOnTheThreadOfTheWindowEither) {
+  const StatementCount count;
+  SampleStudio studio(SampleOptions{0, 1500});
+  studio.workbench.selection().setRuns({studio.runs[8]}, studio.runs[8]);
+  MonitorPage page(studio.workbench);
+  page.resize(1000, 700);
+  page.show();
+  page.settle();
+  const CurveSeries& series = *page.cards().front()->plot().curves().front().series;
+  const std::size_t before = series.size();
+  appendSamplePoints(studio.writer, studio.runs[8], 1, 8, 1400, 1408, 3000);
+  studio.workbench.watcher().poll();  // what the watcher asks is its own
+  (void)StatementCount::here();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return series.size() == before + 8; }, 20'000));
+  EXPECT_EQ(StatementCount::here(), 0);
+}
+
+TEST(MonitorReading, ShowsTheNewestSelectionHoweverFastItChanges) {
+  SampleStudio studio(SampleOptions{0, 3000});
+  MonitorPage page(studio.workbench);
+  page.resize(1000, 700);
+  page.show();
+  for (int turn = 0; turn < 20; ++turn) {
+    const std::int64_t run = studio.runs[static_cast<std::size_t>(turn % 3)];
+    studio.workbench.selection().setRuns({run}, run);
+    QCoreApplication::processEvents();
+  }
+  const std::int64_t last = studio.runs[19 % 3];
+  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 1); }, 20'000));
+  for (PlotCard* card : page.cards()) EXPECT_EQ(card->plot().curves().front().run, last);
+  EXPECT_FALSE(page.isReading());
+}
+
+TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
+  SampleStudio studio(SampleOptions{0, 1500});
+  studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
+  ASSERT_FALSE(isAlive(studio.workbench.run(studio.runs[0])->state));
+  MonitorPage page(studio.workbench);
+  page.resize(1000, 700);
+  page.show();
+  page.settle();
+  const std::int64_t before = page.cache().readings();
+  page.settle();
+  page.settle();
+  EXPECT_EQ(page.cache().readings(), before);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,160 @@
+#include "ui/monitor/curve_reader.h"
+
+#include <QDateTime>
+#include <algorithm>
+#include <exception>
+
+#include "core/base/error.h"
+#include "ui/figures/recipe.h"
+
+namespace vitrine::ui {
+namespace {
+
+// An answer ends with the curve that reaches so many points; each curve counts as some, for the
+// query.
+constexpr std::size_t kMostPoints = 500'000, kPointsOfAQuery = 1000;
+// More news than this are read as another curve: its means and extremes are made on this thread.
+constexpr std::size_t kMostNews = 50'000;
+
+using CurveNames = std::map<std::int64_t, std::vector<std::string>>;
+
+class CurveReading {
+ public:
+  CurveReading(RunStore& store, CurveNames& names, CurveAnswer& answer)
+      : store_(store), names_(names), answer_(answer) {}
+
+  [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& metric,
+                                                std::int64_t after) {
+    ++answer_.readings;
+    return store_.points(run, metric, after);
+  }
+  // The metric itself, or those of the heads.
+  [[nodiscard]] std::vector<std::string> sourcesOf(std::int64_t run, const std::string& name) {
+    const auto [known, isNew] = names_.try_emplace(run);
+    if (isNew) known->second = store_.metricNames(run);
+    std::vector<std::string> heads;
+    for (const std::string& metric : known->second) {
+      if (metric == name) return {metric};
+      if (metric.starts_with(name + "/head")) heads.push_back(metric);
+    }
+    return heads;
+  }
+  [[nodiscard]] CurveSeries whole(std::int64_t run, const std::vector<std::string>& sources,
+                                  const std::string& name) {
+    CurveSeries series;
+    if (sources.size() == 1 && sources.front() == name) {
+      series.append(points(run, name, 0));
+      return series;
+    }
+    std::vector<std::vector<MetricPoint>> heads;
+    for (const std::string& source : sources) heads.push_back(points(run, source, 0));
+    series.append(meanOf(heads));
+    return series;
+  }
+
+ private:
+  RunStore& store_;
+  CurveNames& names_;
+  CurveAnswer& answer_;
+};
+
+std::map<std::int64_t, double> startsOf(RunStore& store, std::int64_t run) {
+  std::map<std::int64_t, double> starts;
+  for (const SegmentRow& segment : store.segments(run)) {
+    const QDateTime at =
+        QDateTime::fromString(QString::fromStdString(segment.startedAt), Qt::ISODateWithMs);
+    if (at.isValid()) starts[segment.number] = static_cast<double>(at.toMSecsSinceEpoch()) / 1000;
+  }
+  return starts;
+}
+
+void readOver(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
+  const CurveKey& key = ask.key;
+  const auto overSources = reading.sourcesOf(key.run, key.over);
+  if (overSources.empty()) return;
+  const bool hasNews = ask.lastSequence == 0 ||
+                       !reading.points(key.run, answer.sources.back(), ask.lastSequence).empty() ||
+                       !reading.points(key.run, overSources.back(), ask.overSequence).empty();
+  if (!hasNews) return;
+  const CurveSeries other = reading.whole(key.run, overSources, key.over);
+  answer.overSequence = other.lastSequence();
+  answer.whole =
+      std::make_shared<CurveSeries>(reading.whole(key.run, answer.sources, key.name).over(other));
+}
+
+void readInSteps(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
+  const CurveKey& key = ask.key;
+  if (ask.lastSequence > 0) {
+    auto fresh = reading.points(key.run, answer.sources.back(), ask.lastSequence);
+    if (fresh.empty()) return;
+    const bool isMean = answer.sources.back() != key.name;  // a few dozen points: read whole
+    // A resumed run may have gone back to its checkpoint: what was there is superseded.
+    const bool isBack = static_cast<double>(fresh.front().step) <= ask.lastStep;
+    if (!isMean && !isBack && fresh.size() <= kMostNews) {
+      answer.fresh = std::move(fresh);
+      return;
+    }
+  }
+  auto whole = std::make_shared<CurveSeries>(reading.whole(key.run, answer.sources, key.name));
+  if (whole->size() > 0) answer.whole = std::move(whole);
+}
+
+CurveAnswer readOne(RunStore& store, const CurveAsk& ask, CurveNames& names) {
+  CurveAnswer answer;
+  answer.key = ask.key;
+  try {
+    CurveReading reading(store, names, answer);
+    answer.sources =
+        ask.sources.empty() ? reading.sourcesOf(ask.key.run, ask.key.name) : ask.sources;
+    if (answer.sources.empty()) return answer;
+    if (ask.key.over.empty()) {
+      readInSteps(reading, ask, answer);
+    } else {
+      readOver(reading, ask, answer);
+    }
+    if (ask.isStartAsked) answer.starts = startsOf(store, ask.key.run);
+    if (answer.whole) answer.whole->prepare(ask.smoothing);
+  } catch (const Error& error) {
+    answer = {};
+    answer.key = ask.key;
+    answer.failure = error.what();
+  }
+  return answer;
+}
+
+}  // namespace
+
+CurveAnswer readCurve(RunStore& store, const CurveAsk& ask) {
+  CurveNames names;
+  return readOne(store, ask, names);
+}
+
+MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
+                          const std::atomic<bool>& isStale) {
+  MonitorAnswer answer;
+  try {
+    if (ask.isDatabaseAsked) {
+      answer.databaseUuid = databaseUuid(store);
+      answer.definitions = metricDefinitions(store);
+      answer.hasDatabase = true;
+    }
+    for (const std::int64_t run : ask.namesOf) {
+      if (isStale) return answer;
+      answer.names[run] = store.metricNames(run);
+    }
+  } catch (const Error& error) {
+    answer.failure = error.what();
+    return answer;
+  }
+  CurveNames names = answer.names;
+  std::size_t read = 0;
+  for (const CurveAsk& curve : ask.curves) {
+    if (isStale || read >= kMostPoints) break;
+    answer.curves.push_back(readOne(store, curve, names));
+    const CurveAnswer& last = answer.curves.back();
+    read += kPointsOfAQuery + last.fresh.size() + (last.whole ? last.whole->size() : 0);
+  }
+  return answer;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,76 @@
+// Reads curves of the Monitor from a store, on whatever thread the store belongs to: what is asked
+// and what is answered are values.
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/store/run_store.h"
+#include "ui/monitor/curve_series.h"
+#include "ui/monitor/metric_card.h"
+
+namespace vitrine::ui {
+
+/// A curve's name is a metric ("train/loss"), or the stem of several of one clock, whose mean it
+/// is: "analysis/attention_rank/rank80/layer1" is the mean over ".../layer1/head*".
+struct CurveKey {
+  std::int64_t run = 0;
+  std::string name;
+  std::string over =
+      {};  ///< the metric on x, whose order the points have; "" for the order of steps
+  [[nodiscard]] auto operator<=>(const CurveKey&) const = default;
+};
+
+/// A curve to read, and what is known of it already.
+struct CurveAsk {
+  CurveKey key;
+  std::vector<std::string> sources;  ///< metrics it is read from; empty while they are not known
+  std::int64_t lastSequence = 0;     ///< 0: read it whole
+  double lastStep = 0;
+  std::int64_t overSequence = 0;  ///< of the metric on x
+  bool isStartAsked = false;      ///< also where the segments of the run began
+  Smoothing smoothing = {};       ///< made at once with a curve that is read whole
+};
+
+/// What is new of it: nothing, points at its end, or another curve in its place.
+struct CurveAnswer {
+  CurveKey key;
+  std::vector<std::string> sources;
+  std::shared_ptr<CurveSeries> whole;
+  std::vector<MetricPoint> fresh;
+  std::int64_t overSequence = 0;
+  std::optional<std::map<std::int64_t, double>> starts;
+  std::int64_t readings = 0;                     ///< how often the store was asked for points
+  std::string failure = {};                      ///< a sentence; then nothing else is there
+  std::int64_t version = 0, changeSequence = 0;  ///< of the database and the run when it was asked
+};
+
+/// What the page needs to know besides the curves.
+struct MonitorAsk {
+  std::vector<CurveAsk> curves;
+  std::vector<std::int64_t> namesOf;  ///< runs whose metrics are asked for
+  bool isDatabaseAsked = false;       ///< also what is the same for all runs
+};
+
+struct MonitorAnswer {
+  std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
+  std::map<std::int64_t, std::vector<std::string>> names;
+  bool hasDatabase = false;
+  std::string databaseUuid;
+  MetricDefinitions definitions;
+  std::string failure;  ///< a sentence, of the part that is not a curve
+};
+
+/// Reads names before curves, and so many curves that a page that waits sees some soon.
+[[nodiscard]] MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
+                                        const std::atomic<bool>& isStale);
+/// One curve.
+[[nodiscard]] CurveAnswer readCurve(RunStore& store, const CurveAsk& ask);
+
+}  // namespace vitrine::ui
