@@ -102,10 +102,12 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
 
 QImage Figure::image(QSizeF size, double scale) {
   QImage picture((size * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
-  picture.setDevicePixelRatio(scale);
   picture.fill(tokens().panel);
   QPainter painter(&picture);
+  painter.scale(scale, scale);  // a painter takes no device pixel ratio below one
   paint(painter, QRectF(QPointF(0, 0), size));
+  painter.end();
+  picture.setDevicePixelRatio(scale);
   return picture;
 }
 

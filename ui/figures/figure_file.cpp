@@ -187,10 +187,12 @@ QImage paperPicture(Figure& figure, const FigurePaper& asked, double pixelsPerMi
                 std::to_string(pixels.height()) +
                 " pixels is too large; choose fewer dots per inch");
   QImage image(pixels, QImage::Format_ARGB32_Premultiplied);
-  image.setDevicePixelRatio(scale);
   image.fill(tokensOf(ThemeKind::Light).panel);
   QPainter painter(&image);
+  painter.scale(scale, scale);  // a painter takes no device pixel ratio below one
   figure.paint(painter, QRectF(QPointF(0, 0), logical));
+  painter.end();
+  image.setDevicePixelRatio(scale);
   return image;
 }
 

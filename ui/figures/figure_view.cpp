@@ -5,6 +5,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
+#include <algorithm>
 
 #include "ui/figures/painting.h"
 
@@ -41,6 +42,12 @@ QSize FigureView::sizeHint() const {
 }
 QSize FigureView::minimumSizeHint() const { return {px(160), px(140)}; }
 
+double FigureView::drawnScale() const {
+  constexpr double kLeastWidth = 260, kLeastHeight = 200, kLeast = 0.4;
+  const double room = std::min(width() / kLeastWidth, height() / kLeastHeight);
+  return designScale() * std::clamp(room / designScale(), kLeast, 1.0);
+}
+
 void FigureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (!figure_) {
@@ -52,7 +59,7 @@ void FigureView::paintEvent(QPaintEvent*) {
   } else {
     const double ratio = painter.device()->devicePixelRatioF();
     if (drawn_.size() != (QSizeF(size()) * ratio).toSize() || drawn_.devicePixelRatio() != ratio) {
-      drawn_ = figure_->image(QSizeF(size()) / designScale(), ratio * designScale());
+      drawn_ = figure_->image(QSizeF(size()) / drawnScale(), ratio * drawnScale());
       drawn_.setDevicePixelRatio(ratio);
     }
     painter.drawImage(QPointF(0, 0), drawn_);
@@ -67,7 +74,7 @@ void FigureView::mousePressEvent(QMouseEvent* event) {
   // Its menu speaks of it.
   if (event->button() == Qt::RightButton) setFocus(Qt::MouseFocusReason);
   if (figure_ && event->button() == Qt::LeftButton)
-    Q_EMIT clicked(figure_->targetAt(event->position() / designScale()));
+    Q_EMIT clicked(figure_->targetAt(event->position() / drawnScale()));
   QWidget::mousePressEvent(event);
 }
 
@@ -75,7 +82,7 @@ bool FigureView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const QString text =
-        figure_ ? figure_->describeAt(QPointF(help->pos()) / designScale()) : QString();
+        figure_ ? figure_->describeAt(QPointF(help->pos()) / drawnScale()) : QString();
     if (text.isEmpty()) {
       QToolTip::hideText();
     } else {

@@ -39,6 +39,10 @@ class FigureView : public QWidget, public DescribedPlot {
   bool event(QEvent* event) override;
 
  private:
+  /// Pixels of the widget per pixel of the figure: smaller letters where there is no room, rather
+  /// than parts that lie on each other.
+  [[nodiscard]] double drawnScale() const;
+
   std::unique_ptr<Figure> figure_;
   QString emptyText_;
   QImage drawn_;  ///< what was painted last, so that an expose costs nothing

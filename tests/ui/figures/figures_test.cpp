@@ -1,5 +1,6 @@
 #include <QFontMetricsF>
 #include <QImage>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QRectF>
 #include <algorithm>
@@ -460,6 +461,35 @@ TEST(FigureView, ReadsItsFigureToAScreenReader) {
   view.setFigure(figureOf(samples::heatmap()));
   EXPECT_TRUE(view.accessibleDescription().contains(QStringLiteral("2 x 3 cells")));
   EXPECT_FALSE(view.accessibleName().isEmpty());
+}
+
+TEST(FigureView, DrawsSmallerWhereThereIsNoRoomAndIsClickedWhereItIsDrawn) {
+  FigureView view;
+  view.setFigure(figureOf(samples::imageGrid()));
+  int chosen = -1;
+  QObject::connect(&view, &FigureView::clicked, &view,
+                   [&](const FigureTarget& target) { chosen = target.image; });
+  for (const QSize size : {QSize(520, 400), QSize(130, 100)}) {
+    view.resize(size);
+    const QImage drawn = view.grab().toImage();
+    // The second image of three: the middle of what has its grey.
+    QRect second;
+    for (int y = 0; y < drawn.height(); ++y) {
+      for (int x = 0; x < drawn.width(); ++x) {
+        const QRgb pixel = drawn.pixel(x, y);
+        const bool isGrey = qRed(pixel) == qGreen(pixel) && qGreen(pixel) == qBlue(pixel);
+        if (isGrey && qRed(pixel) >= 60 && qRed(pixel) <= 63)
+          second = second.united(QRect(x, y, 1, 1));
+      }
+    }
+    ASSERT_FALSE(second.isEmpty());
+    chosen = -1;
+    const QPointF at = second.center();
+    QMouseEvent press(QEvent::MouseButtonPress, at, at, Qt::LeftButton, Qt::LeftButton,
+                      Qt::NoModifier);
+    QCoreApplication::sendEvent(&view, &press);
+    EXPECT_EQ(chosen, 1) << size.width();
+  }
 }
 
 }  // namespace
