@@ -1,5 +1,6 @@
 #include "ui/monitor/monitor_page.h"
 
+#include <QCoreApplication>
 #include <QEvent>
 #include <QScrollBar>
 #include <algorithm>
@@ -536,6 +537,8 @@ void MonitorPage::settle() {
     read();
   } while (reader_.isBusy());
   isSettling_ = false;
+  // Cards and groups that came with what was read have their places now, not with the next event.
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
   layout()->activate();
   for (PlotCard* card : cards_) {
     giveCurves(*card);

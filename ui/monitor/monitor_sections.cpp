@@ -111,6 +111,7 @@ void MonitorPage::rebuild() {
               Qt::QueuedConnection);
         });
         column_->addWidget(section.header);
+        section.header->show();  // also on a page that is there already, and at once
       }
       section.body = new QWidget;
       section.body->setProperty("role", "canvas");
