@@ -139,8 +139,8 @@ void QueuePage::pauseQueue(QueueMode mode) {
     }
     return outcome.runs.empty()
                ? tr("The queue is paused.")
-               : tr("The queue is paused; %1 at a checkpoint and first when it goes on.")
-                     .arg(counted(std::ssize(outcome.runs), tr("run pauses"), tr("runs pause")));
+               : tr("The queue is paused; %1 at a checkpoint, and first in line afterwards.")
+                     .arg(counted(std::ssize(outcome.runs), tr("run stops"), tr("runs stop")));
   });
 }
 

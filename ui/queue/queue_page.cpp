@@ -5,8 +5,10 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "core/base/sha256.h"
 #include "ui/queue/queue_delegate.h"
 #include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
@@ -18,8 +20,13 @@ namespace {
 
 constexpr int kDeviceMs = 2000;
 
-/// When a run was interrupted for which the offer was declined last.
-const QString kDeclined = QStringLiteral("queue/declined");
+/// Where is stored when a run was interrupted for which the offer was declined last. Of one
+/// database: what was declined in another one says nothing of this.
+QString declinedKey(Workbench& workbench) {
+  const std::string file = std::filesystem::absolute(workbench.store().file()).string();
+  return QStringLiteral("queue/declined/") +
+         QString::fromStdString(sha256OfText(file).substr(0, 16));
+}
 
 }  // namespace
 
@@ -160,7 +167,7 @@ QWidget* QueuePage::makeOffer() {
     for (const auto& [id, row] : workbench_.queue().view().rows) {
       if (row.state == RunState::Interrupted) last = std::max(last, row.finishedAt);
     }
-    storeSetting(kDeclined, QString::fromStdString(last));
+    storeSetting(declinedKey(workbench_), QString::fromStdString(last));
     offer_->setProperty("declined", QString::fromStdString(last));
     showOffer();
   });
@@ -227,8 +234,8 @@ void QueuePage::showQueue() {
 void QueuePage::showOffer() {
   const QueueView& queue = workbench_.queue().view();
   // What this window declined holds even where settings are not stored.
-  const QString declined =
-      std::max(setting(kDeclined, QString()).toString(), offer_->property("declined").toString());
+  const QString declined = std::max(setting(declinedKey(workbench_), QString()).toString(),
+                                    offer_->property("declined").toString());
   std::vector<std::int64_t> runs;
   bool isNews = false;
   for (const std::int64_t run : queue.resumable) {

@@ -1,6 +1,7 @@
 #include "ui/shell/studio_workbench.h"
 
 #include <QMetaObject>
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -150,7 +151,8 @@ void StudioWorkbench::take(const std::vector<RunRow>& rows) {
       // So that what was said last is not that it ended.
       say(tr("Run %1, %2, goes on from step %3.")
               .arg(row.id)
-              .arg(QString::fromStdString(row.name), count(row.step)));
+              .arg(QString::fromStdString(row.name),
+                   count(std::max<std::int64_t>(row.latestCheckpoint, 0))));
     }
     rows_[row.id] = row;
   }
