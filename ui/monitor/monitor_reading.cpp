@@ -1,0 +1,217 @@
+// What the Monitor asks for, away from the window's thread, and what becomes of the answers.
+#include <algorithm>
+
+#include "ui/monitor/monitor_page.h"
+#include "ui/monitor/monitor_parts.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kMeasuredMs = 2000;  // between two looks for metrics that are new
+
+}  // namespace
+
+CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
+  return {run, card.metric(), settings_.x == XAxis::Metric ? settings_.xMetric : std::string()};
+}
+
+void MonitorPage::giveCurves(PlotCard& card) {
+  std::vector<PlottedCurve> curves;
+  bool hasPoints = false, isKnown = true;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const CurveKey key = keyOf(id, card);
+    const CurveSeries& series = cache_.curve(key);
+    isKnown = isKnown && cache_.isKnown(key);
+    if (series.size() == 0) continue;
+    hasPoints = true;
+    const RunRow* row = workbench_.run(id);
+    curves.push_back(
+        {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
+  }
+  QString hint;
+  if (!hasPoints && !isKnown) {
+    hint = tr("Reading\u2026");
+  } else if (!hasPoints && settings_.x == XAxis::Metric) {
+    hint = tr("No values over %1.\nThe selected runs have not measured both.")
+               .arg(QString::fromStdString(settings_.xMetric));
+  } else if (!hasPoints) {
+    hint = tr("No values yet.\nThe selected runs have not measured this.");
+  }
+  card.setHint(hint);
+  card.plot().setCurves(curves);
+  giveNotes(card);
+  card.setLegend(curves, !workbench_.isRunListVisible());
+}
+
+bool MonitorPage::isWanted(const PlotCard& card) const {
+  return isSettling_ || (isVisible() && card.isOnScreen());
+}
+
+bool MonitorPage::isUpToDate(const CurveKey& key) const {
+  if (settings_.x == XAxis::Wall && !cache_.hasStarts(key)) return false;
+  if (cache_.isRead(key, version_)) return true;
+  // A run that has ended is read once more after it did, and then never.
+  const auto found = workbench_.runs().find(key.run);
+  return found != workbench_.runs().end() && !isAlive(found->second.state) &&
+         cache_.isRead(key, 1, found->second.changeSequence);
+}
+
+void MonitorPage::read() {
+  if (reader_.isBusy() || isFailing_ || (!isVisible() && !isSettling_)) return;
+  MonitorAsk ask;
+  ask.isDatabaseAsked = !hasDatabase_;
+  const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
+  std::map<std::int64_t, std::int64_t> sequences;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    sequences[id] = row == nullptr ? 0 : row->changeSequence;
+    const auto known = names_.find(id);
+    const bool isLive = row != nullptr && isAlive(row->state);
+    if (known == names_.end() ||
+        (isLive ? (areNamesOld || isSettling_) && known->second.version < version_
+                : known->second.changeSequence != sequences[id]))
+      ask.namesOf.push_back(id);
+  }
+  for (PlotCard* card : cards_) {
+    if (!isWanted(*card)) continue;
+    for (const auto& [id, sequence] : sequences) {
+      const CurveKey key = keyOf(id, *card);
+      if (isUpToDate(key)) continue;
+      CurveAsk curve = cache_.ask(key);
+      curve.smoothing = card->plot().settings().smoothing;
+      curve.isStartAsked = settings_.x == XAxis::Wall;
+      ask.curves.push_back(std::move(curve));
+    }
+  }
+  if (!ask.namesOf.empty()) sinceMeasured_.restart();
+  if (ask.curves.empty() && ask.namesOf.empty() && !ask.isDatabaseAsked) return showRead();
+  reader_.run([this, ask = std::move(ask), version = version_, sequences](
+                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
+    return [this, answer, version, sequences] {
+      for (auto& [id, names] : answer->names)
+        names_[id] = {std::move(names), version, sequences.at(id)};
+      for (CurveAnswer& curve : answer->curves) {
+        curve.version = version;
+        const auto known = sequences.find(curve.key.run);
+        curve.changeSequence = known == sequences.end() ? 0 : known->second;
+      }
+      take(*answer);
+    };
+  });
+}
+
+void MonitorPage::readAnew() {
+  reader_.cancel();
+  isFailing_ = false;
+  read();
+}
+
+void MonitorPage::take(MonitorAnswer& answer) {
+  if (answer.hasDatabase) {
+    hasDatabase_ = true;
+    databaseUuid_ = answer.databaseUuid;
+    definitions_ = std::move(answer.definitions);
+    for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), definitions_));
+    // What was noted before this was known comes after what is stored.
+    auto stored = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
+    const bool hasOwn = !notes_.empty();
+    notes_.insert(notes_.begin(), stored.begin(), stored.end());
+    if (hasOwn) storeNotes();
+    for (PlotCard* card : cards_) giveNotes(*card);
+  }
+  std::set<CurveKey> changed;
+  QString failure = QString::fromStdString(answer.failure);
+  for (CurveAnswer& curve : answer.curves) {
+    if (!curve.failure.empty()) failure = QString::fromStdString(curve.failure);
+    const CurveKey key = curve.key;
+    if (cache_.take(std::move(curve))) changed.insert(key);
+  }
+  if (!failure.isEmpty()) {
+    isFailing_ = true;
+    workbench_.say(failure);
+  }
+  if (std::set<std::string> now = measured(); now != measured_) {
+    measured_ = std::move(now);
+    rebuild();
+  }
+  for (PlotCard* card : cards_) {
+    bool isChanged = false, isComplete = true;
+    for (const std::int64_t id : workbench_.selection().runs()) {
+      isChanged = isChanged || changed.contains(keyOf(id, *card));
+      isComplete = isComplete && isUpToDate(keyOf(id, *card));
+    }
+    if (!isWanted(*card)) {
+      card->isStale = card->isStale || isChanged || !isComplete;
+    } else if (isChanged || (card->isStale && isComplete)) {
+      refreshCard(*card);
+    }
+  }
+  tidyCache();
+  // What was left over, and what came into sight meanwhile.
+  QMetaObject::invokeMethod(this, &MonitorPage::read, Qt::QueuedConnection);
+}
+
+// Everything wanted is there: the cards agree on the range that holds all of it.
+void MonitorPage::showRead() {
+  for (PlotCard* card : cards_)
+    if (card->isStale && isWanted(*card)) refreshCard(*card);
+  double from = 0, to = 0;
+  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
+    for (PlotCard* card : cards_) {
+      const QCPRange shown = card->plot().xAxis->range();
+      if (isWanted(*card) && (shown.lower != from || shown.upper != to))
+        card->plot().showRange(from, to);
+    }
+  }
+  isFitWanted_ = false;
+}
+
+void MonitorPage::later() {
+  if (!isVisible() || timer_.isActive()) return;
+  const qint64 passed = sinceRefresh_.isValid() ? sinceRefresh_.elapsed() : kRefreshMs;
+  timer_.start(static_cast<int>(std::max<qint64>(0, kRefreshMs - passed)));
+}
+
+void MonitorPage::refreshNow() {
+  sinceRefresh_.restart();
+  if (!isVisible()) return;
+  ++version_;
+  isFailing_ = false;
+  for (PlotCard* card : cards_) {
+    if (isWanted(*card)) continue;
+    for (const std::int64_t id : workbench_.selection().runs())
+      card->isStale = card->isStale || !isUpToDate(keyOf(id, *card));
+  }
+  read();
+}
+
+void MonitorPage::catchUp() { read(); }
+
+void MonitorPage::refreshCard(PlotCard& card) {
+  card.isStale = false;
+  giveCurves(card);
+  double from = 0, to = 0;
+  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
+    card.plot().showRange(from, to);
+  } else {
+    card.plot().refresh();
+  }
+}
+
+void MonitorPage::tidyCache() {
+  if (cache_.bytes() > cache_.limit()) {
+    std::set<CurveKey> shown;
+    for (const std::int64_t id : workbench_.selection().runs())
+      for (const PlotCard* card : cards_) shown.insert(keyOf(id, *card));
+    cache_.trim(shown);
+  }
+  metricsAction_->setToolTip(
+      tr("Choose the metrics that are pinned to the top.\nCurves in memory: %1 of %2 MB")
+          .arg(number(static_cast<double>(cache_.bytes()) / (1 << 20), 1),
+               count(static_cast<std::int64_t>(cache_.limit() >> 20))));
+}
+
+}  // namespace vitrine::ui
