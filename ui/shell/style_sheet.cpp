@@ -16,15 +16,17 @@ namespace {
 QString picture(const QString& name, const QColor& color, const QPainterPath& path, double width) {
   static QTemporaryDir folder(QDir::tempPath() + QStringLiteral("/vitrine-studio-XXXXXX"));
   if (!folder.isValid()) return {};
-  const QString base = folder.filePath(name + QLatin1Char('-') + color.name().mid(1));
+  const int size = px(12);  // as large as the text beside it
+  const QString base =
+      folder.filePath(QStringLiteral("%1-%2-%3").arg(name, color.name().mid(1)).arg(size));
   for (const int scale : {1, 2}) {
     const QString file = base + (scale == 2 ? QStringLiteral("@2x.png") : QStringLiteral(".png"));
     if (QFile::exists(file)) continue;
-    QImage image(12 * scale, 12 * scale, QImage::Format_ARGB32_Premultiplied);
+    QImage image(size * scale, size * scale, QImage::Format_ARGB32_Premultiplied);
     image.fill(Qt::transparent);
     QPainter painter(&image);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.scale(scale, scale);
+    painter.scale(scale * size / 12.0, scale * size / 12.0);
     painter.setPen(QPen(color, width, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.drawPath(path);
     painter.end();
@@ -82,6 +84,7 @@ QPushButton:disabled, QToolButton:disabled { color: @muted; border-color: @line;
 QPushButton[primary="true"], QToolButton[primary="true"] { background: @accent; color: @onAccent;
   border-color: @accent; font-weight: 500; }
 QPushButton[primary="true"]:focus, QToolButton[primary="true"]:focus { border-color: @text; }
+@disabledBorder
 QPushButton[primary="true"]:disabled { background: @raised; color: @muted; border-color: @line; }
 QPushButton[quiet="true"], QToolButton[quiet="true"] { background: transparent;
   border-color: transparent; padding: 2! 6!; }
@@ -212,6 +215,11 @@ QString styleSheet(const Tokens& t) {
       {QStringLiteral("ok"), t.ok.name()},
       {QStringLiteral("warn"), t.warn.name()},
       {QStringLiteral("bad"), t.bad.name()},
+      // Where all text is of one colour, what cannot be used needs another mark.
+      {QStringLiteral("disabledBorder"),
+       &t == &tokensOf(ThemeKind::HighContrast) ? QStringLiteral("QPushButton:disabled, QToolButton:disabled { "
+                                         "border-style: dashed; }")
+                        : QString()},
       {QStringLiteral("down"), picture(QStringLiteral("down"), t.muted, down, 1.5)},
       {QStringLiteral("up"), picture(QStringLiteral("up"), t.muted, up, 1.5)},
       {QStringLiteral("right"), picture(QStringLiteral("right"), t.muted, right, 1.5)},
