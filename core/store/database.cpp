@@ -354,6 +354,22 @@ void Database::begin() {
   depth_ = 1;
 }
 
+std::string Database::useLog() {
+  lock();
+  try {
+    std::string mode;
+    {
+      Statement statement = prepare("PRAGMA journal_mode = WAL");
+      if (statement.step()) mode = statement.text(0);
+    }
+    unlock();
+    return mode;
+  } catch (...) {
+    unlock();
+    throw;
+  }
+}
+
 void Database::vacuum() {
   lock();
   const auto restore = [&] {

@@ -127,6 +127,11 @@ class VITRINE_STORE_EXPORT Database {
   /// written now would be lost with it (reliability DB20)
   void checkPlace();
 
+  /// Turns the write-ahead log on, under the gate: of several that open a new file at once, SQLite
+  /// would tell all but one that it is busy, without waiting. Returns the journal mode that is on
+  /// then. Not within a transaction.
+  [[nodiscard]] std::string useLog();
+
   /// VACUUM and an empty log, under the gate. Not within a transaction.
   void vacuum();
 

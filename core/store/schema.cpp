@@ -254,8 +254,7 @@ void openSchema(Database& database, std::span<const Migration> steps) {
     backUp(database, version);
   }
   const auto useLog = [&] {
-    Statement statement = database.prepare("PRAGMA journal_mode = WAL");
-    const std::string mode = statement.step() ? statement.text(0) : "";
+    const std::string mode = database.useLog();
     if (mode != "wal") {
       throw StoreError(file + " cannot use a write-ahead log here (journal mode is '" + mode +
                        "'); keep it on a local disk");

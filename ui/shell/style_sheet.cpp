@@ -217,9 +217,10 @@ QString styleSheet(const Tokens& t) {
       {QStringLiteral("bad"), t.bad.name()},
       // Where all text is of one colour, what cannot be used needs another mark.
       {QStringLiteral("disabledBorder"),
-       &t == &tokensOf(ThemeKind::HighContrast) ? QStringLiteral("QPushButton:disabled, QToolButton:disabled { "
-                                         "border-style: dashed; }")
-                        : QString()},
+       &t == &tokensOf(ThemeKind::HighContrast)
+           ? QStringLiteral("QPushButton:disabled, QToolButton:disabled { "
+                            "border-style: dashed; }")
+           : QString()},
       {QStringLiteral("down"), picture(QStringLiteral("down"), t.muted, down, 1.5)},
       {QStringLiteral("up"), picture(QStringLiteral("up"), t.muted, up, 1.5)},
       {QStringLiteral("right"), picture(QStringLiteral("right"), t.muted, right, 1.5)},
