@@ -12,7 +12,7 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoCurveValue = std::numeric_limits<double>::quiet_NaN();
 
 double placeOf(const MetricPoint& point, CurveAxis axis) {
   switch (axis) {
@@ -159,7 +159,7 @@ std::vector<double> commonPlaces(const std::vector<const RunCurve*>& curves) {
 }
 
 std::vector<double> valuesAt(const RunCurve& curve, const std::vector<double>& places) {
-  std::vector<double> values(places.size(), kNoValue);
+  std::vector<double> values(places.size(), kNoCurveValue);
   std::size_t next = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     while (next < curve.x.size() && curve.x[next] < places[i]) ++next;
@@ -169,7 +169,7 @@ std::vector<double> valuesAt(const RunCurve& curve, const std::vector<double>& p
     } else if (next > 0) {
       const double share = (places[i] - curve.x[next - 1]) / (curve.x[next] - curve.x[next - 1]);
       values[i] = curve.y[next - 1] + share * (curve.y[next] - curve.y[next - 1]);
-      if (!std::isfinite(values[i])) values[i] = kNoValue;
+      if (!std::isfinite(values[i])) values[i] = kNoCurveValue;
     }
   }
   return values;

@@ -64,7 +64,7 @@ Json elementFrom(FieldType type, const QString& text) {
   }
 }
 
-QString plain(const Json& value) {
+QString plainFieldValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("none");
   if (value.is_string()) return QString::fromStdString(value.get<std::string>());
   if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
@@ -102,13 +102,13 @@ QString rangeText(const Field& field) {
 QString fieldText(const Field& field, const Json& value) {
   if (value.is_array()) {
     QStringList parts;
-    for (const Json& entry : value) parts << plain(entry);
+    for (const Json& entry : value) parts << plainFieldValue(entry);
     if (field.type == FieldType::Size && parts.size() == 2) {
       return parts[0] == parts[1] ? parts[0] : parts.join(QStringLiteral(" x "));
     }
     return parts.join(QStringLiteral(", "));
   }
-  return plain(value);
+  return plainFieldValue(value);
 }
 
 std::optional<Json> parseFieldText(const Field& field, const QString& text) {
@@ -248,7 +248,7 @@ void FieldEditor::setValue(const Json& value, Typing typing) {
     return;
   }
   if (list_ != nullptr) {
-    const QString text = plain(value);
+    const QString text = plainFieldValue(value);
     int index = list_->findData(text);
     if (index < 0) {  // a wrong value from the text stays visible, so that its message makes sense
       list_->addItem(text, text);

@@ -20,7 +20,7 @@ constexpr double kCellRoom = 16;    // beside the text of a cell
 constexpr double kAround = 2 * 12;  // margin of a figure
 constexpr double kHeader = 28;
 constexpr double kWideColumn = 260;
-constexpr int kMostLines = 6;
+constexpr int kMostCellLines = 6;
 constexpr std::size_t kMostWhole = 32;  // rows that a picture of its own size has
 
 /// Decimals that four significant digits of this number need.
@@ -188,7 +188,7 @@ class TableFigure final : public Figure {
     if (metrics.horizontalAdvance(text) <= room + 1) return kRowHeight;
     const QRectF needed =
         metrics.boundingRect(QRectF(0, 0, room, 1e4), wrapOf(metrics, text, room), text);
-    return std::max(kRowHeight, std::min(needed.height(), kMostLines * metrics.height()) + 10);
+    return std::max(kRowHeight, std::min(needed.height(), kMostCellLines * metrics.height()) + 10);
   }
 
   /// Of a row; the header where there is none.

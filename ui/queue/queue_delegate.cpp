@@ -8,7 +8,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr int kRunHeight = 44;
+constexpr int kQueueRunHeight = 44;
 constexpr int kSectionHeight = 28;
 
 int writeLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
@@ -38,7 +38,7 @@ void drawSection(QPainter* painter, const QRect& row, const QModelIndex& index) 
 
 QSize QueueDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
   const bool isSection = index.siblingAtColumn(0).data(QueueModel::IdRole).toLongLong() == 0;
-  return {px(60), px(isSection ? kSectionHeight : kRunHeight)};
+  return {px(60), px(isSection ? kSectionHeight : kQueueRunHeight)};
 }
 
 void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,

@@ -45,7 +45,7 @@ std::optional<QString> ofRow(const RunRow& row, const QString& key) {
   return std::nullopt;
 }
 
-QString plain(const Json& value) {
+QString plainQueryValue(const Json& value) {
   return QString::fromStdString(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
@@ -110,7 +110,7 @@ bool RunQuery::matches(const RunRow& row, const Lookup& lookup) const {
     for (const auto& [key, value] : flatten(config)) {
       const QString name = QString::fromStdString(key);
       if (name != condition.key && !name.endsWith(QLatin1Char('.') + condition.key)) continue;
-      if (compare(condition.comparison, plain(value), condition.value)) {
+      if (compare(condition.comparison, plainQueryValue(value), condition.value)) {
         holds = true;
         break;
       }

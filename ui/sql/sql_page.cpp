@@ -35,7 +35,7 @@ const QString kTextKey = QStringLiteral("sql/text");
 
 enum ResultPlace { ShownTable, ShownChart, ShownEmpty, ShownFailure, ShownBusy };
 
-constexpr int kBusyAfterMs = 200;
+constexpr int kQueryBusyAfterMs = 200;
 constexpr int kStoreAfterMs = 2'000;
 
 }  // namespace
@@ -107,7 +107,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
       tr("The rows of a statement appear here. Write one and press Ctrl+Return, or open a saved "
          "query from the list on the left."));
 
-  busyTimer_.setInterval(kBusyAfterMs);
+  busyTimer_.setInterval(kQueryBusyAfterMs);
   connect(&busyTimer_, &QTimer::timeout, this, &SqlPage::showBusy);
   storeTimer_.setSingleShot(true);
   storeTimer_.setInterval(kStoreAfterMs);
@@ -420,7 +420,7 @@ void SqlPage::showFailure(const QString& sentence, std::optional<SqlRange> place
 }
 
 void SqlPage::showBusy() {
-  busyTimer_.setInterval(kBusyAfterMs);
+  busyTimer_.setInterval(kQueryBusyAfterMs);
   if (!runner_.isBusy()) return;
   busyText_->setText(tr("The statement runs: %1\u202fs").arg(running_.elapsed() / 1000));
   summary_->setText(tr("running"));
