@@ -1,6 +1,7 @@
 #include "app/vitrine/serve_session.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
+#include "core/jobs/order.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
 #include "core/store/mirror.h"
@@ -44,19 +46,6 @@ std::string kindOf(int exitCode) {
     default:
       return "failed";
   }
-}
-
-const std::vector<std::string> kOperations{"hello",   "describe", "query", "watch", "copy",  "log",
-                                           "enqueue", "request",  "order", "edit",  "cancel"};
-
-std::string namesOf(const std::vector<std::string>& list) {
-  std::string names;
-  for (const std::string& name : list) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
-
-std::int64_t schemaOf(RunStore& store) {
-  return store.query("PRAGMA user_version").rows.at(0).at(0).get<std::int64_t>();
 }
 
 Json rowOf(const RunRow& run) {
@@ -164,6 +153,31 @@ ServeSession::~ServeSession() {
   lanes_.clear();
 }
 
+std::span<const ServeSession::Operation> ServeSession::operations() {
+  static constexpr std::array<Operation, 12> kOperations{{
+      {"hello", "", &ServeSession::hello},
+      {"describe", "describe", &ServeSession::describe},
+      {"query", "query", &ServeSession::query},
+      {"watch", "watch", &ServeSession::watch},
+      {"copy", "copy", &ServeSession::copy},
+      {"log", "copy", &ServeSession::log},
+      {"devices", "devices", &ServeSession::devices},
+      {"enqueue", "change", &ServeSession::enqueue},
+      {"request", "change", &ServeSession::request},
+      {"order", "order", &ServeSession::order},
+      {"edit", "order", &ServeSession::edit},
+      {"cancel", "", &ServeSession::cancel},
+  }};
+  return kOperations;
+}
+
+const ServeSession::Operation* ServeSession::operation(const std::string& name) {
+  for (const Operation& each : operations()) {
+    if (name == each.name) return &each;
+  }
+  return nullptr;
+}
+
 bool ServeSession::take(const Json& request) {
   const auto id = request.find("id");
   if (id == request.end() || !(id->is_number_integer() || id->is_string())) {
@@ -182,18 +196,16 @@ bool ServeSession::take(const Json& request) {
       fail(task.id, "protocol", "the first request is 'hello'");
     return isGreeted_;
   }
-  static const std::map<std::string, std::string> kLanes{
-      {"describe", "describe"}, {"query", "query"},    {"watch", "watch"}, {"enqueue", "change"},
-      {"request", "change"},    {"order", "order"},    {"edit", "order"},  {"copy", "copy"},
-      {"log", "copy"},          {"devices", "devices"}};
-  const auto lane = kLanes.find(task.op);
-  if (task.op == "hello" || task.op == "cancel") {
-    work(task);
+  const Operation* known = operation(task.op);
+  if (known == nullptr) {
+    std::string names;
+    for (const Operation& each : operations())
+      names += (names.empty() ? "" : ", ") + std::string(each.name);
+    fail(task.id, "protocol", "there is no operation '" + task.op + "'; there are " + names);
     return true;
   }
-  if (lane == kLanes.end()) {
-    fail(task.id, "protocol",
-         "there is no operation '" + task.op + "'; there are " + namesOf(kOperations));
+  if (*known->lane == '\0') {
+    work(task);
     return true;
   }
   {
@@ -210,7 +222,7 @@ bool ServeSession::take(const Json& request) {
     if (task.op == "watch" && watching_) watching_->store(true);
     if (task.op == "watch") watching_ = task.isCancelled;
   }
-  for (const Json& old : lanes_.at(lane->second)->add(std::move(task)))
+  for (const Json& old : lanes_.at(known->lane)->add(std::move(task)))
     fail(old, "replaced", "a newer request of the same kind took its place");
   return true;
 }
@@ -218,18 +230,7 @@ bool ServeSession::take(const Json& request) {
 void ServeSession::work(const Task& task) {
   try {
     if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
-    if (task.op == "hello") return hello(task);
-    if (task.op == "cancel") return cancel(task);
-    if (task.op == "describe") return describe(task);
-    if (task.op == "query") return query(task);
-    if (task.op == "watch") return watch(task);
-    if (task.op == "enqueue") return enqueue(task);
-    if (task.op == "copy") return copy(task);
-    if (task.op == "log") return log(task);
-    if (task.op == "order") return order(task);
-    if (task.op == "edit") return edit(task);
-    if (task.op == "devices") return devices(task);
-    return this->request(task);
+    (this->*operation(task.op)->act)(task);
   } catch (const BadRequest& problem) {
     fail(task.id, "protocol", problem.what());
   } catch (const Error& problem) {
@@ -250,6 +251,8 @@ void ServeSession::hello(const Task& task) {
   }
   RunStore store(database_);
   Json uuid = store.query("SELECT value FROM meta WHERE key = 'uuid'").rows.at(0).at(0);
+  Json names = Json::array();
+  for (const Operation& each : operations()) names.push_back(each.name);
   const Worker self = thisWorker();
   isGreeted_ = true;
   answer(task, {{"protocol", kProtocol},
@@ -257,11 +260,11 @@ void ServeSession::hello(const Task& task) {
                 {"host", self.host},
                 {"pid", self.pid},
                 {"largest_frame", kLargestFrame},
-                {"operations", kOperations},
+                {"operations", std::move(names)},
                 {"database",
                  {{"file", std::filesystem::absolute(database_).string()},
                   {"uuid", std::move(uuid)},
-                  {"schema", schemaOf(store)},
+                  {"schema", store.info().at("schema_version")},
                   {"change", store.lastChange()}}}});
 }
 
@@ -381,20 +384,15 @@ void ServeSession::request(const Task& task) {
   store.reapLostRuns();
   JobQueue queue(store);
   (void)store.run(id);
-  if (what == "stop") {
-    stopRun(store, id);
-  } else if (what == "pause") {
-    pauseRun(store, id);
-    queue.remove(id);
+  if (what == "stop" || what == "pause" || what == "delete") {
+    carryOut(orderFromJson({{"what", what}, {"runs", {id}}}), store, queue);
+    if (what == "delete") return answer(task, {{"run", id}, {"state", nullptr}});
   } else if (what == "checkpoint") {
     store.setRequest(id, "checkpoint");
   } else if (what == "resume") {
     queue.enqueue(std::span(&id, 1), {},
                   flagOf(task.request, "front") ? QueueEnd::Front : QueueEnd::Back);
     attendQueue(database_, headlessProgram());
-  } else if (what == "delete") {
-    store.deleteRun(id);
-    return answer(task, {{"run", id}, {"state", nullptr}});
   } else {
     throw BadRequest("'what' has to be stop, pause, checkpoint, resume or delete, not '" + what +
                      "'");

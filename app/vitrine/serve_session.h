@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -48,6 +49,16 @@ class ServeSession {
   class Lane;
   /// Waiting tasks of the same operation are replaced by a newer one, or kept in order.
   enum class Waiting { Replaced, Kept };
+
+  /// A name, what does it, and the lane in which it waits; "" is done at once.
+  struct Operation {
+    const char* name;
+    const char* lane;
+    void (ServeSession::*act)(const Task&);
+  };
+  static std::span<const Operation> operations();
+  /// nullptr where there is none of that name.
+  static const Operation* operation(const std::string& name);
 
   void work(const Task& task);
   void hello(const Task& task);

@@ -140,6 +140,7 @@ def greet(command):
     client = Client(command)
     hello = client.ask(op="hello", protocol=1)
     check(hello["protocol"] == 1 and hello["database"]["uuid"], hello)
+    check({"copy", "log", "devices", "order", "edit", "cancel"} <= set(hello["operations"]), "all operations are named")
     return client, hello
 
 
