@@ -26,12 +26,6 @@ Json linkAnswer(std::int64_t id, const std::string& why) {
   return {{"id", id}, {"error", {{"kind", "link"}, {"message", why}}}};
 }
 
-bool isLastAnswer(const Json& answer) {
-  const auto more = answer.find("more");
-  return answer.contains("error") || more == answer.end() || !more->is_boolean() ||
-         !more->get<bool>();
-}
-
 /// The last line of what was said that is not empty.
 std::string lastLineSaid(const std::string& text) {
   const auto end = text.find_last_not_of(" \r\n\t");
@@ -56,6 +50,12 @@ void surviveBrokenPipes() {
 
 LinkError::LinkError(const std::string& message) : Error(message) {}
 LinkError::~LinkError() = default;
+
+bool isLastAnswer(const Json& answer) {
+  const auto more = answer.find("more");
+  return answer.contains("error") || more == answer.end() || !more->is_boolean() ||
+         !more->get<bool>();
+}
 
 void throwAnswered(const Json& answer) {
   const auto error = answer.find("error");
@@ -185,7 +185,6 @@ void RemoteClient::readAnswers() {
 
 void RemoteClient::end(const std::string& why) {
   std::map<std::int64_t, OnAnswer> open;
-  std::function<void()> act;
   std::string ending;
   // What it said last may still be on its way; a process that ssh left behind may keep it open.
   for (int i = 0; i < 50 && !areMessagesOver_.load(); ++i)
@@ -199,10 +198,8 @@ void RemoteClient::end(const std::string& why) {
                               : "it ended without a word";
     ending = ending_;
     open.swap(open_);
-    act = std::exchange(whenEnded_, {});
   }
   for (const auto& [id, onAnswer] : open) onAnswer(linkAnswer(id, ending));
-  if (act) act();
 }
 
 std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
@@ -259,27 +256,6 @@ std::vector<Json> RemoteClient::ask(Json request, std::chrono::milliseconds with
 void RemoteClient::stop() {
   ::kill(pid_, SIGTERM);  // it is waited for in the destructor only: the id is still its own
   ::shutdown(out_, SHUT_RDWR);
-}
-
-bool RemoteClient::hasEnded() {
-  const std::lock_guard lock(mutex_);
-  return hasEnded_;
-}
-
-std::string RemoteClient::ending() {
-  const std::lock_guard lock(mutex_);
-  return ending_;
-}
-
-void RemoteClient::whenEnded(std::function<void()> act) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!hasEnded_) {
-      whenEnded_ = std::move(act);
-      return;
-    }
-  }
-  act();
 }
 
 }  // namespace vitrine

@@ -52,11 +52,6 @@ class VITRINE_STORE_EXPORT RemoteClient {
 
   /// Ends the link at once: whoever waits hears that it is gone.
   void stop();
-  [[nodiscard]] bool hasEnded();
-  /// What the process said last before it ended, or why it cannot be understood.
-  [[nodiscard]] std::string ending();
-  /// Called once, on the client's thread.
-  void whenEnded(std::function<void()> act);
 
  private:
   void readAnswers();
@@ -72,10 +67,11 @@ class VITRINE_STORE_EXPORT RemoteClient {
   bool hasEnded_ = false;
   std::atomic<bool> areMessagesOver_{false};
   std::string said_, ending_;
-  std::function<void()> whenEnded_;
   std::thread answers_, reading_;
 };
 
+/// Whether no other answer to the same request follows.
+[[nodiscard]] VITRINE_STORE_EXPORT bool isLastAnswer(const Json& answer);
 /// Throws what an answer's `error` says; does nothing where there is none.
 VITRINE_STORE_EXPORT void throwAnswered(const Json& answer);
 

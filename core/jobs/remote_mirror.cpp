@@ -128,8 +128,7 @@ void RemoteMirror::send(Json request, OnAnswer onAnswer) {
     return;
   }
   client->send(std::move(request), [this, onAnswer = std::move(onAnswer)](const Json& answer) {
-    const auto more = answer.find("more");
-    if (more != answer.end() && more->is_boolean() && more->get<bool>()) return;
+    if (!isLastAnswer(answer)) return;
     onAnswer(answer);
     {
       const std::lock_guard lock(mutex_);
@@ -155,7 +154,7 @@ void RemoteMirror::work() {
     tell(state);
     const auto begun = Clock::now();
     try {
-      converse(*mirror_);
+      converse();
     } catch (const std::exception& problem) {
       state.sentence = withRemedy(problem.what(), place_);
     }
@@ -181,9 +180,8 @@ void RemoteMirror::work() {
   }
 }
 
-void RemoteMirror::greet(Mirror& mirror) {
+void RemoteMirror::greet() {
   auto client = std::make_shared<RemoteClient>(place_.command());
-  client->whenEnded([this] { changed_.notify_all(); });
   const auto answered = client->post({{"op", "hello"}, {"protocol", 1}}).share();
   const auto until = Clock::now() + kGreeting;
   while (answered.wait_for(50ms) != std::future_status::ready) {
@@ -201,7 +199,7 @@ void RemoteMirror::greet(Mirror& mirror) {
     throw Error(place_.host + " has Vitrine " + hello.value("vitrine", std::string("?")) +
                 ", which keeps its databases in another form; install the same version on both");
   }
-  mirror.begin(database.at("uuid").get<std::string>(), database.at("change").get<std::int64_t>());
+  mirror_->begin(database.at("uuid").get<std::string>(), database.at("change").get<std::int64_t>());
   logEnds_.clear();
   const std::lock_guard lock(mutex_);
   client_ = std::move(client);
@@ -224,10 +222,10 @@ void RemoteMirror::heard(const Json& answer) {
   changed_.notify_all();
 }
 
-void RemoteMirror::converse(Mirror& mirror) {
-  greet(mirror);
-  copyShared(mirror);
-  client_->send({{"op", "watch"}, {"after", mirror.change()}},
+void RemoteMirror::converse() {
+  greet();
+  copyShared();
+  client_->send({{"op", "watch"}, {"after", mirror_->change()}},
                 [this](const Json& answer) { heard(answer); });
   auto looked = Clock::now();
   for (;;) {
@@ -245,38 +243,38 @@ void RemoteMirror::converse(Mirror& mirror) {
       // What was heard before the end is taken: it need not be sent again.
       if (batch.change < 0 && !trouble_.empty()) throw LinkError(trouble_);
     }
-    if (batch.change >= 0) takeBatch(mirror, batch);
+    if (batch.change >= 0) takeBatch(batch);
     if (wantsLogs || Clock::now() - looked > kLogPause) {
-      copyLogs(mirror);
+      copyLogs();
       looked = Clock::now();
     }
   }
 }
 
-void RemoteMirror::takeBatch(Mirror& mirror, const Batch& batch) {
-  copyShared(mirror);
+void RemoteMirror::takeBatch(const Batch& batch) {
+  copyShared();
   // Newest first: that is what people look at.
   std::vector<std::int64_t> runs(batch.changed.rbegin(), batch.changed.rend());
   std::erase_if(runs, [&](std::int64_t run) { return batch.deleted.count(run) > 0; });
-  copyRuns(mirror, runs);
-  mirror.remove(std::vector<std::int64_t>(batch.deleted.begin(), batch.deleted.end()));
-  mirror.setChange(batch.change);
+  copyRuns(runs);
+  mirror_->remove(std::vector<std::int64_t>(batch.deleted.begin(), batch.deleted.end()));
+  mirror_->setChange(batch.change);
   RemoteState state;
   state.link = Link::Linked;
   tell(state);
 }
 
-void RemoteMirror::copyShared(Mirror& mirror) {
+void RemoteMirror::copyShared() {
   for (bool isAll = false; !isAll;) {
     auto parts = client_->ask(
-        {{"op", "copy"}, {"run", kSharedRows}, {"known", mirror.known(kSharedRows)}}, kAnswer);
+        {{"op", "copy"}, {"run", kSharedRows}, {"known", mirror_->known(kSharedRows)}}, kAnswer);
     isAll = parts.back().value("all", true);
     parts.pop_back();
-    if (!parts.empty()) mirror.take(kSharedRows, parts);
+    if (!parts.empty()) mirror_->take(kSharedRows, parts);
   }
 }
 
-void RemoteMirror::copyRuns(Mirror& mirror, const std::vector<std::int64_t>& runs) {
+void RemoteMirror::copyRuns(const std::vector<std::int64_t>& runs) {
   struct Asked {
     std::int64_t run;
     std::future<std::vector<Json>> answers;
@@ -284,7 +282,7 @@ void RemoteMirror::copyRuns(Mirror& mirror, const std::vector<std::int64_t>& run
   std::deque<Asked> asked;
   const auto ask = [&](std::int64_t run) {
     asked.push_back(
-        {run, client_->post({{"op", "copy"}, {"run", run}, {"known", mirror.known(run)}})});
+        {run, client_->post({{"op", "copy"}, {"run", run}, {"known", mirror_->known(run)}})});
   };
   RemoteState state;
   state.link = Link::Copying;
@@ -304,7 +302,7 @@ void RemoteMirror::copyRuns(Mirror& mirror, const std::vector<std::int64_t>& run
       std::vector<Json> parts = first.answers.get();
       const bool isAll = parts.back().value("all", true);
       parts.pop_back();
-      mirror.take(first.run, parts);
+      mirror_->take(first.run, parts);
       if (!isAll) {
         ask(first.run);
         continue;
@@ -319,14 +317,14 @@ void RemoteMirror::copyRuns(Mirror& mirror, const std::vector<std::int64_t>& run
   }
 }
 
-void RemoteMirror::copyLogs(Mirror& mirror) {
+void RemoteMirror::copyLogs() {
   std::set<std::int64_t> runs;
   {
     const std::lock_guard lock(mutex_);
     runs = followed_;
   }
   for (const std::int64_t run : runs) {
-    const std::filesystem::path file = mirror.logFile(run);
+    const std::filesystem::path file = mirror_->logFile(run);
     if (file.empty()) continue;
     const auto known = logEnds_.find(run);
     const std::int64_t from = known == logEnds_.end() ? -1 : known->second;

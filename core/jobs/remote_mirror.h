@@ -68,12 +68,12 @@ class VITRINE_STORE_EXPORT RemoteMirror {
     std::int64_t change = -1;  ///< -1: more of it comes
   };
   void work();
-  void converse(Mirror& mirror);
-  void greet(Mirror& mirror);
-  void takeBatch(Mirror& mirror, const Batch& batch);
-  void copyShared(Mirror& mirror);
-  void copyRuns(Mirror& mirror, const std::vector<std::int64_t>& runs);
-  void copyLogs(Mirror& mirror);
+  void converse();
+  void greet();
+  void takeBatch(const Batch& batch);
+  void copyShared();
+  void copyRuns(const std::vector<std::int64_t>& runs);
+  void copyLogs();
   void heard(const Json& answer);
   void tell(const RemoteState& state);
   [[nodiscard]] bool isEnding();

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/store/file_system.h"
 
 namespace vitrine {
 
@@ -110,17 +111,10 @@ std::vector<std::string> RemotePlace::command() const {
 }
 
 std::filesystem::path RemotePlace::copy() const {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path folder =
-      cache != nullptr && cache[0] == '/'
-          ? std::filesystem::path(cache)
-          : std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache";
   std::string name = host;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '@' || c == '%'; }, '_');
-  return folder / "vitrine" / "remote" /
-         (name + "-" + sha256OfText(url()).substr(0, 16) + ".sqlite");
+  return cacheFolder() / "remote" / (name + "-" + sha256OfText(url()).substr(0, 16) + ".sqlite");
 }
 
 }  // namespace vitrine

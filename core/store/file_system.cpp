@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace vitrine {
@@ -69,6 +70,13 @@ std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder) {
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) return std::nullopt;
   return static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+}
+
+std::filesystem::path cacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "vitrine";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "vitrine";
 }
 
 }  // namespace vitrine

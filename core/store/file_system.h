@@ -27,6 +27,9 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path folderOfFile(
     const std::filesystem::path& file);
 
+/// $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine: for what can be made or fetched again.
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path cacheFolder();
+
 /// Bytes that a user may still write into `folder`; nothing when it is not known.
 [[nodiscard]] std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/config/config.h"
 #include "core/store/database.h"
+#include "core/store/file_system.h"
 #include "core/store/rows.h"
 #include "core/store/run_check.h"
 #include "core/store/run_store.h"
@@ -202,12 +202,7 @@ std::vector<SearchHit> find(Database& index, const std::string& words, std::size
 
 }  // namespace
 
-fs::path searchFolder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "vitrine" / "search";
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr ? home : "/tmp") / ".cache" / "vitrine" / "search";
-}
+fs::path searchFolder() { return cacheFolder() / "search"; }
 
 std::vector<SearchHit> searchRuns(const fs::path& database, const std::string& words,
                                   std::size_t limit, const fs::path& folder) {
