@@ -8,21 +8,6 @@
 
 namespace vitrine::ui {
 
-namespace {
-
-QString errorOf(const Json& answer) {
-  const auto error = answer.find("error");
-  if (error == answer.end()) return {};
-  return QString::fromStdString(error->is_object() ? error->value("message", "") : error->dump());
-}
-
-bool isLinkGone(const Json& answer) {
-  const auto error = answer.find("error");
-  return error != answer.end() && error->is_object() && error->value("kind", "") == "link";
-}
-
-}  // namespace
-
 RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(parent) {
   mirror_ = std::make_unique<RemoteMirror>(place, [this](const RemoteState& state) {
     QMetaObject::invokeMethod(
@@ -112,9 +97,14 @@ void RemoteLink::sendEdit(const Key& key) {
 void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answer) {
   underWay_.erase(key);
   EditOutcome outcome;
-  outcome.isWaiting = isLinkGone(answer);
+  try {
+    throwAnswered(answer);
+  } catch (const LinkError&) {
+    outcome.isWaiting = true;
+  } catch (const Error& error) {
+    outcome.trouble = QString::fromUtf8(error.what());
+  }
   if (!outcome.isWaiting) {
-    outcome.trouble = errorOf(answer);
     outcome.version = answer.value("version", std::int64_t{0});
     outcome.isConflict = answer.contains("theirs");
     if (outcome.isConflict) outcome.theirs = answer.at("theirs").get<std::string>();
