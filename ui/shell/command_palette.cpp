@@ -5,11 +5,8 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <set>
 
 #include "ui/shell/fuzzy.h"
-#include "ui/shell/page.h"
-#include "ui/shell/page_commands.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -90,7 +87,6 @@ CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
 
 void CommandPalette::ask(std::vector<Command> commands) {
   commands_ = std::move(commands);
-  addOfPage();
   const QWidget* over = parentWidget();
   const int width = std::min(px(560), over->width() - px(40));
   const int height = std::min(px(400), over->height() - px(80));
@@ -100,38 +96,6 @@ void CommandPalette::ask(std::vector<Command> commands) {
   filter(QString());
   show();
   input_->setFocus();
-}
-
-void CommandPalette::addOfPage() {
-  menus_.clear();
-  Page* front = nullptr;
-  for (Page* page : parentWidget()->findChildren<Page*>()) {
-    if (page->isVisible()) front = page;
-  }
-  std::vector<Command> all;
-  if (front != nullptr) all = pageCommands(*front, menus_);
-  // What the window says itself of the page's tools is said once; its own actions win.
-  std::set<QString> ofWindow;
-  for (const QAction* action : parentWidget()->actions())
-    ofWindow.insert(action->text().remove(QLatin1Char('&')));
-  const auto isOfWindow = [&ofWindow](const Command& command) {
-    return ofWindow.count(command.title) > 0;
-  };
-  std::erase_if(commands_, [&](const Command& command) {
-    return command.group == tr("action") && !isOfWindow(command);
-  });
-  std::erase_if(all, isOfWindow);
-  for (QAction* action : parentWidget()->actions()) {
-    const QString title = action->text().remove(QLatin1Char('&'));
-    if (title.isEmpty() || action->isEnabled() || !action->isVisible()) continue;
-    Command off{title, tr("action"), QString(), [] {}};
-    off.isEnabled = false;
-    off.why = action->property(kWhyNot).toString();
-    commands_.push_back(off);
-  }
-  all.insert(all.end(), std::make_move_iterator(commands_.begin()),
-             std::make_move_iterator(commands_.end()));
-  commands_ = std::move(all);
 }
 
 void CommandPalette::filter(const QString& text) {

@@ -4,9 +4,7 @@
 #include <QDialog>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QMenu>
 #include <functional>
-#include <memory>
 #include <vector>
 
 namespace vitrine::ui {
@@ -24,8 +22,7 @@ class CommandPalette : public QDialog {
   Q_OBJECT
  public:
   explicit CommandPalette(QWidget* parent);
-  /// Opens in the upper middle of its parent with these commands and before them those of the page
-  /// that is in front there.
+  /// Opens in the upper middle of its parent with these commands.
   void ask(std::vector<Command> commands);
   [[nodiscard]] QLineEdit& input() { return *input_; }
   [[nodiscard]] QListWidget& list() { return *list_; }
@@ -37,10 +34,7 @@ class CommandPalette : public QDialog {
   void filter(const QString& text);
   void run();
 
-  void addOfPage();
-
   std::vector<Command> commands_;
-  std::vector<std::unique_ptr<QMenu>> menus_;  ///< whose actions are listed
   QLineEdit* input_;
   QListWidget* list_;
 };

@@ -7,12 +7,15 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
 #include "ui/monitor/alert_desk.h"
 #include "ui/remote/link_bar.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/plot_accessible.h"
 #include "ui/shell/recent_databases.h"
@@ -354,25 +357,30 @@ void MainWindow::updateFile() {
 void MainWindow::openPalette() { palette_->ask(commands()); }
 
 std::vector<Command> MainWindow::commands() {
-  std::vector<Command> all;
+  std::vector<Command> all, off;
+  std::set<QString> own;
   for (QAction* one : actions()) {
-    if (one->text().isEmpty() || !one->isEnabled() || one == paletteAction_) continue;
-    all.push_back({one->text().remove(QLatin1Char('&')), tr("action"),
-                   one->shortcut().toString(QKeySequence::NativeText), [one] { one->trigger(); }});
+    const QString title = one->text().remove(QLatin1Char('&'));
+    own.insert(title);
+    if (title.isEmpty() || one == paletteAction_) continue;
+    Command command{title, tr("action"), QString(), [] {}};
+    if (one->isEnabled()) {
+      command.hint = one->shortcut().toString(QKeySequence::NativeText);
+      command.act = [one] { one->trigger(); };
+      all.push_back(std::move(command));
+    } else if (one->isVisible()) {
+      command.isEnabled = false;
+      command.why = one->property(kWhyNot).toString();
+      off.push_back(std::move(command));
+    }
   }
-  for (QAction* tool : shownTools_) {
-    if (tool->menu() == nullptr) {
-      all.push_back({tool->text(), tr("action"),
-                     tool->shortcut().toString(QKeySequence::NativeText),
-                     [tool] { tool->trigger(); }});
-      continue;
-    }
-    const QString title = tool->menu()->title();
-    for (QAction* choice : tool->menu()->actions()) {
-      if (choice->menu() != nullptr || choice->isSeparator()) continue;
-      all.push_back({title + QStringLiteral(": ") + choice->text(), tr("action"), QString(),
-                     [choice] { choice->trigger(); }});
-    }
+  commandMenus_.clear();
+  if (Page* page = currentPage(); page != nullptr && page->isVisible()) {
+    // What the page says as well is said once, by the window.
+    std::vector<Command> ofPage = pageCommands(*page, commandMenus_);
+    std::erase_if(ofPage, [&own](const Command& one) { return own.count(one.title) > 0; });
+    all.insert(all.begin(), std::make_move_iterator(ofPage.begin()),
+               std::make_move_iterator(ofPage.end()));
   }
   for (const PageFactory& page : pages()) {
     all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
@@ -385,6 +393,7 @@ std::vector<Command> MainWindow::commands() {
                    QString::fromStdString(row.experiment + " \u00b7 " + toString(row.state)),
                    [this, id = id] { workbench_.selection().setRuns({id}, id); }});
   }
+  all.insert(all.end(), std::make_move_iterator(off.begin()), std::make_move_iterator(off.end()));
   return all;
 }
 

@@ -10,6 +10,8 @@
 #include <QTimer>
 #include <QToolBar>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "ui/runs/runs_panel.h"
 #include "ui/shell/command_palette.h"
@@ -121,6 +123,7 @@ class MainWindow : public QMainWindow {
   QToolBar* edge_ = nullptr;
   QAction* toolsEnd_ = nullptr;
   QList<QAction*> shownTools_;
+  std::vector<std::unique_ptr<QMenu>> commandMenus_;  ///< whose actions the palette lists
   BottomBar* bottom_ = nullptr;
   QLabel* fileLabel_ = nullptr;
   CommandPalette* palette_ = nullptr;

@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QString>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "ui/shell/command_palette.h"
