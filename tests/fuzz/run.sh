@@ -117,7 +117,7 @@ case " ${wanted[*]} " in
       log="$build/database.log"
       rm -f "$build"/database-report.*
       started=$(date +%s.%N)
-      ASAN_OPTIONS="$ASAN_OPTIONS:hard_rss_limit_mb=2048:log_path=$build/database-report" \
+      ASAN_OPTIONS="$ASAN_OPTIONS:quarantine_size_mb=8:max_malloc_fill_size=0:hard_rss_limit_mb=2048:log_path=$build/database-report" \
         UBSAN_OPTIONS="$UBSAN_OPTIONS:log_path=$build/database-report" \
         "$build/tree/bin/database_search" "$runs" 0 "$build/found" >"$log" 2>&1
       code=$?
