@@ -226,8 +226,11 @@ CheckpointSnapshot Trainer::State::snapshot() {
 
 void Trainer::State::save(Wait wait) {
   if (!writer) return;
-  if (savedStep != step || isFinished) {
+  if (savedStep != step || wait == Wait::Yes) {
     writer->wait();  // before the copy: two snapshots would be alive otherwise
+    deliverSaves();  // one of this very step that failed is tried again
+  }
+  if (savedStep != step || isFinished) {
     savedStep = step;
     isSaveOverdue = false;
     writer->save(snapshot());

@@ -304,6 +304,40 @@ TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunGoesOn) {
   EXPECT_TRUE(run.sink.checkpoints.empty());
 }
 
+/// Asks for the end within the boundary whose checkpoint fails, and makes room once that is said.
+struct StopsWhereSavingFails final : RecordingSink {
+  StopsWhereSavingFails(RunControl& theControl, fs::path theObstacle)
+      : control(theControl), obstacle(std::move(theObstacle)) {}
+  void metrics(const MetricRecord& record) override {
+    RecordingSink::metrics(record);
+    for (const auto& value : record.values) {
+      if (record.step == 20 && value.first.starts_with("test/")) control.ask(Request::Stop);
+    }
+  }
+  void event(const EventRecord& record) override {
+    RecordingSink::event(record);
+    if (record.kind == "checkpoint_failed") fs::remove(obstacle);
+  }
+  RunControl& control;
+  fs::path obstacle;
+};
+
+TEST(Checkpoint, ThatCouldNotBeSavedIsTriedAgainAtTheSameStepWhenTheRunEndsThere) {
+  const TemporaryFolder folder;
+  const fs::path obstacle = folder.path() / "runs";
+  std::ofstream(obstacle) << "in the way";
+  SmallRun run(withEvery(withEvery(everything(), "checkpoint", "every_steps", 20), "evaluate",
+                         "every_steps", 20));
+  run.setup.checkpointFolder = obstacle / "run-test";
+  StopsWhereSavingFails sink(run.control, obstacle);
+  const TrainerResult result = Trainer(std::move(run.setup), sink, run.control).run();
+  EXPECT_EQ(result.outcome, Outcome::Stopped);
+  EXPECT_EQ(result.step, 20);
+  EXPECT_EQ(sink.eventsOf("checkpoint_failed").size(), 1U);
+  EXPECT_EQ(stepsIn(obstacle / "run-test"), Steps{20});
+  EXPECT_THAT(result.reason, testing::Not(testing::HasSubstr("could not be saved")));
+}
+
 TEST(Request, ForACheckpointWritesOneAndGoesOn) {
   const TemporaryFolder folder;
   SmallRun run(everything());

@@ -200,7 +200,7 @@ class SmallSession : public TaskSession {
   DatasetInfo info_{1, 4, 4, {"a", "b", "c", "d"}, {0}, {1}};
 };
 
-class RecordingSink final : public EventSink {
+class RecordingSink : public EventSink {
  public:
   void metrics(const MetricRecord& record) override {
     expectTrainingThread();
