@@ -44,7 +44,8 @@ std::string shownText(RunField field, const std::string& stored) {
 std::int64_t versionOf(Database& database, std::int64_t run, RunField field) {
   Statement row = database.prepare(
       "SELECT coalesce(max(version), 0) FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1");
-  return row.with(run, toString(field)).step() ? row.integer(0) : 0;
+  if (!row.with(run, toString(field)).step()) return 0;
+  return counted(row.integer(0), std::string("the ") + toString(field) + " of " + nameOf(run));
 }
 
 bool hasEdits(Database& database, std::int64_t run, RunField field) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/store/run_changes.h"
 
 namespace vitrine {
 
@@ -309,11 +310,8 @@ void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
   std::int64_t sequence = 0;
   {
     Statement row = database.prepare("SELECT last_sequence FROM run WHERE id = ?");
-    if (row.with(run).step()) sequence = row.integer(0);
-  }
-  if (sequence < 0 || sequence > std::int64_t{1} << 62) {
-    throw StoreError("run " + std::to_string(run) + " counts its points up to " +
-                     std::to_string(sequence) + "; the database is damaged: restore a backup");
+    if (row.with(run).step())
+      sequence = counted(row.integer(0), "the last point of run " + std::to_string(run));
   }
   std::vector<Column> columns = columnsOf(database, segment, batch, sequence + 1);
   NewMoments fresh;

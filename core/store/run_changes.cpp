@@ -34,6 +34,12 @@ RunState stateOf(Database& database, std::int64_t run) {
   return runStateFromString(row.text(0));
 }
 
+std::int64_t counted(std::int64_t value, const std::string& what) {
+  if (value >= 0 && value <= std::int64_t{1} << 62) return value;
+  throw StoreError(what + " has the number " + std::to_string(value) +
+                   ", which nothing counts to; the database is damaged: restore a backup");
+}
+
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
               const std::string& at) {
   database

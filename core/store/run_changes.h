@@ -25,6 +25,9 @@ void touch(Database& database, std::int64_t run);
 /// \param at  when it happened; "" is now
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
               const std::string& at = "");
+/// `value`, which the file counts up from here.
+/// \throws StoreError  that names `what` when it is negative or so high that nothing counts to it
+[[nodiscard]] std::int64_t counted(std::int64_t value, const std::string& what);
 /// Number of the newest segment, 0 where there is none.
 [[nodiscard]] std::int64_t lastSegment(Database& database, std::int64_t run);
 

@@ -232,7 +232,7 @@ std::int64_t RunCopier::copy(std::int64_t id, const Changes& changes) {
 void RunCopier::reserve() {
   const std::int64_t last =
       to_.integer("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'run'");
-  target_ = last + 1;
+  target_ = counted(last, "the newest run") + 1;
   to_.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'run'").with(target_).run();
   if (sqlite3_changes(to_.handle()) == 0)
     to_.prepare("INSERT INTO sqlite_sequence(name, seq) VALUES ('run', ?)").with(target_).run();

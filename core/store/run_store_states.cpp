@@ -131,11 +131,8 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
       }
       changeState(database, run, RunState::Interrupted, "another segment was opened");
     }
-    const std::int64_t previous = lastSegment(database, run);
-    if (previous < 0 || previous > std::int64_t{1} << 62) {
-      throw StoreError(nameOf(run) + " has a segment " + std::to_string(previous) +
-                       "; the database is damaged: restore a backup");
-    }
+    const std::int64_t previous =
+        counted(lastSegment(database, run), "the newest segment of " + nameOf(run));
     changeState(database, run, RunState::Running, "");
     if (!request.empty()) {
       database.prepare("UPDATE run SET request = ? WHERE id = ?").with(request, run).run();

@@ -175,5 +175,25 @@ TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
   RecordProperty("conflicts", conflicts);
 }
 
+TEST(Counts, AtTheEndOfTheIntegersAreRefusedWithTheRemedy) {
+  const TemporaryFolder folder;
+  const auto file = folder / "lab.sqlite";
+  std::int64_t run = 0;
+  {
+    RunStore store(file);
+    NewRun fresh;
+    fresh.name = "a run";
+    fresh.config = fresh.origins = Json::object();
+    run = store.addRuns(store.experiment("an experiment", ""), {fresh}).front();
+    store.setNote(run, "a note");
+  }
+  testing::RawDatabase(file).run("UPDATE edit SET version = 9223372036854775807");
+  RunStore store(file);
+  EXPECT_THAT(messageOf<StoreError>([&] { store.setNote(run, "another"); }),
+              AllOf(HasSubstr("the note of run 1 has the number 9223372036854775807"),
+                    HasSubstr("restore a backup")));
+  EXPECT_EQ(store.note(run), "a note");
+}
+
 }  // namespace
 }  // namespace vitrine
