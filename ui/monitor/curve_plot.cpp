@@ -30,6 +30,8 @@ bool isTextInput(const QWidget* widget) {
 
 enum class Line { Faint, Smoothed, Plain };
 
+AxisScale plotScale(bool isLog) { return isLog ? AxisScale::Log : AxisScale::Linear; }
+
 /// A line that goes up and down in every column has too many corners for a wide pen.
 bool isCalm(const std::vector<QPointF>& points) {
   double low = std::numeric_limits<double>::infinity(), high = -low, way = 0, last = kNaN;
@@ -182,18 +184,23 @@ void CurvePlot::fitY() {
   bool isFound = false;
   for (const PlottedCurve& curve : curves_) {
     double a = 0, b = 0;
-    const bool has = settings_.isLogY
-                         ? curve.series->positiveRange(settings_.x, x.lower, x.upper, a, b)
-                         : curve.series->range(settings_.x, x.lower, x.upper, a, b);
-    if (!has) continue;
+    bool has = settings_.isLogY ? curve.series->positiveRange(settings_.x, x.lower, x.upper, a, b)
+                                : curve.series->range(settings_.x, x.lower, x.upper, a, b);
     // What the shares leave out of a log axis is at its lower end at most.
     double c = a, d = b;
-    if (settings_.isClipped &&
+    if (has && settings_.isClipped &&
         curve.series->shares(settings_.x, x.lower, x.upper, PlotSettings::kLowShare,
                              PlotSettings::kHighShare, c, d)) {
       if (c > a) a = c;
       if (d < b && d > a) b = d;
     }
+    if (curve.series->edges(settings_.x, x.lower, x.upper, plotScale(settings_.isLogX),
+                            plotScale(settings_.isLogY), c, d)) {
+      a = has ? std::min(a, c) : c;
+      b = has ? std::max(b, d) : d;
+      has = true;
+    }
+    if (!has) continue;
     low = isFound ? std::min(low, a) : a;
     high = isFound ? std::max(high, b) : b;
     isFound = true;
@@ -219,7 +226,7 @@ void CurvePlot::fillGraphs() {
   filledColumns_ = columns();
   const QCPRange range = xAxis->range();
   const int width = std::max(axisRect()->width(), 1);
-  const AxisScale scale = settings_.isLogX ? AxisScale::Log : AxisScale::Linear;
+  const AxisScale scale = plotScale(settings_.isLogX);
   const PlotWindow fine{range.lower, range.upper, filledColumns_, scale};
   const PlotWindow coarse{range.lower, range.upper, std::max(width / 2, 1), scale};
   const double floorValue = settings_.isLogY ? floorOfLog() : 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -226,6 +227,34 @@ bool CurveSeries::positiveRange(XAxis axis, double from, double to, double& low,
   low = extremes().leastPositive(value_, static_cast<std::size_t>(begin),
                                  static_cast<std::size_t>(end));
   return true;
+}
+
+bool CurveSeries::edges(XAxis axis, double from, double to, AxisScale across, AxisScale up,
+                        double& low, double& high) const {
+  const auto xs = x(axis);
+  const auto upTo = [&](double at) {
+    return std::upper_bound(xs.begin(), xs.end(), at) - xs.begin();
+  };
+  const std::ptrdiff_t first = upTo(from), last = upTo(to);
+  if (last - first > kSparse) return false;
+  const auto scaled = [](AxisScale scale, double at) {
+    return scale == AxisScale::Log ? std::log(at) : at;  // NaN where there is no place for it
+  };
+  bool isFound = false;
+  for (const auto& [edge, next] : {std::pair(from, first), std::pair(to, last)}) {
+    if (next <= 0 || next >= static_cast<std::ptrdiff_t>(xs.size())) continue;
+    const auto i = static_cast<std::size_t>(next);
+    const double left = scaled(across, xs[i - 1]), right = scaled(across, xs[i]);
+    const double share = (scaled(across, edge) - left) / (right - left);
+    const double y1 = scaled(up, value_[i - 1]), y2 = scaled(up, value_[i]);
+    double value = y1 + (y2 - y1) * share;
+    if (up == AxisScale::Log) value = std::exp(value);
+    if (!std::isfinite(value)) continue;
+    low = isFound ? std::min(low, value) : value;
+    high = isFound ? std::max(high, value) : value;
+    isFound = true;
+  }
+  return isFound;
 }
 
 bool CurveSeries::shares(XAxis axis, double from, double to, double lowShare, double highShare,

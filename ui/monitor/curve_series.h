@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/store/types.h"
+#include "ui/figures/decimate.h"
 #include "ui/figures/extremes.h"
 
 namespace vitrine::ui {
@@ -91,6 +92,12 @@ class CurveSeries {
   bool range(XAxis axis, double from, double to, double& low, double& high) const;
   /// The same among values above zero, for log axes.
   bool positiveRange(XAxis axis, double from, double to, double& low, double& high) const;
+  /// The same of where the lines between points enter and leave [from, to], as they are drawn on
+  /// these scales; false where no line does, and for a curve of more points in there than
+  /// kSparse, which has some at the edges.
+  bool edges(XAxis axis, double from, double to, AxisScale across, AxisScale up, double& low,
+             double& high) const;
+  static constexpr std::ptrdiff_t kSparse = 16;
   /// Values below which a share of the finite ones with x in [from, to] lie, of at most some
   /// thousand that are spread evenly; false if there is none.
   bool shares(XAxis axis, double from, double to, double lowShare, double highShare, double& low,

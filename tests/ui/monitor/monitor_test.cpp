@@ -261,6 +261,38 @@ TEST(MonitorPage, HandsQCustomPlotNoMoreThanFourPointsPerPixelColumn) {
   EXPECT_GT(loss->plot().curves().front().series->size(), 8U * static_cast<std::size_t>(columns));
 }
 
+TEST(CurvePlot, ShowsTheLineBetweenTwoPointsWhenZoomedInBetweenThem) {
+  CurveSeries series;
+  ASSERT_TRUE(series.append({point(0, 1), point(300, 2), point(600, 4)}));
+  CurvePlot plot;
+  plot.resize(400, 300);
+  plot.setCurves({{1, "a run", &series}});
+  plot.show();
+  plot.fit(330, 360);
+  const QCPRange y = plot.yAxis->range();
+  EXPECT_NEAR(y.lower, 2.2 - 0.2 * 0.04, 1e-9);
+  EXPECT_NEAR(y.upper, 2.4 + 0.2 * 0.04, 1e-9);
+  plot.replot();
+  ASSERT_EQ(plot.graphCount(), 1);
+  EXPECT_EQ(plot.graph(0)->data()->size(), 2);
+  plot.fit(500, 900);  // one point inside, the line comes in from the left
+  EXPECT_NEAR(plot.yAxis->range().lower, 10.0 / 3 - (4 - 10.0 / 3) * 0.04, 1e-9);
+  plot.fit(700, 900);  // past the end there is no line
+  EXPECT_DOUBLE_EQ(plot.yAxis->range().upper, 1.04);
+}
+
+TEST(CurveSeries, EntersAWindowWhereItIsDrawnOnLogarithmicScales) {
+  CurveSeries series;
+  ASSERT_TRUE(series.append({point(1, 10), point(100, 1000)}));
+  double low = 0, high = 0;
+  ASSERT_TRUE(series.edges(XAxis::Step, 10, 200, AxisScale::Log, AxisScale::Log, low, high));
+  EXPECT_NEAR(low, 100, 1e-9);
+  EXPECT_NEAR(high, 100, 1e-9);
+  EXPECT_FALSE(series.edges(XAxis::Step, 200, 300, AxisScale::Log, AxisScale::Log, low, high));
+  ASSERT_TRUE(series.append({point(200, kNaN)}));
+  EXPECT_FALSE(series.edges(XAxis::Step, 120, 180, AxisScale::Log, AxisScale::Log, low, high));
+}
+
 TEST(MonitorPage, OnlyLinesOfFewPointsAreWiderThanAPixel) {
   OpenPage open({0, 20'000});
   const CurvePlot& loss = open.page.cards().front()->plot();
