@@ -345,8 +345,10 @@ int runStudio(int argc, char** argv) {
 
   const Options options = parse(application);
   const bool isWithoutWindow = !options.screenshot.isEmpty() || !options.figure.isEmpty();
+  // A figure has a size of its own; a picture of the window is drawn as large as the window is.
+  if (options.figure.isEmpty())
+    ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
   if (isWithoutWindow) ui::forgetSettings();
-  ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
   const QString stored =
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
   ui::applyTheme(ui::themeFromString(options.theme.isEmpty() ? stored : options.theme));

@@ -32,6 +32,22 @@ bool takesBackItself(const Page& page) {
   });
 }
 
+/// The button of `action` gets room for the longest of `words`, which its text goes through: what
+/// stands behind it in the bar stays where it is.
+void keepRoomFor(const QToolBar& bar, QAction* action, const QStringList& words) {
+  QWidget* button = bar.widgetForAction(action);
+  if (button == nullptr) return;
+  button->ensurePolished();
+  const QFontMetrics metrics(button->font());
+  const auto lengthOf = [&metrics](QString word) {
+    return metrics.horizontalAdvance(word.remove(QLatin1Char('&')));
+  };
+  int longest = 0;
+  for (const QString& word : words) longest = std::max(longest, lengthOf(word));
+  const int more = std::max(0, longest - lengthOf(action->text()));
+  button->setMinimumWidth(button->sizeHint().width() + more);
+}
+
 }  // namespace
 
 MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
@@ -300,6 +316,7 @@ void MainWindow::updateActions() {
   }
   start_->setEnabled(canStart);
   start_->setText(canStart && !isFresh ? tr("Re&sume") : tr("&Start"));
+  keepRoomFor(*bar_, start_, {tr("Re&sume"), tr("&Start")});
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
   const Page* page = currentPage();
