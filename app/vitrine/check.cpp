@@ -184,6 +184,16 @@ Json toJsonReport(const Report& report) {
                                                                : Json(nullptr)}});
   }
   out["runs"] = runs;
+  Json leftOut = Json::array();
+  for (const ExcludedRun& run : report.plan.leftOut) {
+    Json point = Json::object();
+    for (const auto& [key, value] : run.point) point[key] = value;
+    leftOut.push_back({{"name", run.name},
+                       {"variant", run.variant},
+                       {"values", point},
+                       {"runs_before", run.place}});
+  }
+  out["left_out"] = leftOut;
   return out;
 }
 
@@ -214,10 +224,32 @@ std::string blocksText(const Cost& cost) {
   return toText(table);
 }
 
+/// What [[exclude]] takes away, one line each; "" where there is nothing.
+std::string leftOutText(const Plan& plan) {
+  if (plan.leftOut.empty()) return {};
+  constexpr std::size_t kMostNamed = 50;  // --json has all of them
+  Table table{{"left out by [[exclude]]", "variant", "values"}, {}};
+  for (const ExcludedRun& run : plan.leftOut) {
+    if (table.rows.size() == kMostNamed) break;
+    std::string values;
+    for (const auto& [key, value] : run.point)
+      values += (values.empty() ? "" : ", ") + key + " = " + plain(value);
+    table.rows.push_back({run.name, run.variant, values});
+  }
+  std::string text = toText(table);
+  if (plan.leftOut.size() > kMostNamed)
+    text += "... and " + formatCount(static_cast<long long>(plan.leftOut.size() - kMostNamed)) +
+            " more; --json has all\n";
+  return text;
+}
+
 std::string forPeople(const Report& report) {
   const Plan& plan = report.plan;
   std::string text = plan.title + ": " + std::to_string(plan.runs.size()) +
-                     (plan.runs.size() == 1 ? " run" : " runs") + "\n";
+                     (plan.runs.size() == 1 ? " run" : " runs");
+  if (!plan.leftOut.empty())
+    text += ", " + std::to_string(plan.leftOut.size()) + " left out by [[exclude]]";
+  text += "\n";
   if (plan.runs.empty()) return text;
   text += "\n" + configText(plan.runs.front());
   if (report.costs.front()) {
@@ -250,6 +282,8 @@ std::string forPeople(const Report& report) {
     }
     text += "\n" + toText(runs);
   }
+  const std::string leftOut = leftOutText(plan);
+  if (!leftOut.empty()) text += "\n" + leftOut;
   return text;
 }
 

@@ -34,10 +34,10 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
   const std::string usage = vitrine({"--help"}).out;
   int verbs = 0;
   for (const char* verb :
-       {"demo",    "plugins", "describe", "check",    "train", "run",  "resume",
-        "stop",    "retry",   "delete",   "note",     "tag",   "runs", "show",
-        "compare", "query",   "analyse",  "evaluate", "infer", "db",   "doctor",
-        "export",  "import", "search",  "enqueue",  "queue",    "work",  "move", "pause"}) {
+       {"demo",    "plugins",  "describe", "check", "train",  "run",    "resume",  "stop",
+        "retry",   "delete",   "note",     "tag",   "runs",   "show",   "compare", "query",
+        "analyse", "evaluate", "infer",    "db",    "doctor", "export", "import",  "search",
+        "enqueue", "queue",    "work",     "move",  "pause"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -166,6 +166,24 @@ TEST(Check, AddsUpTheBlocksInItsTotals) {
   EXPECT_EQ(report.at("totals").at("parameters"), parameters);
   EXPECT_DOUBLE_EQ(report.at("totals").at("flops").get<double>(), flops);
   EXPECT_DOUBLE_EQ(report.at("totals").at("memory_bytes").get<double>(), memory);
+}
+
+TEST(Check, SaysWhichRunsAnExcludeLeavesOut) {
+  const std::string text =
+      readText(sharedExperiment()) + "[[exclude]]\nvariant = \"wide\"\n\"train.seed\" = 1\n";
+  const Ended ended = vitrine({"check", "-"}, text);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Tiny: 3 runs, 1 left out by [[exclude]]\n"));
+  const std::size_t list = ended.out.rfind("left out by [[exclude]]");
+  EXPECT_THAT(ended.out.substr(list), AllOf(HasSubstr("wide, seed 1"), HasSubstr("train.seed = 1"),
+                                            Not(HasSubstr("seed 0"))));
+  const Json report = vitrine({"check", "-", "--json"}, text).json();
+  EXPECT_EQ(report.at("runs").size(), 3u);
+  EXPECT_EQ(report.at("left_out"), Json::parse(R"([{"name": "wide, seed 1", "variant": "wide",
+      "values": {"train.seed": 1}, "runs_before": 3}])"));
+  const Ended all = vitrine({"check", sharedExperiment()});
+  EXPECT_THAT(all.out, Not(HasSubstr("left out")));
+  EXPECT_TRUE(vitrine({"check", sharedExperiment(), "--json"}).json().at("left_out").empty());
 }
 
 TEST(Check, ReadsStandardInput) {
