@@ -65,23 +65,22 @@ void ArtifactsPage::setViewState(const Json& state) {
   style_.query = artifactIndex(state, "query", style_.query);
   workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
   workbench_.selection().setStep(step_.value_or(-1));
-  reload();
+  if (!isStale_ && !lists_.isBusy() && rowsOf_ == runs()) {
+    takeRows(rowsOf_, rows_, QString());  // as they were read
+  } else {
+    reload();
+  }
 }
 
 std::unique_ptr<Figure> ArtifactsPage::figure() {
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    const Figure* shown = views_[i]->figure();
-    const ArtifactRow* row = rowOf(shownRuns_[i]);
-    if (shown == nullptr || row == nullptr) continue;
-    try {
-      figures.emplace_back(runName(shownRuns_[i]),
-                           makeFigure(QString::fromStdString(row->kind), row->meta,
-                                      workbench_.store().artifactData(row->id), shown->style()));
-    } catch (const Error& error) {
-      workbench_.say(QString::fromUtf8(error.what()));
-      return nullptr;
-    }
+    const Figure* drawn = views_[i]->figure();
+    const Content& content = shown_[i].content;
+    // What is still being read is not what the titles say.
+    if (drawn == nullptr || content.bytes == nullptr || shown_[i].isMissing()) continue;
+    figures.emplace_back(runName(shown_[i].run),
+                         makeFigure(content.kind, content.meta, *content.bytes, drawn->style()));
   }
   if (figures.empty()) return nullptr;
   if (figures.size() == 1) return std::move(figures.front().second);

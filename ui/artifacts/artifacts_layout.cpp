@@ -10,6 +10,8 @@
 #include <QVBoxLayout>
 
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/shell/fit_area.h"
+#include "ui/shell/flow_row.h"
 
 namespace vitrine::ui {
 
@@ -23,7 +25,7 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setProperty("role", QStringLiteral("rows"));
   tree_->setHeaderHidden(true);
   tree_->setIndentation(px(14));
-  tree_->setMinimumWidth(px(140));
+  tree_->setMinimumSize(px(140), px(96));
   tree_->setUniformRowHeights(true);
   tree_->setTextElideMode(Qt::ElideRight);
   tree_->setAccessibleName(QStringLiteral("Artifacts by analysis"));
@@ -49,9 +51,8 @@ QWidget* ArtifactsPage::makeViewer() {
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setSpacing(px(12));
   column->addWidget(figures, 1);
-  note_ = new QLabel(viewer);
+  note_ = new WrapLabel(viewer);
   note_->setProperty("role", QStringLiteral("small"));
-  note_->setWordWrap(true);
   column->addWidget(note_);
 
   auto* card = new QFrame(viewer);
@@ -78,13 +79,19 @@ QWidget* ArtifactsPage::makeViewer() {
   stepLine->addWidget(slider_, 1);
   stepLine->addWidget(stepText_);
   stepLine->addWidget(follow_);
+  cancel_ = new QToolButton(card);
+  cancel_->setText(QStringLiteral("Cancel"));
+  cancel_->setToolTip(QStringLiteral("Stop reading"));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &ArtifactsPage::cancelReading);
+  stepLine->addWidget(cancel_);
   rows->addLayout(stepLine);
-  meta_ = new QLabel(card);
+  meta_ = new WrapLabel(card);
   meta_->setProperty("role", QStringLiteral("small"));
-  meta_->setWordWrap(true);
   meta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   rows->addWidget(meta_);
-  auto* buttons = new QHBoxLayout;
+  auto* buttonBar = new FlowBar(card);
+  FlowRow* buttons = &buttonBar->row();
   buttons->setSpacing(px(8));
   sameScale_ = new QCheckBox(QStringLiteral("Same scale"), card);
   sameScale_->setChecked(true);
@@ -111,7 +118,7 @@ QWidget* ArtifactsPage::makeViewer() {
       QStringLiteral("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file "
                      "opens this view again"),
       &ArtifactsPage::exportShown);
-  rows->addLayout(buttons);
+  rows->addWidget(buttonBar);
   column->addWidget(card);
 
   connect(slider_, &QSlider::valueChanged, this, [this](int index) {
@@ -142,10 +149,9 @@ QWidget* ArtifactsPage::makeEmpty() {
   auto* column = new QVBoxLayout(empty);
   column->setContentsMargins(px(24), px(24), px(24), px(24));
   column->setSpacing(px(12));
-  emptyText_ = new QLabel(empty);
+  emptyText_ = new WrapLabel(empty);
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setWordWrap(true);
   emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
   connect(emptyButton_, &QPushButton::clicked, this,
@@ -153,6 +159,10 @@ QWidget* ArtifactsPage::makeEmpty() {
   column->addStretch(1);
   column->addWidget(emptyText_);
   column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
+  emptyCancel_ = new QPushButton(QStringLiteral("Cancel"), empty);
+  emptyCancel_->hide();
+  connect(emptyCancel_, &QPushButton::clicked, this, &ArtifactsPage::cancelReading);
+  column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);
   column->addStretch(2);
   return empty;
 }

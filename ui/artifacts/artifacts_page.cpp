@@ -1,4 +1,4 @@
-// Lists artifacts, draws the chosen one, and stays where the user looks while new ones come in.
+// Shows the chosen artifact, and stays where the user looks while new ones come in.
 #include "ui/artifacts/artifacts_page.h"
 
 #include <QCheckBox>
@@ -17,38 +17,52 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
-#include "core/base/error.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
+#include "ui/shell/fit_area.h"
 
 namespace vitrine::ui {
 
 namespace {
 
 constexpr int kReloadMs = 400;  // at most so often while a run writes
+constexpr int kWaitingAfterMs = 300;
+constexpr int kCancelAfterMs = 1000;
 constexpr std::size_t kMostRuns = 4;
 
 }  // namespace
 
 ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)) {
-  setMinimumSize(420, 300);
+    : Page(parent),
+      workbench_(workbench),
+      lists_(workbench.store().file()),
+      figures_(workbench.store().file()),
+      stack_(new QStackedWidget(this)) {
+  setMinimumSize(240, 140);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);
-  auto* splitter = new QSplitter(this);
-  splitter->setChildrenCollapsible(false);
-  splitter->addWidget(makeList());
-  splitter->addWidget(makeViewer());
-  splitter->setStretchFactor(1, 1);
-  splitter->setSizes({px(190), px(700)});
-  stack_->addWidget(splitter);
-  stack_->addWidget(makeEmpty());
+  splitter_ = new QSplitter(this);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->addWidget(makeList());
+  splitter_->addWidget(makeViewer());
+  splitter_->setStretchFactor(1, 1);
+  splitter_->setSizes({px(190), px(700)});
+  stack_->addWidget(makeFitArea(splitter_, this));
+  stack_->addWidget(makeFitArea(makeEmpty(), this));
 
   delay_.setSingleShot(true);
   delay_.setInterval(kReloadMs);
-  connect(&delay_, &QTimer::timeout, this, &ArtifactsPage::reload);
+  connect(&delay_, &QTimer::timeout, this, [this] {
+    // What takes longer than runs pause between writing is read to its end first.
+    if (lists_.isBusy()) {
+      delay_.start();
+    } else {
+      reload();
+    }
+  });
   connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
     if (isVisible() && !delay_.isActive()) delay_.start();
@@ -61,7 +75,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     const std::int64_t step = workbench_.selection().step();
     if (step == (step_ ? *step_ : -1)) return;
     step_ = step < 0 ? std::nullopt : std::optional(step);
-    if (isVisible()) fillSteps();
+    if (isVisible() && rowsOf_ == runs()) fillSteps();
   });
   connect(&workbench_.selection(), &Selection::focusChanged, this, [this] {
     const Selection& selection = workbench_.selection();
@@ -85,6 +99,21 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   key(Qt::Key_Period, [this] { moveLayer(1); });
   key(Qt::Key_Less, [this] { moveHead(-1); });
   key(Qt::Key_Greater, [this] { moveHead(1); });
+  waitDelay_.setSingleShot(true);
+  waitDelay_.setInterval(kWaitingAfterMs);
+  connect(&waitDelay_, &QTimer::timeout, this, &ArtifactsPage::showWaiting);
+  cancelDelay_.setSingleShot(true);
+  cancelDelay_.setInterval(kCancelAfterMs);
+  connect(&cancelDelay_, &QTimer::timeout, this, [this] {
+    cancel_->show();
+    emptyCancel_->show();
+  });
+  for (Background* one : {&lists_, &figures_}) {
+    connect(one, &Background::busyChanged, this, &ArtifactsPage::showBusy);
+    connect(one, &Background::failed, this, [this](const QString& sentence) {
+      showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(sentence), false);
+    });
+  }
   stack_->setCurrentIndex(1);
 }
 
@@ -110,49 +139,7 @@ QString ArtifactsPage::runName(std::int64_t run) const {
                                              : QString::fromStdString(row->name);
 }
 
-void ArtifactsPage::reload() {
-  isStale_ = false;
-  const std::vector<std::int64_t> shown = runs();
-  rows_.clear();
-  QString failure;
-  for (const std::int64_t run : shown) {
-    try {
-      rows_[run] = workbench_.store().artifacts(run);
-    } catch (const Error& error) {
-      failure = QString::fromUtf8(error.what());
-    }
-  }
-  const bool isEmpty = std::all_of(rows_.begin(), rows_.end(),
-                                   [](const auto& entry) { return entry.second.empty(); });
-  if (isEmpty) {
-    if (!failure.isEmpty()) {
-      emptyText_->setText(QStringLiteral("The artifacts cannot be read: %1").arg(failure));
-    } else if (shown.empty()) {
-      emptyText_->setText(
-          QStringLiteral("Select a run in the list: what its analyses found is drawn here."));
-    } else {
-      const RunRow* row = workbench_.run(shown.front());
-      const bool isComing =
-          row != nullptr && (row->state == RunState::Queued || isAlive(row->state));
-      emptyText_->setText(
-          isComing
-              ? QStringLiteral("Nothing was observed yet. Spectra, attention maps and reliability "
-                               "diagrams appear here while the run trains.")
-              : QStringLiteral("This run observed nothing. Tick analyses under Observe when you "
-                               "configure the next one."));
-    }
-    emptyButton_->setVisible(failure.isEmpty());
-    stack_->setCurrentIndex(1);
-    views_.clear();
-    shownIds_.clear();
-    shownRuns_.clear();
-    while (QLayoutItem* item = grid_->takeAt(0)) {
-      item->widget()->deleteLater();
-      delete item;
-    }
-    return;
-  }
-  stack_->setCurrentIndex(0);
+void ArtifactsPage::showChoice() {
   chooseDefault();
   fillTree();
   fillSteps();
@@ -198,71 +185,77 @@ const ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
 }
 
 void ArtifactsPage::showFigures() {
-  const std::vector<std::int64_t> shown = runs();
-  if (shown != shownRuns_) {
+  std::vector<std::int64_t> before;
+  for (const Shown& one : shown_) before.push_back(one.run);
+  if (rowsOf_ != before) {
     for (FigureView* view : views_) {
       grid_->removeWidget(view);
       view->hide();
       view->deleteLater();
     }
     views_.clear();
-    shownIds_.assign(shown.size(), -1);
-    pictures_.assign(shown.size(), QImage());
-    shownRuns_ = shown;
-    const int columns = shown.size() <= 2 ? static_cast<int>(shown.size()) : 2;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
+    shown_.clear();
+    for (const std::int64_t run : rowsOf_) {
       auto* view = new FigureView(this);
       connect(view, &FigureView::clicked, this, &ArtifactsPage::onClicked);
       view->addActions(figureActions_);
       view->setContextMenuPolicy(Qt::ActionsContextMenu);
-      grid_->addWidget(view, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
-      view->show();
+      view->setMinimumHeight(px(220));
       views_.push_back(view);
+      shown_.emplace_back().run = run;
     }
-    const int rows = (static_cast<int>(shown.size()) + columns - 1) / std::max(columns, 1);
-    for (int column = 0; column < std::max(grid_->columnCount(), columns); ++column)
-      grid_->setColumnStretch(column, column < columns ? 1 : 0);
-    for (int row = 0; row < std::max(grid_->rowCount(), rows); ++row)
-      grid_->setRowStretch(row, row < rows ? 1 : 0);
+    arrangeViews();
   }
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const ArtifactRow* row = rowOf(shown[i]);
-    const std::int64_t id = row == nullptr ? 0 : row->id;
-    if (id == shownIds_[i]) continue;
-    shownIds_[i] = id;
-    pictures_[i] = QImage();
-    if (row == nullptr) {
-      views_[i]->setFigure(nullptr);
-      views_[i]->setEmptyText(QStringLiteral("%1 has no \"%2\" up to step %3.")
-                                  .arg(runName(shown[i]), name(), count(shownStep())));
-      continue;
-    }
-    try {
-      views_[i]->setFigure(makeFigure(QString::fromStdString(row->kind), row->meta,
-                                      workbench_.store().artifactData(id)));
-      pictures_[i] = pictureOf(*row);
-    } catch (const Error& error) {
-      views_[i]->setFigure(nullptr);
-      views_[i]->setEmptyText(
-          QStringLiteral("This artifact cannot be read: %1").arg(QString::fromUtf8(error.what())));
-    }
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    const ArtifactRow* row = rowOf(shown_[i].run);
+    const std::int64_t wanted = row == nullptr ? 0 : row->id;
+    if (std::exchange(shown_[i].wanted, wanted) != wanted) shown_[i].isCancelled = false;
+    if (row != nullptr || shown_[i].content.id == 0) continue;
+    shown_[i].content = {};
+    shown_[i].content.id = 0;
+    views_[i]->setFigure(nullptr);
   }
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    if (shown_[i].wanted != 0) continue;
+    views_[i]->setEmptyText(QStringLiteral("%1 has no \"%2\" up to step %3.")
+                                .arg(runName(shown_[i].run), name(), count(shownStep())));
+  }
+  readFigures();
   applyStyle();
   showMeta();
 }
 
-QImage ArtifactsPage::pictureOf(const ArtifactRow& row) {
-  if (row.kind != artifact_kind::kAttention) return {};
-  // attention_map stores the pixels of "image 3" beside it as "image 3 pixels".
-  for (const ArtifactRow& other : rows_[row.runId]) {
-    if (other.analysis != row.analysis || other.name != row.name + " pixels" ||
-        other.step != row.step)
-      continue;
-    const std::vector<std::byte> png = workbench_.store().artifactData(other.id);
-    return QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
-                            static_cast<int>(png.size()), "PNG");
+void ArtifactsPage::arrangeViews() {
+  const auto views = static_cast<int>(views_.size());
+  const int most = width() < px(560) ? 1 : 2;
+  const int columns = std::max(1, std::min(views, most));
+  const int rows = (views + columns - 1) / columns;
+  for (int i = 0; i < views; ++i) {
+    grid_->addWidget(views_[static_cast<std::size_t>(i)], i / columns, i % columns);
+    views_[static_cast<std::size_t>(i)]->show();
   }
-  return {};
+  for (int column = 0; column < std::max(grid_->columnCount(), columns); ++column)
+    grid_->setColumnStretch(column, column < columns ? 1 : 0);
+  for (int row = 0; row < std::max(grid_->rowCount(), rows); ++row)
+    grid_->setRowStretch(row, row < rows ? 1 : 0);
+}
+
+void ArtifactsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool isNarrow = width() < px(460);
+  splitter_->setOrientation(isNarrow ? Qt::Vertical : Qt::Horizontal);
+  arrangeViews();
+}
+
+std::int64_t ArtifactsPage::pixelsOf(const ArtifactRow& row) const {
+  if (row.kind != artifact_kind::kAttention) return 0;
+  // attention_map stores the pixels of "image 3" beside it as "image 3 pixels".
+  for (const ArtifactRow& other : rows_.at(row.runId)) {
+    if (other.analysis == row.analysis && other.name == row.name + " pixels" &&
+        other.step == row.step)
+      return other.id;
+  }
+  return 0;
 }
 
 Figure* ArtifactsPage::firstFigure() const {
@@ -283,11 +276,11 @@ void ArtifactsPage::applyStyle() {
     if (figure == nullptr) continue;
     FigureStyle style = style_;
     style.range.reset();
-    style.run = shownRuns_[i];
-    style.picture = pictures_[i];
+    style.run = shown_[i].run;
+    style.picture = shown_[i].content.picture;
     if (views_.size() > 1) {
-      const ArtifactRow* row = rowOf(shownRuns_[i]);
-      style.title = runName(shownRuns_[i]);
+      const ArtifactRow* row = rowOf(shown_[i].run);
+      style.title = runName(shown_[i].run);
       if (row != nullptr && row->step != shownStep())
         style.title += QStringLiteral(", step ") + count(row->step);
     }
@@ -324,11 +317,12 @@ void ArtifactsPage::showMeta() {
           ? QString()
           : QStringLiteral("%1 of %2").arg(count(step), count(steps_.empty() ? 0 : steps_.back())));
   QStringList lines;
-  for (const std::int64_t run : shownRuns_) {
+  for (const Shown& one : shown_) {
+    const std::int64_t run = one.run;
     const ArtifactRow* row = rowOf(run);
     if (row == nullptr) continue;
     const QString line = metaLine(*row);
-    lines << (shownRuns_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);
+    lines << (shown_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);
   }
   const std::size_t selected = workbench_.selection().runs().size();
   if (selected > kMostRuns) {
@@ -341,17 +335,20 @@ void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, s
   chosen_ = {analysis.toStdString(), name.toStdString()};
   isAsked_ = true;
   step_ = step < 0 ? std::nullopt : std::optional(step);
-  reload();
-  if (!rows_.empty() && chosen_.analysis != analysis.toStdString()) {
-    workbench_.say(
-        QStringLiteral("There is no artifact %1/%2 in the selected runs.").arg(analysis, name));
+  asked_ = chosen_;
+  if (!isStale_ && !lists_.isBusy() && rowsOf_ == runs()) {
+    takeRows(rowsOf_, rows_, QString());  // as they were read
+  } else {
+    reload();
   }
 }
 
 void ArtifactsPage::settle() {
   delay_.stop();
   reload();
-  for (int depth = 0; depth < 3; ++depth) {
+  lists_.settle();
+  figures_.settle();
+  for (int depth = 0; depth < 4; ++depth) {
     // New figures are laid out now, not at the next turn of the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
   }

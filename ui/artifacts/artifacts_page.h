@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ui/figures/figure.h"
+#include "ui/shell/background.h"
 #include "ui/shell/page.h"
 
 class QCheckBox;
@@ -20,6 +21,7 @@ class QGridLayout;
 class QLabel;
 class QPushButton;
 class QSlider;
+class QSplitter;
 class QStackedWidget;
 class QToolButton;
 class QTreeWidget;
@@ -52,6 +54,8 @@ class ArtifactsPage final : public Page {
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
   [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
+  /// What is shown is not yet what is chosen.
+  [[nodiscard]] bool isReading() const { return lists_.isBusy() || figures_.isBusy(); }
 
  public Q_SLOTS:
   void previousStep();
@@ -64,17 +68,46 @@ class ArtifactsPage final : public Page {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Chosen {
     std::string analysis, name;
     bool operator==(const Chosen&) const = default;
   };
+  using Rows = std::map<std::int64_t, std::vector<ArtifactRow>>;  ///< by run
+  /// An artifact as it was read; an export makes its figure anew of it.
+  struct Content {
+    std::int64_t id = -1;  ///< 0 where the run has none, -1 before anything was read
+    QString kind;
+    Json meta;
+    std::shared_ptr<const std::vector<std::byte>> bytes;
+    QImage picture;  ///< what the model looked at
+  };
+  struct Shown {
+    std::int64_t run = 0;
+    std::int64_t wanted = -1;  ///< as Content::id
+    bool isCancelled = false;  ///< whoever wants it chooses it again
+    Content content;
+    [[nodiscard]] bool isMissing() const { return wanted != content.id; }
+  };
+  struct Answer;
 
   QWidget* makeList();
   QWidget* makeViewer();
   QWidget* makeEmpty();
+  // artifacts_reading.cpp
   void reload();
+  void takeRows(const std::vector<std::int64_t>& runs, Rows rows, const QString& failure);
+  void showEmpty(const QString& sentence, bool hasButton);
+  void readFigures();
+  void takeFigure(Answer& answer);
+  void showBusy();
+  void showWaiting();
+  void cancelReading();
+  // artifacts_page.cpp
+  void showChoice();
+  void arrangeViews();
   void chooseDefault();
   void fillTree();
   void fillSteps();
@@ -91,35 +124,38 @@ class ArtifactsPage final : public Page {
   [[nodiscard]] const ArtifactRow* rowOf(std::int64_t run) const;
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] Figure* firstFigure() const;
-  [[nodiscard]] QImage pictureOf(const ArtifactRow& row);
+  [[nodiscard]] std::int64_t pixelsOf(const ArtifactRow& row) const;  ///< id of an artifact, or 0
   [[nodiscard]] QString fileName() const;
 
   Workbench& workbench_;
+  Background lists_, figures_;
   QStackedWidget* stack_;
+  QSplitter* splitter_ = nullptr;
   QLabel* emptyText_ = nullptr;
-  QPushButton* emptyButton_ = nullptr;
+  QPushButton *emptyButton_ = nullptr, *emptyCancel_ = nullptr;
   QTreeWidget* tree_ = nullptr;
   QGridLayout* grid_ = nullptr;
   QSlider* slider_ = nullptr;
   QLabel* stepText_ = nullptr;
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
-  QToolButton* follow_ = nullptr;
+  QToolButton *follow_ = nullptr, *cancel_ = nullptr;
   QList<QAction*> figureActions_;  ///< copy and export: of the button and of every figure
   QCheckBox* sameScale_ = nullptr;
   QCheckBox* wholeMatrix_ = nullptr;
 
-  std::map<std::int64_t, std::vector<ArtifactRow>> rows_;  ///< by run
+  Rows rows_;
+  std::vector<std::int64_t> rowsOf_;  ///< runs whose rows these are
   Chosen chosen_;
-  bool isAsked_ = false;  ///< chosen_ was asked for by name, not by default
+  std::optional<Chosen> asked_;  ///< to be complained about where it turns out not to be there
+  bool isAsked_ = false;         ///< chosen_ was asked for by name, not by default
   std::vector<std::int64_t> steps_;
   std::optional<std::int64_t> step_;  ///< nothing: the newest, also when newer ones come
   std::vector<FigureView*> views_;
-  std::vector<std::int64_t> shownIds_;  ///< artifact id per view, 0 where the run has none
-  std::vector<QImage> pictures_;        ///< per view: what the model looked at
-  std::vector<std::int64_t> shownRuns_;
+  std::vector<Shown> shown_;          ///< per view
+  std::vector<std::int64_t> asking_;  ///< ids that figures_ reads
   FigureStyle style_;
-  QTimer delay_;
+  QTimer delay_, waitDelay_, cancelDelay_;
   bool isStale_ = true;
 };
 

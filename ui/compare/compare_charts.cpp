@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QDialogButtonBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -11,10 +10,11 @@
 #include <QVBoxLayout>
 
 #include "ui/compare/compare_page.h"
-#include "ui/compare/flow_row.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/shell/flow_row.h"
+#include "ui/shell/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -38,8 +38,8 @@ void showKey(QComboBox* combo, const std::string& chosen) {
 }  // namespace
 
 QWidget* ComparePage::makeCurveTools() {
-  auto* bar = new QWidget(this);
-  auto* row = new FlowRow(bar);
+  auto* bar = new FlowBar(this);
+  FlowRow* row = &bar->row();
   row->setSpacing(px(8));
   axis_ = makeCombo(QStringLiteral("Horizontal axis"), QStringLiteral("What the curves run over"));
   axis_->addItems(
@@ -136,7 +136,8 @@ QWidget* ComparePage::makeParallel() {
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(px(8));
-  auto* row = new QHBoxLayout;
+  auto* bar = new FlowBar(view);
+  FlowRow* row = &bar->row();
   row->setSpacing(px(8));
   parallelView_ = new ParallelView(view);
   parallelView_->addAction(exportFigure_);
@@ -156,12 +157,12 @@ QWidget* ComparePage::makeParallel() {
          [this] { parallelView_->flip(); });
   button(QStringLiteral("Drop brushes"), QStringLiteral("Keep all runs again"),
          [this] { parallelView_->clearBrushes(); });
-  row->addStretch(1);
-  auto* hint = new QLabel(
+  row->addStretch();
+  auto* hint = new ElidedLabel(
       QStringLiteral("Drag along an axis: the runs that pass stay selected in the list."), view);
   hint->setProperty("role", QStringLiteral("small"));
   row->addWidget(hint);
-  column->addLayout(row);
+  column->addWidget(bar);
   column->addWidget(parallelView_, 1);
   return view;
 }
@@ -241,7 +242,8 @@ QWidget* ComparePage::makeScatter() {
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(px(8));
-  auto* row = new FlowRow;
+  auto* bar = new FlowBar(view);
+  FlowRow* row = &bar->row();
   row->setSpacing(px(8));
   const auto side = [&](const QString& name, QComboBox*& quantity, QComboBox*& better,
                         QToolButton*& log, std::string CompareChoice::*chosen,
@@ -280,8 +282,9 @@ QWidget* ComparePage::makeScatter() {
        &CompareChoice::betterX, &CompareChoice::isScatterLogX);
   side(QStringLiteral("y"), scatterY_, betterY_, scatterLogY_, &CompareChoice::scatterY,
        &CompareChoice::betterY, &CompareChoice::isScatterLogY);
-  column->addLayout(row);
+  column->addWidget(bar);
   scatterView_ = new FigureView(view);
+  scatterView_->setMinimumHeight(px(240));
   scatterView_->setFocusPolicy(Qt::StrongFocus);
   scatterView_->setAccessibleName(QStringLiteral("Scatter of the runs"));
   scatterView_->addAction(exportFigure_);

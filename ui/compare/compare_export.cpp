@@ -25,9 +25,12 @@ std::unique_ptr<Figure> ComparePage::figure() {
       return makeLineChart(scatterChart(*data_, choice_));
     case CompareView::Table:
       if (points_ != nullptr && choice_.picture == ComparePicture::Difference)
-        return makeLineChart(differenceChart(*data_, choice_, request_, *points_));
+        return makeLineChart(areChartsThere()
+                                 ? charts_->difference
+                                 : differenceChart(*data_, choice_, request_, *points_));
       if (points_ != nullptr && choice_.picture == ComparePicture::Curves)
-        return makePanels(variantCharts(*data_, choice_, request_, *points_));
+        return makePanels(areChartsThere() ? charts_->panels
+                                           : variantCharts(*data_, choice_, request_, *points_));
       break;
     case CompareView::Differences:
       return makeDifferencesFigure(

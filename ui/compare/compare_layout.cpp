@@ -22,9 +22,9 @@
 #include <set>
 
 #include "ui/compare/compare_page.h"
-#include "ui/compare/flow_row.h"
 #include "ui/figures/export_dialog.h"
 #include "ui/figures/figure_view.h"
+#include "ui/shell/flow_row.h"
 #include "ui/shell/small_widgets.h"
 
 namespace vitrine::ui {
@@ -35,6 +35,7 @@ QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
   combo->setToolTip(tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(8);
+  combo->setMinimumWidth(px(80));  // in a window that has no room for its letters
   combo->setMaxVisibleItems(20);
   return combo;
 }
@@ -100,7 +101,8 @@ QWidget* ComparePage::makeTop() {
   auto* rows = new QVBoxLayout(top);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(px(8));
-  auto* first = new FlowRow;
+  auto* firstBar = new FlowBar(top);
+  FlowRow* first = &firstBar->row();
   first->setSpacing(px(4));
   const std::pair<const char*, const char*> views[] = {
       {"Table", "Variants with intervals over seeds, and their curves"},
@@ -153,9 +155,10 @@ QWidget* ComparePage::makeTop() {
   }
   exports->setMenu(menu);
   first->addWidget(exports);
-  rows->addLayout(first);
+  rows->addWidget(firstBar);
 
-  auto* second = new FlowRow;
+  auto* secondBar = new FlowBar(top);
+  FlowRow* second = &secondBar->row();
   second->setSpacing(px(8));
   metric_ = makeCombo(QStringLiteral("Metric"),
                       QStringLiteral("The metric that is compared and drawn; type to search"));
@@ -246,7 +249,7 @@ QWidget* ComparePage::makeTop() {
   });
   filter_->setMinimumWidth(px(150));
   second->addWidget(filter_);
-  rows->addLayout(second);
+  rows->addWidget(secondBar);
   return top;
 }
 
@@ -290,7 +293,7 @@ QWidget* ComparePage::makeTableView() {
   tableView_->horizontalHeader()->setStretchLastSection(true);
   tableView_->horizontalHeader()->setSectionsClickable(true);
   tableView_->horizontalHeader()->setSortIndicatorShown(true);
-  tableView_->setMinimumHeight(px(96));
+  tableView_->setMinimumHeight(px(28) * 4);  // the head and three rows
   connect(tableView_->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
     // Up, down, then as the file orders them.
     change([&](CompareChoice& choice) {
@@ -326,10 +329,9 @@ QWidget* ComparePage::makeTableView() {
   for (int i = 0; i < 3; ++i) tableView_->addAction(tools_[i]);
   tableView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(tableView_, 1);
-  leftOut_ = new QLabel(card);
+  leftOut_ = new WrapLabel(card);
   leftOut_->setProperty("role", QStringLiteral("warn"));
   leftOut_->setContentsMargins(px(11), 0, px(11), px(4));
-  leftOut_->setWordWrap(true);
   column->addWidget(leftOut_);
   splitter->addWidget(card);
 
@@ -338,8 +340,8 @@ QWidget* ComparePage::makeTableView() {
   below->setContentsMargins(0, 0, 0, 0);
   below->setSpacing(px(8));
   below->addWidget(makeCurveTools());
-  auto* pair = new QHBoxLayout;
-  pair->setSpacing(px(12));
+  pair_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  pair_->setSpacing(px(12));
   curvesView_ = new FigureView(charts);
   curvesView_->setFocusPolicy(Qt::StrongFocus);
   curvesView_->setAccessibleName(QStringLiteral("Curves of the variants"));
@@ -351,10 +353,11 @@ QWidget* ComparePage::makeTableView() {
   for (FigureView* view : {curvesView_, differenceView_}) {
     view->addAction(exportFigure_);  // a right click gives the chart the focus
     view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    view->setMinimumHeight(px(180));
   }
-  pair->addWidget(curvesView_, 1);
-  pair->addWidget(differenceView_, 1);
-  below->addLayout(pair, 1);
+  pair_->addWidget(curvesView_, 1);
+  pair_->addWidget(differenceView_, 1);
+  below->addLayout(pair_, 1);
   splitter->addWidget(charts);
   splitter->setStretchFactor(0, 2);
   splitter->setStretchFactor(1, 3);
@@ -411,10 +414,9 @@ QWidget* ComparePage::makeEmpty() {
   auto* column = new QVBoxLayout(empty);
   column->setContentsMargins(px(24), px(24), px(24), px(24));
   column->setSpacing(px(12));
-  emptyText_ = new QLabel(empty);
+  emptyText_ = new WrapLabel(empty);
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setWordWrap(true);
   emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   emptyText_->setText(QStringLiteral("Reading the runs\u2026"));
   emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);

@@ -13,6 +13,8 @@
 #include "core/base/text.h"
 #include "ui/compare/compare_page.h"
 #include "ui/figures/painting.h"
+#include "ui/shell/flow_row.h"
+#include "ui/shell/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -46,16 +48,18 @@ QWidget* ComparePage::makeDifferences() {
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(px(8));
-  auto* row = new QHBoxLayout;
+  auto* bar = new FlowBar(view);
+  FlowRow* row = &bar->row();
   row->setSpacing(px(8));
   onlyDifferences_ = new QCheckBox(QStringLiteral("Only differences"), view);
   connect(onlyDifferences_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
   });
   row->addWidget(onlyDifferences_);
-  differencesAbout_ = new QLabel(view);
+  differencesAbout_ = new ElidedLabel(view);
   differencesAbout_->setProperty("role", QStringLiteral("small"));
-  row->addWidget(differencesAbout_, 1);
+  row->addWidget(differencesAbout_);
+  row->addStretch();
   auto* copy = new QToolButton(view);
   copy->setText(QStringLiteral("Copy as overrides"));
   copy->setToolTip(
@@ -63,7 +67,7 @@ QWidget* ComparePage::makeDifferences() {
                      "for `vitrine train FILE`"));
   connect(copy, &QToolButton::clicked, this, &ComparePage::copyOverrides);
   row->addWidget(copy);
-  column->addLayout(row);
+  column->addWidget(bar);
   auto* splitter = new QSplitter(Qt::Vertical, view);
   splitter->setChildrenCollapsible(false);
   auto* card = new QFrame(splitter);
@@ -71,6 +75,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* inside = new QVBoxLayout(card);
   inside->setContentsMargins(1, px(4), 1, px(4));
   differenceTree_ = makeRows(card, QStringLiteral("Differences between the runs"));
+  differenceTree_->setMinimumHeight(px(160));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
   inside->addWidget(differenceTree_);
   splitter->addWidget(card);
@@ -86,6 +91,7 @@ QWidget* ComparePage::makeDifferences() {
   source_->setReadOnly(true);
   source_->setAccessibleName(QStringLiteral("Difference of the experiment files"));
   source_->setLineWrapMode(QPlainTextEdit::NoWrap);
+  source_->setMinimumHeight(px(90));
   title->setBuddy(source_);
   sourceColumn->addWidget(source_, 1);
   splitter->addWidget(sourceCard);
@@ -158,8 +164,7 @@ QWidget* ComparePage::makePublished() {
   column->setSpacing(px(8));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
-  paper_ = new QLabel(view);
-  paper_->setWordWrap(true);
+  paper_ = new WrapLabel(view);
   paper_->setAccessibleName(QStringLiteral("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
@@ -179,6 +184,7 @@ QWidget* ComparePage::makePublished() {
   auto* inside = new QVBoxLayout(card);
   inside->setContentsMargins(1, px(4), 1, px(4));
   publishedTree_ = makeRows(card, QStringLiteral("Published numbers beside ours"));
+  publishedTree_->setMinimumHeight(px(160));
   publishedTree_->setRootIsDecorated(false);
   publishedTree_->setHeaderLabels(
       {QStringLiteral("Variant"), QStringLiteral("Metric"), QStringLiteral("Paper"),
@@ -210,6 +216,7 @@ QWidget* ComparePage::makePublished() {
   auto* claimColumn = new QVBoxLayout(claimCard);
   claimColumn->setContentsMargins(1, px(4), 1, px(4));
   claimTree_ = makeRows(claimCard, QStringLiteral("Claims"));
+  claimTree_->setMinimumHeight(px(110));
   claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);
   claimTree_->setHeaderLabels({QStringLiteral("Claim"), QStringLiteral("Verdict"),

@@ -16,10 +16,12 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
+#include "ui/shell/fit_area.h"
 
 namespace vitrine::ui {
 
@@ -36,10 +38,11 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       reader_(workbench.store().file()),
       curveReader_(workbench.store().file()),
+      chartMaker_(workbench.store().file()),
       publishedReader_(workbench.store().file()),
       stack_(new QStackedWidget(this)),
       views_(new QStackedWidget(this)) {
-  setMinimumSize(420, 300);
+  setMinimumSize(240, 140);
   order_.setSourceModel(&model_);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
@@ -56,15 +59,23 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   views_->addWidget(makeScatter());
   views_->addWidget(makeDifferences());
   views_->addWidget(makePublished());
-  stack_->addWidget(shown);
-  stack_->addWidget(makeEmpty());
+  stack_->addWidget(makeFitArea(shown, this));
+  stack_->addWidget(makeFitArea(makeEmpty(), this));
+  keepWheelForFocus(*this);
 
   delay_.setSingleShot(true);
   delay_.setInterval(kCompareReloadMs);
-  connect(&delay_, &QTimer::timeout, this, &ComparePage::reload);
+  connect(&delay_, &QTimer::timeout, this, [this] {
+    // What takes longer than runs pause between writing is read to its end first.
+    if (reader_.isBusy() || curveReader_.isBusy() || chartMaker_.isBusy()) {
+      delay_.start();
+    } else {
+      reload();
+    }
+  });
   connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
-    if (isVisible() && !delay_.isActive()) delay_.start();
+    if (isVisible() && !isCancelled_ && !delay_.isActive()) delay_.start();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     if (isBrushing_) return;
@@ -80,6 +91,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   };
   connect(&reader_, &Background::failed, this, failed);
   connect(&curveReader_, &Background::failed, this, failed);
+  connect(&chartMaker_, &Background::failed, this, failed);
   connect(&publishedReader_, &Background::failed, this, failed);
   busyDelay_.setSingleShot(true);
   busyDelay_.setInterval(kBusyAfterMs);
@@ -90,7 +102,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     cancel_->show();
     emptyCancel_->setVisible(data_ == nullptr);
   });
-  for (Background* one : {&reader_, &curveReader_, &publishedReader_})
+  for (Background* one : {&reader_, &curveReader_, &chartMaker_, &publishedReader_})
     connect(one, &Background::busyChanged, this, &ComparePage::showBusy);
   // Export takes the part that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget* /*before*/, QWidget* now) {
@@ -109,8 +121,24 @@ void ComparePage::showEvent(QShowEvent* event) {
   if (isStale_) reload();
 }
 
+void ComparePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  // Two charts side by side where each can still be read.
+  pair_->setDirection(width() < px(520) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+// A stack asks for the room of its largest page: only the one in front counts.
+void ComparePage::makeRoomForView() {
+  for (int i = 0; i < views_->count(); ++i) {
+    const QSizePolicy::Policy policy =
+        i == views_->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+    views_->widget(i)->setSizePolicy(policy, policy);
+  }
+}
+
 void ComparePage::showBusy() {
-  if (!reader_.isBusy() && !curveReader_.isBusy() && !publishedReader_.isBusy()) {
+  if (!reader_.isBusy() && !curveReader_.isBusy() && !chartMaker_.isBusy() &&
+      !publishedReader_.isBusy()) {
     busyDelay_.stop();
     cancelDelay_.stop();
     busy_->hide();
@@ -123,8 +151,10 @@ void ComparePage::showBusy() {
 }
 
 void ComparePage::cancelReading() {
-  const bool wasCurves = curveReader_.isBusy();
-  for (Background* one : {&reader_, &curveReader_, &publishedReader_}) one->cancel();
+  const bool wasCurves = curveReader_.isBusy() || chartMaker_.isBusy();
+  for (Background* one : {&reader_, &curveReader_, &chartMaker_, &publishedReader_}) one->cancel();
+  delay_.stop();
+  isCancelled_ = true;
   isStale_ = true;  // shown again, it reads again
   if (data_ == nullptr) {
     showEmpty(QStringLiteral("Reading was cancelled."), QStringLiteral("Read the runs"), QString());
@@ -141,11 +171,13 @@ void ComparePage::cancelReading() {
 
 void ComparePage::reload() {
   isStale_ = false;
+  isCancelled_ = false;
   const std::vector<RunRow> rows = comparedRows(workbench_.runs(), workbench_.selection().runs());
   scope_ = workbench_.selection().runs();
   if (rows.size() < 2) {
     reader_.cancel();
     curveReader_.cancel();
+    chartMaker_.cancel();
     data_.reset();
     showEmpty(workbench_.runs().empty()
                   ? QStringLiteral("The variants of an experiment stand side by side here, with "
@@ -169,6 +201,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
   data_ = std::move(data);
   // What was asked of the curves names variants of the data before.
   curveReader_.cancel();
+  chartMaker_.cancel();
   request_ = {};
   points_.reset();
   if (data_->runs.size() < 2) {
@@ -245,6 +278,7 @@ void ComparePage::choose(const CompareChoice& choice) {
 void ComparePage::showChoice() {
   isFilling_ = true;
   views_->setCurrentIndex(static_cast<int>(choice_.view));
+  makeRoomForView();
   for (std::size_t i = 0; i < viewButtons_.size(); ++i)
     viewButtons_[i]->setChecked(static_cast<int>(i) == static_cast<int>(choice_.view));
   value_->setCurrentIndex(static_cast<int>(choice_.value.value));
@@ -337,9 +371,15 @@ void ComparePage::pickRows() {
 }
 
 void ComparePage::readCurves() {
-  request_ = curveRequest(*data_, choice_, tableOrder());
-  if (request_.metric.empty()) {
-    points_ = std::make_shared<CurvePoints>();
+  const std::string before =
+      std::exchange(request_, curveRequest(*data_, choice_, tableOrder())).metric;
+  const bool isThere = points_ != nullptr && before == request_.metric &&
+                       std::all_of(request_.runs.begin(), request_.runs.end(),
+                                   [this](std::int64_t run) { return points_->count(run) > 0; });
+  if (request_.metric.empty() || isThere) {
+    curveReader_.cancel();
+    charts_.reset();  // other variants of the same points
+    if (points_ == nullptr || !isThere) points_ = std::make_shared<CurvePoints>();
     showCurves();
     return;
   }
@@ -357,16 +397,44 @@ void ComparePage::readCurves() {
   });
 }
 
+bool ComparePage::areChartsThere() const {
+  if (charts_ == nullptr || charts_->points != points_) return false;
+  CompareChoice made = charts_->choice;  // what has the focus, and which view, is all one to them
+  made.picture = choice_.picture;
+  made.view = choice_.view;
+  return made == choice_;
+}
+
+// Means over seeds of long curves take longer than a frame.
 void ComparePage::showCurves() {
   if (data_ == nullptr || points_ == nullptr) return;
   if (choice_.view != CompareView::Table) return;
+  if (areChartsThere()) {
+    drawCurves();
+    return;
+  }
+  chartMaker_.run([this, data = data_, choice = choice_, request = request_, points = points_](
+                      RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+    auto charts = std::make_shared<Charts>();
+    charts->points = points;
+    charts->choice = choice;
+    charts->panels = variantCharts(*data, choice, request, *points, &isStale);
+    charts->difference = differenceChart(*data, choice, request, *points, &isStale);
+    if (isStale) return {};
+    return [this, charts] {
+      charts_ = charts;
+      drawCurves();
+    };
+  });
+}
+
+void ComparePage::drawCurves() {
   // The rows above are the key, unless lines are told by something else. Exports have a legend.
   FigureStyle style;
   style.legend = FigureLegend::None;
-  differenceView_->setFigure(
-      makeLineChart(differenceChart(*data_, choice_, request_, *points_), style));
+  differenceView_->setFigure(makeLineChart(charts_->difference, style));
   if (choice_.colour != "variant" || !choice_.dash.empty()) style.legend.reset();
-  curvesView_->setFigure(makePanels(variantCharts(*data_, choice_, request_, *points_), style));
+  curvesView_->setFigure(makePanels(charts_->panels, style));
   differenceView_->setVisible(data_->variants.size() > 1);
 }
 
@@ -415,7 +483,8 @@ void ComparePage::settle() {
   reader_.settle();
   publishedReader_.settle();
   curveReader_.settle();
-  for (int depth = 0; depth < 3; ++depth) {
+  chartMaker_.settle();
+  for (int depth = 0; depth < 5; ++depth) {
     // New figures are laid out now, not at the next turn of the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
   }

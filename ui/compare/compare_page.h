@@ -17,6 +17,7 @@
 #include "ui/shell/background.h"
 #include "ui/shell/page.h"
 
+class QBoxLayout;
 class QCheckBox;
 class QComboBox;
 class QFrame;
@@ -75,6 +76,7 @@ class ComparePage final : public Page {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   // compare_layout.cpp
@@ -109,12 +111,15 @@ class ComparePage final : public Page {
   void setData(std::shared_ptr<const CompareData> data, AblationTable table);
   void fillControls();
   void remakeTable();
+  void makeRoomForView();
   void showEmpty(const QString& sentence, const QString& button, const QString& page);
   void showChoice();
   void showTable(AblationTable table);
   void orderTable();
   void readCurves();
   void showCurves();
+  void drawCurves();
+  [[nodiscard]] bool areChartsThere() const;
   void showView();
   void chooseColumns();
   void setBaselineFromTable();
@@ -136,11 +141,19 @@ class ComparePage final : public Page {
   Workbench& workbench_;
   CompareChoice choice_;
   std::shared_ptr<const CompareData> data_;
-  Background reader_, curveReader_, publishedReader_;
+  Background reader_, curveReader_, chartMaker_, publishedReader_;
   AblationModel model_;
   AblationOrder order_;
   CurveRequest request_;
   std::shared_ptr<const CurvePoints> points_;
+  /// What is drawn of points_, and the choice that it was made for.
+  struct Charts {
+    std::shared_ptr<const CurvePoints> points;
+    CompareChoice choice;
+    std::vector<CurvePanel> panels;
+    LineChart difference;
+  };
+  std::shared_ptr<const Charts> charts_;
   PublishedTable published_;
   DifferenceList differences_;
   std::vector<std::int64_t> scope_;    ///< what was selected when the runs were chosen
@@ -148,12 +161,14 @@ class ComparePage final : public Page {
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
+  bool isCancelled_ = false;  ///< what runs write is not read until somebody asks again
   QTimer delay_, busyDelay_, cancelDelay_;
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
   QAction* exportFigure_ = nullptr;
 
   QStackedWidget *stack_, *views_;
+  QBoxLayout* pair_ = nullptr;  ///< of curves and difference
   QLabel *emptyText_ = nullptr, *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr,
          *busy_ = nullptr;
   QToolButton* cancel_ = nullptr;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostAxes = 12;
 constexpr double kSide = 64, kHead = 44, kFoot = 22;
+constexpr double kSlantedHead = 84, kTightRoom = 70;
 
 }  // namespace
 
@@ -175,7 +176,7 @@ QString ParallelFigure::csv() const {
 
 ParallelFigure::Layout ParallelFigure::layout(const QRectF& area) const {
   Layout layout;
-  layout.top = area.top() + 28 + kHead;
+  layout.top = area.top() + 28 + (isTight(area.width()) ? kSlantedHead : kHead);
   layout.bottom = std::max(layout.top + 20, area.bottom() - kFoot);
   const std::size_t count = chart_.axes.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -183,6 +184,16 @@ ParallelFigure::Layout ParallelFigure::layout(const QRectF& area) const {
     layout.x.push_back(area.left() + kSide + share * (area.width() - 2 * kSide));
   }
   return layout;
+}
+
+bool ParallelFigure::isTight(double width) const {
+  const auto gaps = static_cast<double>(chart_.axes.size()) - 1;
+  return gaps >= 1 && (width - 2 * kSide) / gaps - 8 < kTightRoom;
+}
+
+double ParallelFigure::leastHeight(double width) const {
+  constexpr double kMargins = 24, kAxis = 120;
+  return kMargins + 28 + (isTight(width - kMargins) ? kSlantedHead : kHead) + kAxis + kFoot;
 }
 
 QPointF ParallelFigure::pointOf(const Layout& layout, std::size_t axis, double value) const {
@@ -228,6 +239,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
   const QFontMetricsF metrics(axisLetters());
+  const bool isSlanted = isTight(area.width());
   const double room = chart_.axes.size() < 2 ? area.width() - 8 : place.x[1] - place.x[0] - 8;
   for (std::size_t i = 0; i < chart_.axes.size(); ++i) {
     const ParallelAxis& axis = chart_.axes[i];
@@ -253,11 +265,21 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     const QRectF head(x - room / 2, place.top - kHead, room, kHead / 2);
     painter.setFont(smallLetters());
     painter.setPen(hasFocus ? tokens().accent : tokens().text);
-    drawLine(painter, head, Qt::AlignHCenter | Qt::AlignVCenter, title);
-    painter.setFont(axisLetters());
-    painter.setPen(tokens().muted);
-    drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
-             marks.join(QStringLiteral(", ")));
+    if (isSlanted) {
+      if (!marks.isEmpty()) title += QStringLiteral(" (%1)").arg(marks.join(QStringLiteral(", ")));
+      const double length = std::min(112.0, (area.right() - x) * std::sqrt(2.0));
+      painter.save();
+      painter.translate(x, place.top - 12);
+      painter.rotate(-45);
+      drawLine(painter, QRectF(0, -8, length, 16), Qt::AlignLeft | Qt::AlignVCenter, title);
+      painter.restore();
+    } else {
+      drawLine(painter, head, Qt::AlignHCenter | Qt::AlignVCenter, title);
+      painter.setFont(axisLetters());
+      painter.setPen(tokens().muted);
+      drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
+               marks.join(QStringLiteral(", ")));
+    }
     // Values, the outermost ones always.
     std::vector<double> ticks;
     if (!axis.words.isEmpty()) {
@@ -282,6 +304,10 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       const bool isLast = i + 1 == chart_.axes.size();
       const QRectF label(x + 6, y - 8, isLast ? kSide - 6 : room - 8, 16);
       const QString text = axis.valueText(tick);
+      // Part of a number is another number.
+      if (isSlanted && (axis.words.isEmpty() || label.width() < 28) &&
+          metrics.horizontalAdvance(text) > label.width())
+        continue;
       // A panel-coloured ground, so that lines do not run through the digits.
       const double width = std::min(metrics.horizontalAdvance(text), label.width());
       QColor ground = tokens().panel;

@@ -57,6 +57,7 @@ class ParallelFigure final : public Figure {
     return {std::max(720, 128 + 88 * (static_cast<int>(chart_.axes.size()) - 1)), 360};
   }
   [[nodiscard]] double leastWidth() const override { return sizeHint().width(); }
+  [[nodiscard]] double leastHeight(double width) const override;
   [[nodiscard]] QString summary() const override;
   [[nodiscard]] QString csv() const override;
 
@@ -72,6 +73,8 @@ class ParallelFigure final : public Figure {
  private:
   void draw(QPainter& painter, const QRectF& area) override;
   [[nodiscard]] QPointF pointOf(const Layout& layout, std::size_t axis, double value) const;
+  /// Between two axes no title fits: titles are slanted.
+  [[nodiscard]] bool isTight(double width) const;
 
   ParallelChart chart_;
   int focusAxis_ = -1;

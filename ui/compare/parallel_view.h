@@ -27,8 +27,8 @@ class ParallelView : public QWidget {
   void clearBrushes();
   /// Where an axis stands: for tests and for what draws beside it.
   [[nodiscard]] QPointF placeOf(int axis, double share) const;
-  [[nodiscard]] QSize sizeHint() const override { return {720, 360}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {240, 160}; }
+  [[nodiscard]] QSize sizeHint() const override { return {px(720), px(360)}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {px(240), px(200)}; }
 
  Q_SIGNALS:
   void axesChanged(const std::vector<vitrine::ui::ParallelAxisChoice>& axes);

@@ -196,7 +196,8 @@ CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
 }
 
 std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoice& choice,
-                                      const CurveRequest& request, const CurvePoints& points) {
+                                      const CurveRequest& request, const CurvePoints& points,
+                                      const std::atomic<bool>* isStale) {
   const double factor = factorOf(data, request.metric);
   const std::vector<CurveLine> lines = linesOf(data, choice, request);
   const bool hasSeeds = std::any_of(lines.begin(), lines.end(),
@@ -218,6 +219,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   std::size_t mostRuns = 0;
   bool isOverlapping = true;
   for (const CurveLine& line : lines) {
+    if (isStale != nullptr && *isStale) break;
     std::vector<RunCurve> curves;
     for (const std::size_t run : line.runs) {
       const auto found = points.find(data.runs[run].row.id);
@@ -299,7 +301,8 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
 }
 
 LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
-                          const CurveRequest& request, const CurvePoints& points) {
+                          const CurveRequest& request, const CurvePoints& points,
+                          const std::atomic<bool>* isStale) {
   LineChart chart;
   const double factor = factorOf(data, request.metric);
   const std::size_t baseline = data.baseline(choice);
@@ -321,6 +324,7 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
                         : seedRuns(data.variants[baseline], data.runs, choice.unfinished);
   for (const std::size_t variant : request.variants) {
     if (variant == baseline) continue;
+    if (isStale != nullptr && *isStale) break;
     std::vector<RunCurve> differences;
     for (const auto& [seed, run] :
          seedRuns(data.variants.at(variant), data.runs, choice.unfinished)) {

@@ -2,6 +2,7 @@
 // baseline over training.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -48,13 +49,16 @@ struct CurvePanel {
   QString name;
   LineChart chart;
 };
+/// Both: millions of points take a second or two. \param isStale  once true, returned is anything
 [[nodiscard]] std::vector<CurvePanel> variantCharts(const CompareData& data,
                                                     const CompareChoice& choice,
                                                     const CurveRequest& request,
-                                                    const CurvePoints& points);
+                                                    const CurvePoints& points,
+                                                    const std::atomic<bool>* isStale = nullptr);
 /// Mean over common seeds of variant - baseline with its 95 % interval.
 [[nodiscard]] LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
-                                        const CurveRequest& request, const CurvePoints& points);
+                                        const CurveRequest& request, const CurvePoints& points,
+                                        const std::atomic<bool>* isStale = nullptr);
 
 /// Charts in a grid, with one title above: what panels look like.
 [[nodiscard]] std::unique_ptr<Figure> makePanels(std::vector<CurvePanel> panels,

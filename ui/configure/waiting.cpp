@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "ui/shell/fit_area.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -50,21 +51,19 @@ void Waiting::paintEvent(QPaintEvent*) {
   }
 }
 
-Broken::Broken(const QString& sentence, QWidget* parent)
-    : QWidget(parent), reason_(new QLabel(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(24, 24, 24, 24);
-  column->setSpacing(12);
-  auto* title = new QLabel(sentence, this);
+Broken::Broken(const QString& sentence, QWidget* parent) : QWidget(parent), reason_(new WrapLabel) {
+  auto* inside = new QWidget;
+  auto* column = new QVBoxLayout(inside);
+  column->setContentsMargins(px(24), px(24), px(24), px(24));
+  column->setSpacing(px(12));
+  auto* title = new WrapLabel(sentence);
   title->setProperty("role", QStringLiteral("title"));
-  title->setWordWrap(true);
   reason_->setProperty("role", QStringLiteral("error"));
-  reason_->setWordWrap(true);
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   reason_->setAccessibleName(QStringLiteral("Reason"));
-  auto* again = new QPushButton(QStringLiteral("Retry"), this);
+  auto* again = new QPushButton(QStringLiteral("Retry"));
   again->setProperty("primary", true);
-  auto* copy = new QPushButton(QStringLiteral("Copy"), this);
+  auto* copy = new QPushButton(QStringLiteral("Copy"));
   copy->setAccessibleName(QStringLiteral("Copy the reason"));
   auto* line = new QHBoxLayout;
   line->addWidget(again);
@@ -75,6 +74,9 @@ Broken::Broken(const QString& sentence, QWidget* parent)
   column->addWidget(reason_);
   column->addLayout(line);
   column->addStretch(2);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(makeFitArea(inside));
   connect(again, &QPushButton::clicked, this, &Broken::retry);
   connect(copy, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(reason_->text()); });

@@ -67,6 +67,17 @@ class MatrixFigure final : public Figure {
     return text;
   }
 
+  /// Rows as high as their labels, where the width lets cells be that large.
+  double leastHeight(double width) const override {
+    const QFontMetricsF metrics(axisLetters());
+    double longest = 0;
+    for (const QString& label : columnLabels_)
+      longest = std::max(longest, metrics.horizontalAdvance(label));
+    const double room = (width - 24) * 0.7 / std::max(1, columns_);
+    const double cell = std::min(room, metrics.height() * 0.85);
+    return 24 + 28 + 24 + std::min(longest, 110.0) * 0.72 + 2 * metrics.height() + rows_ * cell;
+  }
+
   std::optional<std::array<double, 2>> valueRange() const override {
     if (isCounts_ || values_.empty()) return std::nullopt;
     const auto [low, high] = std::minmax_element(values_.begin(), values_.end());

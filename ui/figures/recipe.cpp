@@ -12,6 +12,7 @@
 namespace vitrine::ui {
 namespace {
 
+constexpr const char* kUuidProperty = "databaseUuid";
 constexpr qint64 kMostFile = 64LL * 1024 * 1024;
 constexpr qsizetype kMostText = 1024 * 1024;
 constexpr int kMostDepth = 32;
@@ -113,9 +114,17 @@ std::string databaseUuid(RunStore& store) {
   return {};
 }
 
+void rememberUuid(Workbench& workbench, const std::string& uuid) {
+  if (!uuid.empty()) workbench.setProperty(kUuidProperty, QByteArray::fromStdString(uuid));
+}
+
 Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
   Recipe recipe;
-  recipe.database = databaseUuid(workbench.store());
+  recipe.database = workbench.property(kUuidProperty).toByteArray().toStdString();
+  if (recipe.database.empty()) {
+    recipe.database = databaseUuid(workbench.store());
+    rememberUuid(workbench, recipe.database);
+  }
   recipe.page = pageId.toStdString();
   for (const std::int64_t id : workbench.selection().runs()) {
     if (const RunRow* row = workbench.run(id)) recipe.runs.push_back(row->uuid);

@@ -37,6 +37,8 @@ struct Recipe {
 void selectRunsOf(const Recipe& recipe, Workbench& workbench);
 /// "" where the file has none.
 [[nodiscard]] std::string databaseUuid(RunStore& store);
+/// What a page read of it in the background, so that recipeOf() need not ask the store.
+void rememberUuid(Workbench& workbench, const std::string& uuid);
 
 /// One line of ASCII that needs no escape in XML, PDF comments and CSV.
 [[nodiscard]] QByteArray toText(const Recipe& recipe);

@@ -55,18 +55,23 @@ class ReliabilityFigure final : public Figure {
     return text;
   }
 
+  double leastHeight(double /*width*/) const override { return 280; }
+
  private:
   void draw(QPainter& painter, const QRectF& area) override {
+    // In a small diagram its number would lie on the bars.
+    const bool isSmall = std::min(area.width(), area.height() - 28) < kLeastWithKey;
     const QString split = metaText(meta_, "split");
-    const QRectF body = drawHeader(
-        painter, area,
-        split.isEmpty() ? QStringLiteral("Reliability")
-                        : QStringLiteral("Reliability, %1").arg(split),
-        QStringLiteral("%1%2 samples \u00b7 %3 bins")
-            .arg(style().title.isEmpty() || split.isEmpty() ? QString()
-                                                            : split + QStringLiteral(" \u00b7 "),
-                 count(static_cast<std::int64_t>(samples_)))
-            .arg(bins_.size()));
+    const QRectF body = drawHeader(painter, area,
+                                   split.isEmpty() ? QStringLiteral("Reliability")
+                                                   : QStringLiteral("Reliability, %1").arg(split),
+                                   (isSmall ? eceText() + QStringLiteral(" \u00b7 ") : QString()) +
+                                       QStringLiteral("%1%2 samples \u00b7 %3 bins")
+                                           .arg(style().title.isEmpty() || split.isEmpty()
+                                                    ? QString()
+                                                    : split + QStringLiteral(" \u00b7 "),
+                                                count(static_cast<std::int64_t>(samples_)))
+                                           .arg(bins_.size()));
     const double stripHeight = std::clamp(body.height() * 0.16, 24.0, 80.0);
     const double side = std::max(60.0, std::min(body.width(), body.height() - stripHeight - 24));
     const QRectF square(body.left() + std::max(0.0, (body.width() - side) / 2), body.top(),
@@ -106,7 +111,7 @@ class ReliabilityFigure final : public Figure {
     }
     painter.setPen(QPen(tokens().text, 1, Qt::DashLine));
     painter.drawLine(axes.at(0, 0), axes.at(1, 1));
-    drawKey(painter, axes.plot, fill, gapColor);
+    if (!isSmall) drawKey(painter, axes.plot, fill, gapColor);
     painter.setFont(axisLetters());
     painter.setPen(QPen(tokens().line, 1));
     painter.drawLine(QPointF(strip.left(), strip.bottom() + 0.5),
@@ -126,7 +131,7 @@ class ReliabilityFigure final : public Figure {
                const QColor& gapColor) const {
     const QFont titleType = titleLetters();
     const QFont keyType = axisLetters();
-    const QString ece = QStringLiteral("ECE %1").arg(percent(ece_, 2));
+    const QString ece = eceText();
     double y = plot.top() + 8;
     const double x = plot.left() + 10;
     const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, 96.0);
@@ -149,6 +154,10 @@ class ReliabilityFigure final : public Figure {
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
                      QStringLiteral("gap"));
   }
+
+  QString eceText() const { return QStringLiteral("ECE %1").arg(percent(ece_, 2)); }
+
+  static constexpr double kLeastWithKey = 230;  // side of the diagram
 
   Json meta_;
   std::vector<Bin> bins_;

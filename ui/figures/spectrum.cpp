@@ -81,6 +81,14 @@ class SpectrumFigure final : public Figure {
     return text;
   }
 
+  double leastHeight(double width) const override {
+    const double room = width - 24;
+    const int across =
+        std::clamp(static_cast<int>((room + 16) / (kLeastPanel + 16)), 1, std::max(1, layers_));
+    const int down = (std::max(1, layers_) + across - 1) / across;
+    return 24 + 28 + keyPlaces(room).height + 6 + 96 * down + 12 * (down - 1);
+  }
+
   int layerCount() const override { return layers_; }
   int headCount() const override { return heads_; }
 
@@ -148,7 +156,7 @@ class SpectrumFigure final : public Figure {
     for (int columns = 1; columns <= layers_; ++columns) {
       const int down = (layers_ + columns - 1) / columns;
       const double width = body.width() / columns, height = body.height() / down;
-      if (width < 96) break;
+      if (columns > 1 && width < kLeastPanel) break;
       const double score = std::min(width / 1.35, height) - 0.001 * columns;
       if (score > best) {
         best = score;
@@ -267,27 +275,41 @@ class SpectrumFigure final : public Figure {
     painter.drawPath(mean);
   }
 
-  /// The heads' colours and the marker, along the bottom; returns its height.
-  double drawKey(QPainter& painter, const QRectF& body) const {
-    constexpr double kRow = 16, kGap = 6, kSign = 22, kBetween = 14;
-    painter.setFont(axisLetters());
-    const QFontMetricsF metrics(painter.font());
-    QStringList texts{rankWord() + QStringLiteral(", mean over heads")};
-    for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)
-      texts << QStringLiteral("head %1").arg(head);
-    // Entries that do not fit go on in the next row: no head is left without a name.
+  static constexpr double kLeastPanel = 110;  // width of a layer's
+  static constexpr double kRow = 16, kSign = 22;
+
+  struct Key {
+    QStringList texts;
     std::vector<QPointF> places;
+    double height = 0;
+  };
+  Key keyPlaces(double room) const {
+    constexpr double kBetween = 14;
+    const QFontMetricsF metrics(axisLetters());
+    Key key;
+    key.texts << rankWord() + QStringLiteral(", mean over heads");
+    for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)
+      key.texts << QStringLiteral("head %1").arg(head);
+    // Entries that do not fit go on in the next row: no head is left without a name.
     double x = 0, y = 0;
-    for (const QString& text : texts) {
+    for (const QString& text : key.texts) {
       const double width = kSign + metrics.horizontalAdvance(text) + 2;
-      if (x > 0 && x + width > body.width()) {
+      if (x > 0 && x + width > room) {
         x = 0;
         y += kRow;
       }
-      places.emplace_back(x, y);
+      key.places.emplace_back(x, y);
       x += width + kBetween;
     }
-    const double height = y + kRow;
+    key.height = y + kRow;
+    return key;
+  }
+
+  /// The heads' colours and the marker, along the bottom; returns its height.
+  double drawKey(QPainter& painter, const QRectF& body) const {
+    constexpr double kGap = 6;
+    painter.setFont(axisLetters());
+    const auto [texts, places, height] = keyPlaces(body.width());
     for (qsizetype i = 0; i < texts.size(); ++i) {
       const QPointF at =
           QPointF(body.left(), body.bottom() - height) + places[static_cast<std::size_t>(i)];

@@ -26,6 +26,11 @@ QString memoryText(const DeviceLoad& load) {
 
 }  // namespace
 
+QColor barGround() {
+  const Tokens& t = tokens();
+  return contrast(t.line, t.muted) < 3 ? t.grid : t.line;
+}
+
 void DeviceTile::show(const DeviceLoad& load, const QStringList& runs) {
   load_ = load;
   runs_ = runs;
@@ -46,7 +51,7 @@ void DeviceTile::show(const DeviceLoad& load, const QStringList& runs) {
 }
 
 QSize DeviceTile::sizeHint() const { return {px(kTileWidth), px(kTileHeight)}; }
-QSize DeviceTile::minimumSizeHint() const { return {px(220), px(kTileHeight)}; }
+QSize DeviceTile::minimumSizeHint() const { return {px(200), px(kTileHeight)}; }
 
 void DeviceTile::paintEvent(QPaintEvent*) {
   const Tokens& t = tokens();
@@ -84,7 +89,7 @@ void DeviceTile::paintEvent(QPaintEvent*) {
     const QRectF track(row.left() + label, row.center().y() - px(2) + 0.5,
                        std::max(0, row.width() - label - value), px(4));
     painter.setPen(Qt::NoPen);
-    painter.setBrush(t.line);
+    painter.setBrush(barGround());
     painter.drawRoundedRect(track, 2, 2);
     if (!(share > 0)) return;
     QRectF filled = track;

@@ -11,6 +11,9 @@ class QGridLayout;
 
 namespace vitrine::ui {
 
+/// What lies under a bar that says how much: told from the bar in high contrast, too.
+[[nodiscard]] QColor barGround();
+
 /// One device; painted, with everything it shows as its accessible name.
 class DeviceTile : public QWidget {
   Q_OBJECT

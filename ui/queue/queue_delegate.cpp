@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "ui/queue/device_panel.h"
 #include "ui/queue/queue_model.h"
 #include "ui/shell/theme.h"
 
@@ -85,7 +86,7 @@ void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const double progress = index.data(QueueModel::ProgressRole).toDouble();
   if (progress >= 0 && index.column() == QueueModel::StateColumn) {
     const QRect track(left, row.bottom() - px(4), first.width(), px(2));
-    painter->fillRect(track, t.line);
+    painter->fillRect(track, barGround());
     painter->fillRect(
         QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())), t.accent);
   }

@@ -10,6 +10,7 @@
 
 #include "core/base/sha256.h"
 #include "ui/queue/queue_delegate.h"
+#include "ui/shell/fit_area.h"
 #include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
 #include "ui/shell/settings.h"
@@ -54,7 +55,8 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   view_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  view_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view_->setMinimumHeight(px(180));  // the head, a section and two runs
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->setMouseTracking(true);
   view_->setFrameShape(QFrame::NoFrame);
@@ -64,15 +66,14 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   view_->header()->setStretchLastSection(false);
   view_->header()->setSectionsMovable(false);
   view_->header()->setHighlightSections(false);
-  view_->header()->setMinimumSectionSize(px(60));
+  view_->header()->setMinimumSectionSize(px(90));
   setColumns();
 
-  headline_ = new QLabel;
+  headline_ = new WrapLabel;
   headline_->setProperty("role", "title");
   headline_->setAccessibleName(tr("The queue"));
-  trouble_ = new QLabel;
+  trouble_ = new WrapLabel;
   trouble_->setProperty("role", "warn");
-  trouble_->setWordWrap(true);
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   trouble_->setAccessibleName(tr("What keeps the queue from going on"));
   trouble_->hide();
@@ -95,12 +96,16 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   inCard->addWidget(stack_, 1);
 
   panel_ = new DevicePanel;
-  auto* layout = new QVBoxLayout(this);
+  auto* inside = new QWidget;
+  auto* layout = new QVBoxLayout(inside);
   layout->setContentsMargins(px(12), px(12), px(12), px(12));
   layout->setSpacing(px(12));
   layout->addWidget(makeOffer());
   layout->addWidget(card, 1);
   layout->addWidget(panel_);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(makeFitArea(inside));
 
   connect(&workbench_.queue(), &QueueDesk::viewChanged, this, [this] {
     isStale_ = true;
@@ -137,20 +142,23 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
 QWidget* QueuePage::makeOffer() {
   offer_ = new QFrame;
   offer_->setProperty("role", "card");
-  offerText_ = new QLabel;
-  offerText_->setWordWrap(true);
+  offerText_ = new WrapLabel;
   offerText_->setAccessibleName(tr("Interrupted runs"));
   auto* resume = new QPushButton(tr("Resume"));
   resume->setProperty("primary", true);
   resume->setToolTip(tr("Put them into the queue: they go on from their newest checkpoint"));
   auto* decline = new QPushButton(tr("Not now"));
   decline->setToolTip(tr("They stay in the list below"));
-  auto* line = new QHBoxLayout(offer_);
-  line->setContentsMargins(px(12), px(8), px(12), px(8));
-  line->setSpacing(px(8));
-  line->addWidget(offerText_, 1);
-  line->addWidget(decline);
-  line->addWidget(resume);
+  offerLine_ = new QBoxLayout(QBoxLayout::LeftToRight, offer_);
+  offerLine_->setContentsMargins(px(12), px(8), px(12), px(8));
+  offerLine_->setSpacing(px(8));
+  offerLine_->addWidget(offerText_, 1);
+  auto* answers = new QHBoxLayout;
+  answers->setSpacing(px(8));
+  answers->addStretch(1);
+  answers->addWidget(decline);
+  answers->addWidget(resume);
+  offerLine_->addLayout(answers);
   const auto interrupted = [this] {
     std::vector<std::int64_t> runs;
     const QueueView& queue = workbench_.queue().view();
@@ -177,9 +185,9 @@ QWidget* QueuePage::makeOffer() {
 
 QWidget* QueuePage::makeEmpty() {
   auto* empty = new QWidget;
-  auto* text = new QLabel(
+  auto* text = new WrapLabel(
       tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
-         "its device, runs in a process of its own,\nand goes on when this window is closed."));
+         "its device, runs in a process of its own, and goes on when this window is closed."));
   text->setProperty("role", "muted");
   text->setAlignment(Qt::AlignCenter);
   auto* create = new QPushButton(tr("New experiment"));
@@ -351,6 +359,12 @@ void QueuePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (isStale_) showQueue();
   devices_.start(kDeviceMs);
+}
+
+void QueuePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  // The answers stand below the sentence where it would have a few letters a line beside them.
+  offerLine_->setDirection(width() < px(460) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void QueuePage::hideEvent(QHideEvent* event) {

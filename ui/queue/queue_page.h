@@ -2,6 +2,7 @@
 // devices of this machine.
 #pragma once
 
+#include <QBoxLayout>
 #include <QFrame>
 #include <QLabel>
 #include <QMenu>
@@ -39,6 +40,7 @@ class QueuePage : public Page {
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void makeActions();
@@ -80,6 +82,7 @@ class QueuePage : public Page {
   QStackedWidget* stack_;
   QLabel *headline_, *trouble_;
   QFrame* offer_;
+  QBoxLayout* offerLine_;
   QLabel* offerText_;
   QTreeView* view_;
   DevicePanel* panel_;

@@ -1,5 +1,7 @@
 #include "ui/artifacts/artifacts_page.h"
 
+#include <sqlite3.h>
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFile>
@@ -9,11 +11,15 @@
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeWidget>
+#include <atomic>
+#include <thread>
 
 #include "tests/ui/configure/fake_workbench.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/support/fit.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_file.h"
 #include "ui/figures/figure_view.h"
@@ -129,6 +135,7 @@ TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
   second.name = "image 1";
   const auto shown = page({runWith("a", {samples::attention(), second, samples::spectrum()})});
   shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
+  shown->settle();
   shown->show();
   shown->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
@@ -137,6 +144,7 @@ TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
   QTest::keyClick(shown.get(), Qt::Key_BracketLeft);
   EXPECT_EQ(shown->name().toStdString(), "image 0");
   shown->showArtifact(QStringLiteral("attention_rank"), QString());
+  shown->settle();
   QTest::keyClick(shown.get(), Qt::Key_Period);
   EXPECT_EQ(workbench_.selection().layer(), 1);
   QTest::keyClick(shown.get(), Qt::Key_Period);
@@ -150,10 +158,12 @@ TEST_F(Artifacts, ShowsWhatIsAskedForByName) {
                                          at(samples::confusion(), 20), samples::table()});
   const auto shown = page({run});
   shown->showArtifact(QStringLiteral("classification"), QStringLiteral("confusion"), 10);
+  shown->settle();
   EXPECT_EQ(shown->name().toStdString(), "confusion");
   EXPECT_EQ(shown->shownStep(), 10);
   EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
   shown->showArtifact(QStringLiteral("nothing"), QStringLiteral("here"));
+  shown->settle();
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("no artifact nothing/here")));
 }
 
@@ -200,6 +210,7 @@ TEST_F(Artifacts, PutsTheNoteUnderAttention) {
   const auto shown = page({runWith("a", {samples::attention()})});
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("not why the model decides")));
   shown->showArtifact(QStringLiteral("attention_map"), QString());
+  shown->settle();
   EXPECT_EQ(shown->name().toStdString(), "image 0");
 }
 
@@ -247,6 +258,7 @@ TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
   for (const Artifact& artifact : samples::all()) {
     shown->showArtifact(QString::fromStdString(artifact.analysis),
                         QString::fromStdString(artifact.name), 10);
+    shown->settle();
     shown->exportTo(drawn);
     const auto recipe = readRecipe(drawn);
     ASSERT_TRUE(recipe) << artifact.kind;
@@ -258,6 +270,7 @@ TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
     selectRunsOf(*recipe, workbench_);
     again.settle();
     again.setViewState(recipe->view);
+    again.settle();
     EXPECT_EQ(again.shownStep(), 10) << artifact.kind;
     EXPECT_EQ(again.viewState(), shown->viewState());
     const auto figure = again.figure();
@@ -272,6 +285,7 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   const auto shown = page({runWith(
       "a", {at(samples::attention(), 10), at(samples::attention(), 20), samples::confusion()})});
   shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
+  shown->settle();
   const Json before = shown->viewState();
   QSignalSpy changed(shown.get(), &Page::viewChanged);
   shown->previousStep();
@@ -282,10 +296,12 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   EXPECT_EQ(after.at("step"), 10);
   EXPECT_EQ(after.at("query"), 3);
   shown->setViewState(before);
+  shown->settle();
   EXPECT_EQ(shown->viewState(), before);
   EXPECT_EQ(shown->shownStep(), 20);
   EXPECT_EQ(shown->views()[0]->figure()->style().head, 0);
   shown->setViewState(after);
+  shown->settle();
   EXPECT_EQ(shown->viewState(), after);
   EXPECT_EQ(shown->views()[0]->figure()->style().query, 3);
   EXPECT_EQ(changed.count(), 4) << "only what the user does is said";
@@ -320,6 +336,117 @@ TEST_F(Artifacts, SaysWhenAFileCannotBeWritten) {
   const auto shown = page({runWith("a", {samples::confusion()})});
   shown->exportTo(QStringLiteral("/no/such/folder/a.pdf"));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("/no/such/folder/a.pdf")));
+}
+
+// Counted with SQLite's own trace, by the thread that asks.
+std::thread::id windowThread;
+std::atomic<int> windowStatements{0}, readerStatements{0};
+
+int onArtifactStatement(unsigned /*kind*/, void* /*context*/, void* /*statement*/, void* /*text*/) {
+  ++(std::this_thread::get_id() == windowThread ? windowStatements : readerStatements);
+  return 0;
+}
+
+int traceArtifacts(sqlite3* database, char** /*error*/, const sqlite3_api_routines* /*api*/) {
+  return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, onArtifactStatement, nullptr);
+}
+
+TEST(ArtifactsReading, AsksNothingOnTheConnectionOfTheWindow) {
+  windowThread = std::this_thread::get_id();
+  sqlite3_auto_extension(reinterpret_cast<void (*)()>(traceArtifacts));
+  FakeWorkbench workbench;
+  std::vector<std::int64_t> runs;
+  for (const char* name : {"a", "b"}) {
+    runs.push_back(workbench.addRun(name, Json::object()));
+    for (Artifact artifact : samples::all()) {
+      for (const std::int64_t step : {10, 20}) {
+        artifact.step = step;
+        workbench.store().addArtifact(runs.back(), artifact);
+      }
+    }
+  }
+  EXPECT_GT(windowStatements.exchange(0), 0) << "filling is counted";
+  workbench.selection().setRuns(runs, runs.front());
+  ArtifactsPage page(workbench);
+  page.resize(900, 700);
+  page.show();
+  const auto isDrawn = [&] {
+    return !page.isReading() && page.views().size() == 2 && page.views()[0]->figure() != nullptr;
+  };
+  EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000));
+  EXPECT_EQ(windowStatements, 0) << "of the list and the first figure";
+  EXPECT_GT(readerStatements, 0);
+  for (const Artifact& artifact : samples::all()) {
+    page.showArtifact(QString::fromStdString(artifact.analysis),
+                      QString::fromStdString(artifact.name));
+    EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000)) << artifact.name;
+    page.previousStep();
+    EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000)) << artifact.name;
+    EXPECT_EQ(page.shownStep(), 10);
+  }
+  const QString file = workbench.path(QStringLiteral("out.pdf"));
+  page.exportTo(file);
+  EXPECT_TRUE(QFile::exists(file));
+  page.copyImage();
+  EXPECT_NE(page.figure(), nullptr);
+  page.setViewState(page.viewState());
+  page.settle();
+  EXPECT_EQ(windowStatements, 0) << "of steps, names, a file and the clipboard";
+  sqlite3_reset_auto_extension();
+}
+
+TEST_F(Artifacts, ShowsTheNewestChoiceHoweverFastItChanges) {
+  Artifact second = samples::spectrum();
+  second.name = "other";
+  const std::int64_t run = runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200),
+                                         at(samples::confusion(), 100), at(second, 100)});
+  const auto shown = page({run});
+  for (int turn = 0; turn < 10; ++turn) {
+    shown->showArtifact(QStringLiteral("attention_rank"), QString(), turn % 2 == 0 ? 100 : 200);
+    shown->showArtifact(QStringLiteral("classification"), QStringLiteral("confusion"));
+  }
+  EXPECT_TRUE(shown->isReading());
+  EXPECT_EQ(shown->figure(), nullptr) << "nothing is written that is not what is chosen";
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !shown->isReading(); }, 20'000));
+  ASSERT_NE(shown->views()[0]->figure(), nullptr);
+  EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
+}
+
+TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
+  const std::int64_t run =
+      runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
+  const auto shown = page({run});
+  shown->previousStep();
+  ASSERT_TRUE(shown->isReading());
+  for (QToolButton* button : shown->findChildren<QToolButton*>()) {
+    if (button->text() == QLatin1String("Cancel")) button->click();
+  }
+  EXPECT_FALSE(shown->isReading());
+  EXPECT_EQ(shown->views()[0]->figure(), nullptr);
+  EXPECT_TRUE(shown->views()[0]->accessibleDescription().contains(QStringLiteral("cancelled")));
+  shown->settle();  // as a run that writes asks again
+  EXPECT_EQ(shown->views()[0]->figure(), nullptr);
+  shown->nextStep();
+  shown->settle();
+  EXPECT_NE(shown->views()[0]->figure(), nullptr);
+}
+
+TEST_F(Artifacts, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
+  const std::int64_t first = runWith("a", samples::all()), second = runWith("b", samples::all());
+  for (const double zoom : {1.0, 2.4}) {
+    const Zoomed zoomed(zoom);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    ArtifactsPage page(workbench_, &place);
+    workbench_.selection().setRuns({first, second}, first);
+    page.show();
+    for (const Artifact& artifact : {samples::attention(), samples::table()}) {
+      page.showArtifact(QString::fromStdString(artifact.analysis),
+                        QString::fromStdString(artifact.name));
+      EXPECT_EQ(whatDoesNotFitAnywhere(page), "") << artifact.name;
+    }
+  }
 }
 
 TEST_F(Artifacts, DescribesAnArtifactInOneLine) {

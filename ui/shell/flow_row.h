@@ -3,6 +3,9 @@
 
 #include <QLayout>
 #include <QList>
+#include <QWidget>
+
+#include "ui/shell/fit_area.h"
 
 namespace vitrine::ui {
 
@@ -34,6 +37,17 @@ class FlowRow : public QLayout {
   int arrange(const QRect& rect, Place place) const;
 
   QList<QLayoutItem*> items_;
+};
+
+/// A widget with a FlowRow, as high as its lines need.
+class FlowBar : public OwnHeight<QWidget> {
+  Q_OBJECT
+ public:
+  explicit FlowBar(QWidget* parent = nullptr);
+  [[nodiscard]] FlowRow& row() { return *row_; }
+
+ private:
+  FlowRow* row_;
 };
 
 }  // namespace vitrine::ui

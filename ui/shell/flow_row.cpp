@@ -1,4 +1,4 @@
-#include "ui/compare/flow_row.h"
+#include "ui/shell/flow_row.h"
 
 #include <QStyle>
 #include <QWidget>
@@ -113,6 +113,10 @@ int FlowRow::arrange(const QRect& rect, Place place) const {
     top += height + spacing();
   }
   return std::max(0, top - spacing() - rect.top());
+}
+
+FlowBar::FlowBar(QWidget* parent) : OwnHeight<QWidget>(parent), row_(new FlowRow(this)) {
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
 }  // namespace vitrine::ui

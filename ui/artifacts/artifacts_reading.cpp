@@ -1,0 +1,203 @@
+// What the Artifacts page reads, on threads of its own: the lists of the runs, then the figures
+// that are shown. A choice that changes drops what was asked before.
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "ui/artifacts/artifacts_page.h"
+#include "ui/figures/figure_view.h"
+#include "ui/figures/recipe.h"
+
+namespace vitrine::ui {
+
+/// One figure, made where it was read.
+struct ArtifactsPage::Answer {
+  std::size_t view = 0;
+  std::int64_t pixels = 0;  ///< id of the picture, or 0
+  Content content;
+  std::unique_ptr<Figure> figure;
+  QString failure;
+};
+
+void ArtifactsPage::reload() {
+  isStale_ = false;
+  lists_.run([this, wanted = runs()](RunStore& store,
+                                     const std::atomic<bool>& isStale) -> Background::Finish {
+    Rows rows;
+    QString failure;
+    for (const std::int64_t run : wanted) {
+      if (isStale) return {};
+      try {
+        rows[run] = store.artifacts(run);
+      } catch (const Error& error) {
+        failure = QString::fromUtf8(error.what());
+      }
+    }
+    return [this, wanted, rows = std::move(rows), failure, uuid = databaseUuid(store)] {
+      rememberUuid(workbench_, uuid);
+      takeRows(wanted, rows, failure);
+    };
+  });
+}
+
+void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
+                             const QString& failure) {
+  rows_ = std::move(rows);
+  rowsOf_ = runs;
+  const std::optional<Chosen> asked = std::exchange(asked_, std::nullopt);
+  const bool isEmpty = std::all_of(rows_.begin(), rows_.end(),
+                                   [](const auto& entry) { return entry.second.empty(); });
+  if (!isEmpty) {
+    stack_->setCurrentIndex(0);
+    showChoice();
+    if (asked && chosen_.analysis != asked->analysis) {
+      workbench_.say(
+          QStringLiteral("There is no artifact %1/%2 in the selected runs.")
+              .arg(QString::fromStdString(asked->analysis), QString::fromStdString(asked->name)));
+    }
+    return;
+  }
+  if (!failure.isEmpty()) {
+    showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(failure), false);
+    return;
+  }
+  if (runs.empty()) {
+    showEmpty(QStringLiteral("Select a run in the list: what its analyses found is drawn here."),
+              true);
+    return;
+  }
+  const RunRow* row = workbench_.run(runs.front());
+  const bool isComing = row != nullptr && (row->state == RunState::Queued || isAlive(row->state));
+  showEmpty(isComing
+                ? QStringLiteral("Nothing was observed yet. Spectra, attention maps and "
+                                 "reliability diagrams appear here while the run trains.")
+                : QStringLiteral("This run observed nothing. Tick analyses under Observe when you "
+                                 "configure the next one."),
+            true);
+}
+
+void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
+  figures_.cancel();
+  emptyText_->setText(sentence);
+  emptyButton_->setVisible(hasButton);
+  stack_->setCurrentIndex(1);
+  views_.clear();
+  shown_.clear();
+  while (QLayoutItem* item = grid_->takeAt(0)) {
+    item->widget()->deleteLater();
+    delete item;
+  }
+}
+
+// All that is chosen and not read yet: what was asked before is dropped.
+void ArtifactsPage::readFigures() {
+  auto answers = std::make_shared<std::vector<Answer>>();
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
+    const ArtifactRow* row = rowOf(shown_[i].run);
+    if (row == nullptr) continue;
+    Answer& answer = answers->emplace_back();
+    answer.view = i;
+    answer.pixels = pixelsOf(*row);
+    answer.content.id = row->id;
+    answer.content.kind = QString::fromStdString(row->kind);
+    answer.content.meta = row->meta;
+  }
+  std::vector<std::int64_t> ids;
+  for (const Answer& answer : *answers) ids.push_back(answer.content.id);
+  // Runs that write ask again and again for the same.
+  if (figures_.isBusy() && ids == asking_) return;
+  asking_ = ids;
+  if (ids.empty()) {
+    figures_.cancel();
+    return;
+  }
+  figures_.run([this, answers, style = style_](
+                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    for (Answer& answer : *answers) {
+      if (isStale) return {};
+      try {
+        Content& content = answer.content;
+        content.bytes =
+            std::make_shared<const std::vector<std::byte>>(store.artifactData(content.id));
+        if (answer.pixels != 0) {
+          const std::vector<std::byte> png = store.artifactData(answer.pixels);
+          content.picture = QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
+                                             static_cast<int>(png.size()), "PNG");
+        }
+        answer.figure = makeFigure(content.kind, content.meta, *content.bytes, style);
+      } catch (const Error& error) {
+        answer.failure = QString::fromUtf8(error.what());
+      }
+    }
+    return [this, answers] {
+      for (Answer& answer : *answers) takeFigure(answer);
+      applyStyle();
+      showMeta();
+    };
+  });
+}
+
+void ArtifactsPage::takeFigure(Answer& answer) {
+  if (answer.view >= shown_.size() || shown_[answer.view].wanted != answer.content.id) return;
+  FigureView& view = *views_[answer.view];
+  shown_[answer.view].content = std::move(answer.content);
+  view.setFigure(std::move(answer.figure));
+  if (!answer.failure.isEmpty())
+    view.setEmptyText(QStringLiteral("This artifact cannot be read: %1").arg(answer.failure));
+}
+
+void ArtifactsPage::showBusy() {
+  if (!isReading()) {
+    waitDelay_.stop();
+    cancelDelay_.stop();
+    cancel_->hide();
+    emptyCancel_->hide();
+    return;
+  }
+  if (!waitDelay_.isActive()) waitDelay_.start();
+  if (cancel_->isHidden() && !cancelDelay_.isActive()) cancelDelay_.start();
+}
+
+// A picture of what was chosen before would be taken for what is chosen now.
+void ArtifactsPage::showWaiting() {
+  if (lists_.isBusy() && rowsOf_ != runs()) {
+    showEmpty(QStringLiteral("Reading what the analyses found\u2026"), false);
+    return;
+  }
+  if (!figures_.isBusy()) return;
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
+    shown_[i].content = {};
+    views_[i]->setFigure(nullptr);
+    views_[i]->setEmptyText(
+        QStringLiteral("Reading \"%1\" of step %2\u2026").arg(name(), count(shownStep())));
+  }
+}
+
+void ArtifactsPage::cancelReading() {
+  const bool wasList = lists_.isBusy() && rowsOf_ != runs();
+  lists_.cancel();
+  figures_.cancel();
+  isStale_ = true;  // shown again, it reads again
+  if (wasList) {
+    rowsOf_.clear();
+    showEmpty(QStringLiteral("Reading was cancelled: choose a run to read again."), false);
+    return;
+  }
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    if (!shown_[i].isMissing()) continue;
+    shown_[i].isCancelled = true;
+    shown_[i].content = {};
+    views_[i]->setFigure(nullptr);
+    views_[i]->setEmptyText(
+        QStringLiteral("Reading was cancelled: choose a step or an artifact to read again."));
+  }
+}
+
+}  // namespace vitrine::ui
