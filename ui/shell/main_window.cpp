@@ -45,7 +45,9 @@ void keepRoomFor(const QToolBar& bar, QAction* action, const QStringList& words)
   int longest = 0;
   for (const QString& word : words) longest = std::max(longest, lengthOf(word));
   const int more = std::max(0, longest - lengthOf(action->text()));
-  button->setMinimumWidth(button->sizeHint().width() + more);
+  // A pixel more than letters are rounded by, and never less than it had.
+  const int needed = button->sizeHint().width() + more;
+  if (needed > button->minimumWidth()) button->setMinimumWidth(needed + 1);
 }
 
 }  // namespace
