@@ -21,6 +21,7 @@
 #include <QTreeWidget>
 
 #include "tests/ui/compare/ablation.h"
+#include "tests/ui/support/fit.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
@@ -435,6 +436,47 @@ TEST_F(ComparePageTest, EveryControlHasAName) {
         << widget->metaObject()->className() << " " << widget->objectName().toStdString();
   }
   EXPECT_FALSE(page_->howToRead().isEmpty());
+}
+
+TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
+  fill();
+  show();
+  CompareChoice choice = page_->choice();
+  choice.isLogY = true;
+  const Figure* before = page_->curvesView().figure();
+  page_->choose(choice);
+  EXPECT_EQ(page_->curvesView().figure(), before) << "until the new one is there";
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page_->curvesView().figure() != before; }, 10'000));
+  choice.isLogY = false;
+  page_->choose(choice);
+  for (auto* button : page_->findChildren<QToolButton*>()) {
+    if (button->text() == QLatin1String("Cancel")) button->click();
+  }
+  EXPECT_EQ(page_->curvesView().figure(), nullptr);
+  EXPECT_TRUE(page_->curvesView().accessibleDescription().contains(QStringLiteral("cancelled")));
+  choice.isLogX = true;
+  page_->choose(choice);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page_->curvesView().figure() != nullptr; }, 10'000));
+}
+
+TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
+  fill();
+  studio_.workbench.watcher().poll();
+  for (const double zoom : {1.0, 2.4}) {
+    const Zoomed zoomed(zoom);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    ComparePage page(studio_.workbench, &place);
+    page.show();
+    for (const CompareView view : {CompareView::Table, CompareView::Parallel, CompareView::Scatter,
+                                   CompareView::Differences, CompareView::Published}) {
+      CompareChoice choice = page.choice();
+      choice.view = view;
+      page.choose(choice);
+      EXPECT_EQ(whatDoesNotFitAnywhere(page), "") << static_cast<int>(view);
+    }
+  }
 }
 
 }  // namespace

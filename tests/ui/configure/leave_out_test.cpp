@@ -231,5 +231,29 @@ TEST_F(LeaveOut, TakesTheStagesOfAChainTogether) {
   EXPECT_LT(shown->text().find("[[exclude]]"), shown->text().find("[[stage]]")) << shown->text();
 }
 
+// What the program is told is what it plans: exactly the rows that keep their tick.
+TEST_F(LeaveOut, StartEnqueuesExactlyTheOthers) {
+  const auto shown = sixRuns();
+  workbench_.addRun("made by the program", Json::object());
+  shown->show();
+  ComingRunsView& view = table(*shown);
+  for (const int out : {1, 5}) {
+    const QRect row = view.visualRect(view.runs().index(out));
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                      QPoint(row.left() + 12, row.center().y()));
+  }
+  // At once: what the plan did not see yet counts, too.
+  QTest::keyClick(&view, Qt::Key_Return, Qt::ControlModifier);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  const QString file =
+      fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
+  const Plan plan = planExperiment(fileText(file).toStdString(), "told", workbench_.catalog());
+  std::vector<std::string> names;
+  for (const PlannedRun& run : plan.runs) names.push_back(run.name);
+  EXPECT_TRUE(plan.problems.empty());
+  EXPECT_EQ(names, (std::vector<std::string>{"plain, seed 0", "plain, seed 2", "+ wide, seed 0",
+                                             "+ wide, seed 1"}));
+}
+
 }  // namespace
 }  // namespace vitrine::ui

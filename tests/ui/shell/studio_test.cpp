@@ -1,9 +1,12 @@
 // The built program, as its users and its packagers see it.
 #include <gtest/gtest.h>
 
+#include <QDir>
+#include <QFile>
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <vector>
 
 #include "tests/ui/support/sample_database.h"
 
@@ -62,6 +65,29 @@ TEST(Studio, DrawsTheWholeWindowOfAnEmptyDatabase) {
                                          "--screenshot", picture, "--size", "1366x768"});
   ASSERT_EQ(drawn.code, 0) << drawn.error.toStdString();
   EXPECT_EQ(QImage(picture).size(), QSize(1366, 768));
+}
+
+TEST(Studio, DrawsAPictureAtTheStoredZoom) {
+  QTemporaryDir folder;
+  QDir(folder.path()).mkpath(QStringLiteral("config/vitrine"));
+  const QByteArray before = qgetenv("XDG_CONFIG_HOME");
+  qputenv("XDG_CONFIG_HOME", folder.filePath(QStringLiteral("config")).toLocal8Bit());
+  std::vector<QImage> pictures;
+  for (const char* zoom : {"1", "1.8", "1.8"}) {
+    QFile settings(folder.filePath(QStringLiteral("config/vitrine/studio.ini")));
+    ASSERT_TRUE(settings.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    settings.write(QByteArray("[window]\nzoom=") + zoom + "\n");
+    settings.close();
+    const QString picture = folder.filePath(QStringLiteral("queue.png"));
+    const Outcome drawn = run(QString::fromLatin1(kStudio),
+                              {"--db", folder.filePath(QStringLiteral("new.sqlite")), "--page",
+                               "artifacts", "--screenshot", picture, "--size", "500x400"});
+    ASSERT_EQ(drawn.code, 0) << drawn.error.toStdString();
+    pictures.emplace_back(picture);
+  }
+  qputenv("XDG_CONFIG_HOME", before);
+  EXPECT_NE(pictures[0], pictures[1]);
+  EXPECT_EQ(pictures[1], pictures[2]);
 }
 
 TEST(Studio, SaysInOneSentenceWhatIsWrong) {

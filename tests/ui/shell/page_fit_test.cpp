@@ -1,0 +1,152 @@
+// Every page at small sizes and large letters: nothing lies on anything else, and what does not fit
+// can be scrolled to. And the bar above them.
+#include <QScrollBar>
+#include <QTest>
+#include <QToolBar>
+#include <QVBoxLayout>
+#include <QWheelEvent>
+#include <algorithm>
+
+#include "tests/ui/support/fit.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/fit_area.h"
+#include "ui/shell/flow_row.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+
+namespace vitrine::ui {
+namespace {
+
+class PageFit : public ::testing::TestWithParam<std::string> {};
+
+/// Pages that scroll as a whole where they do not fit. The others hold at the normal size.
+bool scrollsWhole(const std::string& page) {
+  return page == "configure" || page == "queue" || page == "compare" || page == "artifacts";
+}
+
+TEST_P(PageFit, NothingLiesOnAnythingElse) {
+  const auto& all = pages();
+  const auto page = std::find_if(all.begin(), all.end(), [](const PageFactory& one) {
+    return one.id.toStdString() == GetParam();
+  });
+  ASSERT_NE(page, all.end());
+  for (const double zoom : {1.0, 1.6, 2.4}) {
+    if (zoom > 1 && !scrollsWhole(GetParam())) break;
+    const Zoomed zoomed(zoom);
+    SampleStudio studio(SampleOptions{0, 60});
+    studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1], studio.runs[2]},
+                                         studio.runs[0]);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    Page* shown = page->make(studio.workbench, &place);
+    shown->show();
+    const std::string found = whatDoesNotFitAnywhere(*shown);
+    if (scrollsWhole(GetParam())) {
+      EXPECT_EQ(found, "");
+    } else {
+      EXPECT_EQ(found.find(" lies on "), std::string::npos) << found;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, PageFit,
+                         ::testing::Values("start", "configure", "queue", "monitor", "compare",
+                                           "artifacts", "sql", "plugins"),
+                         [](const auto& one) { return one.param; });
+
+TEST(FitArea, ScrollsWhereItsContentNeedsMoreAndNotWhereItFits) {
+  auto* content = new QWidget;
+  auto* column = new QVBoxLayout(content);
+  auto* bar = new FlowBar(content);
+  for (int i = 0; i < 4; ++i) {
+    auto* part = new QWidget;
+    part->setMinimumSize(100, 40);
+    part->setFixedSize(100, 40);
+    bar->row().addWidget(part);
+  }
+  auto* below = new QWidget;
+  below->setMinimumHeight(100);
+  column->addWidget(bar);
+  column->addWidget(below, 1);
+  const std::unique_ptr<QScrollArea> area(makeFitArea(content));
+  const auto showAt = [&](int width, int height) {
+    area->resize(width, height);
+    area->show();
+    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+  };
+  showAt(600, 300);
+  EXPECT_FALSE(area->verticalScrollBar()->isVisible());
+  EXPECT_LT(bar->height(), 80) << "one line";
+  showAt(280, 180);
+  EXPECT_TRUE(area->verticalScrollBar()->isVisible());
+  EXPECT_GE(bar->height(), 2 * 40) << "two lines";
+  EXPECT_EQ(below->height(), 100);
+  EXPECT_GE(below->y(), bar->geometry().bottom());
+}
+
+TEST(FitArea, BringsWhatGetsTheFocusIntoView) {
+  auto* content = new QWidget;
+  auto* column = new QVBoxLayout(content);
+  std::vector<QPushButton*> buttons;
+  for (int i = 0; i < 12; ++i) {
+    buttons.push_back(new QPushButton(QString::number(i)));
+    column->addWidget(buttons.back());
+  }
+  const std::unique_ptr<QScrollArea> area(makeFitArea(content));
+  area->resize(200, 120);
+  area->show();
+  area->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(area.get()));
+  buttons.front()->setFocus();
+  for (int i = 0; i < 11; ++i) QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+  EXPECT_EQ(QApplication::focusWidget(), buttons.back());
+  EXPECT_FALSE(buttons.back()->visibleRegion().isEmpty());
+}
+
+TEST(FitArea, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
+  QWidget place;
+  auto* combo = new QComboBox(&place);
+  combo->addItems({QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c")});
+  keepWheelForFocus(place);
+  place.show();
+  place.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&place));
+  combo->clearFocus();
+  const auto turn = [&] {
+    const QPointF at(5, 5);
+    QWheelEvent wheel(at, combo->mapToGlobal(at), QPoint(), QPoint(0, -120), Qt::NoButton,
+                      Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(combo, &wheel);
+  };
+  turn();
+  EXPECT_EQ(combo->currentIndex(), 0);
+  combo->setFocus();
+  turn();
+  EXPECT_EQ(combo->currentIndex(), 1);
+}
+
+TEST(MainWindow, TheBarStaysWhereItIsWhenStartBecomesResume) {
+  SampleStudio studio(SampleOptions{1, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1600, 900);
+  window.show();
+  const auto* bar = window.findChild<QToolBar*>(QStringLiteral("tools"));
+  ASSERT_NE(bar, nullptr);
+  std::map<std::string, int> places;  // of Stop, by what stands before it
+  for (const std::int64_t run : studio.runs) {
+    studio.workbench.selection().setRuns({run}, run);
+    for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+    std::string before;
+    for (QAction* action : bar->actions()) {
+      const std::string text = action->text().remove(QLatin1Char('&')).toStdString();
+      if (text == "Start" || text == "Resume") before = text;
+      if (text == "Stop") places[before] = bar->widgetForAction(action)->x();
+    }
+  }
+  ASSERT_EQ(places.size(), 2U) << "the sample has runs of both kinds";
+  EXPECT_EQ(places["Start"], places["Resume"]);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
