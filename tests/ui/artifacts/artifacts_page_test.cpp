@@ -342,8 +342,13 @@ TEST_F(Artifacts, SaysWhenAFileCannotBeWritten) {
 std::thread::id windowThread;
 std::atomic<int> windowStatements{0}, readerStatements{0};
 
-int onArtifactStatement(unsigned /*kind*/, void* /*context*/, void* /*statement*/, void* /*text*/) {
-  ++(std::this_thread::get_id() == windowThread ? windowStatements : readerStatements);
+// The stand-in of the window asks for the rows of runs, which the window has at hand: what a page
+// reads of its own is told by the tables.
+int onArtifactStatement(unsigned /*kind*/, void* /*context*/, void* /*statement*/, void* text) {
+  const std::string sql = static_cast<const char*>(text);
+  const bool isOurs =
+      sql.find("artifact") != std::string::npos || sql.find("meta") != std::string::npos;
+  if (isOurs) ++(std::this_thread::get_id() == windowThread ? windowStatements : readerStatements);
   return 0;
 }
 
