@@ -13,6 +13,8 @@
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
+#include "ui/shell/fit_area.h"
+#include "ui/shell/flow_row.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/page_commands.h"
 #include "ui/shell/small_widgets.h"
@@ -150,14 +152,14 @@ QWidget* ConfigurePage::makeContent() {
   splitter_ = new QSplitter(this);
   splitter_->setChildrenCollapsible(false);
   splitter_->setHandleWidth(1);
-  auto* left = new QWidget(splitter_);
+  auto* left = new QWidget;
   auto* column = new QVBoxLayout(left);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeBar());
   scroll_ = new QScrollArea(left);
   scroll_->setWidgetResizable(true);
-  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setMinimumHeight(px(140));
   scroll_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // cards keep the footer's right edge
   scroll_->setFocusPolicy(Qt::NoFocus);
   form_ = new ExperimentForm(scroll_);
@@ -166,7 +168,7 @@ QWidget* ConfigurePage::makeContent() {
   column->addWidget(makeFooter());
   side_ = new SidePanel(splitter_);
   side_->setMinimumWidth(px(300));
-  splitter_->addWidget(left);
+  splitter_->addWidget(makeFitArea(left));
   splitter_->addWidget(side_);
   splitter_->setStretchFactor(0, 1);
   splitter_->setStretchFactor(1, 0);
@@ -180,9 +182,8 @@ QWidget* ConfigurePage::makeNotice() {
   auto* line = new QHBoxLayout(notice_);
   line->setContentsMargins(16, 8, 16, 8);
   line->setSpacing(8);
-  noticeText_ = new QLabel(notice_);
+  noticeText_ = new WrapLabel(notice_);
   noticeText_->setProperty("role", QStringLiteral("warn"));
-  noticeText_->setWordWrap(true);
   line->addWidget(noticeText_, 1);
   noticeOpen_ = new QPushButton(QStringLiteral("Open it"), notice_);
   noticeSeed_ = new QPushButton(QStringLiteral("Use another seed"), notice_);
@@ -214,19 +215,17 @@ QWidget* ConfigurePage::makeFooter() {
   auto* column = new QVBoxLayout(card);
   column->setContentsMargins(16, 12, 16, 12);
   column->setSpacing(6);
-  headline_ = new QLabel(card);
+  headline_ = new WrapLabel(card);
   headline_->setProperty("role", QStringLiteral("title"));
-  headline_->setWordWrap(true);
-  details_ = new QLabel(card);
+  details_ = new WrapLabel(card);
   details_->setProperty("role", QStringLiteral("muted"));
-  details_->setWordWrap(true);
   details_->setTextInteractionFlags(Qt::TextBrowserInteraction);
-  warning_ = new QLabel(card);
+  warning_ = new WrapLabel(card);
   warning_->setProperty("role", QStringLiteral("warn"));
-  warning_->setWordWrap(true);
   warning_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   for (QLabel* label : {headline_, details_, warning_}) column->addWidget(label);
-  auto* line = new QHBoxLayout;
+  auto* buttons = new FlowBar(card);
+  FlowRow* line = &buttons->row();
   line->setSpacing(8);
   start_ = new QPushButton(QStringLiteral("Start"), card);
   start_->setProperty("primary", true);
@@ -247,8 +246,7 @@ QWidget* ConfigurePage::makeFooter() {
     one->setProperty(kListed, false);  // the menu "Experiment" says the same
     line->addWidget(one);
   }
-  line->addStretch();
-  column->addLayout(line);
+  column->addWidget(buttons);
   connect(details_, &QLabel::linkActivated, this,
           [this](const QString& key) { reveal(key.toStdString()); });
   connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });

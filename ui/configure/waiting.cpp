@@ -35,10 +35,11 @@ void Waiting::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setFont(smallFont());
   painter.setPen(tokens().muted);
-  painter.drawText(QRect(12, 8, width() - 24, 24), Qt::AlignLeft | Qt::AlignVCenter, sentence_);
+  painter.drawText(QRect(px(12), px(8), width() - px(24), px(24)), Qt::AlignLeft | Qt::AlignVCenter,
+                   sentence_);
   painter.setPen(QPen(tokens().line, 1));
   painter.setBrush(tokens().panel);
-  const QRectF card(12.5, 40.5, width() - 25, 330);
+  const QRectF card(px(12) + 0.5, px(40) + 0.5, width() - 2 * px(12) - 1, 330);
   painter.drawRoundedRect(card, 8, 8);
   painter.setPen(Qt::NoPen);
   painter.setBrush(tokens().raised);

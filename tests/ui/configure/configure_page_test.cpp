@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/fit.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
@@ -305,6 +306,19 @@ TEST_F(Configure, DrawsItselfAtEverySizeAndInEveryTheme) {
       const QImage image = shown->snapshot(size, 1);
       EXPECT_EQ(image.size(), size);
     }
+  }
+}
+
+TEST_F(Configure, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
+  for (const double zoom : {1.0, 2.4}) {
+    const Zoomed zoomed(zoom);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    ConfigurePage page(workbench_, &place);
+    page.show();
+    page.planNow();
+    EXPECT_EQ(whatDoesNotFitAnywhere(page), "");
   }
 }
 
