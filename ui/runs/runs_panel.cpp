@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "ui/runs/runs_delegate.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/small_widgets.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -50,7 +51,10 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   filter_->setToolTip(
       tr("Words and conditions, all of which must hold:\nsoft mask\nstate=running\ntag=best\n"
          "width=64\nlearning_rate>=1e-3"));
-  filter_->setClearButtonEnabled(true);
+  // With the first word: its picture is looked for in all icon themes, which takes a while.
+  connect(filter_, &QLineEdit::textChanged, filter_, [this](const QString& text) {
+    if (!text.isEmpty()) filter_->setClearButtonEnabled(true);
+  });
 
   view_ = new QTreeView;
   view_->setObjectName(QStringLiteral("runs"));
@@ -74,8 +78,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   auto* emptyLayout = new QVBoxLayout(empty);
   emptyLayout->setContentsMargins(px(12), px(12), px(12), px(12));
   emptyLayout->setSpacing(px(12));
-  emptyText_ = new QLabel;
-  emptyText_->setWordWrap(true);
+  emptyText_ = new WordLabel(QString());
   emptyText_->setProperty("role", "muted");
   auto* create = new QPushButton(tr("New experiment"));
   create->setAccessibleName(tr("New experiment"));

@@ -7,17 +7,19 @@
 #include <QScrollArea>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <initializer_list>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/small_widgets.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {
 
-QToolButton* quietButton(const QString& text, const QString& name) {
-  auto* button = new QToolButton;
+QToolButton* quietButton(const QString& text, const QString& name, QWidget* parent) {
+  auto* button = new QToolButton(parent);
   button->setText(text);
   button->setAccessibleName(name);
   button->setProperty("quiet", true);
@@ -70,65 +72,130 @@ void ConflictBar::open(const QString& theirs, std::int64_t version) {
   setVisible(true);
 }
 
-QWidget* Inspector::section(const QString& title, QWidget* right, QWidget* content) {
-  auto* box = new QWidget;
+Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title, int stretch) {
+  auto* box = new QWidget(column.parentWidget());
+  column.addWidget(box, stretch);
   auto* layout = new QVBoxLayout(box);
   layout->setContentsMargins(0, px(4), 0, 0);
   layout->setSpacing(px(4));
   auto* header = new QHBoxLayout;
   header->setContentsMargins(px(12), 0, px(8), 0);
-  auto* label = new QLabel(title);
+  auto* label = new QLabel(title, box);
   label->setProperty("role", "title");
   header->addWidget(label);
   header->addStretch();
-  if (right != nullptr) header->addWidget(right);
-  auto* rule = new QFrame;
+  auto* rule = new QFrame(box);
   rule->setProperty("role", "rule");
   auto* inner = new QVBoxLayout;
   inner->setContentsMargins(px(8), 0, px(8), 0);
-  inner->addWidget(content);
+  auto* inside = new QWidget(box);
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, 0, 0);
+  inner->addWidget(inside);
   layout->addLayout(header);
   layout->addWidget(rule);
   layout->addLayout(inner);
-  return box;
+  return {inside, header, rows};
 }
 
 Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     : QWidget(parent), workbench_(workbench) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
+  stack_ = new QStackedWidget(this);
+  empty_ = new WordLabel(tr("Select a run to see its state, configuration and log."), stack_);
+  empty_->setProperty("role", "muted");
+  empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  empty_->setContentsMargins(px(12), px(12), px(12), px(12));
+  stack_->addWidget(empty_);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
 
-  state_ = new QLabel;
-  state_->setAccessibleName(tr("State"));
-  reason_ = new QLabel;
-  reason_->setWordWrap(true);
-  reason_->setContentsMargins(0, px(4), 0, px(4));
-  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  facts_ = new FactTable(tr("Facts of the run"));
-  facts_->setLabelWidth(134);
-  configTable_ = new FactTable(tr("Configuration of the run"));
-  environmentTable_ = new FactTable(tr("Environment of the run"));
-  environmentTable_->setLabelWidth(120);
+  later_.setSingleShot(true);
+  later_.setInterval(250);
+  connect(&later_, &QTimer::timeout, this, &Inspector::showFacts);
+  noteLater_.setSingleShot(true);
+  noteLater_.setInterval(800);
+  connect(&noteLater_, &QTimer::timeout, this, &Inspector::saveNote);
+  connect(&workbench.selection(), &Selection::runsChanged, this, &Inspector::showRun);
+  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
+    for (const RunRow& row : rows) {
+      if (row.id == run_ && !later_.isActive()) later_.start();
+    }
+  });
+  connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
+  showRun();
+}
 
+/// All but the sentence of an empty one, with the first run that is shown: a window that has none
+/// starts sooner. From the outside to the inside, for a style sheet looks at whatever is put into
+/// another widget once more.
+void Inspector::makeContent() {
+  content_ = new QScrollArea(stack_);
+  content_->setWidgetResizable(true);
+  content_->setFrameShape(QFrame::NoFrame);
+  content_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  content_->setFocusPolicy(Qt::NoFocus);
+  auto* inside = new QWidget(content_);
+  inside->setProperty("role", "panel");
+  content_->setWidget(inside);
+  stack_->addWidget(content_);
+  auto* layout = new QVBoxLayout(inside);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(px(8));
+  makeState(*inside, *layout);
+  makeConfig(*layout);
+  makeLog(*layout);
+  makeNotes(*layout);
+  makeEnvironment(*layout);
+  layout->addSpacing(px(8));
+  // Made late, it stands at the end of the tab order: it belongs where the panel is.
+  for (QWidget* before = previousInFocusChain(); before != this;
+       before = before->previousInFocusChain()) {
+    if ((before->focusPolicy() & Qt::TabFocus) == 0) continue;
+    if (before->window() == window()) putBehind(*before, *content_);
+    break;
+  }
+}
+
+void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   auto* stateRow = new QHBoxLayout;
   stateRow->setContentsMargins(px(12), px(8), px(12), 0);
-  auto* stateLabel = new QLabel(tr("State"));
+  auto* stateLabel = new QLabel(tr("State"), &inside);
   stateLabel->setProperty("role", "muted");
   stateLabel->setFixedWidth(px(130));
   stateRow->addWidget(stateLabel);
+  state_ = new QLabel(&inside);
+  state_->setAccessibleName(tr("State"));
   auto* stateHolder = new QHBoxLayout;
   stateHolder->addWidget(state_);
   stateHolder->addStretch();
   stateRow->addLayout(stateHolder, 1);
-  auto* factsHolder = new QVBoxLayout;
-  factsHolder->setContentsMargins(px(8), 0, px(8), 0);
-  factsHolder->addWidget(facts_);
+  reason_ = new QLabel(&inside);
+  reason_->setWordWrap(true);
+  reason_->setContentsMargins(0, px(4), 0, px(4));
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* reasonHolder = new QVBoxLayout;
   reasonHolder->setContentsMargins(px(12), 0, px(12), 0);
   reasonHolder->addWidget(reason_);
+  facts_ = new FactTable(tr("Facts of the run"), &inside);
+  facts_->setLabelWidth(134);
+  auto* factsHolder = new QVBoxLayout;
+  factsHolder->setContentsMargins(px(8), 0, px(8), 0);
+  factsHolder->addWidget(facts_);
+  auto* top = new QVBoxLayout;
+  top->setSpacing(px(2));
+  top->addLayout(stateRow);
+  top->addLayout(reasonHolder);
+  top->addLayout(factsHolder);
+  column.addLayout(top);
+}
 
-  filterButton_ =
-      quietButton(tr("differs from baseline"), tr("Which configuration keys are shown"));
+void Inspector::makeConfig(QVBoxLayout& column) {
+  const Section config = section(column, tr("Configuration"));
+  filterButton_ = quietButton(tr("differs from baseline"), tr("Which configuration keys are shown"),
+                              config.inside->parentWidget());
   filterButton_->setPopupMode(QToolButton::InstantPopup);
   auto* filterMenu = new QMenu(filterButton_);
   const std::pair<ConfigFilter, QString> filters[] = {
@@ -145,16 +212,66 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
             });
   }
   filterButton_->setMenu(filterMenu);
-  configHint_ = new QLabel;
+  config.header->addWidget(filterButton_);
+  configHint_ = new QLabel(config.inside);
   configHint_->setProperty("role", "small");
   configHint_->setWordWrap(true);
-  auto* configBox = new QWidget;
-  auto* configLayout = new QVBoxLayout(configBox);
-  configLayout->setContentsMargins(0, 0, 0, 0);
-  configLayout->addWidget(configHint_);
-  configLayout->addWidget(configTable_);
+  configTable_ = new FactTable(tr("Configuration of the run"), config.inside);
+  auto* newFrom = quietButton(tr("New from this run"), tr("New from this run"), config.inside);
+  newFrom->setIcon(icon(Icon::Plus));
+  newFrom->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  newFrom->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
+  connect(newFrom, &QToolButton::clicked, this, [this] {
+    if (run_ != 0) workbench_.newFromRun(run_);
+  });
+  config.rows->addWidget(configHint_);
+  config.rows->addWidget(configTable_);
+  config.rows->addWidget(newFrom, 0, Qt::AlignLeft);
+}
 
-  auto* repeat = quietButton(tr("Copy command to repeat"), tr("Copy command to repeat"));
+void Inspector::makeLog(QVBoxLayout& column) {
+  const Section log = section(column, tr("Log"), 1);
+  log.rows->setContentsMargins(px(4), px(4), px(4), px(8));
+  auto* follow = quietButton(tr("follow"), tr("Follow the log"), log.inside->parentWidget());
+  follow->setCheckable(true);
+  follow->setChecked(true);
+  log.header->addWidget(follow);
+  log_ = new LogTail(log.inside);
+  log_->setMinimumHeight(px(120));
+  log.rows->addWidget(log_);
+  connect(follow, &QToolButton::toggled, log_, &LogTail::setFollowing);
+}
+
+void Inspector::makeNotes(QVBoxLayout& column) {
+  const Section notes = section(column, tr("Notes and tags"));
+  notes.rows->setContentsMargins(px(4), px(4), px(4), 0);
+  notes.rows->setSpacing(px(8));
+  note_ = new QPlainTextEdit(notes.inside);
+  note_->setAccessibleName(tr("Note on the run"));
+  note_->setPlaceholderText(tr("Note"));
+  note_->setTabChangesFocus(true);
+  note_->setFixedHeight(px(56));
+  noteConflict_ = new ConflictBar(tr("note"), notes.inside);
+  tags_ = new QLineEdit(notes.inside);
+  tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
+  tags_->setPlaceholderText(tr("Tags, separated by commas"));
+  tagsConflict_ = new ConflictBar(tr("tags"), notes.inside);
+  connect(noteConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Note); });
+  connect(noteConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Note); });
+  connect(tagsConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Tags); });
+  connect(tagsConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Tags); });
+  connect(note_, &QPlainTextEdit::textChanged, this, [this] { noteLater_.start(); });
+  connect(tags_, &QLineEdit::editingFinished, this, &Inspector::saveTags);
+  for (QWidget* row : std::initializer_list<QWidget*>{note_, noteConflict_, tags_, tagsConflict_})
+    notes.rows->addWidget(row);
+}
+
+void Inspector::makeEnvironment(QVBoxLayout& column) {
+  const Section environment = section(column, tr("Environment"));
+  environmentTable_ = new FactTable(tr("Environment of the run"), environment.inside);
+  environmentTable_->setLabelWidth(120);
+  auto* repeat =
+      quietButton(tr("Copy command to repeat"), tr("Copy command to repeat"), environment.inside);
   repeat->setIcon(icon(Icon::Copy));
   repeat->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   connect(repeat, &QToolButton::clicked, this, [this] {
@@ -163,107 +280,8 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
     workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
   });
-
-  auto* newFrom = quietButton(tr("New from this run"), tr("New from this run"));
-  newFrom->setIcon(icon(Icon::Plus));
-  newFrom->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  newFrom->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
-  connect(newFrom, &QToolButton::clicked, this, [this] {
-    if (run_ != 0) workbench_.newFromRun(run_);
-  });
-  configLayout->addWidget(newFrom, 0, Qt::AlignLeft);
-
-  auto* environmentBox = new QWidget;
-  auto* environmentLayout = new QVBoxLayout(environmentBox);
-  environmentLayout->setContentsMargins(0, 0, 0, 0);
-  environmentLayout->addWidget(environmentTable_);
-  environmentLayout->addWidget(repeat, 0, Qt::AlignLeft);
-
-  auto* noteBox = new QWidget;
-  auto* noteLayout = new QVBoxLayout(noteBox);
-  noteLayout->setContentsMargins(px(4), px(4), px(4), 0);
-  noteLayout->setSpacing(px(8));
-  note_ = new QPlainTextEdit;
-  note_->setAccessibleName(tr("Note on the run"));
-  note_->setPlaceholderText(tr("Note"));
-  note_->setTabChangesFocus(true);
-  note_->setFixedHeight(px(56));
-  tags_ = new QLineEdit;
-  tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
-  tags_->setPlaceholderText(tr("Tags, separated by commas"));
-  noteConflict_ = new ConflictBar(tr("note"));
-  tagsConflict_ = new ConflictBar(tr("tags"));
-  connect(noteConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Note); });
-  connect(noteConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Note); });
-  connect(tagsConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Tags); });
-  connect(tagsConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Tags); });
-  noteLayout->addWidget(note_);
-  noteLayout->addWidget(noteConflict_);
-  noteLayout->addWidget(tags_);
-  noteLayout->addWidget(tagsConflict_);
-
-  auto* follow = quietButton(tr("follow"), tr("Follow the log"));
-  follow->setCheckable(true);
-  follow->setChecked(true);
-  log_ = new LogTail;
-  log_->setMinimumHeight(px(120));
-  connect(follow, &QToolButton::toggled, log_, &LogTail::setFollowing);
-  auto* logBox = new QWidget;
-  auto* logLayout = new QVBoxLayout(logBox);
-  logLayout->setContentsMargins(px(4), px(4), px(4), px(8));
-  logLayout->addWidget(log_);
-
-  auto* content = new QWidget;
-  content->setProperty("role", "panel");
-  auto* layout = new QVBoxLayout(content);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(px(8));
-  auto* top = new QVBoxLayout;
-  top->setSpacing(px(2));
-  top->addLayout(stateRow);
-  top->addLayout(reasonHolder);
-  top->addLayout(factsHolder);
-  layout->addLayout(top);
-  layout->addWidget(section(tr("Configuration"), filterButton_, configBox));
-  layout->addWidget(section(tr("Log"), follow, logBox), 1);
-  layout->addWidget(section(tr("Notes and tags"), nullptr, noteBox));
-  layout->addWidget(section(tr("Environment"), nullptr, environmentBox));
-  layout->addSpacing(px(8));
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(content);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setFocusPolicy(Qt::NoFocus);
-
-  auto* empty = new QLabel(tr("Select a run to see its state, configuration and log."));
-  empty->setProperty("role", "muted");
-  empty->setWordWrap(true);
-  empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  empty->setContentsMargins(px(12), px(12), px(12), px(12));
-  stack_ = new QStackedWidget;
-  stack_->addWidget(scroll);
-  stack_->addWidget(empty);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->addWidget(stack_);
-
-  later_.setSingleShot(true);
-  later_.setInterval(250);
-  connect(&later_, &QTimer::timeout, this, &Inspector::showFacts);
-  noteLater_.setSingleShot(true);
-  noteLater_.setInterval(800);
-  connect(&noteLater_, &QTimer::timeout, this, &Inspector::saveNote);
-  connect(note_, &QPlainTextEdit::textChanged, this, [this] { noteLater_.start(); });
-  connect(tags_, &QLineEdit::editingFinished, this, &Inspector::saveTags);
-  connect(&workbench.selection(), &Selection::runsChanged, this, &Inspector::showRun);
-  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
-    for (const RunRow& row : rows) {
-      if (row.id == run_ && !later_.isActive()) later_.start();
-    }
-  });
-  connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
-  showRun();
+  environment.rows->addWidget(environmentTable_);
+  environment.rows->addWidget(repeat, 0, Qt::AlignLeft);
 }
 
 Inspector::~Inspector() { leaveEdits(); }
@@ -280,11 +298,13 @@ void Inspector::showRun() {
   leaveEdits();
   run_ = id;
   const RunRow* row = workbench_.run(id);
-  stack_->setCurrentIndex(row == nullptr ? 1 : 0);
   if (row == nullptr) {
+    stack_->setCurrentWidget(empty_);
     Q_EMIT titleChanged(tr("Inspector"), QString());
     return;
   }
+  if (content_ == nullptr) makeContent();
+  stack_->setCurrentWidget(content_);
   Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
   try {
     RunStore& store = workbench_.store();
@@ -312,6 +332,7 @@ void Inspector::showRun() {
 void Inspector::showFacts() {
   const RunRow* row = workbench_.run(run_);
   if (row == nullptr) return showRun();
+  if (content_ == nullptr) return refresh();  // selected before it was known
   const QString word = QString::fromStdString(toString(row->state));
   const QColor color = stateColor(word);
   state_->setText(word);
@@ -469,7 +490,7 @@ void Inspector::keepTyped(RunField field) {
 
 void Inspector::leaveEdits() {
   noteLater_.stop();
-  if (run_ == 0) return;
+  if (run_ == 0 || content_ == nullptr) return;
   keepTyped(RunField::Note);
   keepTyped(RunField::Tags);
 }

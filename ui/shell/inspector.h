@@ -7,9 +7,11 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QStackedWidget>
 #include <QTimer>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <QWidget>
 
 #include "ui/shell/fact_table.h"
@@ -65,7 +67,19 @@ class Inspector : public QWidget {
   void keepMine(RunField field);
   void takeTheirs(RunField field);
   [[nodiscard]] std::string joinedTags() const;  ///< one a line
-  QWidget* section(const QString& title, QWidget* right, QWidget* content);
+  /// A part of the content: its title with room for buttons at its right, and its rows.
+  struct Section {
+    QWidget* inside;
+    QHBoxLayout* header;
+    QVBoxLayout* rows;
+  };
+  [[nodiscard]] Section section(QVBoxLayout& column, const QString& title, int stretch = 0);
+  void makeContent();
+  void makeState(QWidget& inside, QVBoxLayout& column);
+  void makeConfig(QVBoxLayout& column);
+  void makeLog(QVBoxLayout& column);
+  void makeNotes(QVBoxLayout& column);
+  void makeEnvironment(QVBoxLayout& column);
 
   StudioWorkbench& workbench_;
   std::int64_t run_ = 0;
@@ -73,19 +87,21 @@ class Inspector : public QWidget {
   ConfigFilter filter_ = ConfigFilter::Baseline;
 
   QStackedWidget* stack_;
-  QLabel* state_;
-  QLabel* reason_;
-  FactTable* facts_;
-  FactTable* configTable_;
-  FactTable* environmentTable_;
-  QLabel* configHint_;
-  QToolButton* filterButton_;
-  QPlainTextEdit* note_;
-  QLineEdit* tags_;
-  ConflictBar* noteConflict_;
-  ConflictBar* tagsConflict_;
+  QLabel* empty_;
+  QScrollArea* content_ = nullptr;  ///< and all below: there from the first run on that is shown
+  QLabel* state_ = nullptr;
+  QLabel* reason_ = nullptr;
+  FactTable* facts_ = nullptr;
+  FactTable* configTable_ = nullptr;
+  FactTable* environmentTable_ = nullptr;
+  QLabel* configHint_ = nullptr;
+  QToolButton* filterButton_ = nullptr;
+  QPlainTextEdit* note_ = nullptr;
+  QLineEdit* tags_ = nullptr;
+  ConflictBar* noteConflict_ = nullptr;
+  ConflictBar* tagsConflict_ = nullptr;
   std::int64_t noteVersion_ = -1, tagsVersion_ = -1;  ///< that the fields are based on
-  LogTail* log_;
+  LogTail* log_ = nullptr;
   QTimer later_, noteLater_;
 };
 

@@ -22,6 +22,48 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   painter.drawText(rect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
 }
 
+WordLabel::WordLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {
+  setWordWrap(true);
+}
+
+int WordLabel::heightForWidth(int width) const {
+  ensurePolished();  // the style sheet may have another font
+  const QMargins margins = contentsMargins();
+  if (measuredText_ != text() || measuredFont_ != font() || measuredMargins_ != margins) {
+    heights_.clear();
+    measuredText_ = text();
+    measuredFont_ = font();
+    measuredMargins_ = margins;
+  }
+  const auto [known, isNew] = heights_.try_emplace(width);
+  if (isNew) {
+    constexpr std::size_t kMostWidths = 64;  // of a window whose edge is dragged
+    if (heights_.size() > kMostWidths) heights_.clear();
+    ++measurings_;
+    const int height = QLabel::heightForWidth(width);
+    heights_[width] = height;
+    return height;
+  }
+  return known->second;
+}
+
+void WordLabel::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange) heights_.clear();
+  QLabel::changeEvent(event);
+}
+
+void putBehind(QWidget& before, QWidget& late) {
+  QList<QWidget*> inside;
+  for (QWidget* next = late.nextInFocusChain(); next != &late; next = next->nextInFocusChain()) {
+    if ((next->focusPolicy() & Qt::TabFocus) != 0 && late.isAncestorOf(next)) inside << next;
+  }
+  QWidget* last = &before;
+  for (QWidget* next : inside) {
+    QWidget::setTabOrder(last, next);
+    last = next;
+  }
+}
+
 DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) {
   setFixedHeight(px(32));
   auto* elided = new ElidedLabel(title);

@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QWidget>
+#include <map>
 
 namespace vitrine::ui {
 
@@ -40,6 +41,30 @@ class ElidedLabel : public QLabel {
  protected:
   void paintEvent(QPaintEvent* event) override;
 };
+
+/// Words that wrap, measured once for each width: a layout asks for their height at the same few
+/// widths hundreds of times until a window is drawn, and Qt sets the text each time.
+class WordLabel : public QLabel {
+  Q_OBJECT
+ public:
+  explicit WordLabel(const QString& text, QWidget* parent = nullptr);
+  [[nodiscard]] int heightForWidth(int width) const override;
+  /// How often the text was set to know its height: what a test counts.
+  [[nodiscard]] int measurings() const { return measurings_; }
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  mutable std::map<int, int> heights_;  ///< by width, of what is below
+  mutable QString measuredText_;
+  mutable QFont measuredFont_;
+  mutable QMargins measuredMargins_;
+  mutable int measurings_ = 0;
+};
+
+/// The places of the tab order in `late`, which was made after its neighbours, behind `before`.
+void putBehind(QWidget& before, QWidget& late);
 
 /// Text from top to bottom, for a bar on the right edge of the window.
 class EdgeButton : public QToolButton {

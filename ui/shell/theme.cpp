@@ -6,6 +6,8 @@
 #include <QGuiApplication>
 #include <QLocale>
 #include <QPalette>
+#include <QPixmapCache>
+#include <QScreen>
 #include <QStyle>
 #include <QStyleFactory>
 #include <algorithm>
@@ -34,8 +36,13 @@ double systemFactor() {
   if (state().systemFactor == 0) {
     double pixels = 13;
     if (QGuiApplication::platformName() != QLatin1String("offscreen")) {
-      const QFontInfo info(QFontDatabase::systemFont(QFontDatabase::GeneralFont));
-      pixels = std::clamp<double>(info.pixelSize(), 13, 26);
+      // From its description: to ask the font itself is to load one that is hardly used.
+      const QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
+      const QScreen* screen = QGuiApplication::primaryScreen();
+      const double perInch = screen != nullptr ? screen->logicalDotsPerInchY() : 96;
+      const double asked =
+          font.pixelSize() > 0 ? font.pixelSize() : font.pointSizeF() * perInch / 72;
+      pixels = std::clamp<double>(std::round(asked), 13, 26);
     }
     state().systemFactor = pixels / 13;
   }
@@ -44,8 +51,11 @@ double systemFactor() {
 
 const QString& family() {
   if (state().family.isEmpty()) {
+    // Asked with the font of the body, which is loaded anyway: a list of all families takes longer.
     const QString inter = QStringLiteral("Inter");
-    state().family = QFontDatabase::hasFamily(inter)
+    QFont body(inter);
+    body.setPixelSize(px(13));
+    state().family = QFontInfo(body).family() == inter
                          ? inter
                          : QFontDatabase::systemFont(QFontDatabase::GeneralFont).family();
   }
@@ -82,6 +92,7 @@ QColor readable(QColor color, const QColor& background, double wanted) {
 }
 
 constexpr int kSeries = 7;
+constexpr int kMostPictures = 1024;  // kB that Qt keeps of marks and icons
 
 QColor interpolate(const std::array<QRgb, 10>& stops, double t) {
   if (!(t > 0)) return QColor(stops.front());  // also NaN
@@ -157,6 +168,9 @@ void applyTheme(ThemeKind kind) {
   for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
     palette.setColor(QPalette::Disabled, role, t.muted);
   }
+  // Qt's style keeps a picture of an arrow for each palette it was asked with, and under a style
+  // sheet that is a new one for each drawing: what is left of it is bounded.
+  QPixmapCache::setCacheLimit(kMostPictures);
   QApplication::setPalette(palette);
   QApplication::setFont(bodyFont());
   qApp->setStyleSheet(styleSheet(t));

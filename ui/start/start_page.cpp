@@ -28,9 +28,8 @@ constexpr int kTwoColumns = 760;      // px of width from which cards stand side
 constexpr int kWidest = 1080;
 
 QLabel* startLabel(const QString& text, const char* role) {
-  auto* label = new QLabel(text);
+  auto* label = new WordLabel(text);
   label->setProperty("role", QString::fromLatin1(role));
-  label->setWordWrap(true);
   return label;
 }
 
@@ -394,6 +393,9 @@ void StartPage::showAll() {
   QList<QFrame*> cards{first_, goOn_};
   if (!recent_->isHidden()) cards << recent_;
   cards << pages_;
+  if (cards == placed_ && isWide == isPlacedWide_) return;  // laying out anew is not for nothing
+  placed_ = cards;
+  isPlacedWide_ = isWide;
   for (QFrame* card : cards) grid_->removeWidget(card);
   for (int i = 0; i < cards.size(); ++i) {
     const bool isLastAlone = isWide && i == cards.size() - 1 && i % 2 == 0;

@@ -55,6 +55,8 @@ class StartPage final : public Page {
   QPushButton *demo_, *resumeAll_;
   QVBoxLayout *goOnRows_, *recentRows_;
   QFrame *first_, *goOn_, *recent_, *pages_;
+  QList<QFrame*> placed_;  ///< in the grid as it is
+  bool isPlacedWide_ = false;
   class QGridLayout* grid_;
 };
 

@@ -150,5 +150,34 @@ TEST_F(InspectorOfTwo, ShowsWhatTheyWriteWhereNothingIsTyped) {
   EXPECT_EQ(tags->text().toStdString(), "new");
 }
 
+TEST(Inspector, MakesItsContentWithTheFirstRunThatIsShown) {
+  SampleStudio studio(SampleOptions{0, 20});
+  studio.workbench.selection().setRuns({}, 0);
+  Inspector inspector(studio.workbench);
+  EXPECT_EQ(inspector.findChild<QPlainTextEdit*>(), nullptr);
+  const std::int64_t run = studio.runs.front();
+  studio.workbench.selection().setRuns({run}, run);
+  EXPECT_NE(inspector.findChild<QPlainTextEdit*>(), nullptr);
+}
+
+TEST(Inspector, MadeWithARunLaterStandsWhereThePanelIsInTheTabOrder) {
+  QWidget window;
+  auto* before = new QPushButton(&window);
+  SampleStudio studio(SampleOptions{0, 20});
+  studio.workbench.selection().setRuns({}, 0);
+  auto* inspector = new Inspector(studio.workbench, &window);
+  auto* after = new QPushButton(&window);
+  const std::int64_t run = studio.runs.front();
+  studio.workbench.selection().setRuns({run}, run);
+  QList<QWidget*> stops;
+  for (QWidget* next = before->nextInFocusChain(); next != before;
+       next = next->nextInFocusChain()) {
+    if ((next->focusPolicy() & Qt::TabFocus) != 0) stops << next;
+  }
+  ASSERT_GE(stops.size(), 5);
+  EXPECT_EQ(stops.back(), after);
+  EXPECT_TRUE(inspector->isAncestorOf(stops.front()));
+}
+
 }  // namespace
 }  // namespace vitrine::ui

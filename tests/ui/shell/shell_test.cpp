@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QLocale>
+#include <QPixmapCache>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
@@ -52,6 +53,14 @@ TEST(Tokens, TextIsReadableOnEveryGround) {
       EXPECT_GE(contrast(text, t.selection), 4.5) << text.name().toStdString();
     EXPECT_GE(contrast(t.onAccent, t.accent), 4.5) << static_cast<int>(kind);
   }
+}
+
+// Under a style sheet Qt keeps another picture of an arrow with each drawing, and a window beside
+// runs that train draws some four times a second for days.
+TEST(StyleSheet, WhatIsKeptOfDrawnArrowsIsBounded) {
+  QPixmapCache::setCacheLimit(10'240);
+  applyTheme(currentTheme());
+  EXPECT_LE(QPixmapCache::cacheLimit(), 1024) << "kB";
 }
 
 TEST(Tokens, LinesOfRunsStandOutFromTheirPanel) {

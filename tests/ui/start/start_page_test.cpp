@@ -10,6 +10,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/recent_databases.h"
+#include "ui/shell/small_widgets.h"
 
 namespace vitrine::ui {
 namespace {
@@ -40,6 +41,30 @@ TEST(StartPage, IsWhatADatabaseWithoutRunsShowsFirst) {
   window.show();
   ASSERT_NE(startOf(window), nullptr);
   EXPECT_EQ(startOf(window)->demo().text().toStdString(), "Run the demo");
+}
+
+// What a start costs most is to set words that wrap: a layout asks for their height hundreds of
+// times, at a handful of widths.
+TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
+  SampleStudio studio(SampleOptions{0, 0});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.settle();
+  QCoreApplication::processEvents();
+  const auto labels = window.findChildren<WordLabel*>();
+  ASSERT_GE(labels.size(), 10);
+  for (const WordLabel* label : labels)
+    EXPECT_LE(label->measurings(), 16) << label->text().toStdString();
+  // What changes nothing lays nothing out anew.
+  const auto measured = [&labels] {
+    int sum = 0;
+    for (const WordLabel* label : labels) sum += label->measurings();
+    return sum;
+  };
+  const int before = measured();
+  startOf(window)->settle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(measured(), before);
 }
 
 TEST(StartPage, ADatabaseWithRunsShowsItsRunsFirst) {
