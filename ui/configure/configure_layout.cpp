@@ -72,10 +72,10 @@ QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuA
 QWidget* ConfigurePage::makeBar() {
   auto* holder = new QWidget(this);
   auto* column = new QVBoxLayout(holder);
-  column->setContentsMargins(12, 8, 12, 0);
+  column->setContentsMargins(px(12), px(8), px(12), 0);
   column->setSpacing(px(4));
   auto* bar = new QHBoxLayout;
-  bar->setSpacing(8);
+  bar->setSpacing(px(8));
   const auto button = [&](const QString& text, const QString& tip) {
     auto* made = new QToolButton(holder);
     made->setText(text);
@@ -206,8 +206,8 @@ QWidget* ConfigurePage::makeNotice() {
 QWidget* ConfigurePage::makeFooter() {
   auto* holder = new QWidget(this);
   auto* around = new QVBoxLayout(holder);
-  around->setContentsMargins(12, 0, 12, 12);
-  around->setSpacing(8);
+  around->setContentsMargins(px(12), 0, px(12), px(12));
+  around->setSpacing(px(8));
   around->addWidget(makeNotice());
   auto* card = new QFrame(holder);
   card->setProperty("role", QStringLiteral("card"));

@@ -53,8 +53,8 @@ ExperimentForm::ExperimentForm(QWidget* parent)
       sections_{experiment_, model_, task_, data_, training_, observe_, init_},
       title_(new QLineEdit(this)) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 8, 2, 12);  // the scroll bar is the rest of the margin
-  column->setSpacing(12);
+  column->setContentsMargins(px(12), px(8), px(2), px(12));  // the rest is the scroll bar
+  column->setSpacing(px(12));
   for (FormSection* section : sections_) {
     column->addWidget(section);
     connect(section, &FormSection::viewChanged, this, &ExperimentForm::viewChanged);
@@ -65,7 +65,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   title_->setPlaceholderText(QStringLiteral("What this experiment is called in the list"));
   auto* line = new QWidget(this);
   auto* box = new QVBoxLayout(line);
-  box->setContentsMargins(16, 3, 16, 3);
+  box->setContentsMargins(px(16), px(3), px(16), px(3));
   box->addWidget(title_);
   experiment_->addWidget(line, QStringLiteral("title name of the experiment"));
   connect(title_, &QLineEdit::textEdited, this, [this](const QString& text) {

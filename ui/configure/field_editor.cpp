@@ -209,7 +209,7 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
       unit->setProperty("role", QStringLiteral("small"));
       unit->setAttribute(Qt::WA_TransparentForMouseEvents);
       auto* inside = new QHBoxLayout(line_);
-      inside->setContentsMargins(0, 0, 8, 0);
+      inside->setContentsMargins(0, 0, px(8), 0);
       inside->addStretch();
       inside->addWidget(unit);
       line_->setTextMargins(0, 0, unit->sizeHint().width() + 6, 0);

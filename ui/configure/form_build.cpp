@@ -192,8 +192,8 @@ void ExperimentForm::buildObserve() {
     const QString reason = lack(*card);
     auto* line = new QWidget(observe_);
     auto* column = new QVBoxLayout(line);
-    column->setContentsMargins(16, 6, 16, 2);
-    column->setSpacing(2);
+    column->setContentsMargins(px(16), px(6), px(16), px(2));
+    column->setSpacing(px(2));
     auto* box = new QCheckBox(QString::fromStdString(card->title.empty() ? id : card->title), line);
     box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
     box->setAccessibleName(QStringLiteral("Observe ") + box->text());
@@ -205,7 +205,7 @@ void ExperimentForm::buildObserve() {
     auto* doc = new QLabel(reason.isEmpty() ? said : reason, line);
     doc->setProperty("role", reason.isEmpty() ? QStringLiteral("small") : QStringLiteral("warn"));
     doc->setWordWrap(true);
-    doc->setContentsMargins(22, 0, 0, 0);
+    doc->setContentsMargins(px(22), 0, 0, 0);
     box->setAccessibleDescription(doc->text());
     column->addWidget(box);
     column->addWidget(doc);

@@ -70,8 +70,8 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, RunRow>&
   words->setSourceModel(source);
   model_ = words;
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 12, 12, 12);
-  column->setSpacing(8);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(8));
   filter_->setPlaceholderText(QStringLiteral("Number, name, experiment or state"));
   filter_->setAccessibleName(QStringLiteral("Search runs"));
   filter_->setClearButtonEnabled(true);

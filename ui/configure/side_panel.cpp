@@ -55,8 +55,8 @@ SidePanel::SidePanel(QWidget* parent)
   auto* content = new QWidget(scroll);
   scroll->setWidget(content);
   auto* column = new QVBoxLayout(content);
-  column->setContentsMargins(12, 8, 12, 12);
-  column->setSpacing(8);
+  column->setContentsMargins(px(12), px(8), px(12), px(12));
+  column->setSpacing(px(8));
 
   changesFold_->corner()->addWidget(changes_->choice());
   changesFold_->body()->addWidget(changes_);

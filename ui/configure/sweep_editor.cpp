@@ -369,9 +369,9 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   auto* row = new QWidget(this);
   auto* column = new QVBoxLayout(row);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
+  column->setSpacing(px(4));
   auto* line = new QHBoxLayout;
-  line->setSpacing(4);
+  line->setSpacing(px(4));
   auto* name = new QLineEdit(QString::fromStdString(variant.name), row);
   name->setAccessibleName(QStringLiteral("Name of the variant"));
   QToolButton* remove =

@@ -59,13 +59,14 @@ void MonitorPage::makeTools() {
   auto* smoothMenu = new QMenu(tr("Smoothing"), this);
   smoothGroup_ = new QActionGroup(this);
   for (const Smoothing& smoothing : kSmoothings) {
-    if (smoothing == Smoothing{Smoothing::Kind::Ema, 0.3})
-      smoothMenu->addSection(tr("Exponential moving average"));
-    if (smoothing == Smoothing{Smoothing::Kind::Centred, 5})
-      smoothMenu->addSection(tr("Centred mean, points"));
-    QAction* choice = smoothMenu->addAction(smoothing.kind == Smoothing::Kind::Centred
-                                                ? count(static_cast<std::int64_t>(smoothing.amount))
-                                                : smoothingText(smoothing));
+    if (smoothing == Smoothing{Smoothing::Kind::Ema, 0.3} ||
+        smoothing == Smoothing{Smoothing::Kind::Centred, 5}) {
+      smoothMenu->addSeparator();
+    }
+    QString text = smoothingText(smoothing);
+    if (smoothing.kind == Smoothing::Kind::Ema) text = tr("EMA %1").arg(text);
+    if (smoothing.kind == Smoothing::Kind::Centred) text = tr("centred %1 points").arg(text);
+    QAction* choice = smoothMenu->addAction(text);
     choice->setCheckable(true);
     choice->setData(QString::fromStdString(toJson(smoothing).dump()));
     smoothGroup_->addAction(choice);

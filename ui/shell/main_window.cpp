@@ -446,10 +446,12 @@ void MainWindow::setTheme(ThemeKind kind) {
 }
 
 void MainWindow::setZoom(double factor) {
+  factor = std::clamp(factor, kLeastZoom, kMostZoom);
+  liveZoom_.apply(*this, factor);  // while style and style sheet are those of the old zoom
   setUiZoom(factor);
-  storeSetting(QStringLiteral("window/zoom"), uiZoom());
+  storeSetting(QStringLiteral("window/zoom"), factor);
   setTheme(currentTheme());
-  workbench_.say(tr("Zoom %1. Spacing follows at the next start.").arg(percent(uiZoom(), 0)));
+  workbench_.say(tr("Zoom %1").arg(percent(uiZoom(), 0)));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -19,6 +19,7 @@
 #include "ui/shell/inspector.h"
 #include "ui/shell/key_map.h"
 #include "ui/shell/layouts.h"
+#include "ui/shell/live_zoom.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/small_widgets.h"
 #include "ui/shell/studio_workbench.h"
@@ -107,6 +108,7 @@ class MainWindow : public QMainWindow {
   StudioWorkbench& workbench_;
   KeyMap keys_;
   ViewHistory history_;
+  LiveZoom liveZoom_{uiZoom()};
   FileDesk files_;
   QElapsedTimer sinceView_;     ///< since the user chose a view
   bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user

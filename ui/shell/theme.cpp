@@ -9,12 +9,12 @@
 #include <QPixmapCache>
 #include <QScreen>
 #include <QStyle>
-#include <QStyleFactory>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "ui/shell/style_sheet.h"
+#include "ui/shell/zoomed_style.h"
 
 namespace vitrine::ui {
 namespace {
@@ -140,9 +140,9 @@ void applyTheme(ThemeKind kind) {
   state().kind = kind;
   if (qApp == nullptr) return;
   const Tokens& t = tokensOf(kind);
-  if (QApplication::style()->name().compare(QLatin1String("fusion"), Qt::CaseInsensitive) != 0 &&
-      qApp->styleSheet().isEmpty()) {
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  if (qApp->styleSheet().isEmpty() &&
+      dynamic_cast<ZoomedStyle*>(QApplication::style()) == nullptr) {
+    QApplication::setStyle(new ZoomedStyle);  // the application owns it
   }
   QPalette palette;
   palette.setColor(QPalette::Window, t.background);
@@ -215,7 +215,7 @@ QColor stateColor(const QString& name) {
   return t.muted;  // queued, stopped
 }
 
-void setUiZoom(double factor) { state().zoom = std::clamp(factor, 0.6, 2.4); }
+void setUiZoom(double factor) { state().zoom = std::clamp(factor, kLeastZoom, kMostZoom); }
 
 double uiZoom() { return state().zoom; }
 

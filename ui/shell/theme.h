@@ -43,6 +43,7 @@ void applyTheme(ThemeKind kind);
 
 /// Size of the whole window relative to the system's: 1 is normal, held in [0.6, 2.4]. applyTheme()
 /// puts it to work.
+inline constexpr double kLeastZoom = 0.6, kMostZoom = 2.4;
 void setUiZoom(double factor);
 [[nodiscard]] double uiZoom();
 /// A length of the design (13 px body text, 26 px buttons ...) at the font size and zoom in use.

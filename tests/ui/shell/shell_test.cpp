@@ -15,6 +15,7 @@
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
+#include <map>
 #include <set>
 
 #include "tests/ui/support/qt_test.h"
@@ -416,6 +417,75 @@ TEST(MainWindow, AMessageCanBeCopied) {
   }
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(),
             "patch size 5 does not divide image size 28");
+}
+
+using Lengths = std::map<std::string, std::vector<int>>;
+
+/// Icon and fixed sizes of the buttons of all pages, margins and spacing of the layouts in them;
+/// under names that only one of them has, since lists fill while this looks.
+Lengths lengthsIn(MainWindow& window) {
+  Lengths lengths;
+  std::set<std::string> twice;
+  const auto add = [&](std::string name, std::vector<int> all) {
+    if (!lengths.emplace(name, std::move(all)).second) twice.insert(std::move(name));
+  };
+  const auto nameOf = [](const QWidget* widget) {
+    return std::string(widget->metaObject()->className()) + " '" +
+           widget->accessibleName().toStdString() + "'";
+  };
+  for (const PageFactory& page : pages()) {
+    EXPECT_TRUE(window.showPage(page.id));
+    QCoreApplication::processEvents();
+    const std::string on = page.id.toStdString() + ": ";
+    for (const auto* button : window.currentPage()->findChildren<QAbstractButton*>()) {
+      const QSize icon = button->iconSize(), least = button->minimumSize();
+      std::vector<int> all{icon.width(), icon.height()};
+      if (least == button->maximumSize()) all.insert(all.end(), {least.width(), least.height()});
+      add(on + nameOf(button), all);
+    }
+    for (const auto* layout : window.currentPage()->findChildren<QBoxLayout*>()) {
+      const QMargins around = layout->contentsMargins();
+      add(on + "layout of " + nameOf(layout->parentWidget()),
+          {around.left(), around.top(), around.right(), around.bottom(), layout->spacing()});
+    }
+  }
+  for (const std::string& name : twice) lengths.erase(name);
+  return lengths;
+}
+
+TEST(MainWindow, ZoomedIsAsOneThatIsMadeAtThatZoomAndComesBackToTheSameLengths) {
+  SampleStudio studio(SampleOptions{0, 50});
+  Lengths before, zoomed, after, made;
+  {
+    MainWindow window(studio.workbench);
+    window.show();
+    before = lengthsIn(window);
+    for (const double zoom : {1.1, 1.3, 0.7, 1.7}) window.setZoom(zoom);
+    zoomed = lengthsIn(window);
+    window.setZoom(1);
+    after = lengthsIn(window);
+    window.setZoom(1.7);
+  }
+  {
+    MainWindow window(studio.workbench);
+    window.show();
+    made = lengthsIn(window);
+    window.setZoom(1);
+  }
+  int compared = 0;
+  for (const auto& [name, lengths] : made) {
+    const auto other = zoomed.find(name);
+    if (other == zoomed.end()) continue;
+    ++compared;
+    ASSERT_EQ(other->second.size(), lengths.size()) << name;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      EXPECT_NEAR(other->second[i], lengths[i], 1) << name << ", " << i;
+  }
+  EXPECT_GT(compared, 80);
+  for (const auto& [name, lengths] : before) {
+    const auto other = after.find(name);
+    EXPECT_TRUE(other == after.end() || other->second == lengths) << name;
+  }
 }
 
 TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {

@@ -1,0 +1,27 @@
+#include "ui/shell/zoomed_style.h"
+
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+int ZoomedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
+                             const QWidget* widget) const {
+  const int length = QProxyStyle::pixelMetric(metric, option, widget);
+  switch (metric) {
+    case PM_ButtonIconSize:
+    case PM_SmallIconSize:
+    case PM_ListViewIconSize:
+    case PM_TabBarIconSize:
+    case PM_LayoutHorizontalSpacing:
+    case PM_LayoutVerticalSpacing:
+    case PM_LayoutLeftMargin:
+    case PM_LayoutTopMargin:
+    case PM_LayoutRightMargin:
+    case PM_LayoutBottomMargin:
+      return length > 0 ? qRound(length * uiZoom()) : length;  // of the screen it knows
+    default:
+      return length;
+  }
+}
+
+}  // namespace vitrine::ui
