@@ -27,6 +27,13 @@ Drawing drawingOf(Icon name) {
       segment(d.lines, 8, 3, 8, 13);
       segment(d.lines, 3, 8, 13, 8);
       break;
+    case Icon::More:
+      for (const double x : {4.0, 8.5}) {
+        d.lines.moveTo(x, 4);
+        d.lines.lineTo(x + 4, 8);
+        d.lines.lineTo(x, 12);
+      }
+      break;
     case Icon::Play:
       d.filled.moveTo(4.5, 3);
       d.filled.lineTo(13, 8);

@@ -8,6 +8,7 @@ namespace vitrine::ui {
 
 enum class Icon {
   Plus,
+  More,  ///< what a bar has no room for
   Play,
   Stop,
   Search,

@@ -1,5 +1,6 @@
 #include "ui/shell/zoomed_style.h"
 
+#include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -19,9 +20,17 @@ int ZoomedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
     case PM_LayoutRightMargin:
     case PM_LayoutBottomMargin:
       return length > 0 ? qRound(length * uiZoom()) : length;  // of the screen it knows
+    case PM_ToolBarExtensionExtent:
+      return px(28);
     default:
       return length;
   }
+}
+
+QIcon ZoomedStyle::standardIcon(StandardPixmap name, const QStyleOption* option,
+                                const QWidget* widget) const {
+  if (name == SP_ToolBarHorizontalExtensionButton) return icon(Icon::More);
+  return QProxyStyle::standardIcon(name, option, widget);
 }
 
 }  // namespace vitrine::ui
