@@ -180,8 +180,8 @@ QWidget* ConfigurePage::makeNotice() {
   notice_ = new QFrame(this);
   notice_->setProperty("role", QStringLiteral("card"));
   auto* line = new QHBoxLayout(notice_);
-  line->setContentsMargins(16, 8, 16, 8);
-  line->setSpacing(8);
+  line->setContentsMargins(px(16), px(8), px(16), px(8));
+  line->setSpacing(px(8));
   noticeText_ = new WrapLabel(notice_);
   noticeText_->setProperty("role", QStringLiteral("warn"));
   line->addWidget(noticeText_, 1);
@@ -213,8 +213,8 @@ QWidget* ConfigurePage::makeFooter() {
   card->setProperty("role", QStringLiteral("card"));
   around->addWidget(card);
   auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(16, 12, 16, 12);
-  column->setSpacing(6);
+  column->setContentsMargins(px(16), px(12), px(16), px(12));
+  column->setSpacing(px(6));
   headline_ = new WrapLabel(card);
   headline_->setProperty("role", QStringLiteral("title"));
   details_ = new WrapLabel(card);
@@ -226,7 +226,7 @@ QWidget* ConfigurePage::makeFooter() {
   for (QLabel* label : {headline_, details_, warning_}) column->addWidget(label);
   auto* buttons = new FlowBar(card);
   FlowRow* line = &buttons->row();
-  line->setSpacing(8);
+  line->setSpacing(px(8));
   start_ = new QPushButton(QStringLiteral("Start"), card);
   start_->setProperty("primary", true);
   start_->setToolTip(

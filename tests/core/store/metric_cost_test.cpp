@@ -25,6 +25,8 @@ void* take(std::size_t bytes) {
 
 void* operator new(std::size_t bytes) { return take(bytes); }
 void* operator new[](std::size_t bytes) { return take(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return take(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return take(bytes); }
 void operator delete(void* taken) noexcept { std::free(taken); }
 void operator delete[](void* taken) noexcept { std::free(taken); }
 void operator delete(void* taken, std::size_t) noexcept { std::free(taken); }
