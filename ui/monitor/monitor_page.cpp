@@ -51,7 +51,6 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   scroll_->setWidget(canvas_);
   scroll_->setWidgetResizable(true);
   scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setFocusPolicy(Qt::NoFocus);
   scroll_->viewport()->installEventFilter(this);
 

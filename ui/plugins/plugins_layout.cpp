@@ -13,6 +13,7 @@
 
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/plugins_page.h"
+#include "ui/shell/fit_area.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
 
@@ -68,9 +69,9 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   splitter->addWidget(makeText());
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({px(250), px(800)});
-  modes_->addWidget(splitter);
+  modes_->addWidget(makeFitArea(splitter, modes_));
   diff_ = new DiffView(workbench_, modes_);
-  modes_->addWidget(diff_);
+  modes_->addWidget(makeFitArea(diff_, modes_));
   outer->addWidget(modes_, 1);
   listButton_->setChecked(true);
 
@@ -188,8 +189,7 @@ QWidget* PluginsPage::makeText() {
   auto* inOther = new QVBoxLayout(other);
   inOther->setContentsMargins(px(24), px(24), px(24), px(24));
   inOther->setSpacing(px(12));
-  message_ = new QLabel(other);
-  message_->setWordWrap(true);
+  message_ = new WrapLabel(other);
   message_->setAlignment(Qt::AlignCenter);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   retry_ = new QPushButton(tr("Probe again"), other);
@@ -198,7 +198,7 @@ QWidget* PluginsPage::makeText() {
   inOther->addWidget(message_);
   inOther->addWidget(retry_, 0, Qt::AlignHCenter);
   inOther->addStretch(2);
-  stack_->addWidget(other);
+  stack_->addWidget(makeFitArea(other, stack_));
   return stack_;
 }
 

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include "ui/figures/figure_view.h"
+#include "ui/shell/fit_area.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
 #include "ui/sql/sql_editor.h"
@@ -289,17 +290,16 @@ QWidget* SqlPage::makeEmpty() {
   auto* column = new QVBoxLayout(empty);
   column->setContentsMargins(px(24), px(24), px(24), px(24));
   column->setSpacing(px(12));
-  emptyText_ = new QLabel(empty);
+  emptyText_ = new WrapLabel(empty);
   emptyText_->setProperty("role", "muted");
   emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setWordWrap(true);
   auto* example = new QPushButton(tr("Show the newest runs"), empty);
   example->setObjectName(QStringLiteral("firstQuery"));
   column->addStretch(1);
   column->addWidget(emptyText_);
   column->addWidget(example, 0, Qt::AlignHCenter);
   column->addStretch(2);
-  return empty;
+  return makeFitArea(empty, this);
 }
 
 }  // namespace vitrine::ui

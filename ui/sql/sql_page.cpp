@@ -20,6 +20,7 @@
 
 #include "core/base/error.h"
 #include "ui/figures/figure_view.h"
+#include "ui/shell/fit_area.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/page_commands.h"
 #include "ui/shell/settings.h"
@@ -98,7 +99,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   splitter->setStretchFactor(0, 0);
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({px(230), px(800)});
-  outer->addWidget(splitter);
+  outer->addWidget(makeFitArea(splitter, this));
 
   side_->showBook(book_);
   const QString begun = setting(kTextKey, QString()).toString();

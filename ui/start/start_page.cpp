@@ -110,7 +110,6 @@ StartPage::StartPage(Workbench& workbench, QWidget* parent) : Page(parent), work
   auto* scroll = new QScrollArea;
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setAccessibleName(tr("Start"));
   scroll->setWidget(canvas);
   auto* layout = new QVBoxLayout(this);
