@@ -44,13 +44,10 @@ void keepWheelForFocus(QWidget& root) {
   for (auto* field : root.findChildren<QAbstractSpinBox*>()) keep(field);
 }
 
-WrapLabel::WrapLabel(const QString& text, QWidget* parent) : OwnHeight<QLabel>(parent) {
-  setText(text);
-  setWordWrap(true);
-}
+WrapLabel::WrapLabel(const QString& text, QWidget* parent) : OwnHeight<WordLabel>(text, parent) {}
 
 QSize WrapLabel::minimumSizeHint() const {
-  const QSize size = OwnHeight<QLabel>::minimumSizeHint();
+  const QSize size = OwnHeight<WordLabel>::minimumSizeHint();
   return {std::min(size.width(), px(120)), size.height()};
 }
 

@@ -2,10 +2,11 @@
 // where its content needs more, and parts that know their height at the width they have.
 #pragma once
 
-#include <QLabel>
 #include <QResizeEvent>
 #include <QScrollArea>
 #include <QWidget>
+
+#include "ui/shell/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -41,8 +42,8 @@ class OwnHeight : public Base {
   }
 };
 
-/// Words that wrap.
-class WrapLabel : public OwnHeight<QLabel> {
+/// Words that wrap, in a place of their own height.
+class WrapLabel : public OwnHeight<WordLabel> {
   Q_OBJECT
  public:
   explicit WrapLabel(QWidget* parent = nullptr) : WrapLabel(QString(), parent) {}
