@@ -72,9 +72,16 @@ Summary loadSummary(Database& database, std::int64_t run, std::int64_t metric) {
   row.with(run, metric);
   if (!row.step()) return {};
   Summary summary;
-  summary.statistics = {row.integer(0), row.integer(1), row.integer(2), row.integer(6),
-                        row.integer(7), row.real(3),    row.real(4),    row.real(5)};
-  summary.tailRows = row.integer(8);
+  const std::string of = " of a metric of run " + std::to_string(run);
+  summary.statistics = {counted(row.integer(0), "the count of points" + of),
+                        row.integer(1),
+                        row.integer(2),
+                        row.integer(6),
+                        row.integer(7),
+                        row.real(3),
+                        row.real(4),
+                        row.real(5)};
+  summary.tailRows = counted(row.integer(8), "the tail" + of);
   return summary;
 }
 

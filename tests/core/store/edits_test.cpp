@@ -195,5 +195,26 @@ TEST(Counts, AtTheEndOfTheIntegersAreRefusedWithTheRemedy) {
   EXPECT_EQ(store.note(run), "a note");
 }
 
+TEST(Counts, OfPointsAtTheEndOfTheIntegersAreRefusedToo) {
+  const TemporaryFolder folder;
+  for (const char* column : {"count", "tail_rows"}) {
+    const auto file = folder / (std::string(column) + ".sqlite");
+    RunStore store(file);
+    NewRun fresh;
+    fresh.name = "a run";
+    fresh.config = fresh.origins = Json::object();
+    const std::int64_t run = store.addRuns(store.experiment("x", ""), {fresh}).front();
+    const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+    RunStore::Batch batch;
+    batch.metrics.push_back({1, 1, 1, {{"train/loss", 1}}});
+    store.append(run, segment, batch);
+    testing::RawDatabase(file).run(std::string("UPDATE metric_summary SET ") + column +
+                                   " = 9223372036854775807");
+    batch.metrics.front().step = 2;
+    EXPECT_THAT(messageOf<StoreError>([&] { store.append(run, segment, batch); }),
+                AllOf(HasSubstr("of a metric of run 1"), HasSubstr("restore a backup")));
+  }
+}
+
 }  // namespace
 }  // namespace vitrine
