@@ -131,14 +131,15 @@ class RunThinning {
         "SELECT first_sequence, last_sequence, first_step, last_step, count, nans FROM "
         "metric_bucket WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY first_sequence");
     row.with(run_, metric, segment);
+    const std::string what = "a bucket of points of run " + std::to_string(run_);
     while (row.step()) {
       earlier.push_back({{},
                          row.integer(0),
                          row.integer(1),
                          row.integer(2),
                          row.integer(3),
-                         row.integer(4),
-                         row.integer(5)});
+                         counted(row.integer(4), what),
+                         counted(row.integer(5), what)});
     }
     std::vector<Item> items;
     std::size_t next = 0;

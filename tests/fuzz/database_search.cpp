@@ -25,6 +25,7 @@
 #include "core/store/maintenance.h"
 #include "core/store/run_store.h"
 #include "core/store/search.h"
+#include "core/store/thinning.h"
 #include "tests/fuzz/database_mutate.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/temporary_folder.h"
@@ -219,7 +220,7 @@ class Bench {
                    ExportedCheckpoints::None);
       });
     };
-    switch (dice.below(9)) {
+    switch (dice.below(10)) {
       case 0:
         return takes([&] { backupDatabase(file(), out("backup.sqlite")); });
       case 1:
@@ -237,6 +238,11 @@ class Bench {
         return exports("x.jsonl", ExportFormat::JsonLines);
       case 7:
         return exports("board", ExportFormat::TensorBoard);
+      case 8:
+        return takes([&] {
+          const std::vector<std::int64_t> ended = runsEndedBefore(file(), "9999");
+          static_cast<void>(thinRuns(file(), ended, kSmallestBucket));
+        });
       default:
         if (!exports("x.vitrine", ExportFormat::Sqlite)) return false;
         takes([&] { importRuns(target(), out("x.vitrine"), Duplicates::Copy, ""); });
