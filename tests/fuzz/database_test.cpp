@@ -12,7 +12,7 @@ namespace {
 
 TEST(ChangedDatabases, AreShownImportedOrRefusedButNeverCrashAnything) {
   DatabaseSearch search;
-  search.count = isLong() ? 100'000 : 2500;
+  search.count = isLong() ? 100'000 : 10'000;
   search.processes = static_cast<int>(std::thread::hardware_concurrency());
   search.keep = std::string(VITRINE_BINARY_DIR) + "/fuzz/found";
   const DatabaseReport report = searchDatabases(search);
