@@ -158,6 +158,7 @@ class LineIcon final : public QIconEngine {
 
   // Not cached by key: the colour of the theme may have changed since.
   QPixmap scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal) override {
+    if (size.isEmpty()) return {};  // of a button that has no room
     QPixmap picture(size);
     picture.fill(Qt::transparent);
     QPainter painter(&picture);

@@ -23,6 +23,7 @@
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/fuzzy.h"
 #include "ui/shell/help_viewer.h"
+#include "ui/shell/icons.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
@@ -486,6 +487,12 @@ TEST(MainWindow, ZoomedIsAsOneThatIsMadeAtThatZoomAndComesBackToTheSameLengths) 
     const auto other = after.find(name);
     EXPECT_TRUE(other == after.end() || other->second == lengths) << name;
   }
+}
+
+TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
+  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 16)).isNull());
+  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 0)).isNull());
+  EXPECT_FALSE(icon(Icon::More).pixmap(QSize(16, 16)).isNull());
 }
 
 TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
