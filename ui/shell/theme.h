@@ -41,9 +41,9 @@ void applyTheme(ThemeKind kind);
 /// The word of a run state is drawn in this colour.
 [[nodiscard]] QColor stateColor(const QString& state);
 
-/// Size of the whole window relative to the system's: 1 is normal, held in [0.6, 2.4]. applyTheme()
-/// puts it to work.
 inline constexpr double kLeastZoom = 0.6, kMostZoom = 2.4;
+/// Size of the whole window relative to the system's: 1 is normal, held between the two above.
+/// applyTheme() puts it to work.
 void setUiZoom(double factor);
 [[nodiscard]] double uiZoom();
 /// A length of the design (13 px body text, 26 px buttons ...) at the font size and zoom in use.

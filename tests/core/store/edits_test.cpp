@@ -175,44 +175,37 @@ TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
   RecordProperty("conflicts", conflicts);
 }
 
-TEST(Counts, AtTheEndOfTheIntegersAreRefusedWithTheRemedy) {
-  const TemporaryFolder folder;
-  const auto file = folder / "lab.sqlite";
-  std::int64_t run = 0;
-  {
-    RunStore store(file);
-    NewRun fresh;
-    fresh.name = "a run";
-    fresh.config = fresh.origins = Json::object();
-    run = store.addRuns(store.experiment("an experiment", ""), {fresh}).front();
-    store.setNote(run, "a note");
+class Counts : public testing::StoreTest {
+ protected:
+  void spoil(const std::string& table, const std::string& column) {
+    testing::RawDatabase(file()).run("UPDATE " + table + " SET " + column +
+                                     " = 9223372036854775807");
   }
-  testing::RawDatabase(file).run("UPDATE edit SET version = 9223372036854775807");
-  RunStore store(file);
+};
+
+TEST_F(Counts, AtTheEndOfTheIntegersAreRefusedWithTheRemedy) {
+  RunStore store(file());
+  const std::int64_t run = addRun(store);
+  store.setNote(run, "a note");
+  spoil("edit", "version");
   EXPECT_THAT(messageOf<StoreError>([&] { store.setNote(run, "another"); }),
               AllOf(HasSubstr("the note of run 1 has the number 9223372036854775807"),
                     HasSubstr("restore a backup")));
   EXPECT_EQ(store.note(run), "a note");
 }
 
-TEST(Counts, OfPointsAtTheEndOfTheIntegersAreRefusedToo) {
-  const TemporaryFolder folder;
+TEST_F(Counts, OfPointsAtTheEndOfTheIntegersAreRefusedToo) {
   for (const char* column : {"count", "tail_rows"}) {
-    const auto file = folder / (std::string(column) + ".sqlite");
-    RunStore store(file);
-    NewRun fresh;
-    fresh.name = "a run";
-    fresh.config = fresh.origins = Json::object();
-    const std::int64_t run = store.addRuns(store.experiment("x", ""), {fresh}).front();
-    const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+    RunStore store(file());
+    const std::int64_t run = addRunning(store);
     RunStore::Batch batch;
-    batch.metrics.push_back({1, 1, 1, {{"train/loss", 1}}});
-    store.append(run, segment, batch);
-    testing::RawDatabase(file).run(std::string("UPDATE metric_summary SET ") + column +
-                                   " = 9223372036854775807");
+    batch.metrics.push_back(record(1, {{"train/loss", 1}}));
+    store.append(run, 1, batch);
+    spoil("metric_summary", column);
     batch.metrics.front().step = 2;
-    EXPECT_THAT(messageOf<StoreError>([&] { store.append(run, segment, batch); }),
-                AllOf(HasSubstr("of a metric of run 1"), HasSubstr("restore a backup")));
+    EXPECT_THAT(messageOf<StoreError>([&] { store.append(run, 1, batch); }),
+                AllOf(HasSubstr("of a metric of run " + std::to_string(run)),
+                      HasSubstr("restore a backup")));
   }
 }
 
