@@ -28,8 +28,6 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kReloadMs = 400;  // at most so often while a run writes
-constexpr int kWaitingAfterMs = 300;
-constexpr int kCancelAfterMs = 1000;
 constexpr std::size_t kMostRuns = 4;
 
 }  // namespace
@@ -39,6 +37,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
+      readers_({&lists_, &figures_}, kReloadMs),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   auto* outer = new QVBoxLayout(this);
@@ -53,19 +52,10 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(splitter_, this));
   stack_->addWidget(makeFitArea(makeEmpty(), this));
 
-  delay_.setSingleShot(true);
-  delay_.setInterval(kReloadMs);
-  connect(&delay_, &QTimer::timeout, this, [this] {
-    // What takes longer than runs pause between writing is read to its end first.
-    if (lists_.isBusy()) {
-      delay_.start();
-    } else {
-      reload();
-    }
-  });
+  connect(&readers_, &Readers::again, this, &ArtifactsPage::reload);
   connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
-    if (isVisible() && !delay_.isActive()) delay_.start();
+    if (isVisible()) readers_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     isStale_ = true;
@@ -99,17 +89,14 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   key(Qt::Key_Period, [this] { moveLayer(1); });
   key(Qt::Key_Less, [this] { moveHead(-1); });
   key(Qt::Key_Greater, [this] { moveHead(1); });
-  waitDelay_.setSingleShot(true);
-  waitDelay_.setInterval(kWaitingAfterMs);
-  connect(&waitDelay_, &QTimer::timeout, this, &ArtifactsPage::showWaiting);
-  cancelDelay_.setSingleShot(true);
-  cancelDelay_.setInterval(kCancelAfterMs);
-  connect(&cancelDelay_, &QTimer::timeout, this, [this] {
-    cancel_->show();
-    emptyCancel_->show();
-  });
+  const auto offerCancel = [this](bool isOffered) {
+    cancel_->setVisible(isOffered);
+    emptyCancel_->setVisible(isOffered);
+  };
+  connect(&readers_, &Readers::waiting, this, &ArtifactsPage::showWaiting);
+  connect(&readers_, &Readers::cancellable, this, [offerCancel] { offerCancel(true); });
+  connect(&readers_, &Readers::done, this, [offerCancel] { offerCancel(false); });
   for (Background* one : {&lists_, &figures_}) {
-    connect(one, &Background::busyChanged, this, &ArtifactsPage::showBusy);
     connect(one, &Background::failed, this, [this](const QString& sentence) {
       showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(sentence), false);
     });
@@ -344,7 +331,7 @@ void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, s
 }
 
 void ArtifactsPage::settle() {
-  delay_.stop();
+  readers_.forgetLater();
   reload();
   lists_.settle();
   figures_.settle();

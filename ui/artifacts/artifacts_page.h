@@ -4,7 +4,6 @@
 
 #include <QAction>
 #include <QList>
-#include <QTimer>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,8 +12,8 @@
 #include <vector>
 
 #include "ui/figures/figure.h"
-#include "ui/shell/background.h"
 #include "ui/shell/page.h"
+#include "ui/shell/readers.h"
 
 class QCheckBox;
 class QGridLayout;
@@ -55,7 +54,7 @@ class ArtifactsPage final : public Page {
   [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
   /// What is shown is not yet what is chosen.
-  [[nodiscard]] bool isReading() const { return lists_.isBusy() || figures_.isBusy(); }
+  [[nodiscard]] bool isReading() const { return readers_.isBusy(); }
 
  public Q_SLOTS:
   void previousStep();
@@ -102,7 +101,6 @@ class ArtifactsPage final : public Page {
   void showEmpty(const QString& sentence, bool hasButton);
   void readFigures();
   void takeFigure(Answer& answer);
-  void showBusy();
   void showWaiting();
   void cancelReading();
   // artifacts_page.cpp
@@ -129,6 +127,7 @@ class ArtifactsPage final : public Page {
 
   Workbench& workbench_;
   Background lists_, figures_;
+  Readers readers_;  ///< both of them
   QStackedWidget* stack_;
   QSplitter* splitter_ = nullptr;
   QLabel* emptyText_ = nullptr;
@@ -155,7 +154,6 @@ class ArtifactsPage final : public Page {
   std::vector<Shown> shown_;          ///< per view
   std::vector<std::int64_t> asking_;  ///< ids that figures_ reads
   FigureStyle style_;
-  QTimer delay_, waitDelay_, cancelDelay_;
   bool isStale_ = true;
 };
 

@@ -152,18 +152,6 @@ void ArtifactsPage::takeFigure(Answer& answer) {
     view.setEmptyText(QStringLiteral("This artifact cannot be read: %1").arg(answer.failure));
 }
 
-void ArtifactsPage::showBusy() {
-  if (!isReading()) {
-    waitDelay_.stop();
-    cancelDelay_.stop();
-    cancel_->hide();
-    emptyCancel_->hide();
-    return;
-  }
-  if (!waitDelay_.isActive()) waitDelay_.start();
-  if (cancel_->isHidden() && !cancelDelay_.isActive()) cancelDelay_.start();
-}
-
 // A picture of what was chosen before would be taken for what is chosen now.
 void ArtifactsPage::showWaiting() {
   if (lists_.isBusy() && rowsOf_ != runs()) {
@@ -182,8 +170,7 @@ void ArtifactsPage::showWaiting() {
 
 void ArtifactsPage::cancelReading() {
   const bool wasList = lists_.isBusy() && rowsOf_ != runs();
-  lists_.cancel();
-  figures_.cancel();
+  readers_.cancel();
   isStale_ = true;  // shown again, it reads again
   if (wasList) {
     rowsOf_.clear();

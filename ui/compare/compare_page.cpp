@@ -28,8 +28,6 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kCompareReloadMs = 1000;  // at most so often while runs write
-constexpr int kBusyAfterMs = 300;
-constexpr int kCancelAfterMs = 1000;
 
 }  // namespace
 
@@ -40,6 +38,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
       curveReader_(workbench.store().file()),
       chartMaker_(workbench.store().file()),
       publishedReader_(workbench.store().file()),
+      readers_({&reader_, &curveReader_, &chartMaker_, &publishedReader_}, kCompareReloadMs),
       stack_(new QStackedWidget(this)),
       views_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
@@ -63,19 +62,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(makeEmpty(), this));
   keepWheelForFocus(*this);
 
-  delay_.setSingleShot(true);
-  delay_.setInterval(kCompareReloadMs);
-  connect(&delay_, &QTimer::timeout, this, [this] {
-    // What takes longer than runs pause between writing is read to its end first.
-    if (reader_.isBusy() || curveReader_.isBusy() || chartMaker_.isBusy()) {
-      delay_.start();
-    } else {
-      reload();
-    }
-  });
+  connect(&readers_, &Readers::again, this, &ComparePage::reload);
   connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
-    if (isVisible() && !isCancelled_ && !delay_.isActive()) delay_.start();
+    if (isVisible() && !isCancelled_) readers_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     if (isBrushing_) return;
@@ -93,17 +83,16 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&curveReader_, &Background::failed, this, failed);
   connect(&chartMaker_, &Background::failed, this, failed);
   connect(&publishedReader_, &Background::failed, this, failed);
-  busyDelay_.setSingleShot(true);
-  busyDelay_.setInterval(kBusyAfterMs);
-  connect(&busyDelay_, &QTimer::timeout, busy_, &QWidget::show);
-  cancelDelay_.setSingleShot(true);
-  cancelDelay_.setInterval(kCancelAfterMs);
-  connect(&cancelDelay_, &QTimer::timeout, this, [this] {
+  connect(&readers_, &Readers::waiting, busy_, &QWidget::show);
+  connect(&readers_, &Readers::cancellable, this, [this] {
     cancel_->show();
     emptyCancel_->setVisible(data_ == nullptr);
   });
-  for (Background* one : {&reader_, &curveReader_, &chartMaker_, &publishedReader_})
-    connect(one, &Background::busyChanged, this, &ComparePage::showBusy);
+  connect(&readers_, &Readers::done, this, [this] {
+    busy_->hide();
+    cancel_->hide();
+    emptyCancel_->hide();
+  });
   // Export takes the part that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget* /*before*/, QWidget* now) {
     if (now == tableView_) takePicture(ComparePicture::Table);
@@ -136,24 +125,9 @@ void ComparePage::makeRoomForView() {
   }
 }
 
-void ComparePage::showBusy() {
-  if (!reader_.isBusy() && !curveReader_.isBusy() && !chartMaker_.isBusy() &&
-      !publishedReader_.isBusy()) {
-    busyDelay_.stop();
-    cancelDelay_.stop();
-    busy_->hide();
-    cancel_->hide();
-    emptyCancel_->hide();
-    return;
-  }
-  if (!busy_->isVisible() && !busyDelay_.isActive()) busyDelay_.start();
-  if (!cancel_->isVisible() && !cancelDelay_.isActive()) cancelDelay_.start();
-}
-
 void ComparePage::cancelReading() {
   const bool wasCurves = curveReader_.isBusy() || chartMaker_.isBusy();
-  for (Background* one : {&reader_, &curveReader_, &chartMaker_, &publishedReader_}) one->cancel();
-  delay_.stop();
+  readers_.cancel();
   isCancelled_ = true;
   isStale_ = true;  // shown again, it reads again
   if (data_ == nullptr) {
@@ -478,7 +452,7 @@ void ComparePage::selectRunsOfTable() {
 }
 
 void ComparePage::settle() {
-  delay_.stop();
+  readers_.forgetLater();
   reload();
   reader_.settle();
   publishedReader_.settle();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QAction>
-#include <QTimer>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -14,8 +13,8 @@
 #include "ui/compare/difference_list.h"
 #include "ui/compare/published_table.h"
 #include "ui/compare/variant_curves.h"
-#include "ui/shell/background.h"
 #include "ui/shell/page.h"
+#include "ui/shell/readers.h"
 
 class QBoxLayout;
 class QCheckBox;
@@ -129,7 +128,6 @@ class ComparePage final : public Page {
   [[nodiscard]] AblationTable shownTable() const;
   void pickRows();
   void takePicture(ComparePicture picture) { choice_.picture = picture; }
-  void showBusy();
   void cancelReading();
   template <class Change>
   void change(Change change) {
@@ -142,6 +140,7 @@ class ComparePage final : public Page {
   CompareChoice choice_;
   std::shared_ptr<const CompareData> data_;
   Background reader_, curveReader_, chartMaker_, publishedReader_;
+  Readers readers_;  ///< all of them
   AblationModel model_;
   AblationOrder order_;
   CurveRequest request_;
@@ -162,7 +161,6 @@ class ComparePage final : public Page {
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
   bool isCancelled_ = false;  ///< what runs write is not read until somebody asks again
-  QTimer delay_, busyDelay_, cancelDelay_;
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
   QAction* exportFigure_ = nullptr;
