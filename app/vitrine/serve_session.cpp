@@ -48,6 +48,13 @@ std::string kindOf(int exitCode) {
   }
 }
 
+/// The line that a program ended with; `otherwise` where it said nothing.
+std::string lastWords(std::string said, const char* otherwise) {
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  said.erase(0, said.find_last_of('\n') + 1);
+  return said.empty() ? otherwise : said;
+}
+
 Json rowOf(const RunRow& run) {
   const auto orNull = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
@@ -139,6 +146,7 @@ ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer)
   lanes_["describe"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["query"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
+  lanes_["check"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["change"] = std::make_unique<Lane>(*this, Waiting::Kept);
   lanes_["order"] = std::make_unique<Lane>(*this, Waiting::Kept);
   lanes_["devices"] = std::make_unique<Lane>(*this, Waiting::Replaced);
@@ -154,7 +162,7 @@ ServeSession::~ServeSession() {
 }
 
 std::span<const ServeSession::Operation> ServeSession::operations() {
-  static constexpr std::array<Operation, 12> kOperations{{
+  static constexpr std::array<Operation, 13> kOperations{{
       {"hello", "", &ServeSession::hello},
       {"describe", "describe", &ServeSession::describe},
       {"query", "query", &ServeSession::query},
@@ -162,6 +170,7 @@ std::span<const ServeSession::Operation> ServeSession::operations() {
       {"copy", "copy", &ServeSession::copy},
       {"log", "copy", &ServeSession::log},
       {"devices", "devices", &ServeSession::devices},
+      {"check", "check", &ServeSession::check},
       {"enqueue", "change", &ServeSession::enqueue},
       {"request", "change", &ServeSession::request},
       {"order", "order", &ServeSession::order},
@@ -346,6 +355,16 @@ void ServeSession::watch(const Task& task) {
   answer(task, {{"ended", true}});
 }
 
+void ServeSession::check(const Task& task) {
+  const Completed done = runWithInput({headlessProgram().string(), "check", "-", "--json"},
+                                      textOf(task.request, "experiment"));
+  // An experiment with problems has a report, too, and an exit code that says so.
+  Json report = Json::parse(done.out, nullptr, false);
+  if (!report.is_object())
+    return fail(task.id, kindOf(done.code), lastWords(done.err, "it could not be checked"));
+  answer(task, {{"report", std::move(report)}});
+}
+
 void ServeSession::enqueue(const Task& task) {
   const std::string text = textOf(task.request, "experiment");
   const std::filesystem::path program = headlessProgram();
@@ -364,12 +383,8 @@ void ServeSession::enqueue(const Task& task) {
     }
   }
   const Completed done = runWithInput(command, text);
-  if (done.code != 0) {
-    std::string said = done.err;
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    said.erase(0, said.find_last_of('\n') + 1);
-    return fail(task.id, kindOf(done.code), said.empty() ? "nothing was enqueued" : said);
-  }
+  if (done.code != 0)
+    return fail(task.id, kindOf(done.code), lastWords(done.err, "nothing was enqueued"));
   const Json report = Json::parse(done.out, nullptr, false);
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");

@@ -65,6 +65,7 @@ class ServeSession {
   void describe(const Task& task);
   void query(const Task& task);
   void watch(const Task& task);
+  void check(const Task& task);
   void enqueue(const Task& task);
   void request(const Task& task);
   void cancel(const Task& task);

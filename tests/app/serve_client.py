@@ -250,6 +250,10 @@ def play(program, database, experiment):
     watch = client.send(op="watch")
     client.wait(lambda: any("change" in one for one in client.answers.get(watch, [])))
     before = client.answers[watch][-1]["change"]
+    check(error_of(client.ask(op="check")) == "protocol", "a check of nothing")
+    check(client.ask(op="check", experiment="title = ")["report"]["problems"][0]["line"] == 1, "a check finds the line")
+    report = client.ask(op="check", experiment=experiment)["report"]
+    check(report["problems"] == [] and len(report["runs"]) >= 1, "a check tells the runs")
     check(error_of(client.ask(op="enqueue", experiment="title = ")) == "config", "an experiment that is none")
     ids = client.ask(op="enqueue", experiment=experiment)["ids"]
     check(len(ids) >= 1, "runs were stored")

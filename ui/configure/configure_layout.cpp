@@ -252,6 +252,7 @@ QWidget* ConfigurePage::makeFooter() {
   connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });
   connect(queue_, &QPushButton::clicked, this, &ConfigurePage::queueUp);
   connect(front_, &QPushButton::clicked, this, [this] { start(QueueEnd::Front); });
+  check_.setLink(workbench_.link());
   enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {

@@ -49,10 +49,15 @@ void abandon(QProcess* process, QObject* owner) {
 
 CheckProcess::~CheckProcess() { cancel(); }
 
-void CheckProcess::cancel() { abandon(std::exchange(process_, nullptr), this); }
+void CheckProcess::cancel() {
+  abandon(std::exchange(process_, nullptr), this);
+  isAsked_ = false;
+  ++question_;
+}
 
 void CheckProcess::ask(const std::string& experimentText) {
   cancel();
+  if (link_ != nullptr) return askThere(experimentText);
   QString program;
   try {
     program = QString::fromStdString(headlessProgram().string());
@@ -87,6 +92,22 @@ void CheckProcess::ask(const std::string& experimentText) {
   process->start(program, {QStringLiteral("check"), QStringLiteral("-"), QStringLiteral("--json")});
   process->write(QByteArray::fromStdString(experimentText));
   process->closeWriteChannel();
+}
+
+void CheckProcess::askThere(const std::string& experimentText) {
+  isAsked_ = true;
+  link_->send({{"op", "check"}, {"experiment", experimentText}}, this,
+              [this, question = question_](const Json& answer) {
+                if (question != question_) return;
+                isAsked_ = false;
+                try {
+                  throwAnswered(answer);
+                  Q_EMIT finished(answer.at("report"));
+                } catch (const std::exception& error) {
+                  Q_EMIT failed(QStringLiteral("The costs are unknown: %1")
+                                    .arg(QString::fromUtf8(error.what())));
+                }
+              });
 }
 
 EnqueueProcess::~EnqueueProcess() {

@@ -28,16 +28,23 @@ class CheckProcess : public QObject {
   using QObject::QObject;
   ~CheckProcess() override;
 
+  /// From now on that machine is asked, by `check` of resources/docs/serve.md: it has the plugins.
+  void setLink(RemoteLink* link) { link_ = link; }
   /// Asks what an experiment costs; finished() or failed() answers, unless a newer question came.
   void ask(const std::string& experimentText);
   void cancel();
-  [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
+  [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }
 
  Q_SIGNALS:
   void finished(const vitrine::Json& report);  ///< problems, warnings, totals
   void failed(const QString& sentence);
 
  private:
+  void askThere(const std::string& experimentText);
+
+  RemoteLink* link_ = nullptr;
+  bool isAsked_ = false;      ///< the other machine
+  std::int64_t question_ = 0;  ///< number of the newest one there
   QPointer<QProcess> process_;
 };
 

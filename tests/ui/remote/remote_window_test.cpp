@@ -232,6 +232,32 @@ TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("run `vitrine import` there")));
 }
 
+TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  qputenv("VITRINE_PROGRAM", "/bin/false");  // that of this machine
+  CheckProcess check;
+  check.setLink(&remote.link);
+  std::vector<Json> reports;
+  QObject::connect(&check, &CheckProcess::finished,
+                   [&reports](const Json& report) { reports.push_back(report); });
+  QSignalSpy failed(&check, &CheckProcess::failed);
+  check.ask("title = 'older'\n");
+  check.ask("title = ");
+  EXPECT_TRUE(check.isRunning());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !reports.empty() || failed.count() > 0; }, kPatienceMs));
+  ASSERT_EQ(reports.size(), 1u) << "the older question has no answer";
+  EXPECT_EQ(reports.front().at("problems").at(0).at("line"), 1);
+  EXPECT_FALSE(check.isRunning());
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  check.ask("title = 'x'");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
+  EXPECT_TRUE(failed[0][0].toString().startsWith(QStringLiteral("The costs are unknown")));
+  qunsetenv("VITRINE_PROGRAM");
+}
+
 TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
   Lab lab;
   RemoteWindow remote(lab);
