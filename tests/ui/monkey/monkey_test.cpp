@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QContextMenuEvent>
@@ -19,6 +20,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -39,14 +43,21 @@ std::int64_t fromEnvironment(const char* name, std::int64_t otherwise) {
   return value == nullptr ? otherwise : std::atoll(value);
 }
 
-/// How late the event loop answers, ms.
+/// How late the event loop answers, ms, and after what it was late the most.
 class Lateness {
  public:
-  Lateness() {
+  static constexpr std::size_t kMostTold = 8;
+
+  /// \param doing  what was done last
+  explicit Lateness(const std::function<QString()>& doing) {
     timer_.setTimerType(Qt::PreciseTimer);
-    QObject::connect(&timer_, &QTimer::timeout, [this] {
+    QObject::connect(&timer_, &QTimer::timeout, [this, doing] {
       const double late = static_cast<double>(since_.nsecsElapsed()) * 1e-6 - kTickMs;
       late_.push_back(std::max(late, 0.0));
+      if (slowest_.size() < kMostTold || late > slowest_.rbegin()->first) {
+        slowest_.emplace(late, doing());
+        if (slowest_.size() > kMostTold) slowest_.erase(std::prev(slowest_.end()));
+      }
       since_.restart();
     });
     since_.start();
@@ -59,8 +70,16 @@ class Lateness {
                           static_cast<std::size_t>(share * static_cast<double>(late_.size())))];
   }
   [[nodiscard]] std::size_t count() const { return late_.size(); }
+  /// A line for each of the worst.
+  [[nodiscard]] QString slowest() const {
+    QString lines;
+    for (const auto& [late, doing] : slowest_)
+      lines += QStringLiteral("  %1 ms: %2\n").arg(late, 0, 'f', 0).arg(doing);
+    return lines;
+  }
 
  private:
+  std::multimap<double, QString, std::greater<>> slowest_;
   QTimer timer_;
   QElapsedTimer since_;
   std::vector<double> late_;
@@ -74,6 +93,7 @@ class Monkey {
   /// One thing that a hand could do.
   void act() {
     ++acts_;
+    doing_ = QStringLiteral("nothing");
     QWidget* root = QApplication::activePopupWidget();
     if (root == nullptr) root = QApplication::activeModalWidget();
     if (auto* files = qobject_cast<QFileDialog*>(root); files != nullptr) {
@@ -91,7 +111,11 @@ class Monkey {
     QWidget* widget = widgetIn(*root);
     if (widget == nullptr) return;
     const QPoint at(below(std::max(widget->width(), 1)), below(std::max(widget->height(), 1)));
-    switch (below(12)) {
+    const int kind = below(12);
+    static const char* const kKinds[] = {"click", "click", "click", "click", "double click", "drag",
+                                         "wheel", "menu"};
+    tell(kind < 8 ? QLatin1String(kKinds[kind]) : QLatin1String("key"), *widget);
+    switch (kind) {
       case 0:
       case 1:
       case 2:
@@ -126,8 +150,24 @@ class Monkey {
     }
   }
   [[nodiscard]] std::int64_t acts() const { return acts_; }
+  /// What the last act was and on which page.
+  [[nodiscard]] QString doing() const {
+    const Page* page = window_.currentPage();
+    return QStringLiteral("%1; %2 in front")
+        .arg(doing_, page == nullptr ? QStringLiteral("nothing")
+                                     : QLatin1String(page->metaObject()->className()));
+  }
 
  private:
+  void tell(QLatin1String what, const QWidget& widget) {
+    doing_ = QStringLiteral("%1 on %2 '%3' in %4")
+                 .arg(what, QLatin1String(widget.metaObject()->className()),
+                      widget.accessibleName().isEmpty() ? widget.objectName()
+                                                        : widget.accessibleName(),
+                      QLatin1String(widget.window()->metaObject()->className()));
+    if (const auto* button = qobject_cast<const QAbstractButton*>(&widget))
+      doing_ += QStringLiteral(" (%1)").arg(button->text());
+  }
   int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
   bool chance(int oneIn) { return below(oneIn) == 0; }
   Qt::KeyboardModifiers modifiers() {
@@ -166,7 +206,10 @@ class Monkey {
   }
   void turn() {
     const auto& all = pages();
-    switch (below(10)) {
+    const int kind = below(10);
+    static const char* const kKinds[] = {"theme", "size", "selection", "palette", "action", "zoom"};
+    doing_ = kind < 6 ? QLatin1String(kKinds[kind]) : QLatin1String("page");
+    switch (kind) {
       case 0:
         window_.setTheme(static_cast<ThemeKind>(below(3)));
         return;
@@ -188,6 +231,7 @@ class Monkey {
         // Any action, except those that end the window, start programs or wait for ever.
         const auto actions = window_.actions();
         QAction* action = actions[below(static_cast<int>(actions.size()))];
+        doing_ += QStringLiteral(" '%1'").arg(action->text());
         if (action->shortcut() != QKeySequence(Qt::CTRL | Qt::Key_Q)) action->trigger();
         return;
       }
@@ -204,6 +248,7 @@ class Monkey {
   StudioWorkbench& workbench_;
   std::mt19937_64 random_;
   std::int64_t acts_ = 0;
+  QString doing_;
 };
 
 TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
@@ -233,7 +278,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   MainWindow window(workbench);
   window.show();
   Monkey monkey(window, workbench, seed);
-  Lateness lateness;
+  Lateness lateness([&monkey] { return monkey.doing(); });
   QTimer hand;
   // Posted, for a timer does not fire while its own slot waits in a dialog.
   QObject::connect(&hand, &QTimer::timeout, &window, [&monkey, &window] {
@@ -257,10 +302,10 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   const double p99 = lateness.quantile(0.99);
   std::printf(
       "monkey %llu: %lld acts in %lld s; event loop late by %.1f ms (median), %.1f (p99), "
-      "%.1f (most) of %zu ticks\n",
+      "%.1f (most) of %zu ticks; the latest after:\n%s",
       static_cast<unsigned long long>(seed), static_cast<long long>(monkey.acts()),
       static_cast<long long>(seconds), lateness.quantile(0.5), p99, lateness.quantile(1),
-      lateness.count());
+      lateness.count(), lateness.slowest().toStdString().c_str());
   EXPECT_GT(monkey.acts(), seconds) << "it hardly came to act";
   // The aim is 100 ms; ten times that guards against a window that hangs on a busy machine.
   EXPECT_LT(p99, 1000);
