@@ -14,7 +14,17 @@ const CurveSeries& noCurve() {
 
 const CurveSeries& CurveCache::curve(const CurveKey& key) const {
   const auto found = entries_.find(key);
-  return found == entries_.end() ? noCurve() : found->second.series;
+  return found == entries_.end() ? noCurve() : *found->second.series;
+}
+
+std::shared_ptr<const CurveSeries> CurveCache::share(const CurveKey& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : found->second.series;
+}
+
+void CurveCache::adopt(const CurveKey& key, SmoothedLine&& line) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) found->second.series->adopt(std::move(line));
 }
 
 CurveAsk CurveCache::ask(const CurveKey& key) const {
@@ -25,9 +35,9 @@ CurveAsk CurveCache::ask(const CurveKey& key) const {
   const Entry& entry = found->second;
   made.sources = entry.sources;
   made.overSequence = entry.overSequence;
-  if (entry.series.size() > 0) {
-    made.lastSequence = entry.series.lastSequence();
-    made.lastStep = entry.series.x(XAxis::Step).back();
+  if (entry.series->size() > 0) {
+    made.lastSequence = entry.series->lastSequence();
+    made.lastStep = entry.series->x(XAxis::Step).back();
   }
   return made;
 }
@@ -43,16 +53,16 @@ bool CurveCache::take(CurveAnswer&& answer) {
   bool isChanged = false;
   if (answer.whole || !answer.fresh.empty()) entry.hasStarts = false;
   if (answer.whole) {
-    entry.series = std::move(*answer.whole);
+    *entry.series = std::move(*answer.whole);
     entry.overSequence = answer.overSequence;
     isChanged = true;
   } else if (!answer.fresh.empty()) {
     // An answer to what was asked before the curve grew by another one is not taken twice.
-    isChanged = answer.fresh.front().sequence > entry.series.lastSequence() &&
-                entry.series.append(answer.fresh);
+    isChanged = answer.fresh.front().sequence > entry.series->lastSequence() &&
+                entry.series->append(answer.fresh);
   }
   if (answer.starts) {
-    entry.series.setSegmentStarts(std::move(*answer.starts));
+    entry.series->setSegmentStarts(std::move(*answer.starts));
     entry.hasStarts = true;
   }
   return isChanged;
@@ -76,7 +86,7 @@ void CurveCache::forget(std::int64_t run) {
 
 std::size_t CurveCache::bytes() const {
   std::size_t sum = 0;
-  for (const auto& [key, entry] : entries_) sum += entry.series.bytes();
+  for (const auto& [key, entry] : entries_) sum += entry.series->bytes();
   return sum;
 }
 
@@ -91,7 +101,7 @@ void CurveCache::trim(const std::set<CurveKey>& shown) {
   for (const auto& [usedAt, key] : oldest) {
     if (held <= limit_) break;
     const auto found = entries_.find(key);
-    held -= std::min(held, found->second.series.bytes());
+    held -= std::min(held, found->second.series->bytes());
     entries_.erase(found);
   }
 }

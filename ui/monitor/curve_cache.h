@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -17,6 +18,10 @@ class CurveCache {
 
   /// The curve as last read; empty when it never was. It stays where it is until it is dropped.
   [[nodiscard]] const CurveSeries& curve(const CurveKey& key) const;
+  /// The same to be smoothed anew on another thread: whatever drops it here leaves it there.
+  [[nodiscard]] std::shared_ptr<const CurveSeries> share(const CurveKey& key) const;
+  /// Takes such a line, made of the curve as it is.
+  void adopt(const CurveKey& key, SmoothedLine&& line);
   /// What to ask for, so that only news are read.
   [[nodiscard]] CurveAsk ask(const CurveKey& key) const;
   /// Keeps an answer; true if the curve changed.
@@ -41,7 +46,7 @@ class CurveCache {
 
  private:
   struct Entry {
-    CurveSeries series;
+    std::shared_ptr<CurveSeries> series = std::make_shared<CurveSeries>();
     std::vector<std::string> sources;
     std::int64_t overSequence = 0;
     std::int64_t version = 0, changeSequence = 0;

@@ -6,22 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "core/base/text.h"
-
 namespace vitrine::ui {
-
-double Smoother::next(double value) {
-  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
-  mean_ = constant_ * mean_ + (1 - constant_) * value;
-  weight_ = constant_ * weight_ + (1 - constant_);  // 1 - b^t
-  return mean_ / weight_;
-}
-
-std::string Smoothing::words() const {
-  if (kind == Kind::None || amount <= 0) return {};
-  if (kind == Kind::Ema) return "EMA " + formatReal(amount, 3);
-  return "centred mean of " + formatReal(amount, 6) + " points";
-}
 
 bool CurveSeries::append(const std::vector<MetricPoint>& points) {
   // A resumed run may go back to its checkpoint: what was there is superseded.
@@ -92,13 +77,13 @@ CurveSeries CurveSeries::over(const CurveSeries& other) const {
 std::size_t CurveSeries::bytes() const {
   std::size_t numbers = 0;
   const std::initializer_list<const std::vector<double>*> columns = {
-      &step_, &epoch_, &time_, &value_, &other_, &wall_, &smooth_};
+      &step_, &epoch_, &time_, &value_, &other_, &wall_};
   for (const std::vector<double>* column : columns) numbers += column->capacity();
-  return numbers * sizeof(double) + extremes_.bytes() + smoothExtremes_.bytes();
+  return numbers * sizeof(double) + extremes_.bytes() + smoothed_.bytes();
 }
 
 std::uint64_t CurveSeries::looked() const {
-  return looked_ + extremes_.looked() + smoothExtremes_.looked();
+  return looked_ + extremes_.looked() + smoothed_.looked();
 }
 
 std::span<const double> CurveSeries::x(XAxis axis) const {
@@ -133,69 +118,36 @@ std::span<const double> CurveSeries::x(XAxis axis) const {
   return step_;
 }
 
-// The mean over the finite values of a window with the point in its middle, shorter at the ends.
-void CurveSeries::centre(std::size_t window) const {
-  const std::size_t half = std::max<std::size_t>(window / 2, 1);
-  const std::size_t known = smooth_.size();
-  std::size_t i = known > half ? known - half : 0;  // their windows have grown
-  smooth_.resize(value_.size());
-  looked_ += value_.size() - i;
-  std::size_t begin = i > half ? i - half : 0, end = begin, finite = 0;
-  double sum = 0;
-  for (; i < value_.size(); ++i) {
-    const std::size_t wantedEnd = std::min(i + half + 1, value_.size());
-    for (; end < wantedEnd; ++end) {
-      if (!std::isfinite(value_[end])) continue;
-      sum += value_[end];
-      ++finite;
-    }
-    const std::size_t wantedBegin = i > half ? i - half : 0;
-    for (; begin < wantedBegin; ++begin) {
-      if (!std::isfinite(value_[begin])) continue;
-      sum -= value_[begin];
-      --finite;
-    }
-    smooth_[i] = std::isfinite(value_[i]) && finite > 0 ? sum / static_cast<double>(finite)
-                                                        : std::numeric_limits<double>::quiet_NaN();
-  }
-}
-
-std::span<const double> CurveSeries::smoothed(const Smoothing& smoothing) const {
-  if (!isSmoothed(smoothing)) return value_;
-  if (smoothing_ != smoothing) {
-    smoothing_ = smoothing;
-    smoother_ = Smoother(smoothing.amount);
-    smooth_.clear();
-    smoothExtremes_.clear();
-  }
-  if (smooth_.size() == value_.size()) return smooth_;
-  smooth_.reserve(value_.capacity());
-  if (smoothing.kind == Smoothing::Kind::Centred) {
-    centre(static_cast<std::size_t>(smoothing.amount));
-  } else {
-    looked_ += value_.size() - smooth_.size();
-    for (std::size_t i = smooth_.size(); i < value_.size(); ++i)
-      smooth_.push_back(smoother_.next(value_[i]));
-  }
-  return smooth_;
-}
-
 const Extremes& CurveSeries::extremes() const {
   if (extremes_.size() != value_.size()) extremes_.update(value_, extremes_.size());
   return extremes_;
 }
 
+SmoothedLine& CurveSeries::lineOf(const Smoothing& smoothing) const {
+  if (smoothed_.smoothing() != smoothing) smoothed_ = SmoothedLine(smoothing);
+  smoothed_.follow(value_);
+  return smoothed_;
+}
+
+std::span<const double> CurveSeries::smoothed(const Smoothing& smoothing) const {
+  return isSmoothed(smoothing) ? lineOf(smoothing).values() : value_;
+}
+
 const Extremes& CurveSeries::smoothedExtremes(const Smoothing& smoothing) const {
-  if (!isSmoothed(smoothing)) return extremes();
-  const auto values = smoothed(smoothing);
-  if (smoothExtremes_.size() != values.size()) {
-    const auto half = smoothing.kind == Smoothing::Kind::Centred
-                          ? static_cast<std::size_t>(smoothing.amount) / 2 + 1
-                          : 0;
-    const std::size_t known = smoothExtremes_.size();
-    smoothExtremes_.update(values, known > half ? known - half : 0);
-  }
-  return smoothExtremes_;
+  return isSmoothed(smoothing) ? lineOf(smoothing).extremes() : extremes();
+}
+
+bool CurveSeries::isReady(const Smoothing& smoothing) const {
+  if (!isSmoothed(smoothing)) return true;
+  const bool isIts = smoothed_.smoothing() == smoothing;
+  return size() - (isIts ? smoothed_.values().size() : 0) <= kSmoothedAtOnce;
+}
+
+SmoothedLine CurveSeries::smoothedAnew(const Smoothing& smoothing) const {
+  SmoothedLine line(smoothing);
+  line.follow(value_);
+  (void)line.extremes();
+  return line;
 }
 
 std::ptrdiff_t CurveSeries::at(XAxis axis, double at) const {

@@ -10,6 +10,7 @@
 #include "core/store/types.h"
 #include "ui/figures/decimate.h"
 #include "ui/figures/extremes.h"
+#include "ui/monitor/smoothed_line.h"
 
 namespace vitrine::ui {
 
@@ -19,29 +20,6 @@ enum class XAxis {
   Time,    ///< seconds of running time
   Wall,    ///< seconds since 1970
   Metric,  ///< the value of another metric at the same step
-};
-
-/// How the line in front is made from the values; the raw one stays behind it.
-struct Smoothing {
-  enum class Kind { None, Ema, Centred };
-  Kind kind = Kind::None;
-  double amount = 0;  ///< constant of the mean, or points in the window (odd)
-  [[nodiscard]] bool operator==(const Smoothing&) const = default;
-  /// "EMA 0.9", "centred mean of 25 points"; "" for none.
-  [[nodiscard]] std::string words() const;
-};
-
-/// Exponential moving average without the pull towards zero at the start:
-///   m_t = b m_{t-1} + (1 - b) y_t,   s_t = m_t / (1 - b^t)
-/// Values that are not finite leave it where it is and give NaN at their place.
-class Smoother {
- public:
-  explicit Smoother(double constant = 0) : constant_(constant) {}
-  [[nodiscard]] double constant() const { return constant_; }
-  double next(double value);
-
- private:
-  double constant_ = 0, mean_ = 0, weight_ = 0;
 };
 
 class CurveSeries {
@@ -82,6 +60,14 @@ class CurveSeries {
   /// Points and blocks of them that were looked at for means, extremes and clock times so far: a
   /// test counts that a longer curve costs no more.
   [[nodiscard]] std::uint64_t looked() const;
+  /// So many points are smoothed where they are drawn; another smoothing of more takes longer than
+  /// a frame.
+  static constexpr std::size_t kSmoothedAtOnce = 50'000;
+  /// Whether drawing with it has no more than that to do.
+  [[nodiscard]] bool isReady(const Smoothing& smoothing) const;
+  /// The smoothed line, for adopt(): on any thread, while nobody changes the curve.
+  [[nodiscard]] SmoothedLine smoothedAnew(const Smoothing& smoothing) const;
+  void adopt(SmoothedLine&& line) { smoothed_ = std::move(line); }
   /// Positions where a later segment begins.
   [[nodiscard]] const std::vector<std::size_t>& seams() const { return seams_; }
   /// Positions of values that are not finite.
@@ -108,18 +94,17 @@ class CurveSeries {
     std::size_t begin = 0;
     std::int64_t segment = 0;
   };
-  void centre(std::size_t window) const;
+  SmoothedLine& lineOf(const Smoothing& smoothing) const;
 
   std::vector<double> step_, epoch_, time_, value_, other_;
   std::vector<Piece> pieces_;
   std::map<std::int64_t, double> starts_;
   std::vector<std::size_t> seams_, broken_;
   std::int64_t lastSequence_ = 0, lastSegment_ = 0;
-  mutable std::vector<double> wall_, wallFrom_, smooth_;  ///< wallFrom_: where each piece begins
+  mutable std::vector<double> wall_, wallFrom_;  ///< wallFrom_: where each piece begins
   mutable std::uint64_t looked_ = 0;
-  mutable Smoothing smoothing_;
-  mutable Smoother smoother_;
-  mutable Extremes extremes_, smoothExtremes_;
+  mutable SmoothedLine smoothed_;  ///< the one last asked for
+  mutable Extremes extremes_;
 };
 
 /// Mean of several curves with one clock (the heads of a layer): points whose step all of them
