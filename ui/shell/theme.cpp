@@ -173,7 +173,12 @@ void applyTheme(ThemeKind kind) {
   QPixmapCache::setCacheLimit(kMostPictures);
   QApplication::setPalette(palette);
   QApplication::setFont(bodyFont());
-  qApp->setStyleSheet(styleSheet(t));
+  // Qt works every rule of a sheet that replaces another into each widget four times as slowly as
+  // one that comes where none was.
+  const QString sheet = styleSheet(t);
+  if (sheet == qApp->styleSheet()) return;
+  qApp->setStyleSheet(QString());
+  qApp->setStyleSheet(sheet);
 }
 
 ThemeKind currentTheme() { return state().kind; }
