@@ -126,7 +126,7 @@ std::vector<AlertNews> AlertWatch::asks(const std::vector<RunRow>& runs) const {
 
 void AlertWatch::judge(const std::vector<RunRow>& runs, const std::vector<AlertNews>& news,
                        double now) {
-  for (const AlertNews& one : news) {
+  for (AlertNews one : news) {
     const auto found = std::find_if(runs.begin(), runs.end(),
                                     [&one](const RunRow& row) { return row.id == one.run; });
     if (found == runs.end()) continue;
@@ -139,6 +139,12 @@ void AlertWatch::judge(const std::vector<RunRow>& runs, const std::vector<AlertN
     if (one.hasLeast) {
       seen.least = seen.hasLeast ? std::min(seen.least, one.least) : one.least;
       seen.hasLeast = true;
+    }
+    if (isNew && one.isAny) {
+      // What was before the first look is past: nobody is warned of it now.
+      one.isBroken = !std::isfinite(one.last);
+      one.highest = one.lowest = one.last;
+      one.isAny = !one.isBroken;
     }
     for (const AlertRule& rule : rulesOf(one.metric)) {
       switch (rule.kind) {

@@ -45,7 +45,8 @@ struct AlertNews {
 /// Reads what `news` asks for (run, metric, after); on any thread.
 void readNews(RunStore& store, std::vector<AlertNews>& news);
 
-/// Judges the runs that are alive by what is new of them, every value once.
+/// Judges the runs that are alive by what is new of them, every value once: a run that is seen for
+/// the first time by where it stands.
 class AlertWatch : public QObject {
   Q_OBJECT
  public:
