@@ -104,6 +104,8 @@ CurveAnswer readOne(RunStore& store, const CurveAsk& ask, CurveNames& names) {
   answer.key = ask.key;
   try {
     CurveReading reading(store, names, answer);
+    // Also of what the run never measured: otherwise it would be asked again and again.
+    if (ask.isStartAsked) answer.starts = startsOf(store, ask.key.run);
     answer.sources =
         ask.sources.empty() ? reading.sourcesOf(ask.key.run, ask.key.name) : ask.sources;
     if (answer.sources.empty()) return answer;
@@ -112,7 +114,6 @@ CurveAnswer readOne(RunStore& store, const CurveAsk& ask, CurveNames& names) {
     } else {
       readOver(reading, ask, answer);
     }
-    if (ask.isStartAsked) answer.starts = startsOf(store, ask.key.run);
     if (answer.whole) answer.whole->prepare(ask.smoothing);
   } catch (const Error& error) {
     answer = {};

@@ -86,6 +86,27 @@ TEST(MonitorReading, OfLiveDataAsksNothingOnTheThreadOfTheWindowEither) {
   EXPECT_EQ(StatementCount::here(), 0);
 }
 
+TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
+  const StatementCount count;
+  SampleStudio studio(SampleOptions{0, 300});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
+  MonitorPage page(studio.workbench);
+  page.setMetrics({"train/loss", "never/measured"});
+  page.resize(1000, 700);
+  page.show();
+  PlotSettings settings = page.settings();
+  settings.x = XAxis::Wall;
+  page.setSettings(settings);
+  const auto isShown = [&page] {
+    return !page.isReading() && page.card("train/loss")->plot().curves().size() == 2;
+  };
+  EXPECT_TRUE(QTest::qWaitFor(isShown, 20'000));
+  QTest::qWait(300);
+  (void)StatementCount::elsewhere();
+  QTest::qWait(300);
+  EXPECT_EQ(StatementCount::elsewhere(), 0);
+}
+
 TEST(MonitorReading, ShowsTheNewestSelectionHoweverFastItChanges) {
   SampleStudio studio(SampleOptions{0, 3000});
   MonitorPage page(studio.workbench);
