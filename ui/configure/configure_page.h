@@ -110,6 +110,8 @@ class ConfigurePage final : public Page {
   void onPlanned(std::shared_ptr<const Plan> plan);
   void showWorking();
   void showPlan();
+  /// The variant that says what is wrong there, by place; -1: all runs have it.
+  [[nodiscard]] int variantOf(const Problem& problem) const;
   void showChanges();
   void showCost();
   void showForecast();

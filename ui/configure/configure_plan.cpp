@@ -5,6 +5,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <algorithm>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -15,6 +16,7 @@
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_outline.h"
 #include "ui/configure/wording.h"
 #include "ui/shell/page_commands.h"
 #include "ui/shell/run_facts.h"
@@ -54,12 +56,30 @@ void ConfigurePage::showWorking() {
   details_->show();
 }
 
+int ConfigurePage::variantOf(const Problem& problem) const {
+  return problem.line > 0 ? variantAt(text_, problem.line) : -1;
+}
+
 void ConfigurePage::showPlan() {
   if (form_->catalog() == nullptr) return;
   std::vector<Problem> problems = plan_->problems;
   if (syntax_ && problems.empty()) problems.push_back(*syntax_);
-  form_->showProblems(problems);
+  // A field says what the first run has: what a variant makes wrong stands beside the variant.
+  std::map<int, QString> ofVariants;
+  std::vector<Problem> ofFields;
+  for (const Problem& problem : problems) {
+    const int variant = variantOf(problem);
+    if (variant < 0) {
+      ofFields.push_back(problem);
+      continue;
+    }
+    QString& said = ofVariants[variant];
+    if (!said.isEmpty()) said += QLatin1Char('\n');
+    said += sentenceOf(problem);
+  }
+  form_->showProblems(ofFields);
   side_->showProblems(problems);
+  side_->sweep().showVariantProblems(ofVariants);
   QStringList keys;
   for (const auto& entry : flatten(form_->merged())) keys << QString::fromStdString(entry.first);
   side_->sweep().setKeys(keys);
@@ -240,12 +260,13 @@ void ConfigurePage::showCost() {
         QStringLiteral("Not ready: %1").arg(plural(problems, QStringLiteral("problem"))));
     QStringList sentences;
     std::string first;  // with a field
+    const QStringList names = side_->sweep().variantNames();
     for (const Problem& problem : plan_->problems) {
-      if (form_->row(problem.key) == nullptr) {
-        sentences << (problem.key.empty()
-                          ? QString()
-                          : QString::fromStdString(problem.key) + QStringLiteral(": ")) +
-                         QString::fromStdString(problem.message);
+      if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
+        sentences << QStringLiteral("In the variant \"%1\": %2")
+                         .arg(names[variant], sentenceOf(problem));
+      } else if (form_->row(problem.key) == nullptr) {
+        sentences << sentenceOf(problem);
       } else if (first.empty()) {
         first = problem.key;
       }

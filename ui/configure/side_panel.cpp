@@ -18,6 +18,7 @@
 #include "ui/configure/fold.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_highlighter.h"
+#include "ui/configure/wording.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -120,14 +121,7 @@ void SidePanel::showProblems(const std::vector<Problem>& problems) {
       marks << mark;
       sentence = QStringLiteral("line %1: ").arg(problem.line);
     }
-    if (!problem.key.empty())
-      sentence += QString::fromStdString(problem.key) + QStringLiteral(": ");
-    sentence += QString::fromStdString(problem.message);
-    if (!problem.nearest.empty()) {
-      sentence +=
-          QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
-    }
-    sentences << sentence;
+    sentences << sentence + sentenceOf(problem);
   }
   text_->setExtraSelections(marks);
   problems_->setText(sentences.join(QLatin1Char('\n')));

@@ -314,6 +314,18 @@ void SweepEditor::showProblems(const std::vector<Problem>& problems) {
   }
 }
 
+void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    const VariantRow& row = variants_[i];
+    std::vector<std::string> bad;  // said already, and first
+    (void)parseOverrides(row.overrides->toPlainText().toStdString(), bad);
+    if (!bad.empty()) continue;
+    const auto found = problems.find(static_cast<int>(i));
+    row.problem->setText(found == problems.end() ? QString() : found->second);
+    row.problem->setVisible(found != problems.end());
+  }
+}
+
 void SweepEditor::addVariant() {
   // The first variant is the baseline: an ablation needs it beside the change.
   if (variants_.empty()) appendVariant({"baseline", {}});

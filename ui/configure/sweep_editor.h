@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <map>
 #include <vector>
 
 #include "ui/configure/document.h"
@@ -40,6 +41,8 @@ class SweepEditor : public QWidget {
   [[nodiscard]] QStringList variantNames() const;
   /// What is wrong with an axis, beside it.
   void showProblems(const std::vector<Problem>& problems);
+  /// The same of variants, by their place.
+  void showVariantProblems(const std::map<int, QString>& problems);
   /// "sweep" and "variants", which open and close.
   [[nodiscard]] const std::vector<Fold*>& folds() const { return folds_; }
 

@@ -171,6 +171,22 @@ class OutlineScan {
 
 }  // namespace
 
+int variantAt(std::string_view text, int line) {
+  std::size_t end = 0;  // of that line
+  for (int i = 0; i < line && end < text.size(); ++i)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  int variant = -1, found = -1;
+  for (const TomlStatement& statement : outlineToml(text)) {
+    if (statement.begin >= end) break;
+    const bool isOfVariant = !statement.path.empty() && statement.path.front() == "variant";
+    const bool isNext = statement.kind == TomlStatement::Kind::ArrayHeader && isOfVariant &&
+                        statement.path.size() == 1;
+    if (isNext) ++variant;
+    found = isOfVariant ? variant : -1;
+  }
+  return found;
+}
+
 std::vector<TomlStatement> outlineToml(std::string_view text) {
   return OutlineScan(text, 0).document();
 }

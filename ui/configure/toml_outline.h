@@ -23,6 +23,9 @@ struct TomlStatement {
 /// \param text  must be TOML already: what is not is skipped
 [[nodiscard]] std::vector<TomlStatement> outlineToml(std::string_view text);
 
+/// Which `[[variant]]`, counted from 0, says what stands in a line (from 1); -1: none of them.
+[[nodiscard]] int variantAt(std::string_view text, int line);
+
 /// A `key = value` inside `{ ... }`.
 struct TomlInlineEntry {
   TomlPath path;          ///< within the table

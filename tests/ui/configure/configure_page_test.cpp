@@ -123,6 +123,28 @@ TEST_F(Configure, CountsRunsAsVariantsTimesSeeds) {
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("2 variants \u00d7 3 seeds")));
 }
 
+TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
+  const auto shown = page();
+  auto& sweep = shown->side().sweep();
+  sweep.addVariant();
+  auto* changes = sweep.findChildren<QPlainTextEdit*>().last();
+  changes->setPlainText(QStringLiteral("model.patch_size = 5"));
+  shown->planNow();
+  ASSERT_EQ(shown->plan().problems.size(), 1U);
+  const QString sentence =
+      QStringLiteral("model.patch_size: ") +
+      QString::fromStdString(shown->plan().problems[0].message);
+  EXPECT_TRUE(labels(sweep).contains(sentence)) << labels(sweep).toStdString();
+  EXPECT_TRUE(shown->form().row("model.patch_size")->message().isEmpty())
+      << "the field has another value";
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("In the variant &quot;+ change&quot;: ")))
+      << labels(*shown).toStdString();
+  changes->setPlainText(QStringLiteral("model.patch_size = 4"));
+  shown->planNow();
+  EXPECT_FALSE(labels(sweep).contains(QStringLiteral("model.patch_size: ")));
+  EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
 TEST_F(Configure, ShowsWhatCheckSaysAboutCosts) {
   const auto shown = page();
   shown->settle();

@@ -134,6 +134,17 @@ TEST(TomlPatch, ChangesAxesInPlace) {
   EXPECT_EQ(none.find("[sweep]"), std::string::npos);
 }
 
+TEST(TomlOutline, TellsWhichVariantALineBelongsTo) {
+  const std::string text =
+      "title = \"x\"\n[model]\nwidth = 1\n[[variant]]\nname = \"a\"\n\n[[variant]]\n"
+      "name = \"b\"\n[variant.set]\nmodel.width = 2\n[sweep]\n\"train.seed\" = [0]";
+  const std::vector<int> expected{-1, -1, -1, 0, 0, 0, 1, 1, 1, 1, -1, -1};
+  for (int line = 1; line <= 12; ++line)
+    EXPECT_EQ(variantAt(text, line), expected[static_cast<std::size_t>(line) - 1]) << line;
+  EXPECT_EQ(variantAt(text, 0), -1);
+  EXPECT_EQ(variantAt("", 3), -1);
+}
+
 TEST(TomlPatch, AddsRenamesAndRemovesVariants) {
   const std::string added = edited([](Document& document) {
     document.variants.push_back({"+ deep", {{"model.depth", 8}}});
