@@ -1,9 +1,11 @@
 // What people write about runs: the half of RunStore that two windows meet in (reliability DB14).
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/curve_notes.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
 #include "core/store/run_store.h"
@@ -21,7 +23,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Tags are kept as a list, texts as they are.
+/// Tags are kept as a list; notes on curves are one, and texts stay as they are.
 std::string storedText(RunField field, const std::string& text) {
   if (field != RunField::Tags) return text;
   Json list = Json::array();
@@ -64,6 +66,14 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
           .with(run, text, utcNow())
           .run();
       return;
+    case RunField::CurveNotes:
+      database.prepare("DELETE FROM curve_note WHERE run_id = ?").with(run).run();
+      for (const CurveNoteRow& note : curveNotesFromText(text)) {
+        database.prepare("INSERT INTO curve_note(run_id, metric, step, text) VALUES (?, ?, ?, ?)")
+            .with(run, note.metric, note.step, note.text)
+            .run();
+      }
+      return;
     case RunField::Tags:
       break;
   }
@@ -72,6 +82,19 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
     if (tag.empty()) continue;
     database.prepare("INSERT OR IGNORE INTO tag(run_id, tag) VALUES (?, ?)").with(run, tag).run();
   }
+}
+
+/// What somebody made of the list of version `basedOn`, done to the one that stands; nothing where
+/// that list is not kept any more.
+std::optional<std::string> mergedNotes(Database& database, std::int64_t run, std::int64_t basedOn,
+                                       const std::string& text, const std::string& standing) {
+  Statement row = database.prepare(
+      "SELECT text FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 AND version = ?");
+  if (!row.with(run, toString(RunField::CurveNotes), basedOn).step()) return std::nullopt;
+  const auto merged = mergeCurveNotes(curveNotesFromText(row.text(0)), curveNotesFromText(text),
+                                      curveNotesFromText(standing));
+  checkCurveNotes(merged);
+  return curveNotesText(merged);
 }
 
 enum class Outcome { Taken, TooLate };
@@ -98,19 +121,27 @@ EditConflict::EditConflict(const std::string& message, std::string stands, std::
     : RefusedError(message), theirs(std::move(stands)), version(standsAs) {}
 EditConflict::~EditConflict() = default;
 
-std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string& text,
+std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string& typed,
                             std::int64_t basedOn) {
   Database& database = *database_;
-  std::string standing;
+  std::string standing, text = typed;
   bool isTooLate = false;
   const std::int64_t version = database.write([&] {
     static_cast<void>(stateOf(database, run));
     const std::int64_t now = versionOf(database, run, field);
-    standing = field == RunField::Name   ? this->run(run).name
-               : field == RunField::Note ? note(run)
-                                         : joined(tags(run));
+    standing = field == RunField::Name         ? this->run(run).name
+               : field == RunField::Note       ? note(run)
+               : field == RunField::CurveNotes ? curveNotesText(curveNotes(run))
+                                               : joined(tags(run));
     if (text == standing) return now;
     isTooLate = basedOn != kWhateverStands && basedOn != now;
+    if (isTooLate && field == RunField::CurveNotes) {
+      if (auto merged = mergedNotes(database, run, basedOn, text, standing)) {
+        text = std::move(*merged);
+        isTooLate = false;
+        if (text == standing) return now;
+      }
+    }
     if (isTooLate) {
       keep(database, run, field, basedOn, Outcome::TooLate, text);
       return now;
@@ -123,9 +154,9 @@ std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string&
     return now + 1;
   });
   if (isTooLate) {
-    const std::string what = toString(field);
-    throw EditConflict("the " + what + " of " + nameOf(run) +
-                           (field == RunField::Tags ? " were" : " was") +
+    const bool areMany = field == RunField::Tags || field == RunField::CurveNotes;
+    throw EditConflict("the " + wordsOf(field) + " of " + nameOf(run) +
+                           (areMany ? " were" : " was") +
                            " changed by somebody else to '" + shorten(standing, 200) +
                            "' while you were editing; your text is kept beside it: choose one",
                        standing, version);
@@ -152,6 +183,12 @@ std::int64_t RunStore::setTags(std::int64_t run, const std::vector<std::string>&
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   return edit(run, RunField::Tags, joined(sorted), basedOn);
+}
+
+std::int64_t RunStore::setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
+                                     std::int64_t basedOn) {
+  checkCurveNotes(notes);
+  return edit(run, RunField::CurveNotes, curveNotesText(notes), basedOn);
 }
 
 std::int64_t RunStore::version(std::int64_t run, RunField field) {

@@ -90,6 +90,14 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
   Statement tag = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
   tag.with(run.id);
   while (tag.step()) object["tags"].push_back(text(tag, 0));
+  object["curve_notes"] = Json::array();
+  Statement note = database.prepare(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
+  note.with(run.id);
+  while (note.step()) {
+    object["curve_notes"].push_back(
+        {{"metric", text(note, 0)}, {"step", note.integer(1)}, {"text", text(note, 2)}});
+  }
   lines.write(object);
 
   Statement segment = database.prepare(

@@ -105,6 +105,7 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
   add(&Weights::other, "run_parameter", "length(t.key) + coalesce(length(t.value), 0) + 10");
   add(&Weights::other, "segment", "length(t.environment) + 150");
   add(&Weights::other, "note", "length(t.text) + 30");
+  add(&Weights::other, "curve_note", "length(t.metric) + length(t.text) + 20");
   return weights;
 }
 

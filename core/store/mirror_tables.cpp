@@ -12,7 +12,7 @@ namespace vitrine {
 namespace {
 
 // The run comes last: readers see it when all that belongs to it is here.
-constexpr std::array<MirrorTable, 21> kMirrored{{
+constexpr std::array<MirrorTable, 22> kMirrored{{
     {"experiment", "0"},
     {"metric_name", "0"},
     {"metric_kind", "0"},
@@ -24,6 +24,7 @@ constexpr std::array<MirrorTable, 21> kMirrored{{
     {"checkpoint", "run_id"},
     {"note", "run_id"},
     {"tag", "run_id"},
+    {"curve_note", "run_id"},
     {"edit", "run_id", "id"},
     {"event", "run_id", "id"},
     {"metric_bucket", "run_id", "", "0", true},

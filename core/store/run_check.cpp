@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/curve_notes.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
@@ -48,6 +49,7 @@ class RunCheck {
       clocks();
       chunks();
       summaries();
+      curveNotes();
     } catch (const StoreError& error) {
       say(std::string("cannot be read: ") + error.what());
     }
@@ -83,6 +85,22 @@ class RunCheck {
       if (row.integer(0) != expected) {
         say("lacks segment " + std::to_string(expected));
         return;
+      }
+    }
+  }
+
+  void curveNotes() {
+    const std::int64_t notes = count("SELECT count(*) FROM curve_note WHERE run_id = ?");
+    if (notes > static_cast<std::int64_t>(kMostCurveNotes))
+      return say("has " + std::to_string(notes) + " notes on its curves");
+    Statement row =
+        database_.prepare("SELECT metric, step, text FROM curve_note WHERE run_id = ?");
+    row.with(run_);
+    while (row.step()) {
+      try {
+        checkCurveNotes({{row.text(0), row.integer(1), row.text(2)}});
+      } catch (const ConfigError& error) {
+        return say(std::string("has a note that it may not have: ") + error.what());
       }
     }
   }

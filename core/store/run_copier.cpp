@@ -12,7 +12,7 @@ namespace vitrine {
 
 namespace {
 
-constexpr std::array<RunTable, 15> kTables{{
+constexpr std::array<RunTable, 16> kTables{{
     {"run_config", "run_id"},
     {"run_parameter", "key"},
     {"segment", "number"},
@@ -27,6 +27,7 @@ constexpr std::array<RunTable, 15> kTables{{
     {"generated_image", "id"},
     {"note", "run_id"},
     {"tag", "tag"},
+    {"curve_note", "metric, step, text"},
     {"edit", "id"},
 }};
 

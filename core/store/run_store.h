@@ -85,9 +85,10 @@ class VITRINE_STORE_EXPORT RunStore {
   void deleteRun(std::int64_t run);  ///< rows and files. \throws RefusedError  it is alive
   /// For an edit that is to stand whatever was there before.
   static constexpr std::int64_t kWhateverStands = -1;
-  /// Name, note and tags have a version, from 0, that every change raises. An editor says which one
-  /// it showed; of two that change the same version, the second hears of it. What was there before,
-  /// and what came too late, is kept (the newest 50 of each). Returns the version that stands now.
+  /// Name, note, tags and notes on curves have a version, from 0, that every change raises. An
+  /// editor says which one it showed; of two that change the same version, the second hears of it.
+  /// What was there before, and what came too late, is kept (the newest 50 of each). Returns the
+  /// version that stands now.
   /// \throws EditConflict  `basedOn` does not stand any more, and what does is another text
   std::int64_t setName(std::int64_t run, const std::string& name,
                        std::int64_t basedOn = kWhateverStands);
@@ -95,6 +96,12 @@ class VITRINE_STORE_EXPORT RunStore {
                        std::int64_t basedOn = kWhateverStands);
   std::int64_t setTags(std::int64_t run, const std::vector<std::string>& tags,
                        std::int64_t basedOn = kWhateverStands);
+  /// The notes on all curves of a run, in any order. Of two that change the same version, what each
+  /// has added and removed is done, and nobody hears of it: another version than `basedOn` + 1 says
+  /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any more.
+  /// \throws ConfigError  more than 1,000, one without words or with more than 200 characters
+  std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
+                             std::int64_t basedOn = kWhateverStands);
 
   /// A batch of a run's results in one transaction.
   struct Batch {
@@ -124,6 +131,8 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] Json environment(std::int64_t run);  ///< of the last segment; null before the first
   [[nodiscard]] std::string note(std::int64_t run);
   [[nodiscard]] std::vector<std::string> tags(std::int64_t run);
+  /// By metric, step and text.
+  [[nodiscard]] std::vector<CurveNoteRow> curveNotes(std::int64_t run);
   /// Read it before the text, so that it is not newer.
   [[nodiscard]] std::int64_t version(std::int64_t run, RunField field);
   /// By id: texts a field had, and texts that came too late.
@@ -174,7 +183,7 @@ class VITRINE_STORE_EXPORT RunStore {
   friend class JobQueue;
   friend class Spool;
   friend class StoreSink;
-  std::int64_t edit(std::int64_t run, RunField field, const std::string& text,
+  std::int64_t edit(std::int64_t run, RunField field, const std::string& typed,
                     std::int64_t basedOn);
   void checkAfterError(OpenMode mode, const std::string& why);
   /// `append` of what happened at `at`.

@@ -108,6 +108,15 @@ std::vector<std::string> RunStore::tags(std::int64_t run) {
   return tags;
 }
 
+std::vector<CurveNoteRow> RunStore::curveNotes(std::int64_t run) {
+  Statement row = database_->prepare(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
+  row.with(run);
+  std::vector<CurveNoteRow> notes;
+  while (row.step()) notes.push_back({row.text(0), row.integer(1), row.text(2)});
+  return notes;
+}
+
 std::vector<SegmentRow> RunStore::segments(std::int64_t run) {
   Statement row = database_->prepare(
       "SELECT number, first_step, coalesce(last_step, -1), resumed_from, started_at FROM segment "

@@ -125,6 +125,9 @@ void update(Database& database, Database& index) {
         while (row.step()) tags += row.text(0) + "\n";
         Statement text = database.prepare("SELECT text FROM note WHERE run_id = ?");
         if (text.with(run.id).step()) note = text.text(0);
+        Statement noted = database.prepare("SELECT text FROM curve_note WHERE run_id = ?");
+        noted.with(run.id);
+        while (noted.step()) note += (note.empty() ? "" : "\n") + noted.text(0);
         Statement resolved = database.prepare("SELECT config FROM run_config WHERE run_id = ?");
         if (resolved.with(run.id).step()) config = configText(resolved.text(0));
       }

@@ -127,13 +127,20 @@ std::string toString(RunField field) {
     case RunField::Note:
       return "note";
     case RunField::Tags:
+      return "tags";
+    case RunField::CurveNotes:
       break;
   }
-  return "tags";
+  return "curve_notes";
+}
+
+std::string wordsOf(RunField field) {
+  return field == RunField::CurveNotes ? "notes on curves" : toString(field);
 }
 
 std::optional<RunField> runFieldFromString(const std::string& text) {
-  for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags}) {
+  for (const RunField field :
+       {RunField::Name, RunField::Note, RunField::Tags, RunField::CurveNotes}) {
     if (toString(field) == text) return field;
   }
   return std::nullopt;

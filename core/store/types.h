@@ -1,6 +1,7 @@
 // Rows of the database as values.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,11 +79,21 @@ struct RunRow {
 };
 
 /// What people write about a run. Every change of one makes a version of it.
-enum class RunField { Name, Note, Tags };
+enum class RunField { Name, Note, Tags, CurveNotes };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunField field);  ///< "name" ...
 /// Nothing when `text` names none.
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<RunField> runFieldFromString(
     const std::string& text);
+/// "name", "note", "tags", "notes on curves": in a sentence.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string wordsOf(RunField field);
+
+/// Words that somebody wrote at a step of a run's curve.
+struct CurveNoteRow {
+  std::string metric;  ///< a name, or the stem of several whose mean is drawn
+  std::int64_t step = 0;
+  std::string text;
+  [[nodiscard]] auto operator<=>(const CurveNoteRow&) const = default;
+};
 
 /// One of the texts that a field had, or was to get.
 struct EditRow {
@@ -90,7 +101,7 @@ struct EditRow {
   std::int64_t version = 0;  ///< that it made; of one that came too late, the one it was based on
   bool isTaken = true;       ///< false: somebody else had changed the field meanwhile
   std::string at;
-  std::string text;  ///< tags: one a line
+  std::string text;  ///< tags: one a line; notes on curves: see curve_notes.h
 };
 
 /// Somebody else has changed a field since it was read. Both texts are kept: theirs stands, the
@@ -99,7 +110,7 @@ class VITRINE_STORE_EXPORT EditConflict : public RefusedError {
  public:
   EditConflict(const std::string& message, std::string stands, std::int64_t standsAs);
   ~EditConflict() override;
-  const std::string theirs;    ///< what stands now; tags: one a line
+  const std::string theirs;    ///< what stands now, as EditRow::text
   const std::int64_t version;  ///< of it: what the next try must be based on
 };
 

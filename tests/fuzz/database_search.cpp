@@ -156,6 +156,7 @@ class Bench {
         [&] { static_cast<void>(store.environment(run)); },
         [&] { static_cast<void>(store.note(run)); },
         [&] { static_cast<void>(store.tags(run)); },
+        [&] { static_cast<void>(store.curveNotes(run)); },
         [&] { static_cast<void>(store.segments(run)); },
         [&] { static_cast<void>(store.summaries(run)); },
         [&] { static_cast<void>(store.checkpoints(run)); },
@@ -183,6 +184,7 @@ class Bench {
     takes([&] { static_cast<void>(store.reapLostRuns()); });
     takes([&] { store.setNote(1, "a note"); });
     takes([&] { store.setTags(1, {"a", "b"}); });
+    takes([&] { store.setCurveNotes(1, {{"train/loss", 3, "seen"}}, 0); });
     takes([&] {
       NewRun run;
       run.name = "new";

@@ -103,6 +103,7 @@ void train(RunStore& store, const fs::path& file, std::int64_t run) {
   store.setState(run, RunState::Done);
   store.setNote(run, "a note: \xc3\xa4, \"b\"\nsecond line");
   store.setTags(run, {"keep", "paper"});
+  store.setCurveNotes(run, {{"train/loss", 20, "resumed"}});
 }
 
 void fill(const fs::path& file) {

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
+#include "core/store/curve_notes.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -265,6 +266,9 @@ void StudioWorkbench::edit(std::int64_t run, RunField field, const std::string& 
         break;
       case RunField::Tags:
         outcome.version = store_.setTags(run, split(text, '\n'), basedOn);
+        break;
+      case RunField::CurveNotes:
+        outcome.version = store_.setCurveNotes(run, curveNotesFromText(text), basedOn);
         break;
     }
   } catch (const EditConflict& conflict) {

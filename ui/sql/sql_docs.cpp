@@ -66,6 +66,11 @@ std::vector<SqlViewDoc> makeViewDocs() {
               {{"run_id", kRunMeaning},
                {"key", "Dotted: model.width"},
                {"value", "Number or text; 1 and 0 for true and false, NULL for absent"}}));
+  all.push_back(viewDoc("curve_notes", "One row a note that somebody wrote on a curve",
+                        {{"run_id", kRunMeaning},
+                         {"metric", "Whose curve: train/loss, or the stem of several"},
+                         {"step", kStepMeaning},
+                         {"text", "What was written"}}));
   all.push_back(viewDoc("artifacts", "One row a picture or table that an analysis made",
                         {{"id", "Number of the artifact"},
                          {"run_id", kRunMeaning},
@@ -177,7 +182,8 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("generated_image"), "An image a generative run made"},
       {QStringLiteral("note"), "What people wrote about a run"},
       {QStringLiteral("tag"), "A tag of a run"},
-      {QStringLiteral("edit"), "A name, note or set of tags that a run had"},
+      {QStringLiteral("curve_note"), "A note on a curve of a run"},
+      {QStringLiteral("edit"), "A name, note, set of tags or notes on curves that a run had"},
   };
   const auto found = all.find(name);
   return found == all.end() ? QString() : QString::fromLatin1(found->second);

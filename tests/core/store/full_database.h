@@ -92,6 +92,7 @@ class FullDatabase : public StoreTest {
     train(store, ids[0], 2300);
     store.setNote(ids[0], "a note: ä, \"b\"\nsecond line");
     store.setTags(ids[0], {"keep", "paper"});
+    store.setCurveNotes(ids[0], {{"train/loss", 300, "warm-up ends"}, {"test/top1", 7, "ünique"}});
     train(store, ids[0] + 1, 40);
     append(store, alone, store.openSegment(alone, 0, thisWorker(), Json::object()), 1, 5);
     store.setState(alone, RunState::Failed, "no reason");

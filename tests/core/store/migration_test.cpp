@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/jobs/queue.h"
+#include "core/store/exchange.h"
 #include "core/store/maintenance.h"
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
@@ -120,6 +121,43 @@ TEST_F(ReleasedFile, OfVersionTwoKeepsANoteAsTheFirstOfItsVersions) {
   EXPECT_EQ(store.setNote(1, "and with this one", 0), 1);
   EXPECT_EQ(store.edits(1, RunField::Note).at(0).text, "written with version 2");
   EXPECT_THAT(store.tags(1), ::testing::ElementsAre("old", "paper"));
+}
+
+TEST_F(ReleasedFile, OfVersionThreeKeepsEveryEditAndItsNumberAndGoesOnCounting) {
+  takeVersion(3);
+  const auto edits = [&] {
+    std::vector<std::string> rows;
+    RawDatabase(file()).each(
+        "SELECT id || '|' || run_id || '|' || field || '|' || version || '|' || is_taken || '|' || "
+        "at || '|' || text FROM edit ORDER BY id",
+        [&](sqlite3_stmt* row) {
+          rows.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(row, 0)));
+        });
+    return rows;
+  };
+  // The newest one was removed: its number is not given again.
+  const std::int64_t removed = RawDatabase(file()).integer("SELECT max(id) FROM edit");
+  RawDatabase(file()).run("DELETE FROM edit WHERE id = " + std::to_string(removed));
+  const auto before = edits();
+  ASSERT_THAT(before, SizeIs(::testing::Ge(4u)));
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(edits(), before);
+  EXPECT_EQ(store.note(1), "written with version 3");
+  EXPECT_THAT(store.curveNotes(1), IsEmpty());
+  store.setCurveNotes(1, {{"train/3", 500, "half way"}}, 0);
+  EXPECT_EQ(store.edits(1, RunField::CurveNotes).front().id, removed + 1);
+  EXPECT_EQ(store.version(1, RunField::CurveNotes), 1);
+}
+
+TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
+  takeVersion(3);
+  const auto older = folder_ / "older.vitrine";
+  std::filesystem::rename(file(), older);
+  EXPECT_THAT(importRuns(file(), older, Duplicates::Skip, "").runs, SizeIs(3));
+  RunStore store(file());
+  EXPECT_EQ(store.note(1), "written with version 3");
+  EXPECT_EQ(store.edits(1, RunField::Note).front().text, "written with version 2");
+  EXPECT_EQ(RawDatabase(older).integer("PRAGMA user_version"), 3);
 }
 
 TEST_F(ReleasedFile, IsReadOnlyAfterItWasOpenedForWritingOnce) {

@@ -91,6 +91,7 @@ class MirrorCopy : public testing::StoreTest {
     store.append(run, 1, batch);
     store.setNote(run, "first\n\xff not UTF-8");
     store.setTags(run, {"a", "b"});
+    store.setCurveNotes(run, {{"train/loss", 3, "early"}, {"train/loss", 3, "and"}, {"x", 9, "x"}});
     return run;
   }
 
@@ -129,6 +130,7 @@ TEST_F(MirrorCopy, HasTheSameRowsBitByBitAfterEveryKindOfChange) {
   store.append(first, 2, {{record(3001, {{"train/loss", 3}})}, {}, {}, {}, {}});
   store.setNote(first, "second");
   store.setTags(first, {"c"});
+  store.setCurveNotes(first, {{"train/loss", 3, "and"}, {"x", 4, "moved"}});
   queue.setMode(QueueMode::Paused);
   queue.remove(waiting);
   bringAll(mirror);

@@ -29,7 +29,10 @@ class Search : public testing::FullDatabase {
 TEST_F(Search, FindsRunsByNameNoteTagConfigurationAndLog) {
   fill();
   const std::vector<std::pair<std::string, std::string>> words{
-      {"pre-train", "name"}, {"second line", "note"}, {"paper", "tags"}};
+      {"pre-train", "name"},
+      {"second line", "note"},
+      {"warm-up", "note"},
+      {"paper", "tags"}};
   for (const auto& [text, where] : words) {
     ASSERT_THAT(found(text), ElementsAre(1)) << text;
     EXPECT_EQ(hits(text)[0].where, where) << text;
