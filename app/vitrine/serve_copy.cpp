@@ -11,6 +11,7 @@
 #include "core/jobs/launcher.h"
 #include "core/jobs/order.h"
 #include "core/jobs/work.h"
+#include "core/store/curve_notes.h"
 #include "core/store/mirror.h"
 #include "core/store/run_store.h"
 
@@ -22,7 +23,7 @@ constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
 
 RunField fieldOf(const std::string& name) {
   if (const auto field = runFieldFromString(name)) return *field;
-  throw BadRequest("'field' has to be name, note or tags, not '" + name + "'");
+  throw BadRequest("'field' has to be name, note, tags or curve_notes, not '" + name + "'");
 }
 
 }  // namespace
@@ -87,6 +88,8 @@ void ServeSession::edit(const Task& task) {
     if (field == RunField::Name) version = store.setName(run, text, basedOn);
     if (field == RunField::Note) version = store.setNote(run, text, basedOn);
     if (field == RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
+    if (field == RunField::CurveNotes)
+      version = store.setCurveNotes(run, curveNotesFromText(text), basedOn);
     answer(task, {{"run", run}, {"version", version}});
   } catch (const EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});

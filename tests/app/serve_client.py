@@ -3,6 +3,7 @@
 serve_client.py PROGRAM DATABASE EXPERIMENT: plays through the page and prints what failed; exit 1 when something did.
 """
 
+import json
 import struct
 import subprocess
 import sys
@@ -181,6 +182,18 @@ def play_copy(client, run):
     check(error_of(client.ask(op="copy", run="x")) == "protocol", "a run that is no number")
 
 
+def play_curve_notes(client, run):
+    note = lambda step, text: {"metric": "train/loss", "step": step, "text": text}
+    edit = lambda notes, based_on: client.ask(op="edit", run=run, field="curve_notes", text=json.dumps(notes), based_on=based_on)
+    seen = edit([note(3, "old")], -1)["version"]
+    check(edit([note(3, "old"), note(9, "mine")], seen)["version"] == seen + 1, "a note that is added")
+    check(edit([note(4, "theirs")], seen)["version"] == seen + 2, "a note that somebody else adds at the same time")
+    rows = client.ask(op="query", sql="SELECT step, text FROM curve_notes WHERE run_id = %d" % run)["rows"]
+    check(rows == [[4, "theirs"], [9, "mine"]], rows)
+    refused = client.ask(op="edit", run=run, field="curve_notes", text="[1]")
+    check(error_of(refused) == "config" and "JSON list" in refused["error"]["message"], "a list that is none")
+
+
 def play_orders(client, run):
     devices = client.ask(op="devices")["devices"]
     check(devices[0]["name"] == "cpu" and devices[0]["total_bytes"] > devices[0]["used_bytes"] > 0, "the processor")
@@ -189,6 +202,7 @@ def play_orders(client, run):
     late = client.ask(op="edit", run=run, field="note", text="late", based_on=seen)
     check(late["theirs"] == "theirs" and late["version"] == seen + 1, "an edit that came too late")
     check(error_of(client.ask(op="edit", run=run, field="colour", text="")) == "protocol", "a field that is none")
+    play_curve_notes(client, run)
     paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
     check(paused["mode"] == "paused" and paused["runs"] == [], "the queue is paused")
     check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and goes on")
