@@ -143,6 +143,12 @@ MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
       if (isStale) return answer;
       answer.names[run] = store.metricNames(run);
     }
+    for (const std::int64_t run : ask.notesOf) {
+      if (isStale) return answer;
+      // The version before the list, so that it is not newer.
+      const std::int64_t version = store.version(run, RunField::CurveNotes);
+      answer.notes[run] = {version, store.curveNotes(run)};
+    }
   } catch (const Error& error) {
     answer.failure = error.what();
     return answer;

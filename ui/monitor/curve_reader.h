@@ -55,19 +55,27 @@ struct CurveAnswer {
 struct MonitorAsk {
   std::vector<CurveAsk> curves;
   std::vector<std::int64_t> namesOf;  ///< runs whose metrics are asked for
+  std::vector<std::int64_t> notesOf;  ///< runs whose notes are asked for
   bool isDatabaseAsked = false;       ///< also what is the same for all runs
+};
+
+/// The notes on the curves of a run as they stood at a version of them.
+struct NotesOfRun {
+  std::int64_t version = 0;
+  std::vector<CurveNoteRow> notes;
 };
 
 struct MonitorAnswer {
   std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
   std::map<std::int64_t, std::vector<std::string>> names;
+  std::map<std::int64_t, NotesOfRun> notes;
   bool hasDatabase = false;
   std::string databaseUuid;
   MetricDefinitions definitions;
   std::string failure;  ///< a sentence, of the part that is not a curve
 };
 
-/// Reads names before curves, and so many curves that a page that waits sees some soon.
+/// Reads names and notes before curves, and so many curves that a page that waits sees some soon.
 [[nodiscard]] MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
                                         const std::atomic<bool>& isStale);
 /// One curve.

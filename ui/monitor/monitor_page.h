@@ -11,6 +11,7 @@
 #include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -66,8 +67,9 @@ class MonitorPage : public Page {
   void fitAll();
   /// What somebody asks for who wants to see everything: also what is still to come.
   void fitAndFollow();
-  /// Words at a step of a run's curve, kept in the settings of this machine.
+  /// Words at a step of a run's curve, kept in the database.
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
+  /// Those of the selected runs that are shown; what others add meanwhile stays.
   void removeNotes(const std::string& metric);
   [[nodiscard]] AlertDesk& alerts() { return alerts_; }
   [[nodiscard]] CurveCache& cache() { return cache_; }
@@ -125,8 +127,19 @@ class MonitorPage : public Page {
   void showCardMenu(PlotCard& card, const QPoint& place);
   void askNote(PlotCard& card);
   void askAlerts(PlotCard& card);
-  void storeNotes();
+  void askRemoveNotes(PlotCard& card);
+  using NoteChange = std::function<void(std::set<CurveNoteRow>& notes)>;
+  /// Does `change` to the notes of a run and stores them; `onStored` is called once they are.
+  void editNotes(std::int64_t run, const NoteChange& change,
+                 const std::function<void()>& onStored = {});
+  void notesAnswered(std::int64_t run, const std::string& text, const EditOutcome& outcome);
+  void takeNotes(std::map<std::int64_t, NotesOfRun> notes,
+                 const std::map<std::int64_t, std::int64_t>& sequences);
+  /// What waits for the link to another machine, or what was read last.
+  [[nodiscard]] std::vector<CurveNoteRow> shownNotes(std::int64_t run) const;
   void giveNotes(PlotCard& card);
+  /// Notes that lie in the settings of this machine, where they were once kept, go to the database.
+  void moveNotes();
   void saveValues(PlotCard& card);
   void chooseSettings(const PlotSettings& settings);
   void moveCursor(std::optional<double> x, const CurvePlot* under);
@@ -149,7 +162,7 @@ class MonitorPage : public Page {
   };
   std::map<std::int64_t, Names> names_;  ///< by run
   MetricDefinitions definitions_;
-  bool hasDatabase_ = false;  ///< uuid, notes and definitions are there
+  bool hasDatabase_ = false;  ///< uuid and definitions are there
   Json ranges_;               ///< of a view, for cards that are still to be made
   AlertDesk& alerts_;         ///< of the workbench: it goes on when the page is not there
   PlotSettings settings_;
@@ -160,7 +173,11 @@ class MonitorPage : public Page {
   std::set<std::string> measured_;
   std::map<QString, bool> opened_;  ///< groups that somebody opened or closed
   QString words_;
-  std::vector<CurveNote> notes_;
+  struct Notes {
+    NotesOfRun read;
+    std::int64_t changeSequence = -1;  ///< of the run when they were asked for
+  };
+  std::map<std::int64_t, Notes> notes_;  ///< by run
   std::string databaseUuid_;
   std::string focused_;  ///< metric of the card that had the focus last; "" for none
   std::optional<double> cursor_;

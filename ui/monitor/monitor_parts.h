@@ -14,10 +14,6 @@ namespace vitrine::ui {
 
 inline constexpr const char* kAlertsKey = "monitor/alerts";
 
-[[nodiscard]] QString notesKey(const std::string& databaseUuid);
-[[nodiscard]] Json toJson(const std::vector<CurveNote>& notes);
-[[nodiscard]] std::vector<CurveNote> notesFromJson(const Json& json);
-[[nodiscard]] std::vector<CurveNote> notesFromText(const QByteArray& text);
 [[nodiscard]] std::vector<AlertRule> alertsFromText(const QByteArray& text);
 [[nodiscard]] Smoothing storedSmoothing();
 void storeSmoothing(const Smoothing& smoothing);

@@ -3,7 +3,6 @@
 
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -73,6 +72,9 @@ void MonitorPage::read() {
         (isLive ? (areNamesOld || isSettling_) && known->second.version < version_
                 : known->second.changeSequence != sequences[id]))
       ask.namesOf.push_back(id);
+    const auto noted = notes_.find(id);
+    if (noted == notes_.end() || noted->second.changeSequence != sequences[id])
+      ask.notesOf.push_back(id);
   }
   for (PlotCard* card : cards_) {
     if (!isWanted(*card)) continue;
@@ -86,13 +88,15 @@ void MonitorPage::read() {
     }
   }
   if (!ask.namesOf.empty()) sinceMeasured_.restart();
-  if (ask.curves.empty() && ask.namesOf.empty() && !ask.isDatabaseAsked) return showRead();
+  const bool isAnyAsked = !ask.curves.empty() || !ask.namesOf.empty() || !ask.notesOf.empty();
+  if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences](
                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
     return [this, answer, version, sequences] {
       for (auto& [id, names] : answer->names)
         names_[id] = {std::move(names), version, sequences.at(id)};
+      takeNotes(std::move(answer->notes), sequences);
       for (CurveAnswer& curve : answer->curves) {
         curve.version = version;
         const auto known = sequences.find(curve.key.run);
@@ -115,12 +119,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
     databaseUuid_ = answer.databaseUuid;
     definitions_ = std::move(answer.definitions);
     for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), definitions_));
-    // What was noted before this was known comes after what is stored.
-    auto stored = notesFromText(setting(notesKey(databaseUuid_), QByteArray()).toByteArray());
-    const bool hasOwn = !notes_.empty();
-    notes_.insert(notes_.begin(), stored.begin(), stored.end());
-    if (hasOwn) storeNotes();
-    for (PlotCard* card : cards_) giveNotes(*card);
+    moveNotes();
   }
   std::set<CurveKey> changed;
   QString failure = QString::fromStdString(answer.failure);

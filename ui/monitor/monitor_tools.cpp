@@ -287,7 +287,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QAction* chosen = menu.exec(place);
   if (chosen == fit) fitAndFollow();
   if (chosen == note) askNote(card);
-  if (chosen == forget) removeNotes(card.metric());
+  if (chosen == forget) askRemoveNotes(card);
   if (chosen == alert) askAlerts(card);
   if (chosen == figure) exportCard(card);
   if (chosen == copy) QGuiApplication::clipboard()->setPixmap(card.grab());

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
-constexpr std::size_t kMostNotes = 1000;
 
 Json viewParsed(const QByteArray& text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
@@ -44,41 +43,6 @@ bool viewPairOf(const Json& json, double& low, double& high) {
 
 }  // namespace
 
-QString notesKey(const std::string& databaseUuid) {
-  return QStringLiteral("notes/") + QString::fromStdString(databaseUuid);
-}
-
-Json toJson(const std::vector<CurveNote>& notes) {
-  Json list = Json::array();
-  for (const CurveNote& note : notes) {
-    list.push_back({{"run", note.runUuid},
-                    {"metric", note.metric},
-                    {"step", note.step},
-                    {"text", note.text.toStdString()}});
-  }
-  return list;
-}
-
-std::vector<CurveNote> notesFromJson(const Json& json) {
-  std::vector<CurveNote> notes;
-  if (!json.is_array()) return notes;
-  for (const Json& entry : json) {
-    if (!entry.is_object() || notes.size() == kMostNotes) continue;
-    const auto step = entry.find("step");
-    CurveNote note;
-    note.runUuid = viewTextOf(entry, "run");
-    note.metric = viewTextOf(entry, "metric");
-    note.text = QString::fromStdString(viewTextOf(entry, "text")).left(200);
-    if (step == entry.end() || !step->is_number_integer() || note.text.isEmpty()) continue;
-    note.step = step->get<std::int64_t>();
-    notes.push_back(note);
-  }
-  return notes;
-}
-
-std::vector<CurveNote> notesFromText(const QByteArray& text) {
-  return notesFromJson(viewParsed(text));
-}
 std::vector<AlertRule> alertsFromText(const QByteArray& text) {
   return alertsFromJson(viewParsed(text));
 }
@@ -139,7 +103,6 @@ Json MonitorPage::viewState() const {
   }
   state["ranges"] = ranges;
   if (!focused_.empty()) state["card"] = focused_;
-  state["notes"] = toJson(notes_);
   return state;
 }
 
@@ -171,10 +134,6 @@ void MonitorPage::setViewState(const Json& state) {
   if (state.contains("search")) {
     words_ = QString::fromStdString(viewTextOf(state, "search")).simplified().left(200);
     search_->setText(words_);
-  }
-  if (const auto notes = state.find("notes"); notes != state.end()) {
-    notes_ = notesFromJson(*notes);
-    storeNotes();
   }
   focused_ = viewTextOf(state, "card");
   rebuild();
@@ -320,51 +279,6 @@ void MonitorPage::exportCard(PlotCard& card) {
   QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
   exportFigure(this, workbench_, *made, recipeOf(workbench_, QStringLiteral("monitor"), *this),
                name);
-}
-
-void MonitorPage::giveNotes(PlotCard& card) {
-  std::vector<CurveNote> shown;
-  for (CurveNote note : notes_) {
-    if (note.metric != card.metric()) continue;
-    for (const std::int64_t id : workbench_.selection().runs()) {
-      const RunRow* row = workbench_.run(id);
-      if (row != nullptr && row->uuid == note.runUuid) note.run = id;
-    }
-    if (note.run > 0) shown.push_back(note);
-  }
-  card.plot().setNotes(std::move(shown));
-}
-
-void MonitorPage::addNote(std::int64_t run, const std::string& metric, std::int64_t step,
-                          const QString& text) {
-  const RunRow* row = workbench_.run(run);
-  if (row == nullptr || text.trimmed().isEmpty()) return;
-  CurveNote note;
-  note.runUuid = row->uuid;
-  note.metric = metric;
-  note.step = step;
-  note.text = text.trimmed().left(200);
-  notes_.push_back(note);
-  storeNotes();
-  for (PlotCard* card : cards_) giveNotes(*card);
-  Q_EMIT viewChanged();
-}
-
-void MonitorPage::removeNotes(const std::string& metric) {
-  std::set<std::string> shown;
-  for (const std::int64_t id : workbench_.selection().runs())
-    if (const RunRow* row = workbench_.run(id)) shown.insert(row->uuid);
-  std::erase_if(notes_, [&](const CurveNote& note) {
-    return note.metric == metric && shown.contains(note.runUuid);
-  });
-  storeNotes();
-  for (PlotCard* card : cards_) giveNotes(*card);
-  Q_EMIT viewChanged();
-}
-
-void MonitorPage::storeNotes() {
-  if (!hasDatabase_) return;  // as soon as it is known whose they are
-  storeSetting(notesKey(databaseUuid_), QByteArray::fromStdString(toJson(notes_).dump()));
 }
 
 }  // namespace vitrine::ui

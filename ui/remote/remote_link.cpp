@@ -113,8 +113,12 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
       waiting_.erase(now);
       storeWaiting();
     } else if (now != waiting_.end()) {
-      // Typed on while this was under way: that is based on what this has made.
-      if (outcome.trouble.isEmpty() && !outcome.isConflict) now->second.basedOn = outcome.version;
+      // Typed on while this was under way: that is based on what this has made, but for notes on
+      // curves that were merged with those of others, whom the text does not know.
+      const bool isMerged = key.second == toString(RunField::CurveNotes) &&
+                            outcome.version != edit.basedOn + 1;
+      if (outcome.trouble.isEmpty() && !outcome.isConflict && !isMerged)
+        now->second.basedOn = outcome.version;
       storeWaiting();
       sendEdit(key);
     }
@@ -122,10 +126,11 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   if (edit.asker != nullptr) {
     if (edit.onOutcome) edit.onOutcome(outcome);
   } else if (outcome.isConflict) {
+    const auto field = runFieldFromString(key.second);
     Q_EMIT said(
         tr("The %1 of run %2 was changed by somebody else meanwhile: what you typed is kept "
            "beside it.")
-            .arg(QString::fromStdString(key.second))
+            .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
     Q_EMIT said(outcome.trouble);

@@ -18,10 +18,10 @@
 
 namespace vitrine::ui {
 
-/// What became of a name, a note or tags that somebody typed.
+/// What became of a name, a note, tags or notes on curves that somebody typed.
 struct EditOutcome {
   std::int64_t version = 0;  ///< that stands now
-  bool isConflict = false;   ///< another text stands: `theirs`, tags one a line
+  bool isConflict = false;   ///< another text stands: `theirs`, as EditRow::text
   bool isWaiting = false;    ///< there is no link: it is sent when it is back, and kept until then
   std::string theirs;
   QString trouble;  ///< why it could not be stored at all
@@ -51,7 +51,7 @@ class RemoteLink : public QObject {
   void send(Json request, QObject* context, std::function<void(const Json& answer)> onAnswer);
 
   using OnEdit = std::function<void(const EditOutcome& outcome)>;
-  /// \param text  tags: one a line
+  /// \param text  as EditRow::text
   void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, OnEdit onOutcome);
   /// A text that waits for the link; nullptr where none does.

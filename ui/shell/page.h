@@ -25,6 +25,7 @@ namespace vitrine::ui {
 
 class Figure;
 class RemoteLink;
+struct EditOutcome;
 
 /// What every page may use. Owned by the main window, which outlives the pages.
 class Workbench : public QObject {
@@ -52,6 +53,12 @@ class Workbench : public QObject {
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Puts runs into the queue, which starts or resumes them when their turn comes.
   virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
+  /// Stores what somebody typed about a run, here or on the other machine. \param text  as
+  /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
+  /// unless `context` is gone by then; of what waits for the link, then and when it has arrived
+  virtual void edit(std::int64_t run, RunField field, const std::string& text,
+                    std::int64_t basedOn, QObject* context,
+                    const std::function<void(const EditOutcome& outcome)>& onOutcome) = 0;
   /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
   virtual void openFile(const QString& file) = 0;
   /// To the machine that has the database, of which store() is a copy that is only read; nullptr

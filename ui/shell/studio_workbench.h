@@ -46,11 +46,8 @@ class StudioWorkbench final : public Workbench {
   void openFile(const QString& file) override;
   void stopRuns(const std::vector<std::int64_t>& ids);
   void deleteRuns(const std::vector<std::int64_t>& ids);
-  /// Stores what somebody typed about a run, here or on the other machine. \param text  tags: one a
-  /// line \param onOutcome  is called at once, or when the other machine has answered, unless
-  /// `context` is gone by then
   void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
-            QObject* context, const RemoteLink::OnEdit& onOutcome);
+            QObject* context, const RemoteLink::OnEdit& onOutcome) override;
   /// Opens the form filled with the configuration of a run.
   void newFromRun(std::int64_t run);
   /// Reads a row again after this window changed it.

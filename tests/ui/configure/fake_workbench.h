@@ -39,6 +39,9 @@ class FakeWorkbench : public Workbench {
     configured.push_back(experimentText);
   }
   void startRuns(const std::vector<std::int64_t>& ids, QueueEnd /*end*/) override { started = ids; }
+  void edit(std::int64_t /*run*/, RunField /*field*/, const std::string& /*text*/,
+            std::int64_t /*basedOn*/, QObject* /*context*/,
+            const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
   void openFile(const QString& file) override { opened.push_back(file); }
   void say(const QString& sentence) override { said.push_back(sentence); }
   void showPage(const QString& id) override { pages.push_back(id); }

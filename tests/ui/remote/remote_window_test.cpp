@@ -10,6 +10,7 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/headless.h"
+#include "ui/monitor/monitor_page.h"
 #include "ui/remote/link_bar.h"
 #include "ui/remote/remote_link.h"
 #include "ui/shell/main_window.h"
@@ -196,6 +197,51 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   EXPECT_EQ(lab.store.edits(second, RunField::Note).back().text, "nor for this");
   ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept beside it")));
+}
+
+TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers) {
+  Lab lab;
+  const std::int64_t run = lab.runs[0];
+  const auto words = [](const std::vector<CurveNote>& notes) {
+    QStringList lines;
+    for (const CurveNote& note : notes)
+      lines << QString::number(note.step) + QLatin1Char(' ') + note.text;
+    return lines;
+  };
+  const auto there = [&] {
+    QStringList notes;
+    for (const CurveNoteRow& note : lab.store.curveNotes(run))
+      notes << QString::number(note.step) + QLatin1Char(' ') + QString::fromStdString(note.text);
+    return notes;
+  };
+  lab.store.setCurveNotes(run, {{"train/loss", 1, "old"}});
+  {
+    RemoteWindow remote(lab);
+    ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+    remote.choose(run);
+    MonitorPage page(remote.workbench);
+    page.settle();
+    page.addNote(run, "train/loss", 2, QStringLiteral("with a link"));
+    const QStringList both{QStringLiteral("1 old"), QStringLiteral("2 with a link")};
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "while it is under way";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return there() == both; }, kPatienceMs));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "and when it is there";
+    lab.cut();
+    ASSERT_TRUE(remote.isLost());
+    page.addNote(run, "train/loss", 3, QStringLiteral("without one"));
+    page.addNote(run, "train/loss", 4, QStringLiteral("nor this"));
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()).size(), 4);
+    EXPECT_EQ(there(), both);
+  }
+  // Meanwhile somebody there wrote one and removed another.
+  lab.store.setCurveNotes(run, {{"train/loss", 2, "with a link"}, {"train/loss", 9, "theirs"}});
+  lab.connect();
+  const RemoteWindow remote(lab);
+  const QStringList all{QStringLiteral("2 with a link"), QStringLiteral("3 without one"),
+                        QStringLiteral("4 nor this"), QStringLiteral("9 theirs")};
+  EXPECT_TRUE(QTest::qWaitFor([&] { return there() == all; }, kPatienceMs));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
 }
 
 TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {

@@ -1,0 +1,211 @@
+// Notes on curves: rows of the database, which other windows and other machines change as well.
+#include <QMessageBox>
+#include <QPushButton>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/store/curve_notes.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/remote/remote_link.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+QString notesKey(const std::string& databaseUuid) {
+  return QStringLiteral("notes/") + QString::fromStdString(databaseUuid);
+}
+
+QString wordsOfNote(const QString& typed) {
+  return typed.trimmed().left(static_cast<qsizetype>(kLongestCurveNote));
+}
+
+/// As they lie in the settings: [{run: a UUID, metric, step, text}]; what is none is left out.
+std::vector<CurveNote> storedNotes(const QString& key) {
+  const QByteArray text = setting(key, QByteArray()).toByteArray();
+  const Json list = Json::parse(text.begin(), text.end(), nullptr, false);
+  std::vector<CurveNote> notes;
+  for (const Json& entry : list.is_array() ? list : Json::array()) {
+    if (!entry.is_object()) continue;
+    const auto run = entry.find("run"), metric = entry.find("metric"), step = entry.find("step"),
+               words = entry.find("text");
+    const auto isText = [&](const auto& found) {
+      return found != entry.end() && found->is_string();
+    };
+    if (!isText(run) || !isText(metric) || !isText(words) || step == entry.end() ||
+        !step->is_number_integer())
+      continue;
+    CurveNote note;
+    note.runUuid = run->get<std::string>();
+    note.metric = metric->get<std::string>();
+    note.step = step->get<std::int64_t>();
+    note.text = wordsOfNote(QString::fromStdString(words->get<std::string>()));
+    if (!note.metric.empty() && !note.text.isEmpty()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+void forgetStoredNotes(const QString& key, const std::string& runUuid) {
+  Json left = Json::array();
+  for (const CurveNote& note : storedNotes(key)) {
+    if (note.runUuid == runUuid) continue;
+    left.push_back({{"run", note.runUuid},
+                    {"metric", note.metric},
+                    {"step", note.step},
+                    {"text", note.text.toStdString()}});
+  }
+  if (left.empty()) {
+    forgetSetting(key);
+  } else {
+    storeSetting(key, QByteArray::fromStdString(left.dump()));
+  }
+}
+
+}  // namespace
+
+std::vector<CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const {
+  const RemoteLink* link = workbench_.link();
+  if (link != nullptr && link->waiting(run, RunField::CurveNotes) != nullptr) {
+    try {
+      return curveNotesFromText(*link->waiting(run, RunField::CurveNotes));
+    } catch (const Error&) {  // the file in which it waited is not as it was written
+    }
+  }
+  const auto known = notes_.find(run);
+  return known == notes_.end() ? std::vector<CurveNoteRow>() : known->second.read.notes;
+}
+
+void MonitorPage::giveNotes(PlotCard& card) {
+  std::vector<CurveNote> shown;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    for (const CurveNoteRow& row : shownNotes(id)) {
+      if (row.metric != card.metric()) continue;
+      CurveNote note;
+      note.metric = row.metric;
+      note.run = id;
+      note.step = row.step;
+      note.text = wordsOfNote(QString::fromStdString(row.text));
+      shown.push_back(std::move(note));
+    }
+  }
+  card.plot().setNotes(std::move(shown));
+}
+
+void MonitorPage::takeNotes(std::map<std::int64_t, NotesOfRun> notes,
+                            const std::map<std::int64_t, std::int64_t>& sequences) {
+  bool isChanged = false;
+  for (auto& [id, read] : notes) {
+    Notes& known = notes_[id];
+    known.changeSequence = sequences.at(id);
+    // What was stored here while this was read is newer.
+    if (read.version < known.read.version) continue;
+    isChanged = isChanged || read.notes != known.read.notes;
+    known.read = std::move(read);
+  }
+  if (!isChanged) return;
+  for (PlotCard* card : cards_) giveNotes(*card);
+}
+
+void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
+                            const std::function<void()>& onStored) {
+  try {
+    // What stands now, and not what was read for the plots. The version comes first, so that it is
+    // not newer than the list: what others change after it stays.
+    RunStore& store = workbench_.store();
+    const RemoteLink* link = workbench_.link();
+    const std::int64_t version = store.version(run, RunField::CurveNotes);
+    const std::string* waiting =
+        link == nullptr ? nullptr : link->waiting(run, RunField::CurveNotes);
+    const auto standing =
+        waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);
+    std::set<CurveNoteRow> notes(standing.begin(), standing.end());
+    change(notes);
+    const std::string text = curveNotesText({notes.begin(), notes.end()});
+    workbench_.edit(run, RunField::CurveNotes, text, version, this,
+                    [this, run, text, onStored](const EditOutcome& outcome) {
+                      const bool isStored = !outcome.isConflict && !outcome.isWaiting &&
+                                            outcome.trouble.isEmpty();
+                      if (isStored && onStored) onStored();
+                      notesAnswered(run, text, outcome);
+                    });
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+  for (PlotCard* card : cards_) giveNotes(*card);
+}
+
+void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
+                                const EditOutcome& outcome) {
+  if (!outcome.trouble.isEmpty()) {
+    workbench_.say(outcome.trouble);
+  } else if (outcome.isConflict) {
+    workbench_.say(tr("The notes of run %1 were changed too often meanwhile: yours is kept among "
+                      "the edits of the run. Add it again.")
+                       .arg(run));
+  } else if (!outcome.isWaiting) {
+    // Others may have added some: those come with what is read next, as all do of another machine.
+    Notes& known = notes_[run];
+    known.read = {outcome.version, workbench_.link() == nullptr ? workbench_.store().curveNotes(run)
+                                                                : curveNotesFromText(text)};
+  }
+  for (PlotCard* card : cards_) giveNotes(*card);
+}
+
+void MonitorPage::addNote(std::int64_t run, const std::string& metric, std::int64_t step,
+                          const QString& text) {
+  const QString words = wordsOfNote(text);
+  if (workbench_.run(run) == nullptr || words.isEmpty()) return;
+  editNotes(run, [&](std::set<CurveNoteRow>& notes) {
+    notes.insert({metric, step, words.toStdString()});
+  });
+}
+
+void MonitorPage::removeNotes(const std::string& metric) {
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    std::vector<CurveNoteRow> unwanted = shownNotes(id);
+    std::erase_if(unwanted, [&](const CurveNoteRow& note) { return note.metric != metric; });
+    if (unwanted.empty()) continue;
+    editNotes(id, [&](std::set<CurveNoteRow>& notes) {
+      for (const CurveNoteRow& note : unwanted) notes.erase(note);
+    });
+  }
+}
+
+void MonitorPage::askRemoveNotes(PlotCard& card) {
+  const auto notes = static_cast<std::int64_t>(card.plot().notes().size());
+  if (notes > 1) {
+    QMessageBox question(QMessageBox::NoIcon, tr("Remove notes"),
+                         tr("Remove %1 from %2? This cannot be undone.")
+                             .arg(counted(notes, tr("note"), tr("notes")), card.card().title),
+                         QMessageBox::Cancel, this);
+    QPushButton* yes = question.addButton(tr("Remove"), QMessageBox::DestructiveRole);
+    yes->setProperty("danger", true);
+    question.setDefaultButton(QMessageBox::Cancel);
+    question.exec();
+    if (question.clickedButton() != yes) return;
+  }
+  removeNotes(card.metric());
+}
+
+void MonitorPage::moveNotes() {
+  const QString key = notesKey(databaseUuid_);
+  std::map<std::string, std::set<CurveNoteRow>> stored;  // by run
+  for (const CurveNote& note : storedNotes(key))
+    stored[note.runUuid].insert({note.metric, note.step, note.text.toStdString()});
+  try {
+    for (const auto& [uuid, notes] : stored) {
+      const std::optional<RunRow> run = workbench_.store().runByUuid(uuid);
+      if (!run) continue;  // it may come with an import
+      // A note that is there already stays one: this may have been cut short before.
+      editNotes(
+          run->id,
+          [&notes](std::set<CurveNoteRow>& all) { all.insert(notes.begin(), notes.end()); },
+          [key, uuid] { forgetStoredNotes(key, uuid); });
+    }
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace vitrine::ui
