@@ -45,6 +45,16 @@ bool isCalm(const std::vector<QPointF>& points) {
   return way <= kCalm * (high - low);
 }
 
+/// Half of the last number on the x axis and of the first on the y axis reach beyond the curves.
+void fitMargins(QCPAxisRect& rect, const PlotSettings& settings) {
+  const QFontMetrics metrics(axisFont());
+  const bool isClock = settings.x == XAxis::Wall && !settings.isLogX;
+  const QString widest = isClock ? QStringLiteral("00 Mmm 00:00") : QStringLiteral("000,000");
+  rect.setMinimumMargins(QMargins(px(44), metrics.height() / 2 + 2,
+                                  metrics.horizontalAdvance(widest) / 2 + 4, 0));
+  rect.setMargins(rect.minimumMargins());
+}
+
 }  // namespace
 
 CurvePlot::CurvePlot(QWidget* parent)
@@ -90,12 +100,7 @@ void CurvePlot::applyTheme() {
     axis->setTickLabelPadding(px(6));
   }
   yAxis->setPadding(px(2));
-  const QFontMetrics metrics(axisFont());
-  // Half of the last number on the x axis and of the first on the y axis reach beyond the curves.
-  axisRect()->setMinimumMargins(
-      QMargins(px(44), metrics.height() / 2 + 2,
-               metrics.horizontalAdvance(QStringLiteral("000,000")) / 2 + 4, 0));
-  axisRect()->setMargins(axisRect()->minimumMargins());
+  fitMargins(*axisRect(), settings_);
 }
 
 void CurvePlot::setCurves(std::vector<PlottedCurve> curves) { curves_ = std::move(curves); }
@@ -114,6 +119,7 @@ void CurvePlot::setSettings(const PlotSettings& settings) {
 }
 
 void CurvePlot::setScales() {
+  fitMargins(*axisRect(), settings_);
   xAxis->setScaleType(settings_.isLogX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   yAxis->setScaleType(settings_.isLogY ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   if (settings_.isLogX) {

@@ -29,6 +29,17 @@ void drawCross(QPainter& painter, QPointF center, double size, const QColor& col
   painter.drawLine(center + QPointF(-size, size), center + QPointF(size, -size));
 }
 
+/// Where the numbers below an axis begin.
+double firstNumberAt(const QCPAxis& axis, const QFontMetrics& metrics) {
+  double first = std::numeric_limits<double>::infinity();
+  const QVector<double> ticks = axis.tickVector();
+  const QVector<QString> labels = axis.tickVectorLabels();
+  for (qsizetype i = 0; i < std::min(ticks.size(), labels.size()); ++i)
+    first = std::min(first,
+                     axis.coordToPixel(ticks[i]) - metrics.horizontalAdvance(labels[i]) / 2.0);
+  return first;
+}
+
 }  // namespace
 
 void CurvePlot::paintEvent(QPaintEvent* event) {
@@ -52,17 +63,30 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
   } else if (hasReadout_ && cursor_) {
     drawReadout(painter);
   }
-  // What x counts, in the free corner under the y numbers.
+  // What x counts: in the free corner under the y numbers, or where that is too small for the word
+  // at the foot of the plot.
   static const char* const kNames[] = {"step", "epoch", "time", "clock", ""};
   painter.setFont(axisFont());
   painter.setPen(t.muted);
   if (!curves_.empty()) {
+    const QFontMetrics metrics(axisFont());
     const QRect inside = axisRect()->rect();
-    painter.drawText(QRect(0, inside.bottom() + px(4), inside.left() - px(20), px(18)),
-                     Qt::AlignRight | Qt::AlignVCenter, tr(kNames[static_cast<int>(settings_.x)]));
-    if (settings_.x == XAxis::Metric) {
-      painter.drawText(inside.adjusted(0, 0, -px(4), -px(2)), Qt::AlignRight | Qt::AlignBottom,
-                       QString::fromStdString(settings_.xMetric));
+    const bool isMetric = settings_.x == XAxis::Metric;
+    const QString name = isMetric ? QString::fromStdString(settings_.xMetric)
+                                  : tr(kNames[static_cast<int>(settings_.x)]);
+    const int free = static_cast<int>(
+        std::min<double>(inside.left() - px(8), firstNumberAt(*xAxis, metrics) - px(8)));
+    if (!isMetric && metrics.horizontalAdvance(name) + px(2) <= free) {
+      painter.drawText(QRect(0, inside.bottom() + px(4), free, px(18)),
+                       Qt::AlignRight | Qt::AlignVCenter, name);
+    } else {
+      const QString shown = metrics.elidedText(name, Qt::ElideMiddle, inside.width() - px(8));
+      QRect box(0, 0, metrics.horizontalAdvance(shown) + px(8), metrics.height());
+      box.moveBottomRight(inside.bottomRight() - QPoint(0, px(2)));
+      QColor paper = t.panel;
+      paper.setAlpha(215);
+      painter.fillRect(box, paper);
+      painter.drawText(box, Qt::AlignCenter, shown);
     }
   }
   if (hasFocus() && isRinged_ && drag_ == Drag::None) {

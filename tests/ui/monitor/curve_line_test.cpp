@@ -105,6 +105,33 @@ PlotSettings unsmoothed() {
   return settings;
 }
 
+// What the x axis counts and its first and last number, whatever they are.
+TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
+  for (const XAxis axis : {XAxis::Step, XAxis::Epoch, XAxis::Time, XAxis::Wall}) {
+    for (const double span : {60.0, 2000.0, 50'000.0, 300'000.0}) {
+      std::vector<CurveSeries> series(1);
+      auto points = pointsOf(0, 100, noise);
+      for (MetricPoint& point : points) {
+        point.time *= span / 49.5;
+        point.epoch = static_cast<double>(point.step);
+      }
+      ASSERT_TRUE(series[0].append(points));
+      series[0].setSegmentStarts({{1, 1.7e9}});
+      PlotSettings settings = unsmoothed();
+      settings.x = axis;
+      DrawnPlot drawn(series, settings);
+      drawn.plot.resize(320, 160);
+      const QImage picture = drawn.picture();
+      const QColor paper = tokens().panel;
+      for (int y = drawn.plot.axisRect()->bottom() + 1; y < picture.height(); ++y) {
+        ASSERT_EQ(picture.pixelColor(0, y), paper) << static_cast<int>(axis) << ' ' << span;
+        ASSERT_EQ(picture.pixelColor(picture.width() - 1, y), paper)
+            << static_cast<int>(axis) << ' ' << span;
+      }
+    }
+  }
+}
+
 // DESIGN: min/max per pixel, so that no spike is ever hidden.
 TEST(CurvePlotPixels, ASpikeOfOnePointAmongAMillionIsSeenWhereverItIs) {
   for (const int place : {0, 1, 123'456, 500'000, 999'998, 999'999}) {
