@@ -26,7 +26,9 @@ QString csvLine(const QStringList& cells) {
 class TablesFigure final : public Figure {
  public:
   TablesFigure(std::vector<std::unique_ptr<Figure>> tables, QString csv, FigureStyle style)
-      : Figure(std::move(style)), tables_(std::move(tables)), csv_(std::move(csv)) {}
+      : Figure(std::move(style)), tables_(std::move(tables)), csv_(std::move(csv)) {
+    give();
+  }
 
   QSize sizeHint() const override {
     QSize size(0, 0);
@@ -42,6 +44,15 @@ class TablesFigure final : public Figure {
     for (const auto& table : tables_) height += table->leastHeight(width);
     return height;
   }
+  double fittingHeight(double width) const override { return leastHeight(width); }
+  bool breaksWords(double width) const override {
+    return std::any_of(tables_.begin(), tables_.end(),
+                       [width](const auto& table) { return table->breaksWords(width); });
+  }
+  void setStyle(const FigureStyle& style) override {
+    Figure::setStyle(style);
+    give();
+  }
   QString summary() const override {
     QStringList said;
     for (const auto& table : tables_) said << table->summary();
@@ -50,9 +61,17 @@ class TablesFigure final : public Figure {
   QString csv() const override { return csv_; }
 
  private:
+  /// The style of the whole, whose title only the first one has.
+  void give() {
+    FigureStyle shown = style();
+    for (const auto& table : tables_) {
+      table->setStyle(shown);
+      shown.title.clear();
+    }
+  }
   void draw(QPainter& painter, const QRectF& area) override {
     // Each has a margin of its own.
-    const QRectF whole = area.adjusted(-12, -12, 12, 12);
+    const QRectF whole = area.adjusted(-kMargin, -kMargin, kMargin, kMargin);
     double all = 0;
     for (const auto& table : tables_) all += table->leastHeight(whole.width());
     double top = whole.top();
@@ -60,9 +79,6 @@ class TablesFigure final : public Figure {
       const double share = table->leastHeight(whole.width()) / std::max(all, 1.0);
       QRectF place(whole.left(), top, whole.width(), whole.height() * share);
       if (table == tables_.back()) place.setBottom(whole.bottom());
-      FigureStyle shown = style();
-      if (table != tables_.front()) shown.title.clear();
-      table->setStyle(shown);
       table->paint(painter, place);
       const Figure* inner = table.get();
       addRegion(place, [inner](const QPointF& point) { return inner->describeAt(point); });

@@ -176,7 +176,8 @@ QString ParallelFigure::csv() const {
 
 ParallelFigure::Layout ParallelFigure::layout(const QRectF& area) const {
   Layout layout;
-  layout.top = area.top() + 28 + (isTight(area.width()) ? kSlantedHead : kHead);
+  layout.top = area.top() + headerHeight(area.width(), chart_.title, chart_.about) +
+               (isTight(area.width()) ? kSlantedHead : kHead);
   layout.bottom = std::max(layout.top + 20, area.bottom() - kFoot);
   const std::size_t count = chart_.axes.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -192,8 +193,10 @@ bool ParallelFigure::isTight(double width) const {
 }
 
 double ParallelFigure::leastHeight(double width) const {
-  constexpr double kMargins = 24, kAxis = 120;
-  return kMargins + 28 + (isTight(width - kMargins) ? kSlantedHead : kHead) + kAxis + kFoot;
+  constexpr double kMargins = 2 * kMargin, kAxis = 120;
+  const double room = width - kMargins;
+  return kMargins + headerHeight(room, chart_.title, chart_.about) +
+         (isTight(room) ? kSlantedHead : kHead) + kAxis + kFoot;
 }
 
 QPointF ParallelFigure::pointOf(const Layout& layout, std::size_t axis, double value) const {

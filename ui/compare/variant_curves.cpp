@@ -376,6 +376,10 @@ class PanelsFigure final : public Figure {
       figures_.push_back(makeLineChart(std::move(panel.chart), this->style()));
     }
   }
+  void setStyle(const FigureStyle& style) override {
+    Figure::setStyle(style);
+    for (const auto& figure : figures_) lendStyle(*figure, style);
+  }
   QSize sizeHint() const override {
     const FigureGrid all = grid(1e6);
     return {420 * all.across, 300 * all.down};
@@ -411,16 +415,13 @@ class PanelsFigure final : public Figure {
     return figureGrid(static_cast<int>(figures_.size()), most, width);
   }
   void draw(QPainter& painter, const QRectF& area) override {
-    const auto [across, down] = grid(area.width());
-    const double width = area.width() / across, height = area.height() / down;
+    // Each has a margin of its own.
+    const QRectF whole = area.adjusted(-kMargin, -kMargin, kMargin, kMargin);
+    const auto [across, down] = grid(whole.width());
+    const double width = whole.width() / across, height = whole.height() / down;
     for (int i = 0; i < static_cast<int>(figures_.size()); ++i) {
       Figure& figure = *figures_[static_cast<std::size_t>(i)];
-      FigureStyle own = figure.style();
-      own.theme = style().theme;
-      own.legend = style().legend;
-      own.hasAxisTitles = style().hasAxisTitles;
-      figure.setStyle(own);
-      const QRectF rect(area.left() + width * (i % across), area.top() + height * (i / across),
+      const QRectF rect(whole.left() + width * (i % across), whole.top() + height * (i / across),
                         width, height);
       figure.paint(painter, rect);
       addRegion(rect, [&figure](const QPointF& point) { return figure.describeAt(point); });

@@ -190,6 +190,8 @@ void ExportDialog::refresh() {
                       count(std::llround(size.height() / 25.4 * chosen.dotsPerInch)));
   }
   facts += tr(". The file carries how it was made: dropped on the window, it opens the chart.");
+  if (const QString lost = paperProblem(figure_, chosen); !lost.isEmpty())
+    facts += QLatin1Char(' ') + lost;
   facts_->setText(facts);
   dots_->setEnabled(format() == FigureFormat::Png);
   const double ratio = devicePixelRatioF();

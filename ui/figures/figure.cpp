@@ -12,18 +12,14 @@
 
 namespace vitrine::ui {
 
-namespace {
-
-constexpr double kMargin = 12;
-
-}  // namespace
-
 Figure::Figure(FigureStyle style) : style_(std::move(style)) {}
 Figure::~Figure() = default;
 
 QSize Figure::sizeHint() const { return {640, 420}; }
 double Figure::leastHeight(double /*width*/) const { return 0; }
+double Figure::fittingHeight(double /*width*/) const { return 0; }
 double Figure::leastWidth() const { return 0; }
+bool Figure::breaksWords(double /*width*/) const { return false; }
 std::optional<std::array<double, 2>> Figure::valueRange() const { return std::nullopt; }
 int Figure::imageCount() const { return 0; }
 int Figure::layerCount() const { return 0; }
@@ -74,30 +70,78 @@ QColor Figure::mapColor(double t) const {
   return style_.palette == FigureStyle::Palette::Cividis ? cividis(clamped) : viridis(clamped);
 }
 
+Figure::Header Figure::headerOf(double width, const QString& title, const QString& about) const {
+  constexpr double kLine = 20, kBelow = 8, kBetween = 12, kMark = 14;
+  Header header;
+  header.markWidth = style_.run > 0 ? kMark : 0;
+  header.titleHeight = kLine;
+  if (style_.isOnPaper()) {
+    const QFontMetricsF strong(titleLetters()), small(smallLetters());
+    const double room = width - header.markWidth;
+    const double wanted = strong.horizontalAdvance(title) + 2;
+    const auto lines = [](const QFontMetricsF& metrics, double across, const QString& text) {
+      return metrics.boundingRect(QRectF(0, 0, across, 1e4), Qt::TextWordWrap, text).height();
+    };
+    if (wanted > room) header.titleHeight = std::max(kLine, lines(strong, room, title) + 4);
+    if (!about.isEmpty() && (style_.stacksHeader ||
+                             wanted + kBetween + small.horizontalAdvance(about) + 2 > room))
+      header.aboutHeight = lines(small, width, about);
+  }
+  header.height = header.titleHeight + header.aboutHeight + kBelow;
+  return header;
+}
+
+double Figure::headerHeight(double width, const QString& title, const QString& about) const {
+  return headerOf(width, style_.title.isEmpty() ? title : style_.title, about).height;
+}
+
 QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& title,
                           const QString& about) const {
-  constexpr double kHeight = 20;
   const QString left = style_.title.isEmpty() ? title : style_.title;
+  const Header header = headerOf(area.width(), left, about);
+  const QRectF body = area.adjusted(0, header.height, 0, 0);
+  if (style_.run > 0)
+    painter.fillRect(QRectF(area.left(), area.top() + 5, 8, 8), seriesOrAccent());
   const QFont titleType = titleLetters();
-  double x = area.left();
-  if (style_.run > 0) {
-    painter.fillRect(QRectF(x, area.top() + 5, 8, 8), seriesOrAccent());
-    x += 14;
-  }
-  const double wanted = QFontMetricsF(titleType).horizontalAdvance(left) + 2;
-  const double titleWidth = std::min(wanted, std::max(area.width() * 0.5, area.width() - 160));
+  QRectF line(area.left() + header.markWidth, area.top(), area.width() - header.markWidth,
+              header.titleHeight);
   painter.setFont(titleType);
   painter.setPen(tokens().text);
-  drawLine(painter, QRectF(x, area.top(), titleWidth, kHeight), Qt::AlignLeft | Qt::AlignVCenter,
-           left);
-  const double from = x + titleWidth + 12;
+  if (header.aboutHeight > 0 || about.isEmpty()) {
+    if (style_.isOnPaper()) {
+      painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, left);
+    } else {
+      drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
+    }
+    painter.setFont(smallLetters());
+    painter.setPen(tokens().muted);
+    painter.drawText(QRectF(area.left(), line.bottom(), area.width(), header.aboutHeight + 2),
+                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, about);
+    return body;
+  }
+  const double wanted = QFontMetricsF(titleType).horizontalAdvance(left) + 2;
+  const double most =
+      style_.isOnPaper() ? wanted : std::max(area.width() * 0.5, area.width() - 160);
+  line.setWidth(std::min(wanted, most));
+  drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
+  const double from = line.right() + 12;
   if (area.right() - from > 40) {
     painter.setFont(smallLetters());
     painter.setPen(tokens().muted);
-    drawLine(painter, QRectF(from, area.top(), area.right() - from, kHeight),
+    drawLine(painter, QRectF(from, area.top(), area.right() - from, header.titleHeight),
              Qt::AlignRight | Qt::AlignVCenter, about);
   }
-  return area.adjusted(0, kHeight + 8, 0, 0);
+  return body;
+}
+
+void Figure::lendStyle(Figure& part, const FigureStyle& whole) {
+  FigureStyle style = part.style();
+  style.theme = whole.theme;
+  style.hasAxisTitles = whole.hasAxisTitles;
+  style.legend = whole.legend;
+  style.pointsPerPixel = whole.pointsPerPixel;
+  style.stacksHeader = whole.stacksHeader;
+  part.setStyle(style);
 }
 
 QImage Figure::image(QSizeF size, double scale) {

@@ -57,6 +57,13 @@ struct FigureStyle {
   int query = -1;  ///< token whose row is drawn; -1: the class token, else the token in the middle
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
   bool hasAxisTitles = true;           ///< of charts
+  /// On paper, where nobody can enlarge or point at anything: points of type per pixel of the
+  /// design. 0 on a screen.
+  double pointsPerPixel = 0;
+  /// On paper: the title has a line of its own, as it has in a figure beside this one.
+  bool stacksHeader = false;
+
+  [[nodiscard]] bool isOnPaper() const { return pointsPerPixel > 0; }
 };
 
 /// Where a click fell; -1 where the figure has no such thing.
@@ -79,8 +86,13 @@ class Figure {
   /// The height that a picture of this width needs for nothing to be left out or to lie on
   /// something else; 0: any. Exports are never lower.
   [[nodiscard]] virtual double leastHeight(double width) const;
+  /// The height that leaves nothing empty at this width, where a figure has a shape of its own; 0:
+  /// any.
+  [[nodiscard]] virtual double fittingHeight(double width) const;
   /// The width below which words are cut; 0: any. Exports choose smaller letters for it.
   [[nodiscard]] virtual double leastWidth() const;
+  /// Whether words are broken at this width although the letters are as small as they may be.
+  [[nodiscard]] virtual bool breaksWords(double width) const;
   /// The value under a point of the last painting, for a tool tip; "" where there is none.
   [[nodiscard]] QString describeAt(const QPointF& point) const;
   /// What a click there chooses.
@@ -101,12 +113,14 @@ class Figure {
   [[nodiscard]] virtual QString note() const;
 
   [[nodiscard]] const FigureStyle& style() const { return style_; }
-  void setStyle(const FigureStyle& style) { style_ = style; }
+  virtual void setStyle(const FigureStyle& style) { style_ = style; }
 
   /// \param scale  device pixels per logical pixel
   [[nodiscard]] QImage image(QSizeF size, double scale);
 
  protected:
+  static constexpr double kMargin = 12;  ///< around what is drawn
+
   explicit Figure(FigureStyle style);
 
   virtual void draw(QPainter& painter, const QRectF& area) = 0;
@@ -118,11 +132,24 @@ class Figure {
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
-  /// First line: title left, what it is right; returns what is left of `area` below it.
+  /// First line: title left, what it is right; returns what is left of `area` below it. On paper
+  /// nothing of it is cut: what does not fit goes on in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
                     const QString& about) const;
+  /// What the first line takes of an area of this width.
+  [[nodiscard]] double headerHeight(double width, const QString& title, const QString& about) const;
+  /// What parts of a figure take from the whole: the theme, and how it is drawn on paper.
+  static void lendStyle(Figure& part, const FigureStyle& whole);
 
  private:
+  /// Where the words of the first line stand.
+  struct Header {
+    double markWidth = 0, titleHeight = 0;
+    double aboutHeight = 0;  ///< below the title; 0: right of it
+    double height = 0;
+  };
+  [[nodiscard]] Header headerOf(double width, const QString& title, const QString& about) const;
+
   FigureStyle style_;
   struct Region {
     QRectF rect;

@@ -100,7 +100,7 @@ QSizeF FigurePaper::logical() const {
   return millimetres() * perMillimetre;
 }
 
-FigurePaper paperFor(const Figure& figure, FigurePaper paper) {
+FigurePaper paperFor(Figure& figure, FigurePaper paper) {
   if (dynamic_cast<const LineChartFigure*>(&figure) != nullptr) return paper;
   const QSizeF wanted = figure.sizeHint();
   // Half of its size is still read; below that it has the page.
@@ -108,24 +108,39 @@ FigurePaper paperFor(const Figure& figure, FigurePaper paper) {
   narrow.width = FigurePaper::kSingleColumn;
   if (paper.width < FigurePaper::kDoubleColumn && wanted.width() > 2 * narrow.logical().width())
     paper.width = FigurePaper::kDoubleColumn;
-  constexpr double kLeastPoints = 6;
   const double fits =
       paper.fontPoints * paper.logical().width() / std::max(figure.leastWidth(), 1.0);
   if (fits < paper.fontPoints)
-    paper.fontPoints = std::max(fits, std::min(kLeastPoints, paper.fontPoints));
+    paper.fontPoints = std::max(fits, std::min(FigurePaper::kLeastPoints, paper.fontPoints));
   paper.ratio = std::clamp(wanted.height() / std::max(wanted.width(), 1.0), 0.1, 2.0);
+  const double width = paper.logical().width();
+  const OnPaper styled(figure, paper);
+  if (const double height = figure.fittingHeight(width); height > 0)
+    paper.ratio = std::clamp(height / width, 0.1, 5.0);
   return highEnough(figure, paper);
 }
 
-FigurePaper highEnough(const Figure& figure, FigurePaper paper) {
+FigurePaper highEnough(Figure& figure, FigurePaper paper) {
+  const OnPaper styled(figure, paper);
   const QSizeF logical = paper.logical();
   const double least = figure.leastHeight(logical.width());
   if (least > logical.height()) paper.ratio = least / logical.width();
   return paper;
 }
 
+QString paperProblem(Figure& figure, const FigurePaper& paper) {
+  const OnPaper styled(figure, paper);
+  if (!figure.breaksWords(paper.logical().width())) return {};
+  FigurePaper wide = paper;
+  wide.width = FigurePaper::kDoubleColumn;
+  return paper.width < wide.width && !figure.breaksWords(wide.logical().width())
+             ? QStringLiteral("Words are broken at this width: take the double column.")
+             : QStringLiteral("Words are broken at this width: take a wider one.");
+}
+
 FigureStyle FigurePaper::styled(FigureStyle style) const {
   style.theme = ThemeKind::Light;
+  style.pointsPerPixel = fontPoints / axisLetters().pixelSize();
   style.hasAxisTitles = hasAxisTitles;
   if (legend) style.legend = legend;
   return style;

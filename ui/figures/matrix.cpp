@@ -73,9 +73,10 @@ class MatrixFigure final : public Figure {
     double longest = 0;
     for (const QString& label : columnLabels_)
       longest = std::max(longest, metrics.horizontalAdvance(label));
-    const double room = (width - 24) * 0.7 / std::max(1, columns_);
-    const double cell = std::min(room, metrics.height() * 0.85);
-    return 24 + 28 + 24 + std::min(longest, 110.0) * 0.72 + 2 * metrics.height() + rows_ * cell;
+    const double inner = width - 2 * kMargin;
+    const double cell = std::min(inner * 0.7 / std::max(1, columns_), metrics.height() * 0.85);
+    return 2 * kMargin + headerHeight(inner, title(), metaAbout(meta_)) + 24 +
+           std::min(longest, 110.0) * 0.72 + 2 * metrics.height() + rows_ * cell;
   }
 
   std::optional<std::array<double, 2>> valueRange() const override {
@@ -85,6 +86,11 @@ class MatrixFigure final : public Figure {
   }
 
  private:
+  QString title() const {
+    const QString own = metaText(meta_, "title");
+    if (!own.isEmpty()) return own;
+    return isCounts_ ? QStringLiteral("Confusion matrix") : QStringLiteral("Matrix");
+  }
   double value(int row, int column) const {
     return values_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
                    static_cast<std::size_t>(column)];
@@ -95,12 +101,7 @@ class MatrixFigure final : public Figure {
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
-    const QString title = metaText(meta_, "title");
-    const QRectF body = drawHeader(painter, area,
-                                   title.isEmpty() ? (isCounts_ ? QStringLiteral("Confusion matrix")
-                                                                : QStringLiteral("Matrix"))
-                                                   : title,
-                                   metaAbout(meta_));
+    const QRectF body = drawHeader(painter, area, title(), metaAbout(meta_));
     if (rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
@@ -195,7 +196,8 @@ class MatrixFigure final : public Figure {
       drawLine(painter, QRectF(0, 0, grid.height(), lineHeight), Qt::AlignCenter, rowTitle);
       painter.restore();
     }
-    const QRectF bar(grid.left(), grid.bottom() + under + 4, std::min(grid.width(), 320.0),
+    const QRectF bar(grid.left(), grid.bottom() + under + 4, 
+                     std::min(std::max(grid.width(), 260.0), body.right() - grid.left()),
                      barHeight - 6);
     drawColorBar(painter, tokens(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
                  isCounts_ ? QStringLiteral("share of the row") : metaText(meta_, "unit"),

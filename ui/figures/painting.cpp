@@ -231,6 +231,35 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
   painter.drawImage(rect, image);
 }
 
+QPointF Tiles::at(int number, double label) const {
+  return {(number % across) * (size.width() + kGap),
+          (number / across) * (size.height() + label + kGap)};
+}
+
+Tiles tilesIn(int count, const QSizeF& room, double aspect, double label) {
+  Tiles tiles;
+  double height = 1;
+  for (int across = 1; across <= count; ++across) {
+    const int down = (count + across - 1) / across;
+    const double tall = std::min((room.width() - Tiles::kGap * (across - 1)) / across / aspect,
+                                 (room.height() - Tiles::kGap * (down - 1)) / down - label);
+    if (!(tall > height)) continue;
+    height = tall;
+    tiles.across = across;
+  }
+  tiles.size = {height * aspect, height};
+  return tiles;
+}
+
+double tilesHeight(int count, double width, double aspect, double label) {
+  constexpr double kWide = 104, kMostHigh = 260;
+  const int most = std::clamp(static_cast<int>((width + Tiles::kGap) / (kWide + Tiles::kGap)), 1,
+                              std::max(count, 1));
+  const int down = (count + most - 1) / most, across = (count + down - 1) / down;
+  const double high = (width - Tiles::kGap * (across - 1)) / across / aspect;
+  return down * (std::min(high, kMostHigh) + label + Tiles::kGap) - Tiles::kGap;
+}
+
 void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color) {
   const QFont font = axisLetters();
@@ -282,10 +311,11 @@ QColor inkOn(const QColor& background) {
   return luminance > 0.179 ? QColor(Qt::black) : QColor(Qt::white);
 }
 
-void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text) {
+void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text,
+              Qt::TextElideMode mode) {
   const QFontMetricsF metrics(painter.font());
   painter.drawText(rect, flags | Qt::TextSingleLine,
-                   metrics.elidedText(text, Qt::ElideRight, rect.width() + 1));
+                   metrics.elidedText(text, mode, rect.width() + 1));
 }
 
 double unitOf(double value, double low, double high) {

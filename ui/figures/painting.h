@@ -69,6 +69,20 @@ struct AxisText {
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color);
 
+/// Pictures of one shape in rows.
+struct Tiles {
+  static constexpr double kGap = 8;
+  int across = 1;
+  QSizeF size;  ///< of each
+  [[nodiscard]] double width() const { return across * (size.width() + kGap) - kGap; }
+  /// Where the one of this number begins. \param label  height of the words of each
+  [[nodiscard]] QPointF at(int number, double label) const;
+};
+/// As large as they can be in `room`. \param aspect  width / height
+[[nodiscard]] Tiles tilesIn(int count, const QSizeF& room, double aspect, double label);
+/// What they need to be seen well at this width.
+[[nodiscard]] double tilesHeight(int count, double width, double aspect, double label);
+
 /// Left to right, with the ends written beside it and `unit` after them.
 void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color);
@@ -79,7 +93,8 @@ void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, d
 [[nodiscard]] QColor inkOn(const QColor& background);
 
 /// Text in one line, shortened with an ellipsis where it is too long.
-void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text);
+void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text,
+              Qt::TextElideMode mode = Qt::ElideRight);
 
 /// `value` scaled to [0, 1] within [low, high]; 0.5 where the range is empty.
 [[nodiscard]] double unitOf(double value, double low, double high);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QSizeF>
+#include <QString>
 #include <optional>
 
 #include "core/base/json.h"
@@ -11,6 +12,7 @@ namespace vitrine::ui {
 
 struct FigurePaper {
   static constexpr double kSingleColumn = 85, kDoubleColumn = 175;  ///< millimetres
+  static constexpr double kLeastPoints = 6;                         ///< of letters that are read
   double width = kSingleColumn;                                     ///< millimetres, 20 to 2000
   double ratio = 0.66;                                              ///< height / width, 0.1 to 5
   double fontPoints = 8;                                            ///< of axis numbers, 3 to 48
@@ -21,15 +23,17 @@ struct FigurePaper {
   [[nodiscard]] QSizeF millimetres() const { return {width, width * ratio}; }
   /// The size to paint at so that axis numbers, on paper, have `fontPoints`.
   [[nodiscard]] QSizeF logical() const;
-  /// `style` in the light theme, with legend and axis titles as chosen.
+  /// `style` in the light theme, with legend, axis titles and letters as chosen.
   [[nodiscard]] FigureStyle styled(FigureStyle style) const;
 };
 
 /// `paper` for a figure that has a shape of its own (a square diagram, a table, charts beside each
 /// other): its ratio, and the wide column where a narrow one is too small. Charts take any paper.
-[[nodiscard]] FigurePaper paperFor(const Figure& figure, FigurePaper paper);
+[[nodiscard]] FigurePaper paperFor(Figure& figure, FigurePaper paper);
 /// `paper`, as high as the figure needs at that width.
-[[nodiscard]] FigurePaper highEnough(const Figure& figure, FigurePaper paper);
+[[nodiscard]] FigurePaper highEnough(Figure& figure, FigurePaper paper);
+/// What is lost at this width and what to take instead, one sentence; "" when nothing is.
+[[nodiscard]] QString paperProblem(Figure& figure, const FigurePaper& paper);
 
 [[nodiscard]] Json toJson(const FigurePaper& paper);
 /// Every value that is missing, of another type or out of range becomes the default's.

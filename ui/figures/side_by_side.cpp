@@ -18,7 +18,9 @@ FigureGrid figureGrid(int count, int columns, double width) {
 
 SideBySide::SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures,
                        int columns, FigureStyle style)
-    : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {}
+    : Figure(std::move(style)), figures_(std::move(figures)), columns_(std::max(1, columns)) {
+  lend();
+}
 
 SideBySide::~SideBySide() = default;
 
@@ -46,6 +48,35 @@ double SideBySide::leastHeight(double width) const {
   return highest * grid.down;
 }
 
+bool SideBySide::breaksWords(double width) const {
+  const FigureGrid grid = figureGrid(count(), columns_, width);
+  return std::any_of(figures_.begin(), figures_.end(), [&](const auto& entry) {
+    return entry.second->breaksWords(width / grid.across);
+  });
+}
+
+void SideBySide::setStyle(const FigureStyle& style) {
+  Figure::setStyle(style);
+  lend();
+}
+
+void SideBySide::lend() {
+  FigureStyle shown = style();
+  shown.stacksHeader = shown.isOnPaper() && count() > 1;
+  for (const auto& entry : figures_) lendStyle(*entry.second, shown);
+}
+
+double SideBySide::fittingHeight(double width) const {
+  const FigureGrid grid = figureGrid(count(), columns_, width);
+  double highest = 0;
+  for (const auto& entry : figures_) {
+    const double height = entry.second->fittingHeight(width / grid.across);
+    if (!(height > 0)) return 0;
+    highest = std::max(highest, height);
+  }
+  return highest * grid.down;
+}
+
 QString SideBySide::summary() const {
   QStringList parts;
   for (const auto& [name, figure] : figures_)
@@ -69,19 +100,16 @@ QString SideBySide::csv() const {
 void SideBySide::draw(QPainter& painter, const QRectF& area) {
   const int total = count();
   if (total == 0) return;
-  const auto [across, down] = figureGrid(total, columns_, area.width());
-  const double width = area.width() / across, height = area.height() / down;
+  // Each has a margin of its own.
+  const QRectF whole = area.adjusted(-kMargin, -kMargin, kMargin, kMargin);
+  const auto [across, down] = figureGrid(total, columns_, whole.width());
+  const double width = whole.width() / across, height = whole.height() / down;
   for (int i = 0; i < total; ++i) {
     Figure& figure = *figures_[static_cast<std::size_t>(i)].second;
-    const FigureStyle kept = figure.style();
-    FigureStyle shown = kept;
-    shown.theme = style().theme;
-    shown.hasAxisTitles = style().hasAxisTitles;
-    if (style().legend) shown.legend = style().legend;
-    figure.setStyle(shown);
-    figure.paint(painter, QRectF(area.left() + (i % across) * width,
-                                 area.top() + (i / across) * height, width, height));
-    figure.setStyle(kept);
+    const QRectF place(whole.left() + (i % across) * width, whole.top() + (i / across) * height,
+                       width, height);
+    figure.paint(painter, place);
+    addRegion(place, [&figure](const QPointF& point) { return figure.describeAt(point); });
   }
 }
 

@@ -21,12 +21,16 @@ class SideBySide final : public Figure {
   [[nodiscard]] int count() const { return static_cast<int>(figures_.size()); }
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] double leastHeight(double width) const override;
+  [[nodiscard]] double fittingHeight(double width) const override;
+  [[nodiscard]] bool breaksWords(double width) const override;
+  void setStyle(const FigureStyle& style) override;
   [[nodiscard]] QString summary() const override;
   /// The figures' tables one below the other, with a first column `run`.
   [[nodiscard]] QString csv() const override;
   [[nodiscard]] QString note() const override;
 
  private:
+  void lend();
   void draw(QPainter& painter, const QRectF& area) override;
 
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures_;

@@ -82,11 +82,12 @@ class SpectrumFigure final : public Figure {
   }
 
   double leastHeight(double width) const override {
-    const double room = width - 24;
+    const double room = width - 2 * kMargin;
     const int across =
         std::clamp(static_cast<int>((room + 16) / (kLeastPanel + 16)), 1, std::max(1, layers_));
     const int down = (std::max(1, layers_) + across - 1) / across;
-    return 24 + 28 + keyPlaces(room).height + 6 + 96 * down + 12 * (down - 1);
+    return 2 * kMargin + headerHeight(room, title(), about()) + keyPlaces(room).height + 6 +
+           96 * down + 12 * (down - 1);
   }
 
   int layerCount() const override { return layers_; }
@@ -123,6 +124,14 @@ class SpectrumFigure final : public Figure {
     return QStringLiteral("rank at %1 %").arg(QString::fromStdString(formatReal(100 * share_, 4)));
   }
 
+  static QString title() { return QStringLiteral("Attention rank spectrum"); }
+  QString about() const {
+    return QStringLiteral("cumulative share of singular values \u00b7 %1 tokens%2")
+        .arg(size_)
+        .arg(heads_ > kMostLines ? QStringLiteral(" \u00b7 mean and range of %1 heads").arg(heads_)
+                                 : QString());
+  }
+
   double meanRank(int layer) const {
     double sum = 0;
     int heads = 0;
@@ -136,13 +145,7 @@ class SpectrumFigure final : public Figure {
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
-    QRectF body =
-        drawHeader(painter, area, QStringLiteral("Attention rank spectrum"),
-                   QStringLiteral("cumulative share of singular values \u00b7 %1 tokens%2")
-                       .arg(size_)
-                       .arg(heads_ > kMostLines
-                                ? QStringLiteral(" \u00b7 mean and range of %1 heads").arg(heads_)
-                                : QString()));
+    QRectF body = drawHeader(painter, area, title(), about());
     if (layers_ == 0 || heads_ == 0 || size_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
