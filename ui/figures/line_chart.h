@@ -15,6 +15,8 @@
 
 namespace vitrine::ui {
 
+struct ChartTicks;
+
 enum class ChartSymbol { Disc, Square, Triangle, Diamond, Ring, Plus, Cross };
 
 /// The symbol of a run: with the dash the second encoding, so that colour is never the only one.
@@ -78,6 +80,7 @@ struct LineChart {
   std::vector<ChartSeries> series;  ///< later ones lie above earlier ones
   std::vector<ChartNote> notes;
   std::vector<ChartRule> rules;
+  /// Of at most 24 names; "and 3 more" says how many there are beyond them.
   FigureLegend legend = FigureLegend::Below;
   QString footnote;  ///< what a reader must know: smoothing, clipping, n
   QString emptyText = QStringLiteral("There are no points to draw.");
@@ -106,26 +109,56 @@ class LineChartFigure final : public Figure {
   [[nodiscard]] QString commands(int columns) const;
 
  private:
-  struct Drawn;  ///< what of a series remains after decimation
+  struct Drawn;   ///< what of a series remains after decimation
+  struct Frame;   ///< where the plot is, and the numbers beside it
+  struct Legend;  ///< the names below the plot and their columns
+  struct Word;    ///< words inside the plot or right of it
   void draw(QPainter& painter, const QRectF& area) override;
   void findRanges();
   [[nodiscard]] Drawn drawnOf(const ChartSeries& series, int columns) const;
   [[nodiscard]] double xUnit(double value) const;
   [[nodiscard]] double yUnit(double value) const;
+  [[nodiscard]] QPointF placeOf(const QRectF& plot, double x, double y) const;
   [[nodiscard]] QColor colorOf(const ChartSeries& series) const;
   [[nodiscard]] QPen penOf(const ChartSeries& series) const;
-  QRectF drawFrame(QPainter& painter, const QRectF& area) const;
+
+  // The frame: what is above, below and beside the plot.
+  [[nodiscard]] bool hasHeader() const;
+  [[nodiscard]] QString xTitle() const;
+  [[nodiscard]] QString yTitle() const;
   [[nodiscard]] QString footnoteText() const;
-  /// Of the legend below at this width: entries beside each other, and lines.
-  [[nodiscard]] std::array<int, 2> legendGrid(double width) const;
+  /// The least height of plot, numbers and titles.
+  [[nodiscard]] double leastFrame() const;
+  [[nodiscard]] ChartTicks xTicks(double width) const;
+  /// \param margin  kept free right of the plot
+  [[nodiscard]] Frame frameOf(const QRectF& area, double margin) const;
+  void drawFrame(QPainter& painter, const Frame& frame) const;
+  QRectF drawFootnote(QPainter& painter, const QRectF& area) const;
+
+  // The legend.
+  [[nodiscard]] double widestName() const;
+  /// Where it is drawn: below the plot where there is too little room in or beside it.
+  [[nodiscard]] FigureLegend legendPlace(double width) const;
+  [[nodiscard]] Legend legendOf(double width) const;
+  [[nodiscard]] double legendHeight(double width) const;
+  QRectF drawLegendBelow(QPainter& painter, const QRectF& area);
+  QRectF drawLegendRight(QPainter& painter, const QRectF& area);
+  void drawLegendInside(QPainter& painter, const QRectF& plot);
+  void drawLegendEntry(QPainter& painter, const QRectF& rect, const ChartSeries& series);
+  void drawLegendLines(QPainter& painter, QRectF line, int most);
+
+  // The words.
+  [[nodiscard]] std::vector<Word> notesIn(const QRectF& plot) const;
+  /// One for each rule that has a text. \param margin  right of the plot: the last resort
+  [[nodiscard]] std::vector<Word> ruleWords(const QRectF& plot, const std::vector<Drawn>& all,
+                                            double margin) const;
+  void drawRuleWords(QPainter& painter, const std::vector<Word>& words) const;
+  void drawNotes(QPainter& painter, const QRectF& plot) const;
+
+  void drawSeries(QPainter& painter, const QRectF& plot, const std::vector<Drawn>& all) const;
   void drawRules(QPainter& painter, const QRectF& plot) const;
-  QRectF drawLegendBeside(QPainter& painter, const QRectF& area) const;
-  void drawLegendInside(QPainter& painter, const QRectF& plot) const;
-  void drawLegendEntry(QPainter& painter, const QRectF& rect, const ChartSeries& series) const;
-  void drawSeries(QPainter& painter, const QRectF& plot, int columns) const;
   void drawMarks(QPainter& painter, const QRectF& plot, const Drawn& drawn,
                  const QColor& color) const;
-  void drawNotes(QPainter& painter, const QRectF& plot) const;
   [[nodiscard]] QString describe(const QRectF& plot, const QPointF& point) const;
   [[nodiscard]] bool hasFloor() const;
 

@@ -1,9 +1,13 @@
-// What the two halves of the line chart share: a series after decimation.
+// What the parts of the line chart's painting share: a series after decimation, and where things
+// stand.
 #pragma once
 
+#include <QPainter>
 #include <QPointF>
+#include <QRectF>
 #include <vector>
 
+#include "ui/figures/chart_axis.h"
 #include "ui/figures/line_chart.h"
 
 namespace vitrine::ui {
@@ -21,5 +25,37 @@ struct LineChartFigure::Drawn {
   std::vector<Edge> edges;
   std::vector<double> seams;
 };
+
+struct LineChartFigure::Frame {
+  QRectF area;  ///< with the numbers and titles
+  QRectF plot;
+  ChartTicks x, y;
+  double labelWidth = 0;  ///< of the numbers left of the plot
+};
+
+struct LineChartFigure::Legend {
+  std::vector<const ChartSeries*> named;
+  int more = 0;  ///< series beyond these, which one entry more says
+  std::vector<double> columns;
+  int rows = 0;
+  [[nodiscard]] int entries() const { return static_cast<int>(named.size()) + (more > 0 ? 1 : 0); }
+};
+
+struct LineChartFigure::Word {
+  QString text;
+  QRectF box;
+  bool isFree = true;  ///< no line runs through it
+};
+
+inline constexpr double kChartBandShade = 0.18;
+inline constexpr double kSymbolRadius = 3.2;  ///< logical pixels
+
+/// Height of the lines, axes not counted; on paper a long legend makes the picture higher, not the
+/// plot flat.
+inline double leastPlotHeight(const FigureStyle& style) { return style.isOnPaper() ? 130 : 80; }
+
+/// The symbol of a series in `color`, set off from what is behind by `paper`.
+void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
+                const QColor& paper);
 
 }  // namespace vitrine::ui

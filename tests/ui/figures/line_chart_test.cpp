@@ -1,12 +1,16 @@
 #include "ui/figures/line_chart.h"
 
 #include <QApplication>
+#include <QLineF>
 #include <QPainter>
+#include <QRegularExpression>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tests/ui/figures/qt_test.h"
 #include "ui/figures/chart_axis.h"
+#include "ui/figures/figure_file.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"
 
@@ -238,14 +242,172 @@ TEST(LineChart, IsExportedAsHighAsItsLegendNeeds) {
   const auto figure = makeLineChart(chart);
   FigurePaper paper;  // a single column
   paper.ratio = 0.3;
+  figure->setStyle(paper.styled(figure->style()));
   const double lines = figure->leastHeight(paper.logical().width());
   EXPECT_GT(lines, figure->leastHeight(900) + 40) << "seven lines of the legend, not four";
   EXPECT_NEAR(highEnough(*figure, paper).logical().height(), lines, 0.5);
   paper.ratio = 2;
   EXPECT_EQ(highEnough(*figure, paper).ratio, 2) << "never lower than asked for";
-  FigureStyle bare;
+  FigureStyle bare = figure->style();
   bare.legend = FigureLegend::None;
   EXPECT_LT(makeLineChart(chart, bare)->leastHeight(331), lines - 80);
+}
+
+/// What an SVG file of the figure in a single column holds.
+struct SvgText {
+  QRectF box;
+  QString text;
+};
+std::vector<SvgText> textsOf(const QByteArray& svg) {
+  static const QRegularExpression pattern(QStringLiteral(
+      "<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\".*? font-size=\"([0-9.]+)\".*? "
+      "textLength=\"([0-9.]+)\"[^>]*?>([^<]*)</text>"));
+  std::vector<SvgText> texts;
+  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
+    const QRegularExpressionMatch one = found.next();
+    if (one.captured(0).contains(QStringLiteral(" transform="))) continue;
+    const double high = one.captured(3).toDouble();
+    texts.push_back({QRectF(one.captured(1).toDouble(), one.captured(2).toDouble() - 0.75 * high,
+                            one.captured(4).toDouble(), high),
+                     one.captured(5)});
+  }
+  return texts;
+}
+/// The lines of a series by its colour, as their segments.
+std::vector<QLineF> linesOf(const QByteArray& svg, const QColor& color) {
+  static const QRegularExpression pattern(
+      QStringLiteral("<polyline points=\"([^\"]*)\"[^>]* stroke=\"(#[0-9a-f]+)\""));
+  std::vector<QLineF> lines;
+  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
+    const QRegularExpressionMatch one = found.next();
+    if (one.captured(2) != color.name()) continue;
+    const QStringList numbers = one.captured(1).split(QLatin1Char(' '));
+    for (qsizetype i = 3; i < numbers.size(); i += 2)
+      lines.emplace_back(numbers[i - 3].toDouble(), numbers[i - 2].toDouble(),
+                         numbers[i - 1].toDouble(), numbers[i].toDouble());
+  }
+  return lines;
+}
+
+/// A chart of lines with long names in a single column.
+LineChart manyLines(int number) {
+  LineChart chart;
+  chart.title = QStringLiteral("loss / train");
+  for (int run = 1; run <= number; ++run) {
+    chart.series.push_back(
+        lineOf(QStringLiteral("variant %1, learning rate %2e-3").arg(run).arg(run * run), run,
+               {1.0 * run, 2.0 * run, 1.5 * run}));
+  }
+  return chart;
+}
+
+bool isWritten(const std::vector<SvgText>& texts, const QString& wanted) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const SvgText& one) { return one.text == wanted; });
+}
+
+TEST(LineChart, ASingleColumnNamesEverySeriesOfTwelveWhereverTheLegendIs) {
+  const LineChart chart = manyLines(12);
+  for (const FigureLegend place :
+       {FigureLegend::Below, FigureLegend::Right, FigureLegend::Inside}) {
+    const auto figure = makeLineChart(chart);
+    Recipe recipe;  // a single column
+    recipe.paper.legend = place;
+    const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, recipe));
+    for (const ChartSeries& series : chart.series)
+      EXPECT_TRUE(isWritten(texts, series.name)) << series.name.toStdString();
+    for (const SvgText& one : texts) EXPECT_FALSE(one.text.contains(QStringLiteral(" more")));
+  }
+}
+
+TEST(LineChart, ALegendOfMoreThanTwentyFourSaysHowManyItLeavesOut) {
+  const auto figure = makeLineChart(manyLines(30));
+  const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, {}));
+  EXPECT_TRUE(isWritten(texts, figure->chart().series[23].name));
+  EXPECT_FALSE(isWritten(texts, figure->chart().series[24].name));
+  EXPECT_TRUE(isWritten(texts, QStringLiteral("and 6 more")));
+}
+
+TEST(LineChart, OnlyANameThatAloneIsWiderThanThePictureIsCutAndInItsMiddle) {
+  LineChart chart = manyLines(3);
+  chart.series[1].name = QStringLiteral("from ") + QString(200, QLatin1Char('m')) +
+                         QStringLiteral(" to the end");
+  const auto figure = makeLineChart(chart);
+  const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, {}));
+  EXPECT_TRUE(isWritten(texts, chart.series[0].name));
+  EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const SvgText& one) {
+    return one.text.startsWith(QStringLiteral("from m")) &&
+           one.text.endsWith(QStringLiteral("to the end"));
+  }));
+}
+
+// Flat on the rule, through it, close above and below, noise around it: the word is beside all.
+TEST(LineChart, NoLineRunsThroughTheWordOfARule) {
+  std::vector<std::vector<double>> shapes(5);
+  for (int i = 0; i < 200; ++i) {
+    shapes[0].push_back(0);
+    shapes[1].push_back(0.01 * (i - 100));
+    shapes[2].push_back(0.3 * std::exp(-i / 20.0));
+    shapes[3].push_back(-0.4 * std::exp(-(200 - i) / 20.0));
+    shapes[4].push_back(std::sin(i * 12.9898) * 0.4);
+  }
+  for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+    LineChart chart;
+    chart.series = {lineOf(QStringLiteral("run"), 1, shapes[shape]),
+                    lineOf(QStringLiteral("other"), 2, std::vector<double>(200, 1.0)),
+                    lineOf(QStringLiteral("third"), 3, std::vector<double>(200, -1.0))};
+    chart.rules = {{Qt::Horizontal, 0, QStringLiteral("baseline")}};
+    const auto figure = makeLineChart(chart);
+    const QByteArray svg = figureBytes(*figure, FigureFormat::Svg, {});
+    const auto texts = textsOf(svg);
+    const auto word = std::find_if(texts.begin(), texts.end(), [](const SvgText& one) {
+      return one.text == QStringLiteral("baseline");
+    });
+    ASSERT_NE(word, texts.end()) << shape;
+    EXPECT_GE(word->box.left(), 0);
+    EXPECT_LE(word->box.right(), FigurePaper().logical().width());
+    int lines = 0;
+    for (const std::int64_t run : {1, 2, 3}) {
+      for (const QLineF& line : linesOf(svg, seriesColor(run, ThemeKind::Light))) {
+        ++lines;
+        // As fine as pixels: a line that crosses the word has a point in it.
+        for (int step = 0; step <= 100; ++step)
+          ASSERT_FALSE(word->box.contains(line.pointAt(step / 100.0))) << "shape " << shape;
+      }
+    }
+    EXPECT_GE(lines, 3) << shape;
+  }
+}
+
+TEST(LineChart, NumbersAtTheEndsOfATimeAxisStayInsideThePictureAndApart) {
+  for (const ChartAxis::Unit unit : {ChartAxis::Unit::Date, ChartAxis::Unit::Duration}) {
+    for (const double span : {40.0, 3000.0, 20'000.0, 200'000.0, 3e6}) {
+      LineChart chart;
+      chart.x.unit = unit;
+      const double from = unit == ChartAxis::Unit::Date ? 1.7e9 : 36'000;
+      // Numbers stand exactly at both ends.
+      chart.x.range = {from, from + span};
+      chart.y.range = {0, 1};
+      ChartSeries series = lineOf(QStringLiteral("run"), 1, {0.2, 0.9});
+      series.x = {from, from + span};
+      chart.series = {series};
+      const auto figure = makeLineChart(chart);
+      Recipe recipe;
+      recipe.paper.hasAxisTitles = false;
+      const QSizeF size = highEnough(*figure, recipe.paper).logical();
+      double freeFrom = 0;
+      int numbers = 0;
+      for (const SvgText& one : textsOf(figureBytes(*figure, FigureFormat::Svg, recipe))) {
+        // Times have a colon and days a space in them, and nothing else here does.
+        if (!one.text.contains(QLatin1Char(':')) && !one.text.contains(QLatin1Char(' '))) continue;
+        ++numbers;
+        EXPECT_GE(one.box.left(), freeFrom) << span << ' ' << one.text.toStdString();
+        EXPECT_LE(one.box.right(), size.width()) << span << ' ' << one.text.toStdString();
+        freeFrom = one.box.right() + 4;
+      }
+      EXPECT_GE(numbers, 1) << span;
+    }
+  }
 }
 
 }  // namespace

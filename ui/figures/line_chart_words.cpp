@@ -1,0 +1,204 @@
+// The words inside of a chart: notes at a place, and what the rules are, where no line runs through
+// them.
+#include <QFontMetricsF>
+#include <QLineF>
+#include <QPainter>
+#include <QPolygonF>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/figures/line_chart_parts.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kWordGap = 2;    // between a rule and its word
+constexpr double kNotePad = 8;    // of the ground beside a note's letters
+constexpr int kNoteRows = 4;      // notes below each other before they begin at the top again
+constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
+
+/// Whether any of the way from `a` to `b` is inside of `box` (Liang and Barsky 1984).
+bool isCrossed(const QRectF& box, const QPointF& a, const QPointF& b) {
+  double from = 0, to = 1;
+  const auto clip = [&](double step, double room) {
+    if (step == 0) return room >= 0;
+    const double at = room / step;
+    (step < 0 ? from : to) = step < 0 ? std::max(from, at) : std::min(to, at);
+    return from <= to;
+  };
+  const QPointF way = b - a;
+  return clip(-way.x(), a.x() - box.left()) && clip(way.x(), box.right() - a.x()) &&
+         clip(-way.y(), a.y() - box.top()) && clip(way.y(), box.bottom() - a.y());
+}
+
+/// What a word should not lie on.
+struct Obstacles {
+  std::vector<QLineF> lines;
+  std::vector<QRectF> boxes;
+  std::vector<QPolygonF> bands;
+
+  [[nodiscard]] double cost(const QRectF& word) const {
+    const QRectF box = word.adjusted(-1.5, -1.5, 1.5, 1.5);
+    double cost = 0;
+    for (const QLineF& line : lines) cost += isCrossed(box, line.p1(), line.p2()) ? kLineCost : 0;
+    for (const QRectF& other : boxes) cost += box.intersects(other) ? kLineCost : 0;
+    for (const QPolygonF& band : bands)
+      cost += band.containsPoint(box.center(), Qt::OddEvenFill) ? 1 : 0;
+    return cost;
+  }
+};
+
+/// Where the word of a rule may stand, the best first: at the ends, then along the way.
+std::vector<QRectF> wordPlaces(const QRectF& plot, Qt::Orientation direction, double at,
+                               const QSizeF& size) {
+  std::vector<QRectF> places;
+  const bool isAcross = direction == Qt::Horizontal;
+  for (const double way : {0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.875}) {
+    const double share = isAcross ? 1 - way : way;  // from the right, from the top
+    for (const bool isFirst : {true, false}) {  // above the rule or right of it
+      QRectF box(QPointF(0, 0), size);
+      if (isAcross) {
+        box.moveLeft(plot.left() + share * (plot.width() - size.width()));
+        box.moveTop(isFirst ? at - kWordGap - size.height() : at + kWordGap);
+      } else {
+        box.moveTop(plot.top() + share * (plot.height() - size.height()));
+        box.moveLeft(isFirst ? at + kWordGap : at - kWordGap - size.width());
+      }
+      if (plot.adjusted(-0.5, -0.5, 0.5, 0.5).contains(box)) places.push_back(box);
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot,
+                                                              const std::vector<Drawn>& all,
+                                                              double margin) const {
+  std::vector<Word> words;
+  const auto isWorded = [this](const ChartRule& rule) {
+    const double share = rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at);
+    return !rule.text.isEmpty() && share >= 0 && share <= 1;
+  };
+  if (std::none_of(chart_.rules.begin(), chart_.rules.end(), isWorded)) return words;
+  Obstacles obstacles;
+  const auto placed = [&](const QPointF& point) { return placeOf(plot, point.x(), point.y()); };
+  for (const Drawn& drawn : all) {
+    for (const auto* line : {&drawn.line, &drawn.raw}) {
+      for (std::size_t i = 1; i < line->size(); ++i) {
+        if (!std::isnan((*line)[i - 1].y()) && !std::isnan((*line)[i].y()))
+          obstacles.lines.emplace_back(placed((*line)[i - 1]), placed((*line)[i]));
+      }
+    }
+    const QPointF corner(kSymbolRadius + 1, kSymbolRadius + 1);
+    for (const QPointF& symbol : drawn.symbols)
+      obstacles.boxes.emplace_back(placed(symbol) - corner, placed(symbol) + corner);
+    for (const auto& band : drawn.bands) {
+      QPolygonF shape;
+      for (const QPointF& point : band) shape << placed(point);
+      obstacles.bands.push_back(std::move(shape));
+    }
+  }
+  for (const ChartRule& rule : chart_.rules) {
+    const QPointF at = placeOf(plot, rule.at, rule.at);
+    if (rule.direction == Qt::Horizontal) {
+      obstacles.lines.emplace_back(plot.left(), at.y(), plot.right(), at.y());
+    } else {
+      obstacles.lines.emplace_back(at.x(), plot.top(), at.x(), plot.bottom());
+    }
+  }
+  for (const Word& note : notesIn(plot)) obstacles.boxes.push_back(note.box);
+
+  const QFontMetricsF metrics(axisLetters());
+  double freeFrom = plot.top();
+  for (const ChartRule& rule : chart_.rules) {
+    if (!isWorded(rule)) continue;
+    const QSizeF size(metrics.horizontalAdvance(rule.text) + 6, metrics.height());
+    const bool isAcross = rule.direction == Qt::Horizontal;
+    const QPointF at = placeOf(plot, rule.at, rule.at);
+    Word word{rule.text, {}, false};
+    double least = 1e9;
+    for (const QRectF& box : wordPlaces(plot, rule.direction, isAcross ? at.y() : at.x(), size)) {
+      const double cost = obstacles.cost(box);
+      if (!(cost < least)) continue;
+      least = cost;
+      word.box = box;
+    }
+    word.isFree = least < kLineCost || !isAcross;
+    if (!word.isFree && isAcross && margin > 0) {
+      const double top = std::max(at.y() - size.height() / 2, freeFrom);
+      word.box = QRectF(QPointF(plot.right() + kWordGap, top), size);
+      word.isFree = true;
+      freeFrom = word.box.bottom();
+    }
+    obstacles.boxes.push_back(word.box);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+// On a ground of their own: a word that lines run through is none.
+void LineChartFigure::drawRuleWords(QPainter& painter, const std::vector<Word>& words) const {
+  painter.setFont(axisLetters());
+  QColor paper = tokens().panel;
+  paper.setAlpha(200);
+  for (const Word& word : words) {
+    if (word.box.isEmpty()) continue;
+    painter.fillRect(word.box, paper);
+    painter.setPen(tokens().muted);
+    painter.drawText(word.box, Qt::AlignCenter, word.text);
+  }
+}
+
+std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot) const {
+  const QFontMetricsF metrics(axisLetters());
+  std::vector<Word> words;
+  int row = 0;
+  for (const ChartNote& note : chart_.notes) {
+    Word word{note.text, {}, true};
+    const double share = xUnit(note.x);
+    if (share >= 0 && share <= 1) {
+      const double x = plot.left() + share * plot.width();
+      const double width = metrics.horizontalAdvance(note.text) + kNotePad;
+      // Below each other, so that two notes at one place can both be read.
+      double top = plot.top() + (row++ % kNoteRows) * (metrics.height() + 2);
+      if (note.y && std::isfinite(yUnit(*note.y))) {
+        const double y = placeOf(plot, note.x, *note.y).y();
+        top = std::clamp(y - metrics.height() - 6, plot.top(),
+                         std::max(plot.top(), plot.bottom() - metrics.height()));
+      }
+      const bool isLeft = x + width > plot.right();
+      word.box = QRectF(isLeft ? x - width - 2 : x + 2, top, width, metrics.height());
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
+  painter.setFont(axisLetters());
+  QColor paper = tokens().panel;
+  paper.setAlpha(215);
+  const std::vector<Word> words = notesIn(plot);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const ChartNote& note = chart_.notes[i];
+    if (words[i].box.isEmpty()) continue;
+    const QColor color = note.run > 0 ? seriesColor(note.run, style().theme) : tokens().muted;
+    const double x = plot.left() + xUnit(note.x) * plot.width();
+    if (note.y && std::isfinite(yUnit(*note.y))) {
+      painter.setPen(QPen(color, 1.2));
+      painter.setBrush(tokens().panel);
+      painter.drawEllipse(placeOf(plot, note.x, *note.y), 4, 4);
+    } else {
+      painter.setPen(QPen(color, 1, Qt::DashLine));
+      painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+    }
+    painter.fillRect(words[i].box, paper);
+    painter.setPen(tokens().text);
+    painter.drawText(words[i].box.adjusted(3, 0, -3, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     words[i].text);
+  }
+}
+
+}  // namespace vitrine::ui
