@@ -2,25 +2,27 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/figures/cell_text.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
+#include "ui/figures/paper.h"
 
 namespace vitrine::ui {
 
 namespace {
 
+// In pixels of letters of full size.
 constexpr double kRowHeight = 28;
-constexpr double kCellRoom = 16;    // beside the text of a cell
-constexpr double kAround = 2 * 12;  // margin of a figure
-constexpr double kHeader = 28;
+constexpr double kCellRoom = 16;  // beside the text of a cell
 constexpr double kWideColumn = 260;
-constexpr int kMostCellLines = 6;
+constexpr int kMostCellLines = 6, kMostOnPaper = 12;
 constexpr std::size_t kMostWhole = 32;  // rows that a picture of its own size has
 
 /// Decimals that four significant digits of this number need.
@@ -82,20 +84,21 @@ class TableFigure final : public Figure {
   QSize sizeHint() const override {
     double width = kAround;
     // A long text is worth several lines, not a wide picture.
-    for (const double column : columnWidths(QFontMetricsF(bodyLetters())))
-      width += std::min(column, kWideColumn);
+    for (const double column : columnWidths()) width += std::min(column, kWideColumn);
     width = std::clamp(width, 320.0, 1600.0);
     return QSizeF(width, std::max(leastHeight(width), 160.0)).toSize();
   }
   double leastWidth() const override { return sizeHint().width(); }
   double leastHeight(double width) const override {
-    const QFontMetricsF metrics(bodyLetters());
-    const std::vector<double> widths = fitted(metrics, width - kAround);
-    double height = kAround + kHeader + heightOf(std::nullopt, widths, metrics);
+    const Layout layout = layoutIn(width - kAround);
+    double height = heightOf(std::nullopt, layout);
     for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row)
-      height += heightOf(row, widths, metrics);
-    return rows_.size() > kMostWhole ? height + kRowHeight : height;
+      height += heightOf(row, layout);
+    if (rows_.size() > kMostWhole) height += kRowHeight;
+    return kAround + headerHeight(width - kAround, title(), about()) + layout.scale * height;
   }
+  double fittingHeight(double width) const override { return leastHeight(width); }
+  bool breaksWords(double width) const override { return layoutIn(width - kAround).isBroken; }
   QString summary() const override {
     return QStringLiteral("Table of %1 rows: %2")
         .arg(rows_.size())
@@ -123,47 +126,97 @@ class TableFigure final : public Figure {
   }
 
  private:
-  [[nodiscard]] std::vector<double> columnWidths(const QFontMetricsF& metrics) const {
+  static constexpr double kAround = 2 * kMargin;
+  const QFontMetricsF metrics_{bodyLetters()};
+
+  /// How the cells fit into a width: all of them are painted smaller by `scale`, and everything
+  /// else here is in the pixels before that.
+  struct Layout {
+    double scale = 1;
+    std::vector<double> widths;  ///< of the columns
+    bool isBroken = false;       ///< inside of words
+  };
+
+  [[nodiscard]] QString title() const {
+    const QString own = metaText(meta_, "title");
+    return own.isEmpty() ? QStringLiteral("Table") : own;
+  }
+  [[nodiscard]] QString about() const {
+    const QString own = metaText(meta_, "about");
+    return own.isEmpty() ? QStringLiteral("%1 rows").arg(rows_.size()) : own;
+  }
+
+  /// Of a row; the header where there is none.
+  [[nodiscard]] QString textOf(std::optional<std::size_t> row, std::size_t column) const {
+    return row ? cellText(rows_[*row][column], decimals_[column])
+               : columns_[static_cast<qsizetype>(column)];
+  }
+  [[nodiscard]] bool isWholeRow(std::size_t row) const {
+    return isIn("titles", row, 0) || isIn("notes", row, 0);
+  }
+
+  [[nodiscard]] std::vector<double> columnWidths() const {
     std::vector<double> widths;
-    for (qsizetype column = 0; column < columns_.size(); ++column) {
-      const auto index = static_cast<std::size_t>(column);
-      double widest = metrics.horizontalAdvance(columns_[column]);
+    for (std::size_t column = 0; column < decimals_.size(); ++column) {
+      double widest = metrics_.horizontalAdvance(textOf(std::nullopt, column));
       for (std::size_t row = 0; row < rows_.size(); ++row) {
-        if (column == 0 && (isIn("titles", row, 0) || isIn("notes", row, 0))) continue;
-        const QString text = cellText(rows_[row][index], decimals_[index]);
-        widest = std::max(widest, metrics.horizontalAdvance(text));
+        if (column == 0 && isWholeRow(row)) continue;
+        widest = std::max(widest, metrics_.horizontalAdvance(textOf(row, column)));
       }
       widths.push_back(widest + kCellRoom + 8);
     }
     return widths;
   }
 
-  /// Widths that fit into `room`: the widest columns give way, their texts go on in more lines; a
-  /// column is no narrower than its longest word, where there is room for all of these.
-  [[nodiscard]] std::vector<double> fitted(const QFontMetricsF& metrics, double room) const {
-    std::vector<double> widths = columnWidths(metrics);
-    double sum = 0;
-    for (const double width : widths) sum += width;
-    if (sum <= room || widths.empty()) return widths;
-    std::vector<double> words(widths.size(), 0);
-    double least = 0;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-      const auto take = [&](const QString& text) {
-        for (const QString& word : text.split(QLatin1Char(' ')))
-          words[column] = std::max(words[column], metrics.horizontalAdvance(word) + kCellRoom + 2);
-      };
-      take(columns_[static_cast<qsizetype>(column)]);
+  /// The widths of columns no narrower than their longest piece; a heading always may go on after a
+  /// sign.
+  [[nodiscard]] std::vector<double> pieceWidths(CellPiece piece) const {
+    std::vector<double> widths;
+    for (std::size_t column = 0; column < decimals_.size(); ++column) {
+      double longest = longestPiece(metrics_, textOf(std::nullopt, column), CellPiece::Part);
       for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row) {
-        if (!isIn("titles", row, 0) && !isIn("notes", row, 0))
-          take(cellText(rows_[row][column], decimals_[column]));
+        if (!isWholeRow(row))
+          longest = std::max(longest, longestPiece(metrics_, textOf(row, column), piece));
       }
-      words[column] = std::min(words[column], widths[column]);
-      least += words[column];
+      widths.push_back(longest + kCellRoom + 2);
     }
-    if (least > room) words.assign(words.size(), 0);
+    return widths;
+  }
+
+  /// In this order: texts go on in more lines, letters become smaller, words are broken after a
+  /// sign, and only then anywhere.
+  [[nodiscard]] Layout layoutIn(double room) const {
+    constexpr double kStep = 0.05, kLeastOnScreen = 11.0 / 13;
+    const double full = bodyLetters().pixelSize() * style().pointsPerPixel;  // points
+    const double least =
+        style().isOnPaper() ? std::min(1.0, FigurePaper::kLeastPoints / full) : kLeastOnScreen;
+    Layout layout;
+    layout.widths = columnWidths();
+    if (layout.widths.empty() || sumOf(layout.widths) <= room) return layout;
+    std::vector<double> words = pieceWidths(CellPiece::Word);
+    while (sumOf(words) > room / layout.scale && layout.scale > least)
+      layout.scale = std::max(layout.scale - kStep, least);
+    const double inside = room / layout.scale;
+    if (sumOf(words) > inside) {
+      words = pieceWidths(CellPiece::Part);
+      layout.isBroken = sumOf(words) > inside;
+      if (layout.isBroken) words.assign(words.size(), 0);
+    }
+    layout.widths = fitted(std::move(layout.widths), words, inside);
+    return layout;
+  }
+
+  [[nodiscard]] static double sumOf(const std::vector<double>& widths) {
+    return std::accumulate(widths.begin(), widths.end(), 0.0);
+  }
+
+  /// Widths that fit into `room`: the widest columns give way, but none below its `least`.
+  [[nodiscard]] static std::vector<double> fitted(std::vector<double> widths,
+                                                  const std::vector<double>& least, double room) {
+    if (sumOf(widths) <= room) return widths;
     double low = 0, high = room;
     const auto at = [&](double most, std::size_t column) {
-      return std::max(std::min(widths[column], most), words[column]);
+      return std::min(std::max(most, least[column]), widths[column]);
     };
     for (int step = 0; step < 40; ++step) {
       const double most = (low + high) / 2;
@@ -175,37 +228,26 @@ class TableFigure final : public Figure {
     return widths;
   }
 
-  /// How a text breaks in a cell of this width: between words, or anywhere where one is too long.
-  static int wrapOf(const QFontMetricsF& metrics, const QString& text, double width) {
-    for (const QString& word : text.split(QLatin1Char(' '))) {
-      if (metrics.horizontalAdvance(word) > width) return Qt::TextWrapAnywhere;
-    }
-    return Qt::TextWordWrap;
+  /// On paper nothing can be enlarged or pointed at.
+  [[nodiscard]] int mostLines() const {
+    return style().isOnPaper() ? kMostOnPaper : kMostCellLines;
   }
 
-  [[nodiscard]] static double textHeight(const QFontMetricsF& metrics, const QString& text,
-                                         double room) {
-    if (metrics.horizontalAdvance(text) <= room + 1) return kRowHeight;
-    const QRectF needed =
-        metrics.boundingRect(QRectF(0, 0, room, 1e4), wrapOf(metrics, text, room), text);
-    return std::max(kRowHeight, std::min(needed.height(), kMostCellLines * metrics.height()) + 10);
+  [[nodiscard]] double textHeight(const QString& text, double room) const {
+    if (metrics_.horizontalAdvance(text) <= room + 1) return kRowHeight;
+    const auto lines = std::min<qsizetype>(cellLines(metrics_, text, room).size(), mostLines());
+    return std::max(kRowHeight, static_cast<double>(lines) * metrics_.height() + 10);
   }
 
   /// Of a row; the header where there is none.
-  [[nodiscard]] double heightOf(std::optional<std::size_t> row, const std::vector<double>& widths,
-                                const QFontMetricsF& metrics) const {
-    if (row && isIn("notes", *row, 0)) {
-      double room = -kCellRoom;
-      for (const double width : widths) room += width;
-      return textHeight(metrics, cellText(rows_[*row][0]), room);
-    }
+  [[nodiscard]] double heightOf(std::optional<std::size_t> row, const Layout& layout) const {
+    if (row && isIn("notes", *row, 0))
+      return textHeight(cellText(rows_[*row][0]), sumOf(layout.widths) - kCellRoom);
     double height = kRowHeight;
     if (row && isIn("titles", *row, 0)) return height;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-      const QString text = row ? cellText(rows_[*row][column], decimals_[column])
-                               : columns_[static_cast<qsizetype>(column)];
-      height = std::max(height, textHeight(metrics, text, widths[column] - kCellRoom));
-    }
+    for (std::size_t column = 0; column < layout.widths.size(); ++column)
+      height =
+          std::max(height, textHeight(textOf(row, column), layout.widths[column] - kCellRoom));
     return height;
   }
 
@@ -215,91 +257,100 @@ class TableFigure final : public Figure {
     return std::find(found->begin(), found->end(), Json::array({row, column})) != found->end();
   }
 
-  void draw(QPainter& painter, const QRectF& area) override {
-    const QString title = metaText(meta_, "title");
-    QString about = metaText(meta_, "about");
-    if (about.isEmpty()) about = QStringLiteral("%1 rows").arg(rows_.size());
-    const QRectF body =
-        drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Table") : title, about);
-    const QFont font = bodyLetters();
-    QFont strong = font;
-    strong.setWeight(QFont::DemiBold);
-    const QFontMetricsF metrics(font);
-    const auto total = static_cast<std::size_t>(columns_.size());
-    const std::vector<double> widths = fitted(metrics, body.width());
-    std::vector<bool> isRight(total, !rows_.empty());
-    for (std::size_t column = 0; column < total; ++column) {
+  [[nodiscard]] std::vector<bool> rightColumns() const {
+    std::vector<bool> isRight(decimals_.size(), !rows_.empty());
+    for (std::size_t column = 0; column < isRight.size(); ++column) {
       for (const Json& row : rows_) {
         if (!row[column].is_number() && !row[column].is_null()) isRight[column] = false;
       }
       if (isIn("right", 0, column)) isRight[column] = true;
     }
-    double y = body.top();
-    double right = body.left();
-    for (const double width : widths) right += width;
+    return isRight;
+  }
+
+  /// \param flags  of a text in one line
+  void drawCellText(QPainter& painter, const QRectF& place, int flags, const QString& text) const {
+    if (metrics_.horizontalAdvance(text) <= place.width() + 1) {
+      drawLine(painter, place, flags, text);
+      return;
+    }
+    QStringList lines = cellLines(metrics_, text, place.width());
+    if (lines.size() > mostLines()) {
+      lines.resize(mostLines());
+      lines.last() += QChar(0x2026);
+    }
+    const double height = static_cast<double>(lines.size()) * metrics_.height();
+    QRectF line(place.left(), place.center().y() - height / 2, place.width(), metrics_.height());
+    for (const QString& one : lines) {
+      drawLine(painter, line, flags, one);
+      line.translate(0, metrics_.height());
+    }
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    QRectF body = drawHeader(painter, area, title(), about());
+    const Layout layout = layoutIn(body.width());
+    const QFont font = bodyLetters();
+    QFont strong = font;
+    strong.setWeight(QFont::DemiBold);
+    const std::vector<bool> isRight = rightColumns();
+    const QPointF corner = body.topLeft();
+    const double scale = layout.scale;
+    painter.save();
+    painter.translate(corner);
+    painter.scale(scale, scale);
+    body = QRectF(QPointF(0, 0), body.size() / scale);
+    double y = 0;
+    const double right = sumOf(layout.widths);
     std::size_t shown = 0;
     for (std::size_t line = 0; line <= rows_.size(); ++line) {
-      const bool isHead = line == 0;
-      const double height =
-          heightOf(isHead ? std::nullopt : std::optional(line - 1), widths, metrics);
+      const std::optional<std::size_t> row = line == 0 ? std::nullopt : std::optional(line - 1);
+      const double height = heightOf(row, layout);
       // What is left out is said in one line more.
       const double after = line == rows_.size() ? 0 : kRowHeight;
-      if (!isHead && y + height + after > body.bottom() + 0.5) break;
-      if (!isHead) shown = line;
-      double x = body.left();
-      const bool isTitle = !isHead && isIn("titles", line - 1, 0);
-      const bool isNote = !isHead && isIn("notes", line - 1, 0);
+      if (row && y + height + after > body.bottom() + 0.5) break;
+      if (row) shown = line;
+      double x = 0;
+      const bool isTitle = row && isIn("titles", *row, 0);
+      const bool isNote = row && isIn("notes", *row, 0);
       painter.setFont(isTitle ? strong : font);
-      for (std::size_t column = 0; column < total; ++column) {
-        const QString text = isHead ? columns_[static_cast<qsizetype>(column)]
-                                    : cellText(rows_[line - 1][column], decimals_[column]);
-        const QRectF cell(x, y, widths[column], height);
-        if (!isHead && isIn("tinted", line - 1, column))
+      for (std::size_t column = 0; column < layout.widths.size(); ++column) {
+        const QString text = textOf(row, column);
+        const QRectF cell(x, y, layout.widths[column], height);
+        if (row && isIn("tinted", *row, column))
           painter.fillRect(cell.adjusted(0, 0, 0, -1), tokens().selection);
-        painter.setPen(isHead ? tokens().muted : tokens().text);
-        if (!isHead && isIn("ok", line - 1, column)) painter.setPen(tokens().ok);
-        if (!isHead && isIn("bad", line - 1, column)) painter.setPen(tokens().bad);
-        const QRectF inner = cell.adjusted(kCellRoom / 2, 0, -kCellRoom / 2, 0);
+        painter.setPen(!row || isNote ? tokens().muted : tokens().text);
+        if (row && isIn("ok", *row, column)) painter.setPen(tokens().ok);
+        if (row && isIn("bad", *row, column)) painter.setPen(tokens().bad);
+        QRectF place = cell.adjusted(kCellRoom / 2, 0, -kCellRoom / 2, 0);
         const int flags = (isRight[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-        QRectF place = inner;
         if (isTitle || isNote) place.setRight(right - kCellRoom / 2);
-        if (isNote) painter.setPen(tokens().muted);
-        if ((isTitle || isNote) && column > 0) {
-          // The first cell has the whole row.
-        } else if (isTitle || metrics.horizontalAdvance(text) <= place.width() + 1) {
+        if (isTitle && column == 0) {
           drawLine(painter, place, flags, text);
-        } else {
-          // What is longer than a cell may be high is cut at its end, not at both.
-          const int wrap = wrapOf(metrics, text, place.width());
-          const bool isCut =
-              metrics.boundingRect(QRectF(0, 0, place.width(), 1e4), wrap, text).height() >
-              height - 8;
-          painter.save();
-          if (isCut) painter.setClipRect(place.adjusted(0, 5, 0, -5), Qt::IntersectClip);
-          painter.drawText(isCut ? place.adjusted(0, 5, 0, 0) : place,
-                           (isCut ? Qt::AlignLeft | Qt::AlignTop : flags) | wrap, text);
-          painter.restore();
+        } else if ((!isTitle && !isNote) || column == 0) {
+          drawCellText(painter, place, flags, text);
         }
-        if (!isHead) {
+        if (row) {
           const QString tip =
               columns_[static_cast<qsizetype>(column)] + QStringLiteral(": ") + text;
-          addRegion(cell, [tip](const QPointF&) { return tip; });
+          addRegion({corner + cell.topLeft() * scale, cell.size() * scale},
+                    [tip](const QPointF&) { return tip; });
         }
-        x += widths[column];
+        x += layout.widths[column];
       }
       y += height;
-      painter.setPen(QPen(isHead ? tokens().line : tokens().grid, 1));
-      painter.drawLine(QPointF(body.left(), y - 0.5), QPointF(right, y - 0.5));
+      painter.setPen(QPen(row ? tokens().grid : tokens().line, 1));
+      painter.drawLine(QPointF(0, y - 0.5), QPointF(right, y - 0.5));
     }
     if (shown < rows_.size()) {
       painter.setPen(tokens().muted);
       painter.setFont(font);
-      drawLine(painter,
-               QRectF(body.left() + kCellRoom / 2, y, body.width() - kCellRoom, kRowHeight),
+      drawLine(painter, QRectF(kCellRoom / 2, y, body.width() - kCellRoom, kRowHeight),
                Qt::AlignLeft | Qt::AlignVCenter,
                QStringLiteral("%1 more rows: enlarge the figure or export CSV")
                    .arg(rows_.size() - shown));
     }
+    painter.restore();
   }
 
   Json meta_;

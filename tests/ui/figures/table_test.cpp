@@ -1,0 +1,108 @@
+// Tables on paper: how their texts go on in more lines, and when letters become smaller.
+#include <QFontMetricsF>
+#include <QRegularExpression>
+
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/samples.h"
+#include "ui/figures/cell_text.h"
+#include "ui/figures/figure.h"
+#include "ui/figures/figure_file.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+namespace {
+
+std::unique_ptr<Figure> tableOf(const Json& columns, const Json& rows) {
+  Artifact artifact = samples::named("other", "table", artifact_kind::kTable);
+  setJson(artifact, {{"columns", columns}, {"rows", rows}});
+  return makeFigure(QString::fromStdString(artifact.kind), artifact.meta, artifact.data);
+}
+
+/// As an ablation has them: six columns, wide headings, words of configuration.
+std::unique_ptr<Figure> ablation() {
+  return tableOf({"Variant", "What differs", "test/accuracy_top1, %", "Paired difference", "n"},
+                 {{"baseline", "baseline", "82.0 \u00b1 5.0", "\u2013", 3},
+                  {"+ soft mask", "model.mask.kind = multiplicative", "84.0 \u00b1 5.1",
+                   "+2.00 \u00b1 0.25  \u2713 better", 3},
+                  {"+ noise", "train.augmentation = randaugment", "72 \u00b1 26",
+                   "0.0 \u00b1 5.0  \u2248 not told apart", 3}});
+}
+
+/// The texts of an SVG file, and how many pixels of the page their letters have.
+struct Written {
+  QStringList texts;
+  double smallest = 1e9;
+};
+Written writtenIn(const QByteArray& svg) {
+  static const QRegularExpression pattern(
+      QStringLiteral("<text [^>]*font-size=\"([0-9.]+)\"([^>]*)>([^<]*)</text>"));
+  static const QRegularExpression matrix(QStringLiteral("matrix\\(([0-9.]+) "));
+  Written written;
+  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
+    const QRegularExpressionMatch one = found.next();
+    const QRegularExpressionMatch scale = matrix.match(one.captured(2));
+    written.texts << one.captured(3);
+    written.smallest =
+        std::min(written.smallest, one.captured(1).toDouble() *
+                                       (scale.hasMatch() ? scale.captured(1).toDouble() : 1.0));
+  }
+  return written;
+}
+
+TEST(CellText, GoesOnBetweenWordsThenAfterSignsAndOnlyThenInsideOfThem) {
+  const QFontMetricsF metrics(bodyLetters());
+  const auto lines = [&](const QString& text, const QString& room) {
+    return cellLines(metrics, text, metrics.horizontalAdvance(room) + 0.5).join(QLatin1Char('|'));
+  };
+  EXPECT_EQ(lines("one two three", "one two").toStdString(), "one two|three");
+  EXPECT_EQ(lines("model.class_token", "model.class_").toStdString(), "model.class_|token");
+  EXPECT_EQ(lines("test/accuracy_top1", "accuracy_").toStdString(), "test/|accuracy_|top1");
+  EXPECT_EQ(lines("abcdef", "abc").toStdString(), "abc|def");
+  EXPECT_EQ(lines("top 82.0 \u00b1 0.5", "82.0 \u00b1 0.5").toStdString(),
+            "top|82.0 \u00b1 0.5");
+  EXPECT_EQ(piecesOf("0.125 1,000 -3 1e-5 /data", CellPiece::Part).join('|').toStdString(),
+            "0.125|1,000|-3|1e-5|/data")
+      << "a number has no parts";
+}
+
+TEST(Table, BreaksNoWordInASingleColumnWhereSmallerLettersAreEnough) {
+  const auto figure = ablation();
+  Recipe recipe;  // a single column
+  EXPECT_EQ(paperProblem(*figure, recipe.paper).toStdString(), "");
+  const Written written = writtenIn(figureBytes(*figure, FigureFormat::Svg, recipe));
+  const QString all = QLatin1Char(' ') + written.texts.join(QLatin1Char(' ')) + QLatin1Char(' ');
+  for (const char* word : {"Variant", "baseline", "multiplicative", "randaugment", "difference",
+                           "better", "model.mask.kind", "train.augmentation", "mask", "apart"})
+    EXPECT_TRUE(all.contains(QLatin1Char(' ') + QLatin1String(word) + QLatin1Char(' '))) << word;
+  const double points = written.smallest * recipe.paper.fontPoints / axisLetters().pixelSize();
+  EXPECT_GE(points, FigurePaper::kLeastPoints - 0.01);
+  EXPECT_LT(points, recipe.paper.fontPoints) << "the letters are smaller than in a wide table";
+}
+
+TEST(Table, KeepsItsLettersWhereTheWordsFit) {
+  const auto figure = ablation();
+  Recipe recipe;
+  recipe.paper.width = FigurePaper::kDoubleColumn;
+  const Written written = writtenIn(figureBytes(*figure, FigureFormat::Svg, recipe));
+  EXPECT_GE(written.smallest, axisLetters().pixelSize());
+}
+
+TEST(Table, SaysWhichPaperToTakeWhereEvenSmallLettersBreakWords) {
+  Json columns = Json::array(), row = Json::array();
+  for (int i = 0; i < 6; ++i) {
+    columns.push_back("configuration");
+    row.push_back("bidirectional");
+  }
+  const auto figure = tableOf(columns, Json::array({row}));
+  FigurePaper paper;
+  EXPECT_TRUE(paperProblem(*figure, paper).contains(QStringLiteral("double column")));
+  EXPECT_EQ(figure->style().pointsPerPixel, 0) << "its own style is kept";
+  paper.width = FigurePaper::kDoubleColumn;
+  EXPECT_EQ(paperProblem(*figure, paper).toStdString(), "");
+  const Written written = writtenIn(figureBytes(*figure, FigureFormat::Svg, {}));
+  const double points = written.smallest * 8 / axisLetters().pixelSize();
+  EXPECT_GE(points, FigurePaper::kLeastPoints - 0.01);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,93 @@
+#include "ui/figures/cell_text.h"
+
+#include <algorithm>
+
+namespace vitrine::ui {
+namespace {
+
+/// Whether a line may end between the characters before and at `at`.
+bool isPartEnd(const QString& word, qsizetype at) {
+  const QChar before = at > 1 ? word[at - 2] : QChar(), sign = word[at - 1], after = word[at];
+  if (sign == QLatin1Char('/') || sign == QLatin1Char('_') || sign == QLatin1Char('='))
+    return !before.isNull();
+  if (sign == QLatin1Char('.') || sign == QLatin1Char(','))
+    return !before.isNull() && !after.isDigit();
+  return sign == QLatin1Char('-') && before.isLetter() && after.isLetter();
+}
+
+/// What lies between the spaces of a text; a number and its interval are one word.
+QStringList spacedWords(const QString& text) {
+  QStringList words;
+  bool isOpen = false;
+  for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    const bool isSign = one == QStringLiteral("\u00b1");
+    if ((isSign || isOpen) && !words.isEmpty()) {
+      words.last() += QLatin1Char(' ') + one;
+    } else {
+      words << one;
+    }
+    isOpen = isSign;
+  }
+  return words;
+}
+
+}  // namespace
+
+QStringList piecesOf(const QString& text, CellPiece piece) {
+  QStringList pieces;
+  const QStringList words = piece == CellPiece::Word
+                                ? spacedWords(text)
+                                : text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  for (const QString& word : words) {
+    qsizetype from = 0;
+    for (qsizetype at = 1; piece == CellPiece::Part && at < word.size(); ++at) {
+      if (!isPartEnd(word, at)) continue;
+      pieces << word.mid(from, at - from);
+      from = at;
+    }
+    pieces << word.mid(from);
+  }
+  return pieces;
+}
+
+double longestPiece(const QFontMetricsF& metrics, const QString& text, CellPiece piece) {
+  double longest = 0;
+  for (const QString& one : piecesOf(text, piece))
+    longest = std::max(longest, metrics.horizontalAdvance(one));
+  return longest;
+}
+
+QStringList cellLines(const QFontMetricsF& metrics, const QString& text, double width) {
+  QStringList lines;
+  for (const QString& paragraph : text.split(QLatin1Char('\n'))) {
+    QString line;
+    const auto fits = [&](const QString& one) { return metrics.horizontalAdvance(one) <= width; };
+    const auto close = [&] {
+      if (!line.isEmpty()) lines << line;
+      line.clear();
+    };
+    for (const QString& word : spacedWords(paragraph)) {
+      const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+      if (fits(longer)) {
+        line = longer;
+        continue;
+      }
+      close();
+      const QStringList parts = piecesOf(word, CellPiece::Part);
+      for (const QString& part : fits(word) ? QStringList{word} : parts) {
+        if (!fits(line + part)) close();
+        line += part;
+        while (!fits(line) && line.size() > 1) {
+          qsizetype most = 1;
+          while (fits(line.left(most + 1))) ++most;
+          lines << line.left(most);
+          line.remove(0, most);
+        }
+      }
+    }
+    close();
+  }
+  return lines;
+}
+
+}  // namespace vitrine::ui
