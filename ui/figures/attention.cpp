@@ -225,8 +225,16 @@ class AttentionFigure final : public Figure {
       zoom = QRectF(body.left(), overview.bottom() + gap, body.width(),
                     body.bottom() - overview.bottom() - gap);
     }
-    drawOverview(painter, overview);
-    if (!zoom.isNull()) drawZoom(painter, zoom);
+    if (!zoom.isNull()) {
+      drawOverview(painter, overview);
+      drawZoom(painter, zoom);
+      return;
+    }
+    constexpr double kBar = 16, kAbove = 8;
+    if (overview.height() > 3 * kBar) overview.setBottom(overview.bottom() - kBar - kAbove);
+    const QRectF maps = drawOverview(painter, overview);
+    if (style().scale == FigureStyle::Scale::Shared || style().range)
+      drawBar(painter, QRectF(body.left(), maps.bottom() + kAbove, body.width(), kBar), 0, 0);
   }
 
   double aspectInverse() const {
@@ -234,7 +242,8 @@ class AttentionFigure final : public Figure {
                       : static_cast<double>(rows_) / columns_;
   }
 
-  void drawOverview(QPainter& painter, const QRectF& area) {
+  /// Returns where the maps are.
+  QRectF drawOverview(QPainter& painter, const QRectF& area) {
     painter.setFont(smallLetters());
     const QFontMetricsF metrics(painter.font());
     const double label =
@@ -268,6 +277,23 @@ class AttentionFigure final : public Figure {
         });
       }
     }
+    return {area.left() + label, area.top(), heads_ * (width + space) - space,
+            layers_ * (height + space) - space};
+  }
+
+  void drawBar(QPainter& painter, const QRectF& bar, int layer, int head) const {
+    const std::array<double, 2> range = colorRange(layer, head);
+    QString unit = metaText(meta_, "unit");
+    if (unit.isEmpty() || unit == QStringLiteral("probability"))
+      unit = QStringLiteral("attention probability");
+    if (range[0] < 0) {
+      const double most = std::max(-range[0], range[1]);
+      drawColorBar(painter, tokens(), bar, -most, most, unit,
+                   [](double t) { return diverging(2 * t - 1); });
+    } else {
+      drawColorBar(painter, tokens(), bar, range[0], range[1], unit,
+                   [this](double t) { return mapColor(t); });
+    }
   }
 
   int shownLayer() const { return std::clamp(style().layer, 0, layers_ - 1); }
@@ -299,20 +325,9 @@ class AttentionFigure final : public Figure {
         return target;
       });
     }
-    const std::array<double, 2> range = colorRange(layer, head);
     const QRectF bar(area.left(), rect.bottom() + 6, std::min(area.width(), std::max(width, 260.0)),
                      16);
-    QString unit = metaText(meta_, "unit");
-    if (unit.isEmpty() || unit == QStringLiteral("probability"))
-      unit = QStringLiteral("attention probability");
-    if (range[0] < 0) {
-      const double most = std::max(-range[0], range[1]);
-      drawColorBar(painter, tokens(), bar, -most, most, unit,
-                   [](double t) { return diverging(2 * t - 1); });
-    } else {
-      drawColorBar(painter, tokens(), bar, range[0], range[1], unit,
-                   [this](double t) { return mapColor(t); });
-    }
+    drawBar(painter, bar, layer, head);
     if (pictureHeight > 0) {
       const QImage& picture = style().picture;
       const double high = pictureHeight - 12;

@@ -96,14 +96,23 @@ class CurveFigure final : public Figure {
     if (points_.size() > 4 * static_cast<std::size_t>(axes.plot.width())) {
       drawColumns(painter, axes);
     } else {
-      QPainterPath path;
-      bool isOpen = false;
-      for (const QPointF& point : points_) {
-        const bool isFinite = std::isfinite(point.x()) && std::isfinite(point.y());
-        if (isFinite && isOpen) path.lineTo(axes.at(point.x(), point.y()));
-        if (isFinite && !isOpen) path.moveTo(axes.at(point.x(), point.y()));
-        isOpen = isFinite;
+      const auto isFinite = [this](std::size_t i) {
+        return i < points_.size() && std::isfinite(points_[i].x()) && std::isfinite(points_[i].y());
+      };
+      QPainterPath path, dots;
+      for (std::size_t i = 0; i < points_.size(); ++i) {
+        if (!isFinite(i)) continue;
+        const QPointF place = axes.at(points_[i].x(), points_[i].y());
+        const bool isOpen = i > 0 && isFinite(i - 1);
+        if (isOpen) {
+          path.lineTo(place);
+        } else {
+          path.moveTo(place);
+        }
+        // A point between two gaps is no line.
+        if (!isOpen && !isFinite(i + 1)) dots.addEllipse(place, 1.5, 1.5);
       }
+      painter.fillPath(dots, seriesOrAccent());
       painter.setBrush(Qt::NoBrush);
       painter.drawPath(path);
     }

@@ -18,12 +18,14 @@ QString pixelText(const QImage& image, int x, int y) {
   return QStringLiteral("%1 %2 %3").arg(color.red()).arg(color.green()).arg(color.blue());
 }
 
-/// The largest rectangle of the image's shape inside `area`, at its left top; whole multiples where
-/// it is enlarged.
-QRectF fitted(const QSize& size, const QRectF& area) {
+/// The largest rectangle of the image's shape inside `area`: on a screen at its left top, and in
+/// whole multiples where it is enlarged; on paper in the middle.
+QRectF fitted(const QSize& size, const QRectF& area, const FigureStyle& style) {
   double factor = std::min(area.width() / size.width(), area.height() / size.height());
-  if (factor > 2) factor = std::floor(factor);
-  return {area.topLeft(), QSizeF(size) * factor};
+  if (factor > 2 && !style.isOnPaper()) factor = std::floor(factor);
+  QRectF rect(area.topLeft(), QSizeF(size) * factor);
+  if (style.isOnPaper()) rect.moveLeft(area.center().x() - rect.width() / 2);
+  return rect;
 }
 
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
@@ -64,6 +66,12 @@ class ImageFigure final : public Figure {
     }
   }
 
+  double fittingHeight(double width) const override {
+    constexpr double kMost = 0.66;  // of the width
+    const double inner = width - 2 * kMargin;
+    return 2 * kMargin + headerHeight(inner, title(), about()) +
+           std::min(inner * image_.height() / image_.width(), kMost * inner);
+  }
   QString summary() const override {
     return QStringLiteral("Image of %1 x %2 pixels").arg(image_.width()).arg(image_.height());
   }
@@ -74,12 +82,16 @@ class ImageFigure final : public Figure {
   }
 
  private:
+  QString title() const {
+    const QString own = metaText(meta_, "title");
+    return own.isEmpty() ? QStringLiteral("Image") : own;
+  }
+  QString about() const {
+    return QStringLiteral("%1 \u00d7 %2 px").arg(image_.width()).arg(image_.height());
+  }
   void draw(QPainter& painter, const QRectF& area) override {
-    const QString title = metaText(meta_, "title");
-    const QRectF body =
-        drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Image") : title,
-                   QStringLiteral("%1 \u00d7 %2 px").arg(image_.width()).arg(image_.height()));
-    const QRectF rect = fitted(image_.size(), body);
+    const QRectF body = drawHeader(painter, area, title(), about());
+    const QRectF rect = fitted(image_.size(), body, style());
     drawPixels(painter, rect, image_);
     addRegion(rect, [this, rect](const QPointF& at) { return pixelLine(rect, image_, at); });
   }
@@ -128,16 +140,31 @@ class ImageGridFigure final : public Figure {
     return text;
   }
   int imageCount() const override { return static_cast<int>(images_.size()); }
+  double fittingHeight(double width) const override {
+    if (images_.empty()) return 0;
+    const double inner = width - 2 * kMargin;
+    return 2 * kMargin + headerHeight(inner, title(), about()) +
+           tilesHeight(static_cast<int>(images_.size()), inner, aspect(), labelHeight());
+  }
 
  private:
+  QString title() const {
+    const QString own = metaText(meta_, "title");
+    return own.isEmpty() ? QStringLiteral("Images") : own;
+  }
+  QString about() const {
+    QString text = QStringLiteral("%1 images").arg(images_.size());
+    if (const QString more = metaAbout(meta_); !more.isEmpty())
+      text += QStringLiteral(" \u00b7 ") + more;
+    return text;
+  }
+  double aspect() const {
+    return static_cast<double>(images_.front().width()) / images_.front().height();
+  }
+  double labelHeight() const { return labels_.isEmpty() ? 0 : 18; }
+
   void draw(QPainter& painter, const QRectF& area) override {
-    const QString title = metaText(meta_, "title");
-    const QRectF body = drawHeader(
-        painter, area, title.isEmpty() ? QStringLiteral("Images") : title,
-        QStringLiteral("%1 images%2")
-            .arg(images_.size())
-            .arg(metaAbout(meta_).isEmpty() ? QString()
-                                            : QStringLiteral(" \u00b7 ") + metaAbout(meta_)));
+    const QRectF body = drawHeader(painter, area, title(), about());
     if (images_.empty()) {
       painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
@@ -145,24 +172,13 @@ class ImageGridFigure final : public Figure {
       return;
     }
     const int total = static_cast<int>(images_.size());
-    const double label = labels_.isEmpty() ? 0 : 18;
-    const double aspect = static_cast<double>(images_.front().width()) / images_.front().height();
-    int across = 1;
-    double height = 0;
-    for (int columns = 1; columns <= total; ++columns) {
-      const int down = (total + columns - 1) / columns;
-      const double tall = std::min((body.width() - 8 * (columns - 1)) / columns / aspect,
-                                   (body.height() - 8 * (down - 1)) / down - label);
-      if (tall > height) {
-        height = tall;
-        across = columns;
-      }
-    }
-    height = std::max(1.0, height);
+    const double label = labelHeight();
+    const Tiles tiles = tilesIn(total, body.size(), aspect(), label);
+    const double left =
+        body.left() + (style().isOnPaper() ? (body.width() - tiles.width()) / 2 : 0);
     for (int i = 0; i < total; ++i) {
       const QImage& image = images_[static_cast<std::size_t>(i)];
-      const QRectF rect(body.left() + (i % across) * (height * aspect + 8),
-                        body.top() + (i / across) * (height + label + 8), height * aspect, height);
+      const QRectF rect(QPointF(left, body.top()) + tiles.at(i, label), tiles.size);
       drawPixels(painter, rect, image);
       if (i < labels_.size()) {
         painter.setFont(axisLetters());
@@ -170,7 +186,7 @@ class ImageGridFigure final : public Figure {
         drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
                  Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
       }
-      if (i == style().image) {
+      if (i == style().image && !style().isOnPaper()) {
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(tokens().accent, 2));
         painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);

@@ -12,6 +12,8 @@ namespace vitrine::ui {
 
 namespace {
 
+constexpr double kMapBar = 20;
+
 class HeatmapFigure final : public Figure {
  public:
   HeatmapFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
@@ -67,8 +69,28 @@ class HeatmapFigure final : public Figure {
 
   std::optional<std::array<double, 2>> valueRange() const override { return rangeOf(0, maps_); }
   int imageCount() const override { return maps_ > 1 ? maps_ : 0; }
+  double fittingHeight(double width) const override {
+    if (maps_ == 0 || rows_ == 0 || columns_ == 0) return 0;
+    const double inner = width - 2 * kMargin;
+    return 2 * kMargin + headerHeight(inner, title(), about()) +
+           tilesHeight(maps_, inner, aspect(), labelHeight()) + kMapBar + 4;
+  }
 
  private:
+  QString title() const {
+    const QString own = metaText(meta_, "title");
+    return own.isEmpty() ? QStringLiteral("Heat map") : own;
+  }
+  /// On paper no tool tip says what rows and columns are.
+  QString about() const {
+    QStringList parts;
+    if (const QString text = metaAbout(meta_); !text.isEmpty()) parts << text;
+    if (style().isOnPaper() && metaTexts(meta_, {"axes"}).size() >= 2)
+      parts << QStringLiteral("rows: %1, columns: %2").arg(rowName_, columnName_);
+    return parts.join(QStringLiteral(" \u00b7 "));
+  }
+  double aspect() const { return static_cast<double>(columns_) / rows_; }
+  double labelHeight() const { return maps_ > 1 ? 18 : 0; }
   double value(int map, int row, int column) const {
     return values_[(static_cast<std::size_t>(map) * static_cast<std::size_t>(rows_) +
                     static_cast<std::size_t>(row)) *
@@ -95,9 +117,7 @@ class HeatmapFigure final : public Figure {
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
-    const QString title = metaText(meta_, "title");
-    QRectF body = drawHeader(painter, area, title.isEmpty() ? QStringLiteral("Heat map") : title,
-                             metaAbout(meta_));
+    QRectF body = drawHeader(painter, area, title(), about());
     if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(tokens().muted);
@@ -106,39 +126,32 @@ class HeatmapFigure final : public Figure {
     }
     const bool isShared = style().scale == FigureStyle::Scale::Shared || style().range;
     const std::array<double, 2> all = style().range ? *style().range : rangeOf(0, maps_);
-    constexpr double kBar = 20;
-    const QRectF bar(body.left(), body.bottom() - kBar + 4, body.width(), kBar - 4);
-    body.adjust(0, 0, 0, -kBar - 4);
     const bool hasLabels = maps_ > 1;
-    const double label = hasLabels ? 18 : 0;
-    int across = 1;
-    double cell = 0;
-    const double aspect = static_cast<double>(columns_) / rows_;
-    for (int columns = 1; columns <= maps_; ++columns) {
-      const int down = (maps_ + columns - 1) / columns;
-      const double width = (body.width() - 8 * (columns - 1)) / columns;
-      const double height = (body.height() - 8 * (down - 1)) / down - label;
-      const double side = std::min(width / aspect, height);
-      if (side > cell) {
-        cell = side;
-        across = columns;
-      }
-    }
-    cell = std::max(cell, 1.0);
+    const double label = labelHeight();
+    const Tiles tiles = tilesIn(maps_, body.size() - QSizeF(0, kMapBar + 4), aspect(), label);
+    const double left =
+        body.left() + (style().isOnPaper() ? (body.width() - tiles.width()) / 2 : 0);
+    const int down = (maps_ + tiles.across - 1) / tiles.across;
+    // Right below the maps, on paper as wide as they are.
+    const QRectF bar(left, body.top() + tiles.at((down - 1) * tiles.across, label).y() + label +
+                               tiles.size.height() + 8,
+                     style().isOnPaper() ? std::max(tiles.width(), std::min(260.0, body.width()))
+                                         : body.width(),
+                     kMapBar - 4);
     for (int map = 0; map < maps_; ++map) {
-      const double x = body.left() + (map % across) * (cell * aspect + 8);
-      const double y = body.top() + (map / across) * (cell + label + 8);
+      const QPointF corner = QPointF(left, body.top()) + tiles.at(map, label);
       if (hasLabels) {
         painter.setFont(axisLetters());
         painter.setPen(tokens().muted);
-        drawLine(painter, QRectF(x, y, cell * aspect, label), Qt::AlignLeft | Qt::AlignVCenter,
+        drawLine(painter, QRectF(corner, QSizeF(tiles.size.width(), label)),
+                 Qt::AlignLeft | Qt::AlignVCenter,
                  map < labels_.size() ? labels_[map] : QString::number(map));
       }
-      const QRectF rect(x, y + label, cell * aspect, cell);
+      const QRectF rect(corner + QPointF(0, label), tiles.size);
       const std::array<double, 2> range = isShared ? all : rangeOf(map, map + 1);
       drawCells(painter, rect, rows_, columns_,
                 [&](int row, int column) { return colorOf(value(map, row, column), range); });
-      if (hasLabels && map == style().image) {
+      if (hasLabels && map == style().image && !style().isOnPaper()) {
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(tokens().accent, 2));
         painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);

@@ -59,8 +59,9 @@ class ReliabilityFigure final : public Figure {
 
  private:
   void draw(QPainter& painter, const QRectF& area) override {
-    // In a small diagram its number would lie on the bars.
-    const bool isSmall = std::min(area.width(), area.height() - 28) < kLeastWithKey;
+    // In a small diagram, or where bars are high at its left, the number would lie on the bars.
+    const bool isSmall = std::min(area.width(), area.height() - 28) < kLeastWithKey ||
+                         isUnderKey(std::min(area.width(), 0.84 * (area.height() - 28)) - 50);
     const QString split = metaText(meta_, "split");
     const QRectF body = drawHeader(painter, area,
                                    split.isEmpty() ? QStringLiteral("Reliability")
@@ -92,10 +93,7 @@ class ReliabilityFigure final : public Figure {
       const QRectF gap = QRectF(axes.at(bin.lower, std::max(bin.accuracy, bin.confidence)),
                                 axes.at(bin.upper, std::min(bin.accuracy, bin.confidence)))
                              .adjusted(0.5, 0, -0.5, 0);
-      painter.setPen(QPen(gapColor, 1));
-      painter.setBrush(QBrush(gapColor, Qt::BDiagPattern));
-      painter.drawRect(gap);
-      painter.setBrush(Qt::NoBrush);
+      drawHatch(painter, gap, gapColor);
       const double height = strip.height() * bin.count / most;
       const QRectF tally(bar.left() + 0.5, strip.bottom() - height, bar.width() - 1, height);
       painter.fillRect(tally, tokens().muted);
@@ -121,6 +119,31 @@ class ReliabilityFigure final : public Figure {
              Qt::AlignRight | Qt::AlignVCenter, shortCount(most));
   }
 
+  /// Lines of their own: a pattern has the pixels of the device, and is solid on paper.
+  void drawHatch(QPainter& painter, const QRectF& rect, const QColor& color) const {
+    constexpr double kApart = 6;
+    QColor pale = tokens().panel;
+    pale.setAlpha(150);
+    painter.fillRect(rect, pale);
+    painter.setPen(QPen(color, 1));
+    painter.setBrush(Qt::NoBrush);
+    for (double sum = std::ceil((rect.left() + rect.top()) / kApart) * kApart;
+         sum < rect.right() + rect.bottom(); sum += kApart) {
+      const double low = std::min(rect.bottom(), sum - rect.left());
+      const double high = std::max(rect.top(), sum - rect.right());
+      painter.drawLine(QPointF(sum - low, low), QPointF(sum - high, high));
+    }
+    painter.drawRect(rect);
+  }
+
+  /// \param side  about that of the plot, pixels
+  [[nodiscard]] bool isUnderKey(double side) const {
+    const double right = (14 + kKeyWidth) / side, bottom = 1 - 66 / side;
+    return std::any_of(bins_.begin(), bins_.end(), [&](const Bin& bin) {
+      return bin.count > 0 && bin.lower < right && std::max(bin.accuracy, bin.confidence) > bottom;
+    });
+  }
+
   /// The most a strip shows, short enough for the axis column: "6.1k".
   static QString shortCount(double value) {
     return value >= 10000 ? number(value / 1000, 1) + QLatin1Char('k')
@@ -134,7 +157,7 @@ class ReliabilityFigure final : public Figure {
     const QString ece = eceText();
     double y = plot.top() + 8;
     const double x = plot.left() + 10;
-    const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, 96.0);
+    const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, kKeyWidth);
     painter.setFont(titleType);
     painter.setPen(tokens().text);
     painter.drawText(QRectF(x, y, width, 18), Qt::AlignLeft | Qt::AlignVCenter, ece);
@@ -146,10 +169,7 @@ class ReliabilityFigure final : public Figure {
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
                      QStringLiteral("accuracy"));
     y += 16;
-    painter.setPen(QPen(gapColor, 1));
-    painter.setBrush(QBrush(gapColor, Qt::BDiagPattern));
-    painter.drawRect(QRectF(x + 0.5, y + 2.5, 9, 9));
-    painter.setBrush(Qt::NoBrush);
+    drawHatch(painter, QRectF(x + 0.5, y + 2.5, 9, 9), gapColor);
     painter.setPen(tokens().muted);
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
                      QStringLiteral("gap"));
@@ -158,6 +178,7 @@ class ReliabilityFigure final : public Figure {
   QString eceText() const { return QStringLiteral("ECE %1").arg(percent(ece_, 2)); }
 
   static constexpr double kLeastWithKey = 230;  // side of the diagram
+  static constexpr double kKeyWidth = 96;
 
   Json meta_;
   std::vector<Bin> bins_;
