@@ -252,7 +252,7 @@ Tiles tilesIn(int count, const QSizeF& room, double aspect, double label) {
 }
 
 double tilesHeight(int count, double width, double aspect, double label) {
-  constexpr double kWide = 104, kMostHigh = 260;
+  constexpr double kWide = 72, kMostHigh = 260;
   const int most = std::clamp(static_cast<int>((width + Tiles::kGap) / (kWide + Tiles::kGap)), 1,
                               std::max(count, 1));
   const int down = (count + most - 1) / most, across = (count + down - 1) / down;
