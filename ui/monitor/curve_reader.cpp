@@ -153,6 +153,10 @@ MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
     answer.failure = error.what();
     return answer;
   }
+  for (const SmoothAsk& one : ask.smooth) {
+    if (isStale) return answer;
+    answer.smoothed.emplace_back(one.key, one.series->smoothedAnew(one.smoothing));
+  }
   CurveNames names = answer.names;
   std::size_t read = 0;
   for (const CurveAsk& curve : ask.curves) {

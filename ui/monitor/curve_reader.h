@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -51,8 +52,16 @@ struct CurveAnswer {
   std::int64_t version = 0, changeSequence = 0;  ///< of the database and the run when it was asked
 };
 
+/// A curve that is there, to be smoothed in another way.
+struct SmoothAsk {
+  CurveKey key;
+  std::shared_ptr<const CurveSeries> series;
+  Smoothing smoothing;
+};
+
 /// What the page needs to know besides the curves.
 struct MonitorAsk {
+  std::vector<SmoothAsk> smooth;
   std::vector<CurveAsk> curves;
   std::vector<std::int64_t> namesOf;  ///< runs whose metrics are asked for
   std::vector<std::int64_t> notesOf;  ///< runs whose notes are asked for
@@ -66,6 +75,7 @@ struct NotesOfRun {
 };
 
 struct MonitorAnswer {
+  std::vector<std::pair<CurveKey, SmoothedLine>> smoothed;
   std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
   std::map<std::int64_t, std::vector<std::string>> names;
   std::map<std::int64_t, NotesOfRun> notes;

@@ -147,7 +147,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
 PlotCard* MonitorPage::makeCard(const std::string& metric) {
   auto* card = new PlotCard(metric, metricCard(metric, definitions_), canvas_);
   CurvePlot& plot = card->plot();
-  card->setSettings(settings_);
+  applySettings(*card);
   card->isStale = true;
   card->setWatched(!alerts_.rulesOf(metric).empty());
   plot.installEventFilter(this);

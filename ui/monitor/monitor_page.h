@@ -118,6 +118,10 @@ class MonitorPage : public Page {
   /// The same for other runs or another axis: what is asked is dropped.
   void readAnew();
   void take(MonitorAnswer& answer);
+  /// The settings of the page for a card; another smoothing of long curves only once it is made.
+  void applySettings(PlotCard& card);
+  /// The curves of a card that are still to be smoothed as the page says.
+  [[nodiscard]] std::vector<CurveKey> unsmoothed(const PlotCard& card) const;
   void showRead();
   void applyRanges(PlotCard& card);
   void tidyCache();

@@ -1,6 +1,7 @@
 // What the Monitor asks for, away from the window's thread, and what becomes of the answers.
 #include <algorithm>
 
+#include "ui/figures/recipe.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
 #include "ui/shell/theme.h"
@@ -42,6 +43,22 @@ void MonitorPage::giveCurves(PlotCard& card) {
   card.plot().setCurves(curves);
   giveNotes(card);
   card.setLegend(curves, !workbench_.isRunListVisible());
+}
+
+std::vector<CurveKey> MonitorPage::unsmoothed(const PlotCard& card) const {
+  std::vector<CurveKey> keys;
+  if (!card.card().isNoisy) return keys;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    CurveKey key = keyOf(id, card);
+    if (!cache_.curve(key).isReady(settings_.smoothing)) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+void MonitorPage::applySettings(PlotCard& card) {
+  PlotSettings settings = settings_;
+  if (!unsmoothed(card).empty()) settings.smoothing = card.plot().settings().smoothing;
+  card.setSettings(settings);
 }
 
 bool MonitorPage::isWanted(const PlotCard& card) const {
@@ -87,8 +104,14 @@ void MonitorPage::read() {
       ask.curves.push_back(std::move(curve));
     }
   }
+  for (PlotCard* card : cards_) {
+    if (!isWanted(*card)) continue;
+    for (const CurveKey& key : unsmoothed(*card))
+      ask.smooth.push_back({key, cache_.share(key), settings_.smoothing});
+  }
   if (!ask.namesOf.empty()) sinceMeasured_.restart();
-  const bool isAnyAsked = !ask.curves.empty() || !ask.namesOf.empty() || !ask.notesOf.empty();
+  const bool isAnyAsked = !ask.curves.empty() || !ask.smooth.empty() || !ask.namesOf.empty() ||
+                          !ask.notesOf.empty();
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences](
                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
@@ -117,9 +140,17 @@ void MonitorPage::take(MonitorAnswer& answer) {
   if (answer.hasDatabase) {
     hasDatabase_ = true;
     databaseUuid_ = answer.databaseUuid;
+    rememberUuid(workbench_, databaseUuid_);
     definitions_ = std::move(answer.definitions);
     for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), definitions_));
     moveNotes();
+  }
+  for (auto& [key, line] : answer.smoothed)
+    if (line.smoothing() == settings_.smoothing) cache_.adopt(key, std::move(line));
+  for (PlotCard* card : cards_) {
+    if (answer.smoothed.empty()) break;
+    applySettings(*card);
+    card->plot().refresh();
   }
   std::set<CurveKey> changed;
   QString failure = QString::fromStdString(answer.failure);

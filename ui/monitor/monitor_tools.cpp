@@ -226,7 +226,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   logXAction_->setChecked(settings.isLogX);
   clipAction_->setChecked(settings.isClipped);
   isSetting_ = false;
-  for (PlotCard* card : cards_) card->setSettings(settings_);
+  for (PlotCard* card : cards_) applySettings(*card);
   if (isAxisChanged) {
     for (PlotCard* card : cards_) {
       card->isStale = true;
@@ -236,6 +236,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   }
   if (isRefitted) return fitAll();
   for (PlotCard* card : cards_) card->plot().refresh();
+  read();
 }
 
 void MonitorPage::fillMetricMenu() {

@@ -2,7 +2,9 @@
 #include <sqlite3.h>
 
 #include <QTest>
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "tests/ui/support/qt_test.h"
@@ -105,6 +107,46 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
   (void)StatementCount::elsewhere();
   QTest::qWait(300);
   EXPECT_EQ(StatementCount::elsewhere(), 0);
+}
+
+TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
+  SampleStudio studio(SampleOptions{0, 300});
+  const std::int64_t run = studio.runs[8];
+  RunStore::Batch batch;
+  for (int i = 0; i < 2 * static_cast<int>(CurveSeries::kSmoothedAtOnce); ++i) {
+    MetricRecord record;
+    record.step = 100'000 + i;
+    record.values = {{"train/loss", 1 + 0.5 * std::sin(i)}};
+    batch.metrics.push_back(record);
+  }
+  studio.writer.append(run, 1, batch);
+  studio.workbench.selection().setRuns({run}, run);
+  MonitorPage page(studio.workbench);
+  page.setMetrics({"train/loss"});
+  page.resize(1000, 700);
+  page.show();
+  page.settle();
+  const CurvePlot& plot = page.card("train/loss")->plot();
+  ASSERT_EQ(plot.curves().size(), 1u);
+  const CurveSeries& series = *plot.curves().front().series;
+  const Smoothing before = plot.settings().smoothing;
+  PlotSettings settings = page.settings();
+  for (const Smoothing& other : {Smoothing{Smoothing::Kind::Centred, 25},
+                                 Smoothing{Smoothing::Kind::Ema, 0.99}}) {
+    settings.smoothing = other;
+    page.setSettings(settings);
+    EXPECT_TRUE(plot.settings().smoothing == before) << "drawn as before until the other is made";
+    EXPECT_FALSE(series.isReady(other));
+  }
+  EXPECT_TRUE(QTest::qWaitFor([&] { return plot.settings().smoothing == settings.smoothing; },
+                              20'000));
+  EXPECT_TRUE(series.isReady(settings.smoothing));
+  const auto looked = series.looked();
+  const auto shown = series.smoothed(settings.smoothing);
+  EXPECT_EQ(series.looked(), looked) << "nothing is left to do where it is drawn";
+  SmoothedLine line(settings.smoothing);
+  line.follow(series.y());
+  EXPECT_TRUE(std::equal(shown.begin(), shown.end(), line.values().begin(), line.values().end()));
 }
 
 TEST(MonitorReading, ShowsTheNewestSelectionHoweverFastItChanges) {
