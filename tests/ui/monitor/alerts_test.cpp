@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
+#include <QTest>
 #include <cmath>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/monitor/alert_desk.h"
 
 namespace vitrine::ui {
 namespace {
 
-class AlertsOfARun : public ::testing::Test {
+/// A run in progress whose values a test writes.
+class Alerts : public ::testing::Test {
  protected:
   void write(const std::vector<double>& values) {
     RunStore::Batch batch;
@@ -20,51 +23,125 @@ class AlertsOfARun : public ::testing::Test {
       record.values = {{"alerts/test", value}};
       batch.metrics.push_back(record);
     }
-    studio_.writer.append(studio_.runs[8], 1, batch);
+    studio_.writer.append(run_, 1, batch);
   }
-  void look() {
-    const std::vector<RunRow> runs{studio_.writer.run(studio_.runs[8])};
+  /// What is new is read and judged.
+  void look(double now = 0) { look({studio_.writer.run(run_)}, now); }
+  void look(const std::vector<RunRow>& runs, double now) {
     auto news = watch_.asks(runs);
     readNews(studio_.writer, news);
-    watch_.judge(runs, news, 0);
+    watch_.judge(runs, news, now);
   }
-  [[nodiscard]] QString said() const {
-    return raised_.isEmpty() ? QString() : raised_.last().front().toString();
+  [[nodiscard]] std::string said() const {
+    return raised_.isEmpty() ? std::string()
+                             : raised_.last().front().toString().toStdString();
   }
 
   SampleStudio studio_{SampleOptions{0, 600}};
+  const std::int64_t run_ = studio_.runs[8];
   AlertWatch watch_;
   QSignalSpy raised_{&watch_, &AlertWatch::raised};
   std::int64_t step_ = 100'000;
 };
 
-TEST_F(AlertsOfARun, DoNotWarnOfWhatWasOverBeforeSomebodyLooked) {
+TEST_F(Alerts, WarnOnceForEachRunUntilItHasPassed) {
+  watch_.setRules(
+      {{"train/loss", AlertRule::Kind::Above, 0.0}, {"train/loss", AlertRule::Kind::Stuck, 5}});
+  ASSERT_TRUE(isAlive(studio_.writer.run(run_).state));
+  look();
+  ASSERT_EQ(raised_.count(), 1);
+  EXPECT_NE(said().find("above 0"), std::string::npos) << said();
+  look(10);
+  EXPECT_EQ(raised_.count(), 1);
+  look(301);
+  ASSERT_EQ(raised_.count(), 2);
+  EXPECT_NE(said().find("no new value"), std::string::npos) << said();
+  // Other runs, which have ended, are none of its business.
+  look({studio_.writer.run(studio_.runs[0])}, 5000);
+  EXPECT_EQ(raised_.count(), 2);
+}
+
+TEST_F(Alerts, SeeEveryValueNotOnlyTheLast) {
+  watch_.setRules({{"alerts/test", AlertRule::Kind::Diverged, 10}});
+  write({1, 2, 1.5});
+  look(0);
+  EXPECT_EQ(raised_.count(), 0);
+  write({1, 50, 1});
+  look(1);
+  EXPECT_EQ(raised_.count(), 1) << "the spike between two looks";
+  write({1});
+  look(2);
+  write({std::nan("")});
+  look(3);
+  EXPECT_EQ(raised_.count(), 2);
+}
+
+TEST_F(Alerts, DoNotWarnOfWhatWasOverBeforeSomebodyLooked) {
   write({2.3, 0.1, std::nan(""), 0.5});
   watch_.setRules({{"alerts/test", AlertRule::Kind::Above, 1.0},
                    {"alerts/test", AlertRule::Kind::Below, 0.2},
                    {"alerts/test", AlertRule::Kind::Diverged, 10}});
   look();
-  EXPECT_EQ(raised_.count(), 0) << said().toStdString();
+  EXPECT_EQ(raised_.count(), 0) << said();
   write({2.0, 0.5});
   look();
   ASSERT_EQ(raised_.count(), 2) << "a spike between two looks: above, and far above the least";
-  EXPECT_TRUE(said().contains(QStringLiteral("times its least value"))) << said().toStdString();
+  EXPECT_NE(said().find("times its least value"), std::string::npos) << said();
 }
 
-TEST_F(AlertsOfARun, WarnOfWhereItStandsAtTheFirstLook) {
+TEST_F(Alerts, WarnOfWhereARunStandsAtTheFirstLook) {
   write({0.5, 1.5});
   watch_.setRules({{"alerts/test", AlertRule::Kind::Above, 1.0}});
   look();
   ASSERT_EQ(raised_.count(), 1);
-  EXPECT_TRUE(said().contains(QStringLiteral("is 1.5, above 1"))) << said().toStdString();
+  EXPECT_NE(said().find("is 1.5, above 1"), std::string::npos) << said();
 }
 
-TEST_F(AlertsOfARun, WarnOfARunThatIsNotFiniteAtTheFirstLook) {
+TEST_F(Alerts, WarnOfARunThatIsNotFiniteAtTheFirstLook) {
   write({0.5, std::nan("")});
   watch_.setRules({{"alerts/test", AlertRule::Kind::Diverged, 10}});
   look();
   ASSERT_EQ(raised_.count(), 1);
-  EXPECT_TRUE(said().contains(QStringLiteral("is not finite"))) << said().toStdString();
+  EXPECT_NE(said().find("is not finite"), std::string::npos) << said();
+}
+
+TEST_F(Alerts, AreReadBackAsTheyWereWritten) {
+  const std::vector<AlertRule> rules{{"a", AlertRule::Kind::Below, -1.5},
+                                     {"b", AlertRule::Kind::Stuck, 10}};
+  EXPECT_EQ(alertsFromJson(toJson(rules)), rules);
+  EXPECT_TRUE(alertsFromJson(Json::parse("[1, {\"metric\": 2}, {\"metric\": \"a\", \"kind\": "
+                                         "\"odd\", \"value\": 1}]"))
+                  .empty());
+}
+
+TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgress) {
+  AlertDesk& desk = AlertDesk::of(studio_.workbench);
+  EXPECT_EQ(&AlertDesk::of(studio_.workbench), &desk) << "one for each workbench";
+  desk.settle();
+  EXPECT_EQ(desk.looks(), 0);
+  QSignalSpy raised(&desk, &AlertDesk::raised), told(&studio_.workbench, &StudioWorkbench::said);
+  desk.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
+  desk.settle();
+  EXPECT_EQ(desk.looks(), 1);
+  ASSERT_GE(raised.count(), 1);
+  EXPECT_EQ(told.count(), raised.count());
+  const auto before = raised.count();
+  desk.settle();
+  EXPECT_EQ(raised.count(), before) << "once, until it has passed";
+  desk.setRulesOf("train/loss", {});
+  desk.settle();
+  EXPECT_EQ(desk.looks(), 2);
+}
+
+TEST_F(Alerts, AreRaisedByNewValuesWithoutBeingAsked) {
+  AlertDesk& desk = AlertDesk::of(studio_.workbench);
+  QSignalSpy raised(&desk, &AlertDesk::raised);
+  desk.setRulesOf("alerts/test", {{"alerts/test", AlertRule::Kind::Above, 10.0}});
+  desk.settle();
+  ASSERT_EQ(raised.count(), 0);
+  write({11});
+  studio_.workbench.watcher().poll();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return raised.count() == 1; }, 10'000));
 }
 
 }  // namespace

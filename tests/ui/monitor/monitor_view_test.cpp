@@ -1,4 +1,4 @@
-// The choices of the Monitor page: groups, pins, search, axes, means, alerts, notes, figures.
+// The choices of the Monitor page: groups, pins, search, axes, means, notes, figures.
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
@@ -403,111 +403,6 @@ TEST(ExportDialog, WritesTheChosenFormatAtTheChosenSize) {
   const QImage picture(file);
   EXPECT_NEAR(picture.width(), dialog.paper().width / 25.4 * 100, 1);
   EXPECT_TRUE(readRecipe(file).has_value());
-}
-
-// One look: what is new is read and judged.
-void look(AlertWatch& watch, RunStore& store, const std::vector<RunRow>& runs, double now) {
-  auto news = watch.asks(runs);
-  readNews(store, news);
-  watch.judge(runs, news, now);
-}
-
-TEST(Alerts, WarnOnceForEachRunUntilItHasPassed) {
-  SampleStudio studio(SampleOptions{0, 600});
-  AlertWatch watch;
-  watch.setRules(
-      {{"train/loss", AlertRule::Kind::Above, 0.0}, {"train/loss", AlertRule::Kind::Stuck, 5}});
-  QSignalSpy raised(&watch, &AlertWatch::raised);
-  const std::vector<RunRow> runs{studio.writer.run(studio.runs[8])};
-  ASSERT_TRUE(isAlive(runs[0].state));
-  look(watch, studio.writer, runs, 0);
-  ASSERT_EQ(raised.count(), 1);
-  EXPECT_TRUE(raised.at(0).at(0).toString().contains(QStringLiteral("above 0")));
-  look(watch, studio.writer, runs, 10);
-  EXPECT_EQ(raised.count(), 1);
-  look(watch, studio.writer, runs, 301);
-  ASSERT_EQ(raised.count(), 2);
-  EXPECT_TRUE(raised.at(1).at(0).toString().contains(QStringLiteral("no new value")));
-  // Other runs, which have ended, are none of its business.
-  look(watch, studio.writer, {studio.writer.run(studio.runs[0])}, 5000);
-  EXPECT_EQ(raised.count(), 2);
-}
-
-TEST(Alerts, SeeEveryValueNotOnlyTheLast) {
-  SampleStudio studio(SampleOptions{0, 600});
-  const std::int64_t run = studio.runs[8];
-  AlertWatch watch;
-  watch.setRules({{"alerts/test", AlertRule::Kind::Diverged, 10}});
-  QSignalSpy raised(&watch, &AlertWatch::raised);
-  const std::vector<RunRow> runs{studio.writer.run(run)};
-  const auto write = [&](std::int64_t step, std::vector<double> values) {
-    RunStore::Batch batch;
-    for (const double value : values) {
-      MetricRecord record;
-      record.step = step++;
-      record.values = {{"alerts/test", value}};
-      batch.metrics.push_back(record);
-    }
-    studio.writer.append(run, 1, batch);
-  };
-  write(100'000, {1, 2, 1.5});
-  look(watch, studio.writer, runs, 0);
-  EXPECT_EQ(raised.count(), 0);
-  write(100'010, {1, 50, 1});
-  look(watch, studio.writer, runs, 1);
-  EXPECT_EQ(raised.count(), 1) << "the spike between two looks";
-  write(100'020, {1});
-  look(watch, studio.writer, runs, 2);
-  write(100'030, {std::nan("")});
-  look(watch, studio.writer, runs, 3);
-  EXPECT_EQ(raised.count(), 2);
-}
-
-TEST(AlertDesk, WatchesWithoutThePageAndReadsNothingWithoutRulesOrRunsInProgress) {
-  SampleStudio studio(SampleOptions{0, 600});
-  AlertDesk& desk = AlertDesk::of(studio.workbench);
-  EXPECT_EQ(&AlertDesk::of(studio.workbench), &desk) << "one for each workbench";
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 0);
-  QSignalSpy raised(&desk, &AlertDesk::raised), said(&studio.workbench, &StudioWorkbench::said);
-  desk.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 1);
-  ASSERT_GE(raised.count(), 1);
-  EXPECT_EQ(said.count(), raised.count());
-  const auto before = raised.count();
-  desk.settle();
-  EXPECT_EQ(raised.count(), before) << "once, until it has passed";
-  desk.setRulesOf("train/loss", {});
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 2);
-}
-
-TEST(AlertDesk, LooksAtNewValuesByItself) {
-  SampleStudio studio(SampleOptions{0, 600});
-  AlertDesk& desk = AlertDesk::of(studio.workbench);
-  QSignalSpy raised(&desk, &AlertDesk::raised);
-  desk.setRulesOf("alerts/test", {{"alerts/test", AlertRule::Kind::Above, 10.0}});
-  desk.settle();
-  ASSERT_EQ(raised.count(), 0);
-  RunStore::Batch batch;
-  MetricRecord record;
-  record.step = 100'000;
-  record.values = {{"alerts/test", 11.0}};
-  batch.metrics.push_back(record);
-  studio.writer.append(studio.runs[8], 1, batch);
-  studio.workbench.watcher().poll();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return raised.count() == 1; }, 10'000));
-  desk.setRulesOf("alerts/test", {});
-}
-
-TEST(Alerts, AreReadBackAsTheyWereWritten) {
-  const std::vector<AlertRule> rules{{"a", AlertRule::Kind::Below, -1.5},
-                                     {"b", AlertRule::Kind::Stuck, 10}};
-  EXPECT_EQ(alertsFromJson(toJson(rules)), rules);
-  EXPECT_TRUE(alertsFromJson(Json::parse("[1, {\"metric\": 2}, {\"metric\": \"a\", \"kind\": "
-                                         "\"odd\", \"value\": 1}]"))
-                  .empty());
 }
 
 TEST(CurveCacheLimit, DropsWhatIsNotShownAndKeepsWhatIs) {
