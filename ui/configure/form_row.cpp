@@ -124,7 +124,8 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
 QString FormRow::meaning() const {
   const Field& field = editor_->field();
   QStringList parts;
-  if (!field.doc.empty()) parts << QString::fromStdString(field.doc);
+  // Names of keys are marked for documents; here they read as words.
+  if (!field.doc.empty()) parts << QString::fromStdString(field.doc).remove(QLatin1Char('`'));
   if (const QString range = rangeText(field); !range.isEmpty()) parts << range;
   return parts.join(QStringLiteral(" \u00b7 "));
 }
