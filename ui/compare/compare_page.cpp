@@ -292,18 +292,25 @@ void ComparePage::showTable(AblationTable table) {
   about_->setText(about.join(QStringLiteral(" \u00b7 ")));
   leftOut_->setText(QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
   leftOut_->setVisible(!leftOut_->text().isEmpty());
-  const int columns = model_.columnCount();
   model_.setTable(std::move(table), std::move(series));
   orderTable();
   pickRows();
-  if (columns != model_.columnCount() || !tableView_->property("sized").toBool()) {
-    tableView_->setProperty("sized", true);
-    tableView_->resizeColumnsToContents();
-    QHeaderView* header = tableView_->horizontalHeader();
-    for (int i = 0; i < model_.columnCount(); ++i) {
-      const int most = i <= 1 ? px(260) : px(240);
-      header->resizeSection(i, std::min(header->sectionSize(i) + px(12), most));
-    }
+  fitColumns();
+}
+
+// Columns grow with what comes in while runs train; one that was sized by hand stays as it is.
+void ComparePage::fitColumns() {
+  QHeaderView* header = tableView_->horizontalHeader();
+  const auto columns = static_cast<std::size_t>(model_.columnCount());
+  if (fitted_.size() != columns) fitted_.assign(columns, 0);
+  for (std::size_t i = 0; i < columns; ++i) {
+    const int column = static_cast<int>(i), before = header->sectionSize(column);
+    if (fitted_[i] > 0 && before != fitted_[i]) continue;
+    tableView_->resizeColumnToContents(column);
+    const int most = column <= 1 ? px(260) : px(240);
+    const int wanted = std::min(header->sectionSize(column) + px(12), most);
+    header->resizeSection(column, std::max(wanted, fitted_[i]));
+    fitted_[i] = header->sectionSize(column);
   }
 }
 

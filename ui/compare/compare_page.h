@@ -114,6 +114,7 @@ class ComparePage final : public Page {
   void showEmpty(const QString& sentence, const QString& button, const QString& page);
   void showChoice();
   void showTable(AblationTable table);
+  void fitColumns();
   void orderTable();
   void readCurves();
   void showCurves();
@@ -160,6 +161,7 @@ class ComparePage final : public Page {
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
+  std::vector<int> fitted_;    ///< widths that fitColumns() gave the columns of the table
   bool isCancelled_ = false;  ///< what runs write is not read until somebody asks again
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them

@@ -202,7 +202,7 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
     std::vector<QPointF> edge = reduced(x, {series.high.data() + from, i - from});
     const std::vector<QPointF> back = reduced(x, {series.low.data() + from, i - from});
     edge.insert(edge.end(), back.rbegin(), back.rend());
-    if (edge.size() > 2) drawn.bands.push_back(std::move(edge));
+    if (edge.size() > 1) drawn.bands.push_back(std::move(edge));
   }
 
   const double pixel = 1.0 / std::max(columns, 1);

@@ -43,6 +43,16 @@ double densityOf(const QPainter& painter) {
   return std::clamp(std::abs(painter.deviceTransform().m11()), 1.0, 4.0);
 }
 
+// The interval of a point that has no neighbours: a band would be as thin as nothing.
+void drawWhisker(QPainter& painter, const QPointF& high, const QPointF& low, const QColor& color) {
+  const QPointF cap(3, 0);
+  painter.save();
+  painter.setPen(QPen(color, 1, Qt::SolidLine, Qt::FlatCap));
+  painter.drawLine(high, low);
+  for (const QPointF& end : {high, low}) painter.drawLine(end - cap, end + cap);
+  painter.restore();
+}
+
 }  // namespace
 
 void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
@@ -157,6 +167,10 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
     painter.setPen(banded > 2 ? QPen(edge, 0.6) : QPen(Qt::NoPen));
     for (const auto& band : all[i].bands) {
       const std::vector<QPointF> points = placed(band);
+      if (points.size() == 2) {
+        drawWhisker(painter, points[0], points[1], colorOf(chart_.series[i]));
+        continue;
+      }
       painter.drawPolygon(points.data(), static_cast<int>(points.size()));
     }
   }

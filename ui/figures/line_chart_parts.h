@@ -20,7 +20,7 @@ struct LineChartFigure::Drawn {
     Mark mark = Mark::NotANumber;
   };
   std::vector<QPointF> line, raw;
-  std::vector<std::vector<QPointF>> bands;  ///< closed
+  std::vector<std::vector<QPointF>> bands;  ///< closed; of a point alone its two ends
   std::vector<QPointF> symbols;
   std::vector<Edge> edges;
   std::vector<double> seams;

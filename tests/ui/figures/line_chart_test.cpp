@@ -341,6 +341,19 @@ TEST(LineChart, OnlyANameThatAloneIsWiderThanThePictureIsCutAndInItsMiddle) {
   }));
 }
 
+TEST(LineChart, TheIntervalOfAPointAloneIsAWhisker) {
+  LineChart chart;
+  chart.series = {lineOf(QStringLiteral("one"), 1, {kNone, 2, kNone, 3, 3})};
+  chart.series[0].low = {kNone, 1, kNone, 2, 2};
+  chart.series[0].high = {kNone, 3, kNone, 4, 4};
+  const auto figure = makeLineChart(chart);
+  const QByteArray svg = figureBytes(*figure, FigureFormat::Svg, {});
+  int whiskers = 0;
+  for (const QLineF& line : linesOf(svg, seriesColor(1, ThemeKind::Light)))
+    whiskers += std::abs(line.dx()) < 0.01 && line.length() > 20 ? 1 : 0;
+  EXPECT_EQ(whiskers, 1) << "of the point between two gaps; the other two have a band";
+}
+
 // Flat on the rule, through it, close above and below, noise around it: the word is beside all.
 TEST(LineChart, NoLineRunsThroughTheWordOfARule) {
   std::vector<std::vector<double>> shapes(5);
