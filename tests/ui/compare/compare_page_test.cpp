@@ -200,6 +200,20 @@ TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
   EXPECT_EQ(variants().size(), 5);
 }
 
+TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
+  fill();
+  show();
+  const QHeaderView& header = *page_->tableView().horizontalHeader();
+  const int before = header.sectionSize(0);
+  page_->tableView().setColumnWidth(1, 77);
+  addAblationRun(studio_.writer,
+                 {"a name that is longer", {{"width", 48}, {"mlp", "late"}}, 0, {0.9}});
+  studio_.workbench.watcher().poll();
+  page_->settle();
+  EXPECT_GT(header.sectionSize(0), before);
+  EXPECT_EQ(header.sectionSize(1), 77);
+}
+
 TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   fill();
   show();
