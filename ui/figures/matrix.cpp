@@ -122,19 +122,27 @@ class MatrixFigure final : public Figure {
     QString columnTitle = metaText(meta_, "column_title");
     if (isCounts_ && rowTitle.isEmpty()) rowTitle = QStringLiteral("true class");
     if (isCounts_ && columnTitle.isEmpty()) columnTitle = QStringLiteral("predicted class");
-    const double left = rowLabel + 8 + (rowTitle.isEmpty() ? 0 : lineHeight + 4);
     const double barHeight = 24;
-    const double spaceX = body.width() - left;
     const double titleHeight = columnTitle.isEmpty() ? 0 : lineHeight + 2;
-    const auto cellFor = [&](double labels) {
-      const double under = labels + titleHeight;
-      return std::max(2.0,
-                      std::min(spaceX / columns_, (body.height() - under - barHeight) / rows_));
+    const auto leftOf = [&](double labels) {
+      return labels + 8 + (rowTitle.isEmpty() ? 0 : lineHeight + 4);
+    };
+    const auto cellFor = [&](double rowLabels, double columnLabels) {
+      const double across = body.width() - leftOf(rowLabels);
+      const double up = body.height() - columnLabels - titleHeight - barHeight;
+      return std::max(2.0, std::min(across / columns_, up / rows_));
     };
     double labelHeight = lineHeight + 4;
-    const bool isSlanted = columnLabel > cellFor(labelHeight) - 4;
+    const bool isSlanted = columnLabel > cellFor(rowLabel, labelHeight) - 4;
     if (isSlanted) labelHeight = std::min(columnLabel, 110.0) * 0.72 + lineHeight;
-    const double cell = cellFor(labelHeight);
+    double cell = cellFor(rowLabel, labelHeight);
+    // Where labels would lie on each other the cells take their room.
+    const bool hasLabels = cell >= lineHeight * 0.8;
+    if (!hasLabels) {
+      rowLabel = labelHeight = 0;
+      cell = cellFor(0, 0);
+    }
+    const double left = leftOf(rowLabel), spaceX = body.width() - left;
     const double under = labelHeight + titleHeight;
     // A square grid on a wide page stands in its middle.
     const double indent = std::max(0.0, (spaceX - cell * columns_) / 2);
@@ -162,7 +170,7 @@ class MatrixFigure final : public Figure {
       }
     }
     painter.setPen(tokens().muted);
-    if (cell >= lineHeight * 0.8) {
+    if (hasLabels) {
       for (int row = 0; row < rows_; ++row) {
         drawLine(painter,
                  QRectF(grid.left() - rowLabel - 6, grid.top() + row * cell, rowLabel, cell),
@@ -196,7 +204,7 @@ class MatrixFigure final : public Figure {
       drawLine(painter, QRectF(0, 0, grid.height(), lineHeight), Qt::AlignCenter, rowTitle);
       painter.restore();
     }
-    const QRectF bar(grid.left(), grid.bottom() + under + 4, 
+    const QRectF bar(grid.left(), grid.bottom() + under + 4,
                      std::min(std::max(grid.width(), 260.0), body.right() - grid.left()),
                      barHeight - 6);
     drawColorBar(painter, tokens(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
