@@ -9,6 +9,7 @@
 #include "core/artifact/artifact.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
+#include "ui/shell/icons.h"
 
 namespace vitrine::ui {
 
@@ -101,7 +102,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   const Header header = headerOf(area.width(), left, about);
   const QRectF body = area.adjusted(0, header.height, 0, 0);
   if (style_.run > 0)
-    painter.fillRect(QRectF(area.left(), area.top() + 5, 8, 8), seriesOrAccent());
+    drawRunMark(painter, QRectF(area.left(), area.top() + 5, 8, 8), style_.run, seriesOrAccent());
   const QFont titleType = titleLetters();
   QRectF line(area.left() + header.markWidth, area.top(), area.width() - header.markWidth,
               header.titleHeight);

@@ -4,6 +4,7 @@
 #include <QPainterPath>
 
 #include "ui/runs/runs_model.h"
+#include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -72,14 +73,9 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int left = row.left() + px(26);
     const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
     const QRect second(left, row.top() + px(22), first.width(), px(16));
-    painter->setRenderHint(QPainter::Antialiasing);
-    // A hollow square for a run whose colour comes round again: its line is dashed.
-    const bool isSolid = seriesDash(id) == Qt::SolidLine;
-    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(id), 2));
-    painter->setBrush(isSolid ? QBrush(seriesColor(id)) : QBrush(Qt::NoBrush));
-    painter->drawRoundedRect(
-        QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)), 2, 2);
-    painter->setRenderHint(QPainter::Antialiasing, false);
+    drawRunMark(*painter,
+                QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)), id,
+                seriesColor(id));
 
     const QString score = index.data(RunsModel::ScoreRole).toString();
     const int scoreWidth =

@@ -177,4 +177,14 @@ class LineIcon final : public QIconEngine {
 
 QIcon icon(Icon name, IconTint tint) { return QIcon(new LineIcon(name, tint)); }
 
+void drawRunMark(QPainter& painter, const QRectF& square, std::int64_t run, const QColor& color) {
+  const bool isSolid = seriesDash(run) == Qt::SolidLine;
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(isSolid ? QPen(Qt::NoPen) : QPen(color, 2));
+  painter.setBrush(isSolid ? QBrush(color) : QBrush(Qt::NoBrush));
+  painter.drawRoundedRect(square, 2, 2);
+  painter.restore();
+}
+
 }  // namespace vitrine::ui
