@@ -16,6 +16,7 @@
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/menus.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 
@@ -175,7 +176,7 @@ QList<QAction*> MonitorPage::tools() {
 }
 
 void MonitorPage::fillAxisMenu() {
-  xMenu_->clear();
+  emptyMenu(*xMenu_);
   static const std::array kAxes{tr("step"), tr("epoch"), tr("running time"), tr("local time")};
   for (std::size_t i = 0; i < kAxes.size(); ++i) {
     QAction* choice = xMenu_->addAction(kAxes[i]);
@@ -240,7 +241,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
 }
 
 void MonitorPage::fillMetricMenu() {
-  metricMenu_->clear();
+  emptyMenu(*metricMenu_);
   std::set<std::string> names = measured_;
   names.insert(pinned_.begin(), pinned_.end());
   std::map<QString, QMenu*> families;

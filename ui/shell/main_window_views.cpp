@@ -9,6 +9,7 @@
 #include "ui/figures/figure.h"
 #include "ui/shell/help_viewer.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/menus.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -105,7 +106,7 @@ void MainWindow::storeLayout() {
 }
 
 void MainWindow::fillLayouts() {
-  layoutMenu_->clear();
+  emptyMenu(*layoutMenu_);
   const QStringList names = layoutNames();
   for (const QString& name : names) {
     QString title = name;
