@@ -114,19 +114,26 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
     // not newer than the list: what others change after it stays.
     RunStore& store = workbench_.store();
     const RemoteLink* link = workbench_.link();
-    const std::int64_t version = store.version(run, RunField::CurveNotes);
+    std::int64_t version = store.version(run, RunField::CurveNotes);
     const std::string* waiting =
         link == nullptr ? nullptr : link->waiting(run, RunField::CurveNotes);
-    const auto standing =
-        waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);
+    auto standing = waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);
+    // What another machine has stored may not be in the copy yet.
+    const auto known = notes_.find(run);
+    if (waiting == nullptr && known != notes_.end() && known->second.read.version > version) {
+      version = known->second.read.version;
+      standing = known->second.read.notes;
+    }
     std::set<CurveNoteRow> notes(standing.begin(), standing.end());
     change(notes);
     const std::string text = curveNotesText({notes.begin(), notes.end()});
     workbench_.edit(run, RunField::CurveNotes, text, version, this,
-                    [this, run, text, onStored](const EditOutcome& outcome) {
+                    [this, run, text, version, onStored](EditOutcome outcome) {
                       const bool isStored = !outcome.isConflict && !outcome.isWaiting &&
                                             outcome.trouble.isEmpty();
                       if (isStored && onStored) onStored();
+                      // Merged with what others wrote: this list is not that of the version.
+                      if (isStored && outcome.version != version + 1) outcome.version = 0;
                       notesAnswered(run, text, outcome);
                     });
   } catch (const Error& error) {
