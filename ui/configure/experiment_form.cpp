@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "ui/configure/wording.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -360,9 +361,7 @@ std::vector<Problem> ExperimentForm::showProblems(const std::vector<Problem>& pr
   std::map<std::string, QString> messages;
   std::vector<Problem> others;
   for (const Problem& problem : problems) {
-    QString text = QString::fromStdString(problem.message);
-    if (!problem.nearest.empty())
-      text += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
+    const QString text = messageOf(problem);
     if (rows_.count(problem.key) == 0) {
       others.push_back(problem);
     } else if (messages[problem.key].isEmpty()) {

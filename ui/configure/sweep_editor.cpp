@@ -14,6 +14,7 @@
 
 #include "core/config/to_toml.h"
 #include "ui/configure/fold.h"
+#include "ui/configure/wording.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -298,9 +299,7 @@ void SweepEditor::showProblems(const std::vector<Problem>& problems) {
           (problem.key == "sweep." + key ||
            (problem.key == key && problem.message.starts_with("there is no such key")));
       if (!isMine) continue;
-      said = QString::fromStdString(problem.message);
-      if (!problem.nearest.empty())
-        said += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
+      said = messageOf(problem);
       break;
     }
     axis.problem->setText(said);

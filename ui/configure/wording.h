@@ -14,15 +14,18 @@ inline QString plural(std::size_t n, const QString& word) {
                                        n == 1 ? QString() : QStringLiteral("s"));
 }
 
+/// "3 does not divide width 64", with the nearest that is legal where something was misspelt.
+inline QString messageOf(const Problem& problem) {
+  QString message = QString::fromStdString(problem.message);
+  if (!problem.nearest.empty())
+    message += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
+  return message;
+}
+
 /// "model.heads: 3 does not divide width 64": without the place, which is marked.
 inline QString sentenceOf(const Problem& problem) {
-  QString sentence = problem.key.empty()
-                         ? QString()
-                         : QString::fromStdString(problem.key) + QStringLiteral(": ");
-  sentence += QString::fromStdString(problem.message);
-  if (!problem.nearest.empty())
-    sentence += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
-  return sentence;
+  const QString key = QString::fromStdString(problem.key);
+  return key.isEmpty() ? messageOf(problem) : key + QStringLiteral(": ") + messageOf(problem);
 }
 
 }  // namespace vitrine::ui

@@ -147,10 +147,11 @@ void MonitorPage::take(MonitorAnswer& answer) {
   }
   for (auto& [key, line] : answer.smoothed)
     if (line.smoothing() == settings_.smoothing) cache_.adopt(key, std::move(line));
-  for (PlotCard* card : cards_) {
-    if (answer.smoothed.empty()) break;
-    applySettings(*card);
-    card->plot().refresh();
+  if (!answer.smoothed.empty()) {
+    for (PlotCard* card : cards_) {
+      applySettings(*card);
+      card->plot().refresh();
+    }
   }
   std::set<CurveKey> changed;
   QString failure = QString::fromStdString(answer.failure);
