@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/data/loader.h"
+#include "core/data/resample.h"
 #include "core/engine_export.h"
 
 namespace vitrine {
@@ -28,26 +30,7 @@ struct Placement {
                                                             std::int64_t sample,
                                                             const Augmentation& augmentation);
 
-/// Weights of a one-dimensional bilinear resize: pixel centres at half integers, a triangle filter
-/// as wide as one input pixel, or as one output pixel when the output is smaller (antialiased).
-class VITRINE_ENGINE_EXPORT ResizeAxis {
- public:
-  /// \pre from > 0, to > 0
-  ResizeAxis(std::int64_t from, std::int64_t to);
-  struct Taps {
-    std::int64_t first = 0;          ///< input index of the first weight
-    std::span<const float> weights;  ///< sum to one
-  };
-  [[nodiscard]] Taps taps(std::int64_t output) const& noexcept;
-  Taps taps(std::int64_t output) const&& = delete;  // the weights would be gone
-
- private:
-  std::int64_t width_ = 0;  // most weights of one output
-  std::vector<std::int64_t> first_, count_;
-  std::vector<float> weights_;
-};
-
-/// Turns stored images into model input. One object per thread: it owns its scratch memory and
+/// Turns stored images into model input; a resize is bilinear, antialiased when smaller. One object per thread: it owns its scratch memory and
 /// allocates nothing per image.
 class VITRINE_ENGINE_EXPORT ImageTransform {
  public:
@@ -68,18 +51,14 @@ class VITRINE_ENGINE_EXPORT ImageTransform {
   void apply(std::span<const std::uint8_t> image, const Placement& placement, std::span<float> out);
 
  private:
-  void resize(std::span<const std::uint8_t> image);
-  template <class Pixel, class Normalise>
-  void place(const Pixel* plane, const Placement& placement, float* out,
-             const Normalise& normalise) const;
+  void place(const std::uint8_t* plane, const Placement& placement,
+             const std::array<float, 256>& table, float* out) const;
 
   std::int64_t channels_, storedHeight_, storedWidth_, height_, width_;
   std::vector<double> mean_, deviation_;
   std::vector<std::array<float, 256>> table_;  // per channel: byte -> normalised value
-  bool isResizing_;
-  ResizeAxis rows_, columns_;
-  std::vector<float> narrowed_,
-      resized_;  // [stored height, width], [channels, height, width], values 0..255
+  std::optional<Resampler> resampler_;  // where the wanted size is not the stored one
+  std::vector<std::uint8_t> resized_;   // [channels, height, width]
 };
 
 }  // namespace vitrine

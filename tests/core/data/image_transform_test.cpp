@@ -80,52 +80,7 @@ TEST(ImageTransform, RefusesNormalisationThatDoesNotFit) {
   EXPECT_THROW(ImageTransform(info(1, 4, 4), 0, 0, {}, std::vector<double>{0.0}), ConfigError);
 }
 
-TEST(Resize, HalvingARowWeighsFourPixelsOneThreeThreeOne) {
-  // Output 1 of 4 from 8: centre 3, triangle of radius 2 over pixels 1..4.
-  const ResizeAxis axis(8, 4);
-  const auto taps = axis.taps(1);
-  EXPECT_EQ(taps.first, 1);
-  ASSERT_EQ(taps.weights.size(), 4u);
-  const float expected[] = {0.125f, 0.375f, 0.375f, 0.125f};
-  for (std::size_t k = 0; k < 4; ++k) EXPECT_FLOAT_EQ(taps.weights[k], expected[k]);
-  // Output 0: pixel -1 is missing and its weight is shared out.
-  const auto edge = axis.taps(0);
-  EXPECT_EQ(edge.first, 0);
-  ASSERT_EQ(edge.weights.size(), 3u);
-  EXPECT_FLOAT_EQ(edge.weights[0], 3.0f / 7);
-  EXPECT_FLOAT_EQ(edge.weights[2], 1.0f / 7);
-}
-
-TEST(Resize, DoublingARowMixesNeighboursThreeToOne) {
-  const ResizeAxis axis(4, 8);
-  EXPECT_EQ(axis.taps(0).first, 0);
-  EXPECT_FLOAT_EQ(axis.taps(0).weights[0], 1.0f);
-  EXPECT_FLOAT_EQ(axis.taps(3).weights[0], 0.75f);
-  EXPECT_FLOAT_EQ(axis.taps(3).weights[1], 0.25f);
-}
-
-TEST(Resize, KeepsConstantsAndStraightLinesAwayFromTheEdges) {
-  for (const auto& [from, to] : {std::pair<int, int>{28, 13}, {28, 28}, {28, 60}, {5, 1}, {1, 4}}) {
-    const ResizeAxis axis(from, to);
-    const double scale = static_cast<double>(from) / to;
-    for (int i = 0; i < to; ++i) {
-      const auto taps = axis.taps(i);
-      double sum = 0, position = 0;
-      for (std::size_t k = 0; k < taps.weights.size(); ++k) {
-        sum += taps.weights[k];
-        position +=
-            taps.weights[k] * (static_cast<double>(taps.first) + static_cast<double>(k) + 0.5);
-      }
-      EXPECT_NEAR(sum, 1, 1e-6);
-      const double center = (i + 0.5) * scale, radius = std::max(scale, 1.0);
-      if (center - radius > 0 && center + radius < from && scale == std::round(scale)) {
-        EXPECT_NEAR(position, center, 1e-5) << from << " to " << to << " at " << i;
-      }
-    }
-  }
-}
-
-TEST(Resize, AgreesWithTorchInBothDirections) {
+TEST(ImageTransform, ResizesToWithinAGreyLevelOfTorchInBothDirections) {
   const auto image = pattern(2 * 28 * 19);
   const at::Tensor input =
       at::tensor(at::ArrayRef<std::uint8_t>(image), at::kByte).to(at::kFloat).view({1, 2, 28, 19});
@@ -135,8 +90,9 @@ TEST(Resize, AgreesWithTorchInBothDirections) {
     const auto out = run(transform, image);
     const at::Tensor expected = at::_upsample_bilinear2d_aa(input, {height, width}, false) / 255;
     const at::Tensor actual = at::tensor(at::ArrayRef<float>(out)).view_as(expected);
-    // Values up to 1, sums of up to 30 float32 products: a few ulp.
-    EXPECT_LT((actual - expected).abs().max().item<float>(), 2e-6f) << height << " x " << width;
+    // Torch keeps fractions; here each of the two passes rounds to a byte.
+    EXPECT_LT((actual - expected).abs().max().item<float>(), 1.01f / 255)
+        << height << " x " << width;
   }
 }
 
