@@ -29,40 +29,66 @@ Schema makeTrainSchema() {
           .withUnit("images"),
       tableField(
           "optimizer",
-          {choiceField("name", "adamw", {"adamw", "sgd"},
-                       "update rule; decay is decoupled in both"),
+          {choiceField("name", "adamw", {"adamw", "sgd", "lamb", "lars"}, "update rule")
+               .withChoiceDocs({"Adam, decay decoupled", "momentum, decay decoupled",
+                                "Adam, each parameter's update scaled by its norm",
+                                "momentum, each parameter's update scaled by its norm"}),
            realField("learning_rate", 1e-3, "peak learning rate").moreThan(0),
-           realField("weight_decay", 0.05,
-                     "decoupled decay of matrices and kernels, times the learning rate")
+           realField("weight_decay", 0.05, "decay of matrices and kernels, times the learning rate")
                .atLeast(0),
-           realField("beta1", 0.9, "AdamW: decay of the first moment").atLeast(0).lessThan(1),
-           realField("beta2", 0.999, "AdamW: decay of the second moment").atLeast(0).lessThan(1),
-           realField("eps", 1e-8, "AdamW: added to the root of the second moment").moreThan(0),
-           realField("momentum", 0.9, "SGD: momentum").atLeast(0).lessThan(1),
-           flagField("nesterov", false, "SGD: Nesterov momentum")},
+           realField("beta1", 0.9, "AdamW, LAMB: decay of the first moment").atLeast(0).lessThan(1),
+           realField("beta2", 0.999, "AdamW, LAMB: decay of the second moment")
+               .atLeast(0)
+               .lessThan(1),
+           realField("eps", 1e-8, "AdamW, LAMB: added to the root of the second moment")
+               .moreThan(0),
+           realField("momentum", 0.9, "SGD, LARS: momentum").atLeast(0).lessThan(1),
+           flagField("nesterov", false, "SGD: Nesterov momentum"),
+           flagField("bias_correction", true, "LAMB: divides the moments by 1 - beta^step"),
+           flagField("always_adapt", false,
+                     "LAMB: parameters without decay are scaled by their norm, too"),
+           flagField("trust_clip", false, "LAMB: an update is never scaled up"),
+           flagField("decoupled_decay", false,
+                     "LAMB: decay shrinks the weight before the update is scaled"),
+           realField("trust_coefficient", 0.001, "LARS: ratio of update to weight").moreThan(0)},
           "how parameters are updated"),
-      tableField("schedule",
-                 {choiceField("name", "cosine", {"constant", "linear", "cosine"},
-                              "learning rate after the warm-up, per step"),
-                  integerField("warmup_steps", nullptr,
-                               "steps of linear warm-up; wins over `warmup_epochs`")
-                      .atLeast(0)
-                      .withUnit("steps")
-                      .orNone(),
-                  realField("warmup_epochs", 0.0, "epochs of linear warm-up")
-                      .atLeast(0)
-                      .withUnit("epochs"),
-                  choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive"},
-                              "zero_based: base * step / W (ViT code); inclusive: base * step / (W "
-                              "- 1) (iLLaMA code)"),
-                  realField("minimum", 0.0, "learning rate at the end").atLeast(0)},
-                 "how the learning rate moves"),
+      tableField(
+          "schedule",
+          {choiceField("name", "cosine", {"constant", "linear", "cosine", "poly", "step"},
+                       "learning rate after the warm-up, per step"),
+           integerField("warmup_steps", nullptr,
+                        "steps of linear warm-up; wins over `warmup_epochs`")
+               .atLeast(0)
+               .withUnit("steps")
+               .orNone(),
+           realField("warmup_epochs", 0.0, "epochs of linear warm-up")
+               .atLeast(0)
+               .withUnit("epochs"),
+           choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive", "independent"},
+                       "how the rate rises in W warm-up steps")
+               .withChoiceDocs({"the decayed rate times step / W",
+                                "base * step / (W - 1): steps W - 1 and W have the base",
+                                "base * step / W, whatever the decay says"}),
+           realField("warmup_start", 0.0, "share of the base rate at the first step").range(0, 1),
+           realField("minimum", 0.0, "learning rate at the end").atLeast(0),
+           realField("power", 0.9, "poly: (1 - progress)^power").moreThan(0),
+           listField("milestones", FieldType::Integer, Json::array(),
+                     "step: steps at which the rate is multiplied by `gamma`")
+               .atLeast(1)
+               .withUnit("steps"),
+           realField("gamma", 0.1, "step: factor at each milestone").moreThan(0),
+           flagField("spans_warmup", false, "the decay begins at step 0, not after warm-up"),
+           flagField("ends_at_last_step", false,
+                     "the last step has the minimum; otherwise the step after it would")},
+          "how the learning rate moves"),
       realField("clip_norm", nullptr, "largest global gradient norm").moreThan(0).orNone(),
       tableField(
           "ema",
           {realField("decay", nullptr, "decay per step of the averaged weights; none: no average")
                .range(0, 1)
-               .orNone()},
+               .orNone(),
+           flagField("warmup", false,
+                     "early steps average less: decay is at most (1 + n) / (10 + n) at update n")},
           "exponential moving average of the weights"),
       choiceField("precision", "fp32", {"fp32", "bf16"},
                   "bf16: matrix products in bfloat16, parameters and sums in float32"),

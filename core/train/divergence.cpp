@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/train/train_config.h"
 
 namespace vitrine {
 
@@ -24,9 +25,9 @@ double asRead(double limit) { return static_cast<double>(static_cast<float>(limi
 
 }  // namespace
 
-DivergenceOptions divergenceFrom(const Config& train) {
+DivergenceOptions divergenceFrom(const Config& stored) {
+  const Config train = withTrainDefaults(stored);
   DivergenceOptions options;
-  if (!train.has("divergence.policy")) return options;
   const std::string policy = train.text("divergence.policy");
   if (policy == "rollback") options.policy = DivergenceOptions::Policy::Rollback;
   if (policy == "skip") options.policy = DivergenceOptions::Policy::Skip;

@@ -6,24 +6,35 @@
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_sub.h>
 
+#include <algorithm>
+
 namespace vitrine {
 
-Ema::Ema(std::vector<at::Tensor> parameters, double decay)
-    : parameters_(std::move(parameters)), decay_(decay) {
+Ema::Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp)
+    : parameters_(std::move(parameters)), decay_(decay), warmUp_(warmUp) {
   const at::NoGradGuard noGrad;
   for (const at::Tensor& parameter : parameters_) average_.push_back(parameter.detach().clone());
 }
 
-void Ema::update(const at::Tensor& skip) {
+void Ema::update(const at::Tensor& skip, const at::Tensor& updates) {
   const at::NoGradGuard noGrad;
   if (parameters_.empty()) return;
+  const bool isWarming = warmUp_ == WarmUp::ByUpdates;
   if (skip.is_cpu()) {
-    if (*skip.const_data_ptr<float>() == 0) at::_foreach_lerp_(average_, parameters_, 1 - decay_);
+    if (*skip.const_data_ptr<float>() != 0) return;
+    const double n = *updates.const_data_ptr<float>();
+    const double decay = isWarming ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
+    at::_foreach_lerp_(average_, parameters_, 1 - decay);
     return;
   }
-  // On a GPU the host does not know `skip`: it becomes a factor of the move.
+  // On a GPU the host knows neither `skip` nor `updates`: they become a factor of the move.
+  at::Tensor share = skip.sub(1).mul_(decay_ - 1);  // (1 - skip) (1 - decay)
+  if (isWarming) {
+    // 1 - (1 + n) / (10 + n) = 9 / (10 + n)
+    share = updates.add(10).reciprocal_().mul_(9).clamp_min_(1 - decay_).mul_(skip.neg().add_(1));
+  }
   const std::vector<at::Tensor> move = at::_foreach_sub(parameters_, average_);
-  at::_foreach_mul_(move, skip.sub(1).mul_(decay_ - 1));  // (1 - skip) (1 - decay)
+  at::_foreach_mul_(move, share);
   at::_foreach_add_(average_, move);
 }
 

@@ -9,19 +9,23 @@
 
 namespace vitrine {
 
-/// e = decay * e + (1 - decay) * p after every step, beginning with e = p.
+/// e = decay * e + (1 - decay) * p after every step, beginning with e = p. With warm-up the decay
+/// of update n, counted from 1, is at most (1 + n) / (10 + n).
 class VITRINE_ENGINE_EXPORT Ema {
  public:
   /// \param parameters  what is averaged; kept, and copied as the first average
-  Ema(std::vector<at::Tensor> parameters, double decay);
-  /// \param skip  0-d float32: 1 leaves the average as it is
-  void update(const at::Tensor& skip);
+  enum class WarmUp { None, ByUpdates };
+  Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp = WarmUp::None);
+  /// \param skip     0-d float32: 1 leaves the average as it is
+  /// \param updates  0-d float32: updates of the parameters so far, including this one
+  void update(const at::Tensor& skip, const at::Tensor& updates);
   [[nodiscard]] const std::vector<at::Tensor>& average() const noexcept { return average_; }
   [[nodiscard]] const std::vector<at::Tensor>& parameters() const noexcept { return parameters_; }
 
  private:
   std::vector<at::Tensor> parameters_, average_;
   double decay_;
+  WarmUp warmUp_;
 };
 
 /// While it lives the parameters hold the average; no copy is made.

@@ -10,6 +10,12 @@ namespace vitrine {
 
 namespace {
 
+/// Tensors of a parameter's size that the optimizer keeps for it.
+double momentsOf(const Config& train) {
+  const std::string rule = train.text("optimizer.name");
+  return rule == "adamw" || rule == "lamb" ? 2 : 1;
+}
+
 constexpr double kFloatBytes = 4;
 
 // Measured as VmHWM above the resident size at the start, on two cores, for encoders of 18 thousand
@@ -84,7 +90,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   const auto batch = static_cast<double>(train.integer("batch_size"));
   const auto evaluationBatch = static_cast<double>(train.integer("evaluation_batch_size"));
   const bool isHalf = train.text("precision") == "bf16";
-  const double moments = train.text("optimizer.name") == "adamw" ? 2 : 1;
+  const double moments = momentsOf(train);
 
   const double weights = kFloatBytes * input.parameters;
   const double trained =
@@ -142,7 +148,7 @@ double mostCheckpoints(const Config& train, double stepsPerEpoch) {
 double estimateDisk(const MemoryInput& input) {
   const Config& train = input.train;
   const double trained = input.trainedParameters < 0 ? input.parameters : input.trainedParameters;
-  const double moments = train.text("optimizer.name") == "adamw" ? 2 : 1;
+  const double moments = momentsOf(train);
   const double weights = input.parameters * (train.has("ema.decay") ? 2 : 1);
   return kFloatBytes * (weights + moments * trained) * mostCheckpoints(train, input.stepsPerEpoch);
 }

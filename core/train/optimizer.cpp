@@ -18,6 +18,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/train/train_config.h"
 
 namespace vitrine {
 
@@ -80,16 +81,25 @@ at::Tensor globalNorm(const std::vector<at::Tensor>& tensors) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(tensors, 2))).to(at::kFloat);
 }
 
-OptimizerOptions optimizerFrom(const Config& train) {
+OptimizerOptions optimizerFrom(const Config& stored) {
+  const Config train = withTrainDefaults(stored);
   OptimizerOptions options;
-  options.rule = train.text("optimizer.name") == "sgd" ? OptimizerOptions::Rule::Sgd
-                                                       : OptimizerOptions::Rule::AdamW;
+  const std::string name = train.text("optimizer.name");
+  options.rule = name == "sgd"    ? OptimizerOptions::Rule::Sgd
+                 : name == "lamb" ? OptimizerOptions::Rule::Lamb
+                 : name == "lars" ? OptimizerOptions::Rule::Lars
+                                  : OptimizerOptions::Rule::AdamW;
   options.weightDecay = train.real("optimizer.weight_decay");
   options.beta1 = train.real("optimizer.beta1");
   options.beta2 = train.real("optimizer.beta2");
   options.eps = train.real("optimizer.eps");
   options.momentum = train.real("optimizer.momentum");
   options.nesterov = train.flag("optimizer.nesterov");
+  options.correctsBias = train.flag("optimizer.bias_correction");
+  options.alwaysAdapts = train.flag("optimizer.always_adapt");
+  options.clipsRatio = train.flag("optimizer.trust_clip");
+  options.decouplesDecay = train.flag("optimizer.decoupled_decay");
+  options.trustCoefficient = train.real("optimizer.trust_coefficient");
   return options;
 }
 
@@ -111,7 +121,7 @@ Optimizer::Optimizer(const OptimizerOptions& options, std::vector<ParameterGroup
                           "' is in two optimizer groups; it belongs in one");
       }
       group.first.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve));
-      if (options.rule == OptimizerOptions::Rule::AdamW) {
+      if (hasSecondMoment()) {
         group.second.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve));
       }
       all_.push_back(parameter);
@@ -172,6 +182,11 @@ void Optimizer::step(double learningRate, const at::Tensor& skip, const at::Tens
 }
 
 void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& divisor) {
+  if (options_.rule == OptimizerOptions::Rule::Lamb ||
+      options_.rule == OptimizerOptions::Rule::Lars) {
+    updateByTrustRatio(group, skip, divisor);
+    return;
+  }
   const std::optional<at::Tensor> scale =
       divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt;
   if (options_.rule == OptimizerOptions::Rule::AdamW) {
@@ -195,6 +210,24 @@ void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& d
                   /*is_first_step=*/false, scale, skip);
 }
 
+void Optimizer::updateByTrustRatio(Group& group, const at::Tensor& skip,
+                                   const at::Tensor& divisor) {
+  const LambOptions lamb{options_.beta1,         options_.beta2,        options_.eps,
+                         options_.correctsBias,  options_.alwaysAdapts, options_.clipsRatio,
+                         options_.decouplesDecay};
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    const at::Tensor& gradient = group.gradients[i];
+    const TrustRatioStep step{group.parameters[i].detach(),
+                              divisor.defined() ? gradient.div(divisor) : gradient,
+                              group.learningRate, skip, group.weightDecay};
+    if (options_.rule == OptimizerOptions::Rule::Lamb) {
+      lambStep(step, lamb, group.first[i], group.second[i], updates_);
+    } else {
+      larsStep(step, options_.momentum, options_.trustCoefficient, group.first[i]);
+    }
+  }
+}
+
 void Optimizer::clearGradients() {
   for (at::Tensor& parameter : all_) parameter.mutable_grad().reset();
   for (Group& group : groups_)
@@ -203,7 +236,7 @@ void Optimizer::clearGradients() {
 
 std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {
   std::vector<std::pair<std::string, at::Tensor>> state;
-  const bool isAdam = options_.rule == OptimizerOptions::Rule::AdamW;
+  const bool isAdam = hasSecondMoment();
   for (const Group& group : groups_) {
     for (std::size_t i = 0; i < group.names.size(); ++i) {
       state.emplace_back(group.names[i] + (isAdam ? "/exp_avg" : "/momentum"), group.first[i]);

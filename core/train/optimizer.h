@@ -1,4 +1,5 @@
-// AdamW and SGD over groups of parameters, without a loop over parameters of our own on the way.
+// AdamW, SGD, LAMB and LARS over groups of parameters; the first two without a loop over parameters
+// of our own.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,16 +12,21 @@
 
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
+#include "core/train/trust_ratio.h"
 
 namespace vitrine {
 
 struct OptimizerOptions {
-  enum class Rule { AdamW, Sgd };
+  enum class Rule { AdamW, Sgd, Lamb, Lars };
   Rule rule = Rule::AdamW;
-  double weightDecay = 0;  ///< decoupled: p -= learning rate * decay * p, for both rules
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< AdamW
-  double momentum = 0.9;                          ///< SGD
+  /// AdamW and SGD decouple it: p -= learning rate * decay * p. LAMB and LARS add it to the update.
+  double weightDecay = 0;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< AdamW, LAMB
+  double momentum = 0.9;                          ///< SGD, LARS
   bool nesterov = false;                          ///< SGD
+  bool correctsBias = true, alwaysAdapts = false, clipsRatio = false,
+       decouplesDecay = false;      ///< LAMB, see LambOptions
+  double trustCoefficient = 0.001;  ///< LARS
 };
 
 /// Reads `optimizer` of a table of trainSchema().
@@ -64,6 +70,11 @@ class VITRINE_ENGINE_EXPORT Optimizer {
     at::Tensor learningRate;  ///< 0-d float32
   };
   void update(Group& group, const at::Tensor& skip, const at::Tensor& divisor);
+  void updateByTrustRatio(Group& group, const at::Tensor& skip, const at::Tensor& divisor);
+  [[nodiscard]] bool hasSecondMoment() const noexcept {
+    return options_.rule == OptimizerOptions::Rule::AdamW ||
+           options_.rule == OptimizerOptions::Rule::Lamb;
+  }
 
   OptimizerOptions options_;
   std::vector<Group> groups_;

@@ -28,7 +28,9 @@ TrainStep::TrainStep(Model& model, TaskSession& session, const StepOptions& opti
       spikes_(at::zeros({}, skip_.options())),
       spikeLimits_(at::zeros({2}, skip_.options())) {
   if (options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(model, session);
-  if (options_.emaDecay) ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay);
+  if (options_.emaDecay) {
+    ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay, options_.emaWarmUp);
+  }
 }
 
 TrainStep::~TrainStep() = default;
@@ -120,7 +122,7 @@ at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate,
   // torch's rule: gradients * min(1, clip / (norm + 1e-6))
   if (options_.clipNorm) divisor = norm.add(1e-6).div_(*options_.clipNorm).clamp_min_(1);
   optimizer_.step(learningRate, skip_, divisor);
-  if (ema_) ema_->update(skip_);
+  if (ema_) ema_->update(skip_, optimizer_.updates());
   optimizer_.clearGradients();
   readings[1] = norm;
   readings[2] = skip_;

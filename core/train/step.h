@@ -27,6 +27,7 @@ struct StepOptions {
   Precision precision = Precision::Float32;
   std::optional<double> clipNorm;  ///< largest global gradient norm
   std::optional<double> emaDecay;
+  Ema::WarmUp emaWarmUp = Ema::WarmUp::None;
   OptimizerOptions optimizer;
   OnBadStep onBadStep = OnBadStep::Latch;
   std::int64_t spikeSteps = 1;  ///< in a row, until a spike is bad

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
 
 namespace vitrine {
@@ -28,6 +29,7 @@ StepOptions stepOptions(const Config& train, Precision precision,
   return {precision,
           train.maybeReal("clip_norm"),
           train.maybeReal("ema.decay"),
+          withTrainDefaults(train).flag("ema.warmup") ? Ema::WarmUp::ByUpdates : Ema::WarmUp::None,
           optimizerFrom(train),
           isSkipping ? OnBadStep::Skip : OnBadStep::Latch,
           divergence.spikeSteps};

@@ -173,7 +173,8 @@ TEST(Sgd, LooksAheadWhenNesterov) {
 }
 
 TEST(Optimizer, ChangesNothingWhenToldToSkip) {
-  for (const auto rule : {OptimizerOptions::Rule::AdamW, OptimizerOptions::Rule::Sgd}) {
+  for (const auto rule : {OptimizerOptions::Rule::AdamW, OptimizerOptions::Rule::Sgd,
+                          OptimizerOptions::Rule::Lamb, OptimizerOptions::Rule::Lars}) {
     const at::Tensor weight = at::ones({3}).set_requires_grad(true);
     Optimizer optimizer({rule, 0.1}, {{"all", {"w"}, {weight}, 1, 1}});
     weight.mutable_grad() = at::full({3}, std::nan(""));
@@ -253,7 +254,7 @@ TEST(Ema, FollowsTimmFromTheFirstStep) {
       for (std::size_t i = 0; i < names.size(); ++i) {
         parameters[i].copy_(all.at("input/param_" + std::to_string(step) + "/" + names[i]));
       }
-      ema.update(at::zeros({}));
+      ema.update(at::zeros({}), at::ones({}));
       for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& wanted =
             all.at("output/decay_" + decay + "/after_" + std::to_string(step) + "/" + names[i]);
@@ -263,12 +264,25 @@ TEST(Ema, FollowsTimmFromTheFirstStep) {
   }
 }
 
+TEST(Ema, AveragesLessInTheFirstUpdatesWhenItWarmsUp) {
+  const at::Tensor weight = at::zeros({1}).set_requires_grad(true);
+  Ema ema({weight}, 0.9, Ema::WarmUp::ByUpdates);
+  double expected = 0;
+  for (int update = 1; update <= 200; ++update) {
+    weight.detach().fill_(update);
+    ema.update(at::zeros({}), at::full({}, static_cast<double>(update)));
+    const double decay = std::min(0.9, (1.0 + update) / (10.0 + update));
+    expected = decay * expected + (1 - decay) * update;
+    ASSERT_NEAR(ema.average()[0].item<double>(), expected, 1e-4 * expected) << update;
+  }
+}
+
 TEST(Ema, StandsInForTheWeightsAndLeavesThemAsTheyWere) {
   const at::Tensor weight = at::zeros({4}).set_requires_grad(true);
   Ema ema({weight}, 0.5);
   const float* const storage = weight.const_data_ptr<float>();
   weight.detach().fill_(1);
-  ema.update(at::zeros({}));
+  ema.update(at::zeros({}), at::ones({}));
   {
     const WithAverage average(ema);
     EXPECT_FLOAT_EQ(weight.detach()[0].item<float>(), 0.5F);

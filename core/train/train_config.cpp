@@ -1,0 +1,13 @@
+#include "core/train/train_config.h"
+
+#include "core/config/catalog.h"
+
+namespace vitrine {
+
+Config withTrainDefaults(const Config& train) {
+  Json values = trainSchema().defaults();
+  values.merge_patch(train.json());  // removes what is null, which reads as null
+  return Config(std::move(values));
+}
+
+}  // namespace vitrine
