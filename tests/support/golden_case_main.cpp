@@ -1,0 +1,151 @@
+// golden_case FOLDER...: runs reference cases it may never have seen and prints every tensor
+// compared.
+//
+// A folder is one case (case.json, io.safetensors, and where there are any weights.safetensors and
+// grads.safetensors) or holds such folders. Exit status: 0 every mapped tensor agrees, 1 one does
+// not, 2 bad usage, 3 nothing could be compared.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/base/error.h"
+#include "plugins/illama/illama.h"
+#include "plugins/vit/vit.h"
+#include "tests/support/golden_models.h"
+#include "tests/support/golden_rules.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace vitrine::testing;
+using vitrine::Json;
+
+/// The architectures that cases name. DeiT's plain models are ViTs.
+const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
+  static const vitrine::vit::VitArchitecture vit;
+  static const vitrine::illama::IllamaArchitecture illama;
+  const std::string name = golden.json.value("architecture", "");
+  if (name == "vit" || name == "deit") return &vit;
+  if (name == "illama") return &illama;
+  return nullptr;
+}
+
+/// The soft mask's factor at every step of the schedules a case names, and its mean over each
+/// epoch.
+Tensors maskSchedules(const Json& cases) {
+  using vitrine::illama::MaskSchedule;
+  Tensors pass;
+  for (const Json& given : cases) {
+    const std::int64_t perEpoch = given.at("niter_per_ep"), epochs = given.at("epochs");
+    const std::int64_t cutoff = given.at("cutoff_epoch").get<std::int64_t>() * perEpoch;
+    const double start = given.at("soft_mask_rate");
+    const bool isLinear = given.at("schedule") == "linear", moves = given.at("mode") == "soft";
+    std::vector<double> alphas;
+    for (std::int64_t step = 0; step < epochs * perEpoch; ++step) {
+      alphas.push_back(
+          moves ? vitrine::illama::maskAlphaAt(
+                      isLinear ? MaskSchedule::Linear : MaskSchedule::Constant, start, cutoff, step)
+                : start);
+    }
+    const std::string name = given.at("name");
+    pass["output/alpha_" + name] = at::tensor(alphas, at::kDouble);
+    pass["output/epoch_mean_" + name] =
+        pass["output/alpha_" + name].view({epochs, perEpoch}).mean(1);
+  }
+  return pass;
+}
+
+std::vector<Tensors> run(const GoldenCase& golden) {
+  const vitrine::Architecture* architecture = architectureOf(golden);
+  if (golden.io.contains("output/alpha_" +
+                         golden.json.value("/parameters/cases/0/name"_json_pointer, "")))
+    return {maskSchedules(golden.settings().at("cases"))};
+  if (architecture == nullptr || !fs::exists(golden.weights())) return runRuleCase(golden);
+  try {
+    return runModelCase(golden, *architecture);
+  } catch (const vitrine::ConfigError& error) {
+    throw Unmapped(error.what());  // names or shapes of weights that are another model's
+  }
+}
+
+struct Counts {
+  int cases = 0, compared = 0, missed = 0, unmapped = 0;
+};
+
+void runCase(const fs::path& folder, bool isQuiet, Counts& counts) {
+  ++counts.cases;
+  const GoldenCase golden = readGoldenCase(folder);
+  std::vector<Tensors> passes;
+  try {
+    passes = run(golden);
+  } catch (const Unmapped& reason) {
+    std::printf("unmapped  %s: %s\n", golden.name().c_str(), reason.what());
+  } catch (const Json::exception& reason) {
+    std::printf("unmapped  %s: case.json describes another kind of model: %s\n",
+                golden.name().c_str(), reason.what());
+  }
+  for (const Compared& line : compareCase(golden, passes)) {
+    if (!line.isMapped) {
+      ++counts.unmapped;
+      if (!isQuiet && !passes.empty())
+        std::printf("unmapped  %s %s\n", golden.name().c_str(), line.tensor.c_str());
+      continue;
+    }
+    ++counts.compared;
+    counts.missed += line.isMiss();
+    if (line.isMiss() || !isQuiet) {
+      std::printf("%-8s  %s %s: error %.3g, allowed %.3g%s%s\n", line.isMiss() ? "MISS" : "ok",
+                  golden.name().c_str(), line.tensor.c_str(), line.error, line.allowed,
+                  line.problem.empty() ? "" : ", ", line.problem.c_str());
+    }
+  }
+}
+
+std::vector<fs::path> casesBelow(const fs::path& folder) {
+  if (fs::exists(folder / "case.json")) return {folder};
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "case.json") cases.push_back(entry.path().parent_path());
+  }
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  bool isQuiet = false;
+  Counts counts;
+  try {
+    std::vector<fs::path> cases;
+    for (int i = 1; i < count; ++i) {
+      if (std::strcmp(words[i], "--quiet") == 0) {
+        isQuiet = true;
+        continue;
+      }
+      if (!fs::is_directory(words[i])) {
+        std::fprintf(stderr, "golden_case: %s is not a folder; give folders of cases\n", words[i]);
+        return 2;
+      }
+      const std::vector<fs::path> found = casesBelow(words[i]);
+      cases.insert(cases.end(), found.begin(), found.end());
+    }
+    if (cases.empty()) {
+      std::fprintf(
+          stderr,
+          "usage: golden_case [--quiet] FOLDER...   (folders with a case.json, or above such)\n");
+      return 2;
+    }
+    for (const fs::path& folder : cases) runCase(folder, isQuiet, counts);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "golden_case: %s\n", error.what());
+    return 1;
+  }
+  std::printf("%d cases: %d tensors compared, %d missed, %d unmapped\n", counts.cases,
+              counts.compared, counts.missed, counts.unmapped);
+  if (counts.missed > 0) return 1;
+  return counts.compared > 0 ? 0 : 3;
+}

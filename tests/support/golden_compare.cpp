@@ -1,0 +1,131 @@
+#include "tests/support/golden_compare.h"
+
+#include <ATen/ATen.h>
+
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/model/weights.h"
+
+namespace vitrine::testing {
+
+namespace {
+
+bool isGradient(const GoldenCase& golden, const std::string& tensor) {
+  return tensor.starts_with("grad") || golden.gradients.contains(tensor);
+}
+
+}  // namespace
+
+std::string GoldenCase::name() const {
+  return folder.parent_path().filename().string() + "/" + folder.filename().string();
+}
+
+double GoldenCase::tolerance(const std::string& kind) const {
+  return json.at("tolerance").at(kind).get<double>();
+}
+
+const Json& GoldenCase::settings() const {
+  return json.contains("parameters") ? json.at("parameters") : json.at("model");
+}
+
+GoldenCase readGoldenCase(const std::filesystem::path& folder) {
+  GoldenCase golden;
+  golden.folder = std::filesystem::absolute(folder).lexically_normal();
+  if (!golden.folder.has_filename()) golden.folder = golden.folder.parent_path();
+  const std::filesystem::path file = golden.folder / "case.json";
+  std::ifstream stream(file);
+  if (!stream)
+    throw FileError(file.string() + " cannot be read; a case has case.json and io.safetensors");
+  golden.json = Json::parse(stream);
+  golden.io = readTensors(golden.folder / "io.safetensors");
+  if (std::filesystem::exists(golden.folder / "grads.safetensors")) {
+    golden.gradients = readTensors(golden.folder / "grads.safetensors");
+  }
+  return golden;
+}
+
+Allowance allowanceOf(const GoldenCase& golden, const std::string& tensor) {
+  const Json& stated = golden.json.at("tolerance");
+  const bool isGrad = isGradient(golden, tensor);
+  Allowance allowance;
+  if (stated.value("exact", false)) return allowance;
+  if (const auto own = stated.find(tensor); own != stated.end() && own->is_number()) {
+    allowance.relativeToMost = own->get<double>();
+    return allowance;
+  }
+  if (stated.contains("output_grey_levels_allowed")) {
+    allowance.absolute = stated.at("output_grey_levels_allowed");
+  } else if (stated.contains("output_grey_levels")) {
+    allowance.absolute = stated.at("output_grey_levels");
+  } else if (stated.contains("output_relative") && !isGrad) {
+    allowance.relative = stated.at("output_relative");
+  } else if (stated.contains("atol") || stated.contains("rtol")) {
+    allowance.absolute = stated.value("atol", 0.0);
+    allowance.relative = stated.value("rtol", 0.0);
+  } else if (const auto single = stated.find("float32"); single != stated.end()) {
+    allowance.relativeToMost = single->at(isGrad ? "gradient" : "forward");
+  } else {
+    // A case without a figure for its gradients means the one of its outputs.
+    allowance.relativeToMost =
+        stated.at(isGrad && stated.contains("grad") ? "grad" : "output").get<double>();
+  }
+  return allowance;
+}
+
+Compared compareTensors(const std::string& name, const at::Tensor& actual,
+                        const at::Tensor& expected, const Allowance& allowance) {
+  Compared result;
+  result.tensor = name;
+  if (!actual.defined()) {
+    result.problem = "there is no tensor";
+    return result;
+  }
+  if (actual.numel() != expected.numel()) {
+    result.problem =
+        "shape " + c10::str(actual.sizes()) + " instead of " + c10::str(expected.sizes());
+    return result;
+  }
+  const at::Tensor wanted = expected.to(at::kDouble).flatten();
+  if (wanted.numel() == 0) return result;
+  const at::Tensor difference =
+      (actual.detach().to(at::kCPU, at::kDouble).flatten() - wanted).abs();
+  // Equal infinities and NaN in the same places are equal.
+  const at::Tensor ours = actual.detach().to(at::kCPU, at::kDouble).flatten();
+  const at::Tensor same = ours.eq(wanted).logical_or(ours.isnan().logical_and(wanted.isnan()));
+  const at::Tensor error = difference.masked_fill(same, 0);
+  const double most = std::max(
+      allowance.floor, wanted.masked_select(wanted.isfinite()).numel() > 0
+                           ? wanted.masked_select(wanted.isfinite()).abs().max().item<double>()
+                           : 0);
+  const at::Tensor allowed = wanted.abs()
+                                 .mul(allowance.relative)
+                                 .add(allowance.absolute + allowance.relativeToMost * most);
+  const at::Tensor excess = at::nan_to_num(error - allowed, /*nan=*/1e300, /*posinf=*/1e300);
+  const auto worst = excess.argmax().item<std::int64_t>();
+  result.error = error[worst].item<double>();
+  result.allowed = allowed[worst].item<double>();
+  if (!std::isfinite(result.error)) result.problem = "not finite where the reference is";
+  return result;
+}
+
+std::vector<Compared> compareCase(const GoldenCase& golden, const std::vector<Tensors>& passes) {
+  std::vector<Compared> results;
+  const auto compareAll = [&](const std::string& name, const at::Tensor& expected) {
+    bool isFound = false;
+    for (const Tensors& pass : passes) {
+      const auto ours = pass.find(name);
+      if (ours == pass.end()) continue;
+      isFound = true;
+      results.push_back(compareTensors(name, ours->second, expected, allowanceOf(golden, name)));
+    }
+    if (!isFound) results.push_back({name, 0, 0, "", false});
+  };
+  for (const auto& [name, expected] : golden.io) {
+    if (!name.starts_with("input/")) compareAll(name, expected);
+  }
+  for (const auto& [name, expected] : golden.gradients) compareAll(name, expected);
+  return results;
+}
+
+}  // namespace vitrine::testing

@@ -1,0 +1,381 @@
+#include "tests/support/golden_rules.h"
+
+#include <ATen/ATen.h>
+
+#include <set>
+
+#include "core/data/resample.h"
+#include "core/eval/accuracy.h"
+#include "core/eval/calibration.h"
+#include "core/nn/losses.h"
+#include "core/train/ema.h"
+#include "core/train/optimizer.h"
+#include "core/train/schedule.h"
+
+namespace vitrine::testing {
+
+namespace {
+
+at::Tensor resampled(ResampleFilter filter, const at::Tensor& image, const ResampleBox& box,
+                     std::int64_t height, std::int64_t width) {
+  const at::Tensor from = image.contiguous();
+  at::Tensor out = at::empty({image.size(0), height, width}, at::kByte);
+  Resampler resampler(filter, image.size(1), image.size(2), box, height, width);
+  resampler.apply(image.size(0),
+                  {from.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(from.numel())},
+                  {out.mutable_data_ptr<std::uint8_t>(), static_cast<std::size_t>(out.numel())});
+  return out;
+}
+
+ResampleBox whole(const at::Tensor& image) {
+  return {0, 0, static_cast<double>(image.size(1)), static_cast<double>(image.size(2))};
+}
+
+Tensors resizing(const GoldenCase& golden) {
+  const std::map<std::string, ResampleFilter> filters = {
+      {"nearest", ResampleFilter::Nearest},   {"box", ResampleFilter::Box},
+      {"bilinear", ResampleFilter::Bilinear}, {"hamming", ResampleFilter::Hamming},
+      {"bicubic", ResampleFilter::Bicubic},   {"lanczos", ResampleFilter::Lanczos}};
+  Tensors pass;
+  const Json& settings = golden.settings();
+  for (const auto& [name, expected] : golden.io) {
+    for (const auto& [filterName, filter] : filters) {
+      const std::string prefix = "output/" + filterName + "/";
+      if (name.starts_with(prefix)) {
+        const at::Tensor& image = golden.io.at("input/" + name.substr(prefix.size()));
+        pass[name] = resampled(filter, image, whole(image), expected.size(1), expected.size(2));
+      }
+      const std::string crop = "output/crop_" + filterName + "_";
+      if (name.starts_with(crop)) {
+        const Json& part =
+            settings.at("crops_top_left_height_width").at(std::stoul(name.substr(crop.size())));
+        const at::Tensor image =
+            golden.io.at("input/crop_source")
+                .narrow(1, part.at(0).get<std::int64_t>(), part.at(2).get<std::int64_t>())
+                .narrow(2, part.at(1).get<std::int64_t>(), part.at(3).get<std::int64_t>());
+        pass[name] = resampled(filter, image, whole(image), expected.size(1), expected.size(2));
+      }
+    }
+    if (name == "output/box_bicubic") {
+      const Json& box = settings.at("box_left_top_right_bottom");
+      pass[name] = resampled(ResampleFilter::Bicubic, golden.io.at("input/crop_source"),
+                             {box.at(1), box.at(0), box.at(3), box.at(2)}, expected.size(1),
+                             expected.size(2));
+    }
+  }
+  return pass;
+}
+
+/// A rule of the reference, by the name its trajectory has.
+struct Rule {
+  OptimizerOptions options;
+  std::vector<double> rates;
+  double clip = 0, clipEps = 0;
+  bool decaysAllButVectors = false;  ///< class token and positions, too
+};
+
+Rule ruleOf(const std::string& name, const Json& settings) {
+  Rule rule;
+  // One set says `lr`, `wd`, `clip`, another `learning_rates`, `weight_decay`, `clip_norm`.
+  rule.rates =
+      settings.at(settings.contains("lr") ? "lr" : "learning_rates").get<std::vector<double>>();
+  const double decay = settings.at(settings.contains("wd") ? "wd" : "weight_decay");
+  const double clip = settings.value("clip", settings.value("clip_norm", 1.0));
+  OptimizerOptions& options = rule.options;
+  options.beta1 = settings.at("betas").at(0), options.beta2 = settings.at("betas").at(1);
+  options.momentum = settings.value("momentum", 0.9);
+  if (name.starts_with("lamb")) {
+    options.rule = OptimizerOptions::Rule::Lamb;
+    options.weightDecay = decay;
+    options.eps = settings.at("lamb_eps");
+    options.correctsBias = name != "lamb_no_bias_correction";
+    options.alwaysAdapts = name == "lamb_always_adapt";
+    options.clipsRatio = name == "lamb_trust_clip";
+    options.decouplesDecay = name == "lamb_decoupled";
+    rule.clip = name == "lamb_no_clip" ? 0 : 1;
+  } else if (name.starts_with("lars")) {
+    options.rule = OptimizerOptions::Rule::Lars;
+    options.weightDecay = name == "lars_decay" ? settings.at("lars_wd").get<double>() : 0;
+    options.trustCoefficient = settings.at("lars_trust_coefficient");
+    rule.rates = settings.at("lars_lr").get<std::vector<double>>();
+    rule.decaysAllButVectors = true;
+  } else if (name == "sgd_clip_exact" || name == "sgd_clip_torch" ||
+             name == "sgd_momentum_clip_1") {
+    options.rule = OptimizerOptions::Rule::Sgd;
+    rule.clip = clip;
+    rule.clipEps = name == "sgd_clip_exact" ? 0 : 1e-6;
+  } else if (name == "adam_kernel_decay") {
+    options.weightDecay = settings.at("adam_decay");
+    options.eps = settings.at("adam_eps");
+    rule.clip = clip;
+  } else if (name == "adamw_no_decay_1d_pos_cls" || name == "adamw_clip_1") {
+    options.weightDecay = decay;
+    options.eps = settings.at("eps");
+    rule.clip = name == "adamw_clip_1" ? clip : 0;
+    rule.clipEps = 1e-6;
+  } else {
+    throw Unmapped("the optimizer rule '" + name + "' has no counterpart");
+  }
+  return rule;
+}
+
+void addTrajectory(const GoldenCase& golden, const std::string& name, const Rule& rule,
+                   Tensors& pass) {
+  ParameterGroup decay{"decay", {}, {}, 1, 1}, plain{"no_decay", {}, {}, 0, 1};
+  std::vector<std::pair<std::string, at::Tensor>> parameters;
+  for (const auto& [full, value] : golden.io) {
+    if (!full.starts_with("input/param/")) continue;
+    const std::string own = full.substr(12);
+    const bool isPosition = own == "cls_token" || own == "pos_embed";
+    parameters.emplace_back(own, value.clone().set_requires_grad(true));
+    ParameterGroup& group =
+        value.dim() > 1 && (rule.decaysAllButVectors || !isPosition) ? decay : plain;
+    group.parameterNames.push_back(own);
+    group.parameters.push_back(parameters.back().second);
+  }
+  Optimizer optimizer(rule.options, {decay, plain});
+  for (std::size_t step = 0; step < rule.rates.size(); ++step) {
+    const std::string number = std::to_string(step);
+    for (auto& [own, parameter] : parameters)
+      parameter.mutable_grad() = golden.io.at("input/grad_" + number + "/" + own).clone();
+    const at::Tensor norm = optimizer.gradientNorm();
+    pass["output/grad_norm_" + number] = norm;
+    pass["output/" + name + "/grad_norm_" + number] = norm;
+    at::Tensor divisor;
+    if (rule.clip > 0) divisor = norm.add(rule.clipEps).div(rule.clip).clamp_min(1);
+    optimizer.step(rule.rates[step], at::zeros({}), divisor);
+    optimizer.clearGradients();
+    for (const auto& [own, parameter] : parameters)
+      pass["output/" + name + "/step_" + number + "/" + own] = parameter.detach().clone();
+  }
+  for (const auto& [own, moment] : optimizer.state()) {
+    const std::size_t slash = own.rfind('/');
+    pass["output/" + name + own.substr(slash) + "/" + own.substr(0, slash)] = moment.clone();
+  }
+}
+
+Tensors optimizing(const GoldenCase& golden) {
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : golden.io) {
+    const std::size_t end = name.find("/step_0/");
+    if (end != std::string::npos) names.insert(name.substr(7, end - 7));
+  }
+  Tensors pass;
+  for (const std::string& name : names) {
+    try {
+      addTrajectory(golden, name, ruleOf(name, golden.settings()), pass);
+    } catch (const Unmapped&) {
+      continue;  // its tensors stay without counterpart and are counted so
+    }
+  }
+  return pass;
+}
+
+at::Tensor ratesOf(const Schedule& schedule, std::int64_t total) {
+  std::vector<double> rates;
+  for (std::int64_t step = 0; step < total; ++step)
+    rates.push_back(learningRate(schedule, step, total));
+  return at::tensor(rates, at::kDouble);
+}
+
+Tensors scheduling(const GoldenCase& golden) {
+  const Json& given = golden.settings();
+  const std::int64_t total = given.at("total"), warm = given.at("warmup");
+  const double base = given.at("base");
+  const auto made = [&](Schedule::Kind kind, double minimum, std::int64_t warmUpSteps) {
+    Schedule schedule;
+    schedule.kind = kind, schedule.base = base, schedule.minimum = minimum;
+    schedule.warmUpSteps = warmUpSteps;
+    return schedule;
+  };
+  Tensors pass;
+  pass["output/vit_cosine"] = ratesOf(made(Schedule::Kind::Cosine, 0, warm), total);
+  const double linearEnd =
+      given.contains("linear_end") ? given.at("linear_end").get<double>() : given.value("end", 0.0);
+  pass["output/vit_linear"] = ratesOf(made(Schedule::Kind::Linear, linearEnd, warm), total);
+  if (given.contains("min")) {
+    Schedule inclusive = made(Schedule::Kind::Cosine, given.at("min"), warm);
+    inclusive.warmUp = Schedule::WarmUp::Inclusive;
+    pass["output/illama_cosine"] = ratesOf(inclusive, total);
+    inclusive.warmUpSteps = 0;
+    pass["output/illama_cosine_no_warmup"] = ratesOf(inclusive, total);
+  }
+  if (!given.contains("poly_power")) return pass;
+  Schedule poly = made(Schedule::Kind::Poly, given.at("poly_min"), 0);
+  poly.power = given.at("poly_power");
+  poly.endsAtLastStep = true;
+  pass["output/poly"] = ratesOf(poly, total);
+  poly.warmUpSteps = warm;
+  poly.warmUpStart = given.at("poly_start_factor");
+  Schedule old = poly;
+  poly.warmUp = Schedule::WarmUp::Inclusive;
+  pass["output/poly_warmup"] = ratesOf(poly, total);
+  old.endsAtLastStep = false;
+  old.spansWarmUp = true;
+  pass["output/poly_warmup_old_mmcv"] = ratesOf(old, total);
+  Schedule step = made(Schedule::Kind::Step, 0, 0);
+  step.milestones = given.at("milestones").get<std::vector<std::int64_t>>();
+  step.gamma = given.at("gamma");
+  pass["output/step"] = ratesOf(step, total);
+  step.warmUp = Schedule::WarmUp::Inclusive;
+  step.warmUpSteps = warm;
+  step.warmUpStart = given.at("step_start_factor");
+  pass["output/step_warmup"] = ratesOf(step, total);
+  pass["output/cosine_absolute_end"] =
+      ratesOf(made(Schedule::Kind::Cosine, given.at("abs_end"), warm), total);
+  Schedule inside = made(Schedule::Kind::Cosine, given.at("timm_min"), warm);
+  inside.warmUp = Schedule::WarmUp::Independent;
+  inside.warmUpStart = given.at("timm_warmup_init").get<double>() / base;
+  inside.spansWarmUp = true;
+  pass["output/cosine_timm_warmup_inside"] = ratesOf(inside, total);
+  return pass;
+}
+
+Tensors averaging(const GoldenCase& golden) {
+  Tensors pass;
+  for (const Json& value : golden.settings().at("decays")) {
+    const double decay = value;
+    std::vector<std::string> names;
+    std::vector<at::Tensor> parameters;
+    for (const auto& [name, tensor] : golden.io) {
+      if (!name.starts_with("input/param_0/")) continue;
+      names.push_back(name.substr(14));
+      parameters.push_back(tensor.clone());
+    }
+    Ema ema(parameters, decay);
+    const std::string prefix = "output/decay_" + value.dump() + "/after_";
+    for (int step = 1; golden.io.contains(prefix + std::to_string(step) + "/" + names.at(0));
+         ++step) {
+      const std::string number = std::to_string(step);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        parameters[i].copy_(golden.io.at("input/param_" + number + "/" + names[i]));
+      ema.update(at::zeros({}), at::full({}, static_cast<double>(step)));
+      for (std::size_t i = 0; i < names.size(); ++i)
+        pass[prefix + number + "/" + names[i]] = ema.average()[i].clone();
+    }
+  }
+  return pass;
+}
+
+using nn::OverClasses;
+
+/// A loss and the gradient of its logits, under the names of the case.
+template <class Function>
+void addLoss(const GoldenCase& golden, const std::string& name, const std::string& logitsName,
+             Tensors& pass, const Function& function) {
+  if (!golden.io.contains("output/" + name)) return;
+  at::Tensor logits = golden.io.at("input/" + logitsName).clone().requires_grad_(true);
+  const at::Tensor loss = function(logits);
+  pass["output/" + name] = loss.detach();
+  loss.backward();
+  pass["grad/" + name] = logits.grad();
+}
+
+Tensors losses(const GoldenCase& golden) {
+  const Json& given = golden.settings();
+  const at::Tensor labels = golden.io.at("input/labels");
+  const std::int64_t classes = golden.io.at("input/logits").size(1);
+  const double lambda = given.at("lam");
+  const at::Tensor oneHot = nn::smoothedTargets(labels, classes, 0);
+  const at::Tensor smoothed = nn::smoothedTargets(labels, classes, given.at("smoothing"));
+  const at::Tensor mixed = nn::mixedTargets(oneHot, lambda);
+  const at::Tensor mixedSmoothed = nn::mixedTargets(smoothed, lambda);
+  Tensors pass{{"target/smoothed", smoothed},
+               {"target/mixed_no_smoothing", mixed},
+               {"target/mixed_smoothing", mixedSmoothed},
+               {"target/binarised", nn::binaryTargets(mixed)},
+               {"target/binarised_with_smoothing", nn::binaryTargets(mixedSmoothed)},
+               {"target/binarised_threshold_0.2", nn::binaryTargets(mixedSmoothed, 0.2)},
+               {"output/smoothed_target", smoothed},
+               {"output/mixed_target", mixedSmoothed}};
+  const auto binary = [&](const std::string& name, const at::Tensor& targets, OverClasses over,
+                          const std::string& logitsName = "logits") {
+    addLoss(golden, name, logitsName, pass, [&](const at::Tensor& logits) {
+      return nn::binaryCrossEntropy(logits, targets, over);
+    });
+  };
+  binary("bce_deit3", nn::binaryTargets(mixed), OverClasses::Mean);
+  binary("bce_mixed_soft", mixed, OverClasses::Mean);
+  binary("bce_mixed_smoothing", mixedSmoothed, OverClasses::Mean);
+  binary("bce_binarised_with_smoothing", nn::binaryTargets(mixedSmoothed), OverClasses::Mean);
+  binary("bce_threshold_0.2", nn::binaryTargets(mixedSmoothed, 0.2), OverClasses::Mean);
+  binary("bce_label_smoothing", smoothed, OverClasses::Mean);
+  binary("bce_label_smoothing_sum_classes", smoothed, OverClasses::Sum);
+  binary("sigmoid_sum_one_hot", oneHot, OverClasses::Sum);
+  binary("sigmoid_sum_mixed", mixed, OverClasses::Sum);
+  if (golden.io.contains("input/extreme_targets")) {
+    binary("extreme_sum", golden.io.at("input/extreme_targets"), OverClasses::Sum,
+           "extreme_logits");
+  }
+  binary("sigmoid_sum_over_classes", oneHot, OverClasses::Sum);
+  binary("sigmoid_mean_soft_target", mixedSmoothed, OverClasses::Mean);
+  addLoss(golden, "cross_entropy", "logits", pass,
+          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, oneHot); });
+  addLoss(golden, "label_smoothing", "logits", pass,
+          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, smoothed); });
+  addLoss(golden, "soft_target", "logits", pass,
+          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, mixedSmoothed); });
+  if (golden.io.contains("input/teacher_logits")) {
+    const at::Tensor& teacher = golden.io.at("input/teacher_logits");
+    const at::Tensor none = at::zeros({});
+    addLoss(golden, "distillation_hard", "logits", pass, [&](const at::Tensor& logits) {
+      return nn::distilled(none, logits, teacher, {1, {}});
+    });
+    addLoss(golden, "distillation_soft", "logits", pass, [&](const at::Tensor& logits) {
+      return nn::distilled(none, logits, teacher, {1, given.at("temperature").get<double>()});
+    });
+  }
+  return pass;
+}
+
+Tensors calibrating(const GoldenCase& golden) {
+  const at::Tensor &logits = golden.io.at("input/logits"), &labels = golden.io.at("input/labels");
+  const eval::Confidences samples = eval::confidencesOf(logits, labels);
+  const double count = static_cast<double>(labels.size(0));
+  Tensors pass;
+  pass["output/confidence"] = at::tensor(samples.confidence, at::kDouble);
+  pass["output/top1"] =
+      at::full({}, static_cast<double>(eval::topKCorrect(logits, labels, 1)) / count);
+  pass["output/top5"] =
+      at::full({}, static_cast<double>(eval::topKCorrect(logits, labels, 5)) / count);
+  for (const Json& number : golden.settings().at("bins")) {
+    const std::int64_t bins = number;
+    const auto found = eval::reliabilityBins(samples, bins);
+    std::vector<double> counts, accuracies, confidences, gaps;
+    for (const eval::ReliabilityBin& bin : found) {
+      counts.push_back(static_cast<double>(bin.count));
+      accuracies.push_back(bin.accuracy);
+      confidences.push_back(bin.confidence);
+      gaps.push_back(bin.gapMidpoint());
+    }
+    const std::string suffix = "_" + std::to_string(bins);
+    pass["output/bin_count" + suffix] = at::tensor(counts, at::kDouble);
+    pass["output/bin_accuracy" + suffix] = at::tensor(accuracies, at::kDouble);
+    pass["output/bin_confidence" + suffix] = at::tensor(confidences, at::kDouble);
+    pass["output/gap_midpoint" + suffix] = at::tensor(gaps, at::kDouble);
+    pass["output/ece" + suffix] =
+        at::full({}, eval::calibrationError(found, labels.size(0)), at::kDouble);
+  }
+  return pass;
+}
+
+}  // namespace
+
+std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
+  const auto has = [&](const std::string& prefix) {
+    const auto found = golden.io.lower_bound(prefix);
+    return found != golden.io.end() && found->first.starts_with(prefix);
+  };
+  if (golden.json.value("architecture", "") == "resize" &&
+      golden.json.value("dtype", "") == "uint8")
+    return {resizing(golden)};
+  if (has("input/grad_0/") && has("input/param/")) return {optimizing(golden)};
+  if (has("output/vit_cosine")) return {scheduling(golden)};
+  if (has("output/decay_")) return {averaging(golden)};
+  if (has("input/logits") && has("input/labels") && golden.settings().contains("lam"))
+    return {losses(golden)};
+  if (has("output/bin_count_")) return {calibrating(golden)};
+  throw Unmapped("no family of cases here holds these tensors");
+}
+
+}  // namespace vitrine::testing

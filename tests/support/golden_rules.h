@@ -1,0 +1,15 @@
+// Operators, losses, schedules, optimizers and metrics against reference cases that hold no
+// network.
+#pragma once
+
+#include <vector>
+
+#include "tests/support/golden_compare.h"
+
+namespace vitrine::testing {
+
+/// What our code makes of such a case; recognised by the tensors it holds, so that a folder that
+/// was never seen will do. \throws Unmapped  no rule here makes what the case holds
+[[nodiscard]] std::vector<Tensors> runRuleCase(const GoldenCase& golden);
+
+}  // namespace vitrine::testing
