@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <utility>
@@ -313,6 +314,11 @@ Statement Database::prepare(std::string_view sql) {
   return {*this, statement};
 }
 
+std::uint64_t Database::mostRowBytes() const noexcept {
+  return static_cast<std::uint64_t>(
+      std::min(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1), kLongestForeignValue));
+}
+
 void Database::execute(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code, quoted(std::string(sql).substr(0, 60)));
@@ -467,8 +473,9 @@ void Database::fail(int code, const std::string& doing) {
       throw StoreError(file + " is damaged (" + message +
                        "); run `vitrine db check` and restore a backup");
     case SQLITE_TOOBIG:
-      throw StoreError(file + " holds a value that is larger than the limit of " +
-                       formatBytes(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1)));
+      throw StoreError(file + ": " + doing + " failed: a value is larger than the limit of " +
+                       formatBytes(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1)) +
+                       " for one row; make it smaller");
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_NOMEM) fail(SQLITE_NOMEM, doing);
       if (isForWantOfSpace(handle_, code)) {

@@ -108,6 +108,8 @@ class VITRINE_STORE_EXPORT Database {
   }
   [[nodiscard]] bool isScratch() const noexcept { return access_ == Access::Scratch; }
   [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
+  /// Bytes of the largest row that may be stored: SQLite holds it, and an import takes it again.
+  [[nodiscard]] std::uint64_t mostRowBytes() const noexcept;
 
   [[nodiscard]] Statement prepare(std::string_view sql);
   void execute(const char* sql);  ///< any number of statements without parameters

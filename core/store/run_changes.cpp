@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/rows.h"
+#include "core/store/storable.h"
 
 namespace vitrine {
 
@@ -42,12 +43,15 @@ std::int64_t counted(std::int64_t value, const std::string& what) {
 
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
               const std::string& at) {
+  const std::uint64_t limit = database.mostRowBytes();
+  std::string data = dumpJson(event.data);
+  if (data.size() > limit / 4) data = dumpJson(Json{{"left_out_bytes", data.size()}});
   database
       .prepare(
           "INSERT INTO event(run_id, segment, step, at, kind, text, data) VALUES (?, ?, ?, ?, ?, "
           "?, ?)")
-      .with(run, segment, event.step, at.empty() ? utcNow() : at, event.kind, event.text,
-            dumpJson(event.data))
+      .with(run, segment, event.step, at.empty() ? utcNow() : at, event.kind,
+            cutToFit(event.text, limit), data)
       .run();
 }
 

@@ -14,6 +14,7 @@
 #include "core/store/run_changes.h"
 #include "core/store/schema.h"
 #include "core/store/spool.h"
+#include "core/store/storable.h"
 
 namespace vitrine {
 
@@ -271,6 +272,8 @@ void RunStore::appendAt(std::int64_t run, std::int64_t segment, const Batch& bat
 }
 
 std::int64_t RunStore::addArtifact(std::int64_t run, const Artifact& artifact) {
+  const std::string why = whyUnstorable(artifact, database_->mostRowBytes());
+  if (!why.empty()) throw StoreError(why + "; look at fewer layers or images at once");
   return database_->write([&] {
     static_cast<void>(stateOf(*database_, run));
     const std::int64_t id = storeArtifact(*database_, run, 0, artifact, utcNow());

@@ -11,6 +11,7 @@
 #include "core/store/run_check.h"
 #include "core/store/run_store.h"
 #include "core/store/spool.h"
+#include "core/store/storable.h"
 #include "core/store/thinning.h"
 
 namespace vitrine {
@@ -33,8 +34,8 @@ void changeState(Database& database, std::int64_t run, RunState to, const std::s
       "finished_at = CASE WHEN ?6 THEN ?7 ELSE '' END, "
       "started_at = CASE WHEN ?2 = 'running' AND started_at = '' THEN ?7 ELSE started_at END "
       "WHERE id = ?1");
-  row.with(run, toString(to), reason, nextChange(database), isAlive(to) ? 0 : 1, ends ? 1 : 0,
-           utcNow());
+  row.with(run, toString(to), cutToFit(reason, database.mostRowBytes()), nextChange(database),
+           isAlive(to) ? 0 : 1, ends ? 1 : 0, utcNow());
   row.run();
   if (to == RunState::Starting) {
     // The claim, until a segment is opened or the launcher knows its child: a lost one can be told.

@@ -13,6 +13,7 @@
 #include "core/store/database.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
+#include "core/store/storable.h"
 
 namespace vitrine {
 
@@ -169,7 +170,8 @@ void Spool::storeFile(RunStore& store, SpoolFile& file) {
       }
       file.each(next, end, [&](std::uint64_t, SpoolFile::Kind kind, auto record) {
         const Stamped stamp = unstamped(record);
-        const RunStore::Batch batch = unpackBatch(stamp.payload);
+        RunStore::Batch batch = unpackBatch(stamp.payload);
+        dropUnstorable(batch, database.mostRowBytes());
         if (kind != SpoolFile::Kind::Ending) {
           store.appendAt(run->id, file.owner().segment, batch, stamp.at);
           return;

@@ -1,5 +1,6 @@
 #include "core/store/store_sink.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +18,7 @@
 #include "core/store/metrics.h"
 #include "core/store/run_store.h"
 #include "core/store/spool.h"
+#include "core/store/storable.h"
 
 namespace vitrine {
 
@@ -66,6 +68,8 @@ struct StoreSink::State {
   }
 
   void work();
+  /// Takes out of what was handed over what can never be stored, whatever the database is like.
+  void dropWhatCannotBeStored() noexcept;
   /// Writes what is waiting, or only a heartbeat. Returns why it could not, or "".
   std::string save();
   /// Stores all that was taken, in one transaction.
@@ -81,6 +85,7 @@ struct StoreSink::State {
   RunStore store_;
   const std::int64_t run_, segment_;
   RunControl& control_;
+  RunStore::Batch fresh_;    ///< of this round, while it is looked through
   MetricBatch taken_;        ///< not tried to store yet, unless memory is short
   RunStore::Batch unsaved_;  ///< all else, and the metrics that could not be stored
   Clock::time_point lastCommit_;
@@ -111,6 +116,21 @@ void StoreSink::State::append() {
     appendMetrics(database, run_, segment_, taken_);
     store_.append(run_, segment_, unsaved_);
   });
+}
+
+void StoreSink::State::dropWhatCannotBeStored() noexcept {
+  try {
+    const std::uint64_t limit = store_.database_->mostRowBytes();
+    const auto isTooLong = [limit](const std::string& name) { return name.size() > limit / 2; };
+    const std::vector<std::string>& names = taken_.names();
+    if (std::any_of(names.begin(), names.end(), isTooLong)) {
+      taken_.appendTo(fresh_.metrics);
+      taken_.clear();
+    }
+    dropUnstorable(fresh_, limit);
+  } catch (const std::bad_alloc&) {  // then what is stored in vain says so
+  }
+  moveAll(fresh_, unsaved_);
 }
 
 void StoreSink::State::keepMetrics() noexcept {
@@ -207,9 +227,10 @@ void StoreSink::State::work() {
     const bool isLast = isEnding_;
     isLast_ = isLast;
     ++roundsStarted_;
-    moveAll(waiting_, unsaved_);
+    moveAll(waiting_, fresh_);
     if (taken_.isEmpty()) taken_.swap(waitingMetrics_);
     lock.unlock();
+    dropWhatCannotBeStored();
     std::string error = save();
     if (!isLast) pollRequest();
     lock.lock();

@@ -1,0 +1,24 @@
+// Results that no row of the database can hold. One of them would keep all that comes after it from
+// being stored. Private to core/store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/store/run_store.h"
+#include "core/store_export.h"
+
+namespace vitrine {
+
+/// Takes artifacts and metrics that need a row of more than `limit` bytes out of `batch` and puts
+/// an event of the kind "not_stored" in their place.
+VITRINE_STORE_EXPORT void dropUnstorable(RunStore::Batch& batch, std::uint64_t limit);
+
+/// Why `artifact` cannot be stored, or "".
+[[nodiscard]] std::string whyUnstorable(const Artifact& artifact, std::uint64_t limit);
+
+/// `text`, or as much of its beginning as a row of at most `limit` bytes has room for beside
+/// others.
+[[nodiscard]] std::string cutToFit(const std::string& text, std::uint64_t limit);
+
+}  // namespace vitrine
