@@ -14,7 +14,10 @@ at::Tensor keepScale(at::IntArrayRef shape, const at::Tensor& like, double rate,
   if (!generator.defined())
     throw Error("dropout has no generator to draw from; give the model one with setGenerator");
   const double keep = 1 - rate;
-  at::Tensor scale = at::empty(shape, like.options());
+  // 1 / keep is a float32 number at least: in bfloat16, a rate of 0.1 would scale by 1.109
+  // for 1.111 and every mean with it.
+  const bool isHalf = at::isReducedFloatingType(like.scalar_type());
+  at::Tensor scale = at::empty(shape, isHalf ? like.options().dtype(at::kFloat) : like.options());
   scale.bernoulli_(keep, generator);
   // A rate of one keeps nothing, and 0 / 0 is not wanted.
   return keep > 0 ? scale.div_(keep) : scale;
@@ -31,12 +34,13 @@ at::Tensor dropPath(const at::Tensor& branch, double rate, const at::Generator& 
   if (rate <= 0) return branch;
   std::vector<std::int64_t> shape(static_cast<std::size_t>(branch.dim()), 1);
   shape[0] = branch.size(0);
-  return branch * dropPathGains(shape[0], branch, rate, generator).view(shape);
+  return (branch * dropPathGains(shape[0], branch, rate, generator).view(shape))
+      .to(branch.scalar_type());
 }
 
 at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& generator) {
   if (rate <= 0) return x;
-  return x * keepScale(x.sizes(), x, rate, generator);
+  return (x * keepScale(x.sizes(), x, rate, generator)).to(x.scalar_type());
 }
 
 std::vector<double> dropPathRates(double last, std::int64_t depth) {

@@ -12,13 +12,13 @@
 namespace vitrine::nn {
 
 /// The factors by which dropPath() multiplies the branch of each image, as drawn from `generator`:
-/// [batch] of `like`'s type, undefined for a rate of zero.
+/// [batch] of `like`'s type, but float32 at least, undefined for a rate of zero.
 [[nodiscard]] at::Tensor dropPathGains(std::int64_t batch, const at::Tensor& like, double rate,
                                        const at::Generator& generator);
 
 /// Each sample's branch is dropped whole with probability `rate`, kept ones are scaled by 1 / (1 -
-/// rate). \param branch     [batch, ..] \param generator  of the branch's device; never torch's
-/// global one
+/// rate), rounded once to the type of `branch`. \param branch     [batch, ..] \param generator  of
+/// the branch's device; never torch's global one
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor dropPath(const at::Tensor& branch, double rate,
                                                         const at::Generator& generator);
 
