@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
+#include "core/kernels/first_derivative.h"
 
 namespace vitrine::kernels {
 
@@ -46,6 +47,7 @@ class RopePair : public torch::autograd::Function<RopePair> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
+    refuseSecondDerivative("rotary positions");
     const at::Tensor angles = context->get_saved_variables()[0];
     // One of the two may be unused by the loss.
     const at::Tensor& dq = gradients[0];

@@ -54,6 +54,7 @@ class Workspace {
     kHiddenGradient,
     kNormedGradient,
     kSumGradient,
+    kUnwanted,
     kSlots
   };
   float* operator()(Slot slot, std::int64_t count) {
@@ -207,18 +208,28 @@ class BackwardChunk : Chunk {
  private:
   float* gradientOf(BlockParameter which) { return share_ + layout_.offsets[which]; }
 
+  /// A norm adds to both of its gradients in the pass that computes its input's; one that is not
+  /// wanted goes where nothing reads it.
+  float* normGradient(std::size_t which) {
+    return p.isTrained[which] ? share_ + layout_.offsets[which]
+                              : work(Workspace::kUnwanted, p.width);
+  }
+
   /// Adds to the gradients of a map [out, in] and of its bias, of `rows` rows. The map may begin at
   /// a later row of the parameter.
   void mapGradient(BlockParameter weight, std::int64_t firstOut, std::int64_t out, std::int64_t in,
                    std::int64_t rows, const MatrixView& gradient, const MatrixView& input) {
+    if (p.isTrained[weight + 1]) {
+      addRows(rows, out, gradient.values, gradient.rowStride,
+              share_ + layout_.offsets[weight + 1] + firstOut);
+    }
+    if (!p.isTrained[weight]) return;
     float* target = gradientOf(weight) + firstOut * in;
     float* right = work(Workspace::kRight, packedRightSize(p.factor, rows, in));
     float* left = work(Workspace::kLeft, packedLeftSize(p.factor, out, rows));
     packRight(p.factor, rows, in, input, right);
     multiply(p.factor, out, in, rows, packLeft(p.factor, out, rows, transposed(gradient), left),
              right, {target, in}, target, in);
-    addRows(rows, out, gradient.values, gradient.rowStride,
-            share_ + layout_.offsets[weight + 1] + firstOut);
   }
 
   void normBackward(std::int64_t rows, BlockParameter weight, const float* x, const float* through,
@@ -226,7 +237,7 @@ class BackwardChunk : Chunk {
     const float* statistics = work(Workspace::kStatistics, 2 * rows);  // as normalise() left them
     normRowsBackward(p.norm, rows, p.width,
                      {x, parameter(weight), statistics, statistics + rows, through, outGradient,
-                      gradient, gradientOf(weight), share_ + layout_.offsets[weight + 1]});
+                      gradient, normGradient(weight), normGradient(weight + 1)});
   }
 
   /// The gradient of a branch: that of the sum, times the branch's gain.

@@ -25,6 +25,8 @@ struct BlockPlan {
   Factor factor;
   HeadShape head;
   std::array<const float*, kBlockParameters> parameters;
+  /// Whose gradients the backward pass computes.
+  std::array<bool, kBlockParameters> isTrained;
   const float *attentionGain, *mlpGain;
 
   [[nodiscard]] std::int64_t chunks() const { return (batch + imagesAtOnce - 1) / imagesAtOnce; }
@@ -47,7 +49,7 @@ struct PackedMaps {
   static PackedMaps& ofThread();
 };
 
-/// Where the gradient of each parameter lies in a share.
+/// Where the gradient of each parameter lies in a share; those that are not trained take no room.
 struct GradientLayout {
   explicit GradientLayout(const BlockPlan& p) {
     const std::int64_t d = p.width, h = p.hidden;
@@ -67,7 +69,7 @@ struct GradientLayout {
                                                            p.mlp == MlpKind::SwiGlu ? h : 0};
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       offsets[i] = total;
-      total += sizes[i];
+      if (p.isTrained[i]) total += sizes[i];
     }
   }
   std::array<std::int64_t, kBlockParameters> offsets{};
@@ -80,7 +82,7 @@ void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& m
                   const float* stream, const Kept& kept, float* result);
 
 /// \param result  gradient of the whole batch's x
-/// \param share   gradients of the parameters, added to
+/// \param share   gradients of the trained parameters, added to
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
                    const float* stream, const Kept& kept, const float* outGradient, float* result,
                    const GradientLayout& layout, float* share);

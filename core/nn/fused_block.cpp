@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/kernels/first_derivative.h"
 #include "core/nn/attention.h"
 #include "core/nn/block_chunk.h"
 #include "core/nn/row_kernels.h"
@@ -133,17 +134,21 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    kernels::refuseSecondDerivative("a fused block");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor& x = saved[0];
     const Kept kept{saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
     const Constants constants{saved[7], saved[8], saved[9], saved[10], saved[11], saved[12]};
     const at::TensorList parameters(saved.data() + 13, kBlockParameters);
     auto& data = context->saved_data;
-    const BlockPlan p = planOf(
+    BlockPlan p = planOf(
         x, parameters, constants,
         {static_cast<NormKind>(data["norm"].toInt()), static_cast<MlpKind>(data["mlp"].toInt()),
          data["eps"].toDouble(), data["heads"].toInt(), data["row"].toInt(),
          static_cast<Factor>(data["factor"].toInt())});
+    std::size_t edge = 1;  // of the parameters that there are, after x
+    for (std::size_t i = 0; i < kBlockParameters; ++i)
+      p.isTrained[i] = parameters[i].defined() && context->needs_input_grad(edge++);
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
     const GradientLayout layout(p);
@@ -169,7 +174,9 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       if (!parameters[i].defined()) continue;
       results.push_back(
-          sums.narrow(0, layout.offsets[i], parameters[i].numel()).view_as(parameters[i]));
+          p.isTrained[i]
+              ? sums.narrow(0, layout.offsets[i], parameters[i].numel()).view_as(parameters[i])
+              : at::Tensor());
     }
     results.resize(results.size() + 3);  // none for what is not a variable
     return results;

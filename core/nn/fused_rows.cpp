@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/kernels/first_derivative.h"
 #include "core/nn/row_kernels.h"
 
 namespace vitrine::nn {
@@ -50,6 +51,7 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    kernels::refuseSecondDerivative("a fused norm");
     const auto saved = context->get_saved_variables();
     const at::Tensor &sum = saved[0], &weight = saved[1], &means = saved[2], &scales = saved[3];
     const NormKind kind = context->saved_data["rms"].toBool() ? NormKind::Rms : NormKind::Layer;
@@ -88,6 +90,7 @@ class FusedGelu : public torch::autograd::Function<FusedGelu> {
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    kernels::refuseSecondDerivative("a fused GELU");
     const at::Tensor slopes = context->get_saved_variables()[0],
                      gradient = gradients[0].contiguous();
     const at::Tensor out = at::empty_like(slopes);
@@ -112,6 +115,7 @@ class FusedSwiGlu : public torch::autograd::Function<FusedSwiGlu> {
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    kernels::refuseSecondDerivative("a fused SwiGLU");
     const auto saved = context->get_saved_variables();
     const at::Tensor gradient = gradients[0].contiguous();
     const at::Tensor gateGradient = at::empty_like(saved[0]), upGradient = at::empty_like(saved[1]);

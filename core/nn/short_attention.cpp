@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/kernels/first_derivative.h"
 #include "core/nn/attention_head.h"
 
 namespace vitrine::nn {
@@ -95,6 +96,7 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list outGradients) {
+    kernels::refuseSecondDerivative("short attention");
     const auto saved = context->get_saved_variables();
     const at::Tensor &query = saved[0], &keyValue = saved[1], &probabilities = saved[6];
     const Problem p = problemOf(query, keyValue, context->saved_data["heads"].toInt(),

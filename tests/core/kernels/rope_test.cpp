@@ -96,6 +96,13 @@ TEST(RopeKernel, GivesAGradientWhenOnlyQueriesAreUsed) {
   EXPECT_GT(q.grad().abs().max().item<float>(), 0);
 }
 
+TEST(RopeKernel, RefusesASecondDerivative) {
+  const at::Tensor q = random({1, 1, 2, 4}, 9).requires_grad_(), k = random({1, 1, 2, 4}, 10);
+  const at::Tensor sum = ropePair(q, k, lineAngles(2, 4))[0].square().sum();
+  EXPECT_THROW((void)torch::autograd::grad({sum}, {q}, {}, true, true), Error);
+  EXPECT_EQ(torch::autograd::grad({sum}, {q}).size(), 1u);
+}
+
 TEST(RopeKernel, RefusesAnglesOfAnotherLengthAndOddHeadWidths) {
   EXPECT_THROW(std::ignore = ropeCpu(random({1, 1, 4, 8}, 1), lineAngles(5, 8), Turn::Forward),
                ShapeError);

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 
@@ -366,6 +367,26 @@ TEST(Positions, SinCosTableHoldsColumnsThenRows) {
             1e-6);
 }
 
+TEST(Layers, RefuseASecondDerivativeWhereTheirGradientIsNotAGraph) {
+  const auto refuses = [](const at::Tensor& result, const at::Tensor& input) {
+    try {
+      (void)torch::autograd::grad({result.square().sum()}, {input}, {}, true, true);
+    } catch (const Error& error) {
+      return std::string(error.what()).find("cannot be differentiated again") != std::string::npos;
+    }
+    return false;
+  };
+  const at::Tensor x = at::randn({4, 16}, seeded(1)).requires_grad_(),
+                   y = at::randn({4, 16}, seeded(2)).requires_grad_(), weight = at::ones({16});
+  EXPECT_TRUE(refuses(gelu(x, Gelu::Erf), x));
+  EXPECT_TRUE(refuses(swiGlu(x, y), x));
+  EXPECT_TRUE(refuses(addAndNormalise(NormKind::Rms, x, y, weight, {}, 1e-6).second, x));
+  AttentionInput input;
+  input.heads = 2;
+  input.query = at::randn({2, 17, 3 * 32}, seeded(4)).requires_grad_();
+  EXPECT_TRUE(refuses(attend(input, AttentionPath::Short).values, input.query));
+}
+
 TEST(DropPath, RatesGrowLinearlyFromZero) {
   const auto rates = dropPathRates(0.4, 12);
   EXPECT_EQ(rates.front(), 0);
@@ -380,6 +401,22 @@ TEST(DropPath, DropsWholeSamplesAndKeepsTheMean) {
   EXPECT_NEAR(dropped.mean().item<double>(), 1, 0.05);
   EXPECT_NEAR(dropped.max().item<double>(), 1 / 0.75, 1e-6);
   EXPECT_THROW((void)dropPath(at::ones({2, 2}), 0.5, at::Generator()), Error);
+}
+
+TEST(DropPath, ScalesHalfTypesByOneOverTheShareThatIsKept) {
+  // Rounding 1 / 0.9 to bfloat16 would be 1.6e-3 off, for every kept value alike.
+  const at::Tensor branch =
+      at::linspace(1, 2, 1 << 16, at::kFloat).to(at::kBFloat16).expand({16, -1});
+  const auto scaleOf = [](const at::Tensor& dropped, const at::Tensor& given) {
+    const at::Tensor kept = dropped.ne(0).to(at::kDouble);
+    return ((dropped.to(at::kDouble)).sum() / (given.to(at::kDouble) * kept).sum()).item<double>();
+  };
+  const at::Tensor dropped = dropPath(branch, 0.1, seeded(5));
+  EXPECT_EQ(dropped.scalar_type(), at::kBFloat16);
+  EXPECT_NEAR(scaleOf(dropped, branch), 1 / 0.9, 5e-4);
+  const at::Tensor sparse = dropout(branch, 0.1, seeded(5));
+  EXPECT_EQ(sparse.scalar_type(), at::kBFloat16);
+  EXPECT_NEAR(scaleOf(sparse, branch), 1 / 0.9, 5e-4);
 }
 
 TEST(Dropout, DrawsFromItsGeneratorAlone) {
