@@ -12,6 +12,9 @@ namespace vitrine::ui {
 
 namespace {
 
+/// Images of a grid that are drawn: more than a page can show apart.
+constexpr std::int64_t kMostImages = 4096;
+
 QString pixelText(const QImage& image, int x, int y) {
   const QColor color = image.pixelColor(x, y);
   if (image.isGrayscale()) return QString::number(color.red());
@@ -117,7 +120,8 @@ class ImageGridFigure final : public Figure {
     const QImage::Format format = channels == 1   ? QImage::Format_Grayscale8
                                   : channels == 3 ? QImage::Format_RGB888
                                                   : QImage::Format_RGBA8888;
-    for (std::int64_t i = 0; i < view.shape[0]; ++i) {
+    total_ = view.shape[0];
+    for (std::int64_t i = 0; i < std::min(total_, kMostImages); ++i) {
       const QImage borrowed(pixels + i * height * width * channels, static_cast<int>(width),
                             static_cast<int>(height), static_cast<qsizetype>(width * channels),
                             format);
@@ -129,7 +133,7 @@ class ImageGridFigure final : public Figure {
   QString summary() const override {
     return images_.empty() ? QStringLiteral("Image grid without images")
                            : QStringLiteral("%1 images of %2 x %3 pixels")
-                                 .arg(images_.size())
+                                 .arg(count())
                                  .arg(images_.front().width())
                                  .arg(images_.front().height());
   }
@@ -148,12 +152,17 @@ class ImageGridFigure final : public Figure {
   }
 
  private:
+  /// How many are drawn, and of how many where these are not all.
+  QString count() const {
+    const QString drawn = QString::number(images_.size());
+    return std::ssize(images_) < total_ ? QStringLiteral("%1 of %2").arg(drawn).arg(total_) : drawn;
+  }
   QString title() const {
     const QString own = metaText(meta_, "title");
     return own.isEmpty() ? QStringLiteral("Images") : own;
   }
   QString about() const {
-    QString text = QStringLiteral("%1 images").arg(images_.size());
+    QString text = QStringLiteral("%1 images").arg(count());
     if (const QString more = metaAbout(meta_); !more.isEmpty())
       text += QStringLiteral(" \u00b7 ") + more;
     return text;
@@ -205,6 +214,7 @@ class ImageGridFigure final : public Figure {
 
   Json meta_;
   std::vector<QImage> images_;
+  std::int64_t total_ = 0;  ///< of the artifact
   QStringList labels_;
 };
 

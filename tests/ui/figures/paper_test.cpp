@@ -28,6 +28,16 @@ Artifact gallery() {
   return artifact;
 }
 
+TEST(ImageGrid, DrawsTheFirst4096ImagesAndSaysOfHowMany) {
+  Artifact artifact = samples::named("other", "gallery", artifact_kind::kImageGrid);
+  const std::vector<std::uint8_t> pixels(100'000, 7);
+  setUint8(artifact, pixels, {100'000, 1, 1, 1}, {"image", "row", "column", "channel"});
+  const auto figure = figureOf(artifact);
+  EXPECT_EQ(figure->imageCount(), 4096);
+  EXPECT_EQ(figure->summary(), "4096 of 100000 images of 1 x 1 pixels");
+  EXPECT_EQ(figure->csv().count(QLatin1Char('\n')), 4097);
+}
+
 /// Millimetres of paper without ink at the left, right and lower edge.
 struct Margins {
   double left = 0, right = 0, bottom = 0;
