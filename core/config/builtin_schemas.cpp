@@ -174,14 +174,20 @@ Schema makeTrainSchema() {
 Schema makeDataSchema() {
   Schema schema;
   schema.fields = {
-      integerField("train_samples", nullptr, "use only the first n training samples")
+      integerField("train_samples", nullptr, "use only n training samples; `subset` says which")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
-      integerField("test_samples", nullptr, "use only the first n test samples")
+      integerField("test_samples", nullptr, "use only n test samples; `subset` says which")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
+      choiceField("subset", "stratified", {"stratified", "first"},
+                  "which samples `train_samples` and `test_samples` take")
+          .withChoiceDocs({"of every class its share: training samples drawn by train.seed, test "
+                           "samples the same for every run",
+                           "the first ones as the data set lists them; of a folder of images, "
+                           "the first classes"}),
       tableField(
           "augment",
           {integerField("crop_padding", 0,

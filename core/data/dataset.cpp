@@ -14,6 +14,12 @@ double Dataset::memoryBytes() const {
   return images * perImage;
 }
 
+std::int64_t Dataset::label(Split split, std::int64_t id) const {
+  std::vector<std::uint8_t> image(
+      static_cast<std::size_t>(info().channels * info().height * info().width));
+  return read(split, id, image);
+}
+
 void Dataset::requireImage(Split split, std::int64_t id,
                            std::span<const std::uint8_t> image) const {
   const std::int64_t bytes = info().channels * info().height * info().width;

@@ -33,7 +33,6 @@ void check(const LoaderOptions& options) {
   if (options.batchSize < 1) refuse("a batch size of", options.batchSize);
   if (options.workers < 0) refuse("a number of workers of", options.workers);
   if (options.prefetch < 1) refuse("a number of prefetched batches of", options.prefetch);
-  if (options.limit < 0) refuse("a limit of", options.limit);
   if (options.augmentation.cropPadding < 0)
     refuse("a crop padding of", options.augmentation.cropPadding);
   if (!(options.augmentation.flip >= 0 && options.augmentation.flip <= 1)) {
@@ -96,8 +95,8 @@ class Loader final : public BatchStream {
         pool_(options.batchSize, dataset_->info(), bench_.transform),
         consumed_(firstBatch),
         claimed_(firstBatch) {
-    const std::int64_t size = dataset_->size(split);
-    count_ = options.limit > 0 ? std::min(options.limit, size) : size;
+    count_ = options.samples ? static_cast<std::int64_t>(options.samples->size())
+                             : dataset_->size(split);
     perEpoch_ = options.dropLast ? count_ / options.batchSize
                                  : (count_ + options.batchSize - 1) / options.batchSize;
     if (perEpoch_ < 1) {
@@ -181,7 +180,9 @@ class Loader final : public BatchStream {
     auto* labels = buffers.labels.mutable_data_ptr<std::int64_t>();
     const auto imageSize = static_cast<std::size_t>(bench.transform.outputSize());
     for (std::int64_t i = 0; i < size; ++i) {
-      const std::int64_t id = order ? (*order)[static_cast<std::size_t>(first + i)] : first + i;
+      const std::int64_t place = order ? (*order)[static_cast<std::size_t>(first + i)] : first + i;
+      const std::int64_t id =
+          options_.samples ? (*options_.samples)[static_cast<std::size_t>(place)] : place;
       batch.sampleIds[static_cast<std::size_t>(i)] = id;
       labels[i] = dataset_->read(split_, id, bench.bytes);
       const Placement placement = options_.augment

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/data/dataset.h"
 
@@ -24,7 +25,8 @@ struct LoaderOptions {
   bool shuffle = false;      ///< `order` stream, by epoch
   bool dropLast = false;     ///< leave out a last batch that is not full
   bool augment = false;
-  std::int64_t limit = 0;    ///< use the first `limit` samples of the split; 0: all
+  /// Ids of the samples that are used, in this order; null: all of the split.
+  std::shared_ptr<const std::vector<std::int64_t>> samples;
   std::int64_t height = 0, width = 0;  ///< wanted size; 0: as stored. Otherwise bilinear, antialiased when smaller
   Augmentation augmentation;
 };

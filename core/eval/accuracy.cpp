@@ -35,29 +35,41 @@ std::int64_t topKCorrect(const at::Tensor& logits, const at::Tensor& labels, std
   return isRight.sum().item<std::int64_t>();
 }
 
-void addToConfusion(at::Tensor& counts, const at::Tensor& logits, const at::Tensor& labels) {
-  check(logits, labels);
-  const std::int64_t classes = logits.size(1);
-  if (counts.dim() != 2 || counts.size(0) != classes || counts.size(1) != classes) {
-    throw ShapeError("a confusion matrix for " + std::to_string(classes) +
-                     " classes needs that many rows and columns");
-  }
-  const at::Tensor cells = labels * classes + logits.argmax(1);
-  counts += at::bincount(cells, {}, classes * classes).view({classes, classes}).to(counts.device());
+ClassCounts::ClassCounts(std::int64_t classes)
+    : samples_(static_cast<std::size_t>(classes)), correct_(samples_.size()) {
+  if (classes <= kMostMatrixClasses) matrix_.resize(samples_.size() * samples_.size());
 }
 
-std::vector<double> classAccuracy(const at::Tensor& counts) {
-  const at::Tensor all = counts.to(at::kCPU, at::kLong).contiguous();
-  const std::int64_t classes = all.size(0);
-  const auto* values = all.const_data_ptr<std::int64_t>();
+void ClassCounts::add(const at::Tensor& logits, const at::Tensor& labels) {
+  check(logits, labels);
+  const auto classes = static_cast<std::int64_t>(samples_.size());
+  if (logits.size(1) != classes) {
+    throw ShapeError("counts of " + std::to_string(classes) + " classes take no logits of " +
+                     std::to_string(logits.size(1)));
+  }
+  const at::Tensor predictions = logits.argmax(1).to(at::kCPU).contiguous();
+  const at::Tensor truths = labels.to(at::kCPU).contiguous();
+  const auto* predicted = predictions.const_data_ptr<std::int64_t>();
+  const auto* truth = truths.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < truths.numel(); ++i) {
+    if (truth[i] < 0 || truth[i] >= classes) {
+      throw ShapeError("label " + std::to_string(truth[i]) + " is not one of the " +
+                       std::to_string(classes) + " classes");
+    }
+    const auto row = static_cast<std::size_t>(truth[i]);
+    ++samples_[row];
+    if (predicted[i] == truth[i]) ++correct_[row];
+    if (!matrix_.empty()) ++matrix_[row * samples_.size() + static_cast<std::size_t>(predicted[i])];
+  }
+}
+
+std::vector<double> ClassCounts::accuracy() const {
   std::vector<double> out;
-  for (std::int64_t row = 0; row < classes; ++row) {
-    std::int64_t samples = 0;
-    for (std::int64_t column = 0; column < classes; ++column)
-      samples += values[row * classes + column];
-    out.push_back(samples == 0 ? std::numeric_limits<double>::quiet_NaN()
-                               : static_cast<double>(values[row * classes + row]) /
-                                     static_cast<double>(samples));
+  out.reserve(samples_.size());
+  for (std::size_t c = 0; c < samples_.size(); ++c) {
+    out.push_back(samples_[c] == 0
+                      ? std::numeric_limits<double>::quiet_NaN()
+                      : static_cast<double>(correct_[c]) / static_cast<double>(samples_[c]));
   }
   return out;
 }

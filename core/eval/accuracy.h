@@ -18,13 +18,26 @@ namespace vitrine::eval {
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t topKCorrect(const at::Tensor& logits,
                                                              const at::Tensor& labels, std::int64_t k);
 
-/// Adds a batch to counts of (label, prediction), prediction = argmax (the first of equals).
-/// \param counts  [classes, classes] int64: row the label, column the prediction
-/// \throws ShapeError
-VITRINE_ENGINE_EXPORT void addToConfusion(at::Tensor& counts, const at::Tensor& logits,
-                                          const at::Tensor& labels);
+/// Up to this many classes a confusion matrix is counted: 4 MB of float32, four times the squares a figure can show.
+inline constexpr std::int64_t kMostMatrixClasses = 1000;
 
-/// Share of each class's samples that were predicted as it; NaN for a class without samples.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<double> classAccuracy(const at::Tensor& counts);
+/// What was predicted for the samples of each class, batch by batch; prediction = argmax (the first of equals).
+class VITRINE_ENGINE_EXPORT ClassCounts {
+ public:
+  /// \pre classes > 0
+  explicit ClassCounts(std::int64_t classes);
+
+  /// \throws ShapeError  the logits are not of that many classes, or a label is none of them
+  void add(const at::Tensor& logits, const at::Tensor& labels);
+
+  [[nodiscard]] const std::vector<std::int64_t>& samples() const noexcept { return samples_; }
+  /// Share of each class's samples that were predicted as it; NaN for a class without samples.
+  [[nodiscard]] std::vector<double> accuracy() const;
+  /// [classes, classes], row the label, column the prediction; empty above kMostMatrixClasses.
+  [[nodiscard]] const std::vector<std::int64_t>& matrix() const noexcept { return matrix_; }
+
+ private:
+  std::vector<std::int64_t> samples_, correct_, matrix_;
+};
 
 }  // namespace vitrine::eval

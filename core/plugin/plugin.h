@@ -1,9 +1,9 @@
 // The root object of a plugin file. Qt's part of the plugin system is this file and the loader; everything a plugin adds is
 // plain C++ (core/plugin/registry.h).
 //
-//     class VitPlugin final : public QObject, public vitrine::Plugin {
+//     class PlainMlpPlugin final : public QObject, public vitrine::Plugin {
 //       Q_OBJECT
-//       Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "vit.json")
+//       Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "plain_mlp.json")
 //       Q_INTERFACES(vitrine::Plugin)
 //      public:
 //       void registerInto(vitrine::Registry& registry) override;
@@ -15,5 +15,5 @@
 #include "core/plugin/registry.h"
 
 /// Raised whenever a plugin must be rebuilt.
-#define VITRINE_PLUGIN_IID "org.vitrine.Plugin/1"
+#define VITRINE_PLUGIN_IID "org.vitrine.Plugin/2"
 Q_DECLARE_INTERFACE(vitrine::Plugin, VITRINE_PLUGIN_IID)

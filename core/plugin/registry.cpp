@@ -42,7 +42,7 @@ std::vector<ParameterGroup> TaskSession::parameterGroups(Model& model) {
 std::unique_ptr<EvaluationListener> Analysis::listen(const Config&, const DatasetInfo&) const {
   throw PluginError("analysis '" + card().id + "' is not a listener");
 }
-std::int64_t Analysis::probeImages(const Config&) const { return 1; }
+ProbeImages Analysis::probeImages(const Config&) const { return {}; }
 std::function<Analysis::Findings()> Analysis::probe(const Config&, Model&, const Batch&) const {
   throw PluginError("analysis '" + card().id + "' is not a probe");
 }

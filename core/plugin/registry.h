@@ -52,6 +52,12 @@ struct Loss {
   std::vector<std::pair<std::string, at::Tensor>> parts;  ///< 0-d, detached: {"diffusion", ...}
 };
 
+/// Which images of a split a probe looks at.
+struct ProbeImages {
+  std::int64_t count = 1;         ///< of the classes in turn, the same for every run
+  std::vector<std::int64_t> ids;  ///< these instead, in this order, when it is not empty
+};
+
 using Scores = std::vector<std::pair<std::string, double>>;  ///< {"top1", 0.861}
 
 /// Hears every batch of an evaluation that runs anyway.
@@ -82,8 +88,8 @@ class VITRINE_ENGINE_EXPORT TaskSession {
                                         std::vector<Artifact>& artifacts) = 0;
   /// Splits that evaluation visits: those that have samples.
   [[nodiscard]] virtual std::vector<Split> evaluationSplits() const = 0;
-  /// A fixed batch of the test split for probes.
-  [[nodiscard]] virtual Batch probeBatch(std::int64_t images) = 0;
+  /// A fixed batch of the test split for probes. \throws ConfigError  the split has no such image
+  [[nodiscard]] virtual Batch probeBatch(const ProbeImages& images) = 0;
   [[nodiscard]] virtual const DatasetInfo& dataset() const noexcept = 0;
   /// Trained with the model, saved under `task.`; nullptr when there is none.
   [[nodiscard]] virtual torch::nn::Module* head();
@@ -123,8 +129,8 @@ class VITRINE_ENGINE_EXPORT Analysis {
   /// \pre kind() == Listener
   [[nodiscard]] virtual std::unique_ptr<EvaluationListener> listen(
       const Config& config, const DatasetInfo& dataset) const;
-  /// Images a probe wants.
-  [[nodiscard]] virtual std::int64_t probeImages(const Config& config) const;
+  /// Images a probe wants; its batch holds these and no others.
+  [[nodiscard]] virtual ProbeImages probeImages(const Config& config) const;
   /// First half of a probe, on the training thread, model in evaluation mode, no gradient: copies
   /// what it needs to the CPU and returns the second half, which runs on a background thread and
   /// owns nothing of the model. \pre kind() == Probe

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/eval/accuracy.h"
+
 namespace vitrine {
 
 namespace {
@@ -31,11 +33,23 @@ constexpr double kBackwardBlocks = 2;
 /// nonlinearity.
 constexpr double kForwardBlocks = 3;
 /// bfloat16 matrix products keep half of what they read; norms, the stream and short attention stay
-/// in float32, and copies between the two are alive beside them. Measured: 0.78 (ViT), 0.77 (ViT,
-/// 197 tokens), 1.09 (iLLaMA).
+/// in float32, and copies between the two are alive beside them. Measured: 0.78 (LayerNorm and
+/// GELU), 0.77 (the same, 197 tokens), 1.09 (RMSNorm and SwiGLU).
 constexpr double kBFloat16Share = 0.9;
+/// Of each logit of an evaluation batch: itself in float32, and three times in float64 while its
+/// probabilities are taken.
+constexpr double kLogitBytes = 28;
+/// Of each cell of a confusion matrix: the count in 64 bits, and in float32 as values and as an
+/// artifact.
+constexpr double kMatrixCellBytes = 16;
 /// Batches alive at once: four ready, one being made, one in use.
 constexpr double kBatchesAlive = 6;
+
+double scoringBytes(double classes, double evaluationBatch) {
+  const bool hasMatrix = classes <= static_cast<double>(eval::kMostMatrixClasses);
+  return kLogitBytes * evaluationBatch * classes +
+         (hasMatrix ? kMatrixCellBytes * classes * classes : 0);
+}
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -79,9 +93,13 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
   input.train = config.table("train");
   if (dataset == nullptr) return input;
   input.datasetBytes = dataset->memoryBytes();
+  input.classes = static_cast<double>(dataset->info().classes.size());
   const auto images =
       static_cast<double>(input.train.integer("batch_size") * input.train.integer("accumulate"));
-  input.stepsPerEpoch = std::ceil(static_cast<double>(dataset->size(Split::Train)) / images);
+  std::int64_t samples = dataset->size(Split::Train);
+  if (const auto limit = config.maybeInteger("data.train_samples"))
+    samples = std::min(samples, *limit);
+  input.stepsPerEpoch = std::ceil(static_cast<double>(samples) / images);
   return input;
 }
 
@@ -106,7 +124,8 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   const double imageBytes = kFloatBytes * input.imageValues;
   // An evaluation comes when no step is under way: only what it takes beyond a step counts.
   const double evaluation =
-      evaluationBatch * (kForwardBlocks * widest + kBatchesAlive * imageBytes);
+      evaluationBatch * (kForwardBlocks * widest + kBatchesAlive * imageBytes) +
+      scoringBytes(input.classes, evaluationBatch);
   const double step = activations + temporaries;
   // So does a checkpoint that is written after the last step: gradients are gone by then.
   const double copy = weights + moments * trained + (average > 0 ? weights : 0);
@@ -126,7 +145,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   if (isHalf) add("bfloat16 weights", "copies for the matrix products of one step", weights / 2);
   add("activations", "kept for the backward pass of one batch", activations);
   add("temporaries", "gradients on their way through the widest block", temporaries);
-  add("evaluation", "what an evaluation batch takes beyond a training step", evaluation - step);
+  add("evaluation", "what an evaluation takes beyond a training step", evaluation - step);
   add("batches", "prepared ahead of the step", kBatchesAlive * batch * imageBytes);
   add("dataset", "what the data set keeps in memory", input.datasetBytes);
   add("checkpoint", "a copy of weights, average and moments on its way to the disk",

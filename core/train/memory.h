@@ -23,6 +23,7 @@ struct MemoryInput {
   double trainedParameters = -1;  ///< without what is frozen; -1: all
   std::vector<BlockCost> blocks;  ///< Model::cost()
   double imageValues = 0;         ///< channels * height * width of a batch's image
+  double classes = 0;             ///< that an evaluation tells apart
   double datasetBytes = 0;        ///< of all splits, as they are kept
   double stepsPerEpoch = 0;       ///< 0: not known
   Config train;                   ///< trainSchema()

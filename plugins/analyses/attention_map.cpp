@@ -134,7 +134,8 @@ ItemCard AttentionMap::card() const {
   card.doc = "Attention of chosen images, layers and heads";
   card.needs = {capability::kAttentionSource};
   card.schema.fields = {
-      integerField("images", 4, "the first n test images; `ids` wins when it is not empty")
+      integerField("images", 4,
+                   "test images, of the classes in turn; `ids` wins when it is not empty")
           .range(1, 256)
           .withUnit("images")
           .runOnly(),
@@ -149,33 +150,16 @@ ItemCard AttentionMap::card() const {
   return card;
 }
 
-std::int64_t AttentionMap::probeImages(const Config& config) const {
-  const std::vector<std::int64_t> ids = config.integers("ids");
-  return ids.empty() ? config.integer("images") : *std::max_element(ids.begin(), ids.end()) + 1;
+ProbeImages AttentionMap::probeImages(const Config& config) const {
+  return {config.integer("images"), config.integers("ids")};
 }
 
 std::function<Analysis::Findings()> AttentionMap::probe(const Config& config, Model& model,
                                                         const Batch& batch) const {
-  std::vector<std::int64_t> rows = config.integers("ids");
-  if (rows.empty()) {
-    for (std::int64_t i = 0; i < std::min(config.integer("images"), batch.size()); ++i)
-      rows.push_back(i);
-  }
   Captured captured;
-  for (const std::int64_t row : rows) {
-    if (row >= batch.size()) {
-      throw ConfigError("there is no test image " + std::to_string(row) + "; the last one is " +
-                        std::to_string(batch.size() - 1));
-    }
-    captured.ids.push_back(batch.sampleIds[static_cast<std::size_t>(row)]);
-  }
-  const at::Tensor chosen = at::tensor(at::ArrayRef<std::int64_t>(rows));
-  const at::Tensor images =
-      batch.at("image").index_select(0, chosen.to(batch.at("image").device()));
-  const at::Tensor labels = batch.at("label")
-                                .index_select(0, chosen.to(batch.at("label").device()))
-                                .to(at::kCPU)
-                                .contiguous();
+  captured.ids = batch.sampleIds;
+  const at::Tensor& images = batch.at("image");
+  const at::Tensor labels = batch.at("label").to(at::kCPU).contiguous();
   captured.labels.assign(labels.const_data_ptr<std::int64_t>(),
                          labels.const_data_ptr<std::int64_t>() + labels.numel());
   captured.images = images.to(at::kCPU, at::kFloat, false, true);

@@ -11,7 +11,7 @@ class AttentionMap final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] std::int64_t probeImages(const Config& config) const override;
+  [[nodiscard]] ProbeImages probeImages(const Config& config) const override;
   [[nodiscard]] std::function<Findings()> probe(const Config& config, Model& model,
                                                 const Batch& batch) const override;
 };

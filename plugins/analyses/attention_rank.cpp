@@ -134,7 +134,7 @@ ItemCard AttentionRank::card() const {
   card.schema.fields = attentionFields();
   card.schema.fields.insert(
       card.schema.fields.begin(),
-      {integerField("images", 4, "test images looked at")
+      {integerField("images", 4, "test images looked at, of the classes in turn")
            .range(1, 1024)
            .withUnit("images")
            .runOnly(),
@@ -145,8 +145,8 @@ ItemCard AttentionRank::card() const {
   return card;
 }
 
-std::int64_t AttentionRank::probeImages(const Config& config) const {
-  return config.integer("images");
+ProbeImages AttentionRank::probeImages(const Config& config) const {
+  return {config.integer("images"), {}};
 }
 
 std::function<Analysis::Findings()> AttentionRank::probe(const Config& config, Model& model,

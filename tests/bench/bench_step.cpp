@@ -34,7 +34,7 @@ class BenchSession final : public TaskSession {
     return {};
   }
   std::vector<Split> evaluationSplits() const override { return {}; }
-  Batch probeBatch(std::int64_t) override { return {}; }
+  Batch probeBatch(const ProbeImages&) override { return {}; }
   const DatasetInfo& dataset() const noexcept override { return info_; }
 
  private:

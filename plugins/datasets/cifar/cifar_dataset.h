@@ -38,6 +38,9 @@ class CifarDataset final : public Dataset {
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override;
   std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
+    return part(split).labels.at(static_cast<std::size_t>(id));
+  }
 
  private:
   struct Part {

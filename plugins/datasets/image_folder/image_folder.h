@@ -31,6 +31,9 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] std::int64_t size(Split split) const override;
   /// \throws FileError  the file changed or went since the folder was opened: names it
   std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
+    return listing_.images[static_cast<std::size_t>(split)].at(static_cast<std::size_t>(id)).label;
+  }
   /// The list of files, and the decoded images of the splits that are kept.
   [[nodiscard]] double memoryBytes() const override;
   [[nodiscard]] const Listing& listing() const noexcept { return listing_; }

@@ -5,9 +5,14 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/data/subset.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
 
@@ -20,6 +25,8 @@ constexpr std::int64_t kTopK = 5;
 constexpr std::size_t kMostClassScores = 100;
 constexpr int kPrefetch = 4;
 constexpr std::int64_t kNoIgnoredLabel = -100;
+/// Scores and maps of two runs compare only where they saw the same images.
+constexpr std::uint64_t kSeedOfAllRuns = 0;
 
 ImageClassifier& classifierOf(Model& model) {
   if (auto* classifier = capabilityOf<ImageClassifier>(model)) return *classifier;
@@ -63,6 +70,8 @@ class Session final : public TaskSession {
     }
     trainLimit_ = data.maybeInteger("train_samples").value_or(0);
     testLimit_ = data.maybeInteger("test_samples").value_or(0);
+    // Runs from before there was a choice took the first samples, and do so when they are resumed.
+    isStratified_ = data.has("subset") && data.text("subset") == "stratified";
   }
 
   const IoSpec& io() const noexcept override { return io_; }
@@ -76,10 +85,11 @@ class Session final : public TaskSession {
     options.batchSize = context_.batchSize;
     options.shuffle = true;
     options.augment = true;
-    options.limit = trainLimit_;
+    options.samples = samplesOf(Split::Train);
     // Equal shapes in every step; a set smaller than one batch is its own batch.
-    const std::int64_t size = dataset_->size(Split::Train);
-    options.dropLast = (trainLimit_ > 0 ? std::min(trainLimit_, size) : size) >= options.batchSize;
+    const std::int64_t size = options.samples ? static_cast<std::int64_t>(options.samples->size())
+                                              : dataset_->size(Split::Train);
+    options.dropLast = size >= options.batchSize;
     return makeLoader(dataset_, Split::Train, options, firstBatch);
   }
 
@@ -98,12 +108,11 @@ class Session final : public TaskSession {
     return splits;
   }
 
-  Batch probeBatch(std::int64_t images) override {
+  Batch probeBatch(const ProbeImages& images) override {
     const Split split = dataset_->size(Split::Test) > 0 ? Split::Test : Split::Validation;
-    std::vector<std::int64_t> ids(
-        static_cast<std::size_t>(std::min(images, dataset_->size(split))));
-    std::iota(ids.begin(), ids.end(), 0);
-    return readBatch(*dataset_, split, ids, options_);
+    return readBatch(*dataset_, split,
+                     images.ids.empty() ? choose(split, images.count, kSeedOfAllRuns) : images.ids,
+                     options_);
   }
 
   Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
@@ -112,12 +121,12 @@ class Session final : public TaskSession {
     const at::Device device = deviceOf(model);
     LoaderOptions options = options_;
     options.batchSize = context_.evaluationBatchSize;
-    options.limit = split == Split::Train ? trainLimit_ : split == Split::Test ? testLimit_ : 0;
+    options.samples = samplesOf(split);
     const std::unique_ptr<BatchStream> stream = makeLoader(dataset_, split, options);
 
     std::int64_t samples = 0, first = 0, firstFive = 0;
     double loss = 0;
-    at::Tensor confusion = at::zeros({io_.classes, io_.classes}, at::kLong);
+    eval::ClassCounts counts(io_.classes);
     eval::Confidences confidences;
     for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
       const Batch batch = stream->next();
@@ -130,7 +139,7 @@ class Session final : public TaskSession {
                   .item<double>();
       first += eval::topKCorrect(logits, labels, 1);
       firstFive += eval::topKCorrect(logits, labels, kTopK);
-      eval::addToConfusion(confusion, logits, labels);
+      counts.add(logits, labels);
       confidences.append(eval::confidencesOf(logits, labels));
       for (EvaluationListener* listener : listeners)
         listener->batch(batch.sampleIds, logits, labels);
@@ -142,7 +151,7 @@ class Session final : public TaskSession {
                   {"loss", loss / count},
                   {"ece", eval::calibrationError(
                               eval::reliabilityBins(confidences, kCalibrationBins), samples)}};
-    addClasses(confusion, split, scores, artifacts);
+    addClasses(counts, split, scores, artifacts);
     for (EvaluationListener* listener : listeners) {
       for (Artifact& artifact : listener->finish(scores)) artifacts.push_back(std::move(artifact));
     }
@@ -150,6 +159,42 @@ class Session final : public TaskSession {
   }
 
  private:
+  [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count,
+                                                 std::uint64_t seed) const {
+    if (isStratified_) return stratifiedSubset(*dataset_, split, count, seed);
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(count, dataset_->size(split))));
+    std::iota(ids.begin(), ids.end(), 0);
+    return ids;
+  }
+
+  /// The samples of a split that are used; null: all.
+  std::shared_ptr<const std::vector<std::int64_t>> samplesOf(Split split) {
+    const std::int64_t limit = split == Split::Train  ? trainLimit_
+                               : split == Split::Test ? testLimit_
+                                                      : 0;
+    if (limit == 0 || limit >= dataset_->size(split)) return nullptr;
+    auto& samples = samples_[static_cast<std::size_t>(split)];
+    if (!samples) {
+      samples = std::make_shared<const std::vector<std::int64_t>>(
+          choose(split, limit, split == Split::Train ? context_.seed : kSeedOfAllRuns));
+      warnOfMissingClasses(split, *samples);
+    }
+    return samples;
+  }
+
+  /// `first` of a folder takes whole classes; fewer samples than classes leave some out, too.
+  void warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const {
+    std::set<std::int64_t> labels;
+    for (const std::int64_t id : samples) labels.insert(dataset_->label(split, id));
+    const auto there = std::ssize(labels);
+    // Those that a stratified draw of so many leaves out have no images in this split.
+    if (there >= io_.classes || (isStratified_ && std::ssize(samples) >= io_.classes)) return;
+    log::warning("data." + toString(split) + "_samples = " + formatCount(std::ssize(samples)) +
+                 " takes images of " + formatCount(there) + " of the " + formatCount(io_.classes) +
+                 " classes only" +
+                 (isStratified_ ? "; take more" : "; data.subset = \"stratified\" takes all"));
+  }
+
   at::Tensor logitsOf(Model& model, const at::Tensor& images) const {
     at::Tensor logits = classifierOf(model).classify(images);
     if (logits.dim() != 2 || logits.size(1) != io_.classes) {
@@ -160,27 +205,29 @@ class Session final : public TaskSession {
     return logits;
   }
 
-  void addClasses(const at::Tensor& confusion, Split split, Scores& scores,
-                  std::vector<Artifact>& artifacts) const {
+  Artifact confusionOf(const eval::ClassCounts& counts, Split split) const {
     const std::vector<std::string>& names = dataset_->info().classes;
-    const std::vector<double> accuracy = eval::classAccuracy(confusion);
-    const at::Tensor perClass = confusion.sum(1).contiguous();
-    const auto* samples = perClass.const_data_ptr<std::int64_t>();
-
     Artifact matrix;
     matrix.analysis = "classification";
     matrix.name = "confusion";
     matrix.kind = artifact_kind::kMatrix;
-    const at::Tensor counts = confusion.to(at::kFloat).contiguous();
-    setFloat32(matrix, {counts.const_data_ptr<float>(), static_cast<std::size_t>(counts.numel())},
-               {io_.classes, io_.classes}, {"label", "prediction"});
+    const std::vector<float> values(counts.matrix().begin(), counts.matrix().end());
+    setFloat32(matrix, values, {io_.classes, io_.classes}, {"label", "prediction"});
     matrix.meta["rows"] = names;
     matrix.meta["columns"] = names;
     matrix.meta["row_title"] = "label";
     matrix.meta["column_title"] = "prediction";
     matrix.meta["unit"] = "images";
     matrix.meta["split"] = toString(split);
-    artifacts.push_back(std::move(matrix));
+    return matrix;
+  }
+
+  void addClasses(const eval::ClassCounts& counts, Split split, Scores& scores,
+                  std::vector<Artifact>& artifacts) const {
+    const std::vector<std::string>& names = dataset_->info().classes;
+    const std::vector<double> accuracy = counts.accuracy();
+    const std::vector<std::int64_t>& samples = counts.samples();
+    if (!counts.matrix().empty()) artifacts.push_back(confusionOf(counts, split));
 
     Artifact table;
     table.analysis = "classification";
@@ -205,6 +252,8 @@ class Session final : public TaskSession {
   IoSpec io_;
   LoaderOptions options_;  // what training and evaluation share
   std::int64_t trainLimit_ = 0, testLimit_ = 0;
+  bool isStratified_ = true;
+  std::array<std::shared_ptr<const std::vector<std::int64_t>>, 3> samples_;  ///< by Split
 };
 
 }  // namespace

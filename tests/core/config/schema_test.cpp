@@ -85,8 +85,8 @@ TEST(Schema, FindsFieldsByDottedKey) {
 
 TEST(Schema, ListsLeafKeysInOrder) {
   const std::vector<std::string> keys = dataSchema().keys();
-  EXPECT_EQ(keys, (std::vector<std::string>{"train_samples", "test_samples", "augment.crop_padding",
-                                            "augment.flip", "normalize"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"train_samples", "test_samples", "subset",
+                                            "augment.crop_padding", "augment.flip", "normalize"}));
 }
 
 TEST(Schema, ResolvesSizesInItsDefaults) {

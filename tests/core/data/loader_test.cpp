@@ -161,7 +161,8 @@ TEST(Loader, EvaluationReadsInOrderWithoutAugmentation) {
   const auto dataset = std::make_shared<CountingDataset>(21);
   LoaderOptions options = trainingOptions(2);
   options.shuffle = options.augment = false;
-  options.limit = 10;
+  options.samples = std::make_shared<const std::vector<std::int64_t>>(
+      std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   const auto batches = take(*makeLoader(dataset, Split::Test, options), 3);
   EXPECT_EQ(batches[0].ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(batches[1].ids, (std::vector<std::int64_t>{8, 9}));
@@ -169,6 +170,25 @@ TEST(Loader, EvaluationReadsInOrderWithoutAugmentation) {
   EXPECT_TRUE(at::equal(direct.at("image"), batches[0].images));
   EXPECT_TRUE(at::equal(direct.at("label"), batches[0].labels));
   EXPECT_TRUE(at::equal(batches[2].images, batches[0].images));
+}
+
+TEST(Loader, GivesOnlyTheSamplesThatWereChosenUnderTheirOwnIds) {
+  const auto dataset = std::make_shared<CountingDataset>(21);
+  LoaderOptions options = trainingOptions(1);
+  options.samples =
+      std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{2, 3, 5, 11, 20});
+  options.batchSize = 2;
+  const auto stream = makeLoader(dataset, Split::Train, options);
+  EXPECT_EQ(stream->batchesPerEpoch(), 3);
+  EXPECT_EQ(stream->samplesPerEpoch(), 5);
+  std::set<std::int64_t> seen;
+  for (const Taken& batch : take(*stream, 3)) {
+    for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+      seen.insert(batch.ids[i]);
+      EXPECT_EQ(batch.labels[static_cast<std::int64_t>(i)].item<std::int64_t>(), batch.ids[i] % 7);
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::int64_t>{2, 3, 5, 11, 20}));
 }
 
 TEST(Loader, ABatchThatIsHeldIsNeverWrittenOver) {

@@ -50,18 +50,31 @@ TEST(TopK, RefusesShapesThatDoNotFit) {
 }
 
 TEST(Confusion, CountsLabelsInRowsAndPredictionsInColumns) {
-  at::Tensor counts = at::zeros({3, 3}, at::kLong);
+  ClassCounts counts(3);
   const at::Tensor predictions = at::tensor({0, 2, 2, 1}, at::kLong);
-  addToConfusion(counts, at::one_hot(predictions, 3).to(at::kFloat),
-                 at::tensor({0, 0, 2, 0}, at::kLong));
-  addToConfusion(counts, at::one_hot(predictions, 3).to(at::kFloat),
-                 at::tensor({0, 0, 2, 0}, at::kLong));
-  EXPECT_TRUE(at::equal(counts, at::tensor({2, 2, 2, 0, 0, 0, 0, 0, 2}, at::kLong).view({3, 3})));
-  const std::vector<double> accuracy = classAccuracy(counts);
+  counts.add(at::one_hot(predictions, 3).to(at::kFloat), at::tensor({0, 0, 2, 0}, at::kLong));
+  counts.add(at::one_hot(predictions, 3).to(at::kFloat), at::tensor({0, 0, 2, 0}, at::kLong));
+  EXPECT_EQ(counts.matrix(), (std::vector<std::int64_t>{2, 2, 2, 0, 0, 0, 0, 0, 2}));
+  EXPECT_EQ(counts.samples(), (std::vector<std::int64_t>{6, 0, 2}));
+  const std::vector<double> accuracy = counts.accuracy();
   EXPECT_NEAR(accuracy[0], 1.0 / 3, 1e-12);
   EXPECT_TRUE(std::isnan(accuracy[1]));
   EXPECT_EQ(accuracy[2], 1.0);
-  EXPECT_THROW(addToConfusion(counts, at::zeros({1, 4}), at::zeros({1}, at::kLong)), ShapeError);
+  EXPECT_THROW(counts.add(at::zeros({1, 4}), at::zeros({1}, at::kLong)), ShapeError);
+  EXPECT_THROW(counts.add(at::zeros({1, 3}), at::full({1}, 3, at::kLong)), ShapeError);
+}
+
+TEST(Confusion, OfManyClassesIsLeftOutAndTheAccuracyOfEachStays) {
+  EXPECT_EQ(ClassCounts(kMostMatrixClasses).matrix().size(), 1'000'000u);
+  const std::int64_t classes = 16'000;
+  ClassCounts counts(classes);
+  EXPECT_TRUE(counts.matrix().empty());
+  at::Tensor logits = at::zeros({2, classes});
+  logits[0][15'999] = 1;
+  logits[1][3] = 1;
+  counts.add(logits, at::tensor({15'999, 15'999}, at::kLong));
+  EXPECT_EQ(counts.accuracy()[15'999], 0.5);
+  EXPECT_EQ(counts.samples()[15'999], 2);
 }
 
 TEST(Calibration, BinsErrorAndGapsAreThoseOfTheReference) {

@@ -180,9 +180,9 @@ class SmallSession : public TaskSession {
     return scores;
   }
   std::vector<Split> evaluationSplits() const override { return {Split::Test}; }
-  Batch probeBatch(std::int64_t count) override {
+  Batch probeBatch(const ProbeImages& images) override {
     std::vector<std::int64_t> ids;
-    for (std::int64_t i = 0; i < count; ++i) ids.push_back(i);
+    for (std::int64_t i = 0; i < images.count; ++i) ids.push_back(i);
     return data_.take(ids, 1);
   }
   const DatasetInfo& dataset() const noexcept override { return info_; }
@@ -264,7 +264,7 @@ class SmallProbe final : public Analysis {
  public:
   ItemCard card() const override { return {}; }
   Kind kind() const noexcept override { return Kind::Probe; }
-  std::int64_t probeImages(const Config&) const override { return 4; }
+  ProbeImages probeImages(const Config&) const override { return {4, {}}; }
   std::function<Findings()> probe(const Config&, Model& model, const Batch& batch) const override {
     EXPECT_FALSE(model.module().is_training());
     EXPECT_FALSE(at::GradMode::is_enabled());

@@ -58,6 +58,20 @@ TEST(MemoryEstimate, GrowsWithTheEvaluationBatchOnlyWhereItExceedsTheStep) {
   EXPECT_GT(part(with("evaluation_batch_size", "", 2048), "evaluation"), 1e9);
 }
 
+TEST(MemoryEstimate, CountsTheLogitsOfManyClassesAndTheConfusionMatrixOfAFew) {
+  const auto evaluationOf = [](double classes) {
+    MemoryInput given = input();
+    given.classes = classes;
+    Json train = given.train.json();
+    train["evaluation_batch_size"] = 2048;  // more than a step takes
+    given.train = Config(train);
+    return part(estimateMemory(given), "evaluation");
+  };
+  const double none = evaluationOf(0);
+  EXPECT_DOUBLE_EQ(evaluationOf(1000) - none, 28.0 * 2048 * 1000 + 16e6);
+  EXPECT_DOUBLE_EQ(evaluationOf(16'000) - none, 28.0 * 2048 * 16'000);
+}
+
 TEST(MemoryEstimate, CountsACheckpointBesideTheStepOnlyWhereOneIsWrittenOnTheWay) {
   MemoryInput given = input();
   given.parameters = 1e8;  // the copy is larger than a step

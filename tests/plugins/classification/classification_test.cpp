@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -71,6 +72,7 @@ class Brightness final : public torch::nn::Module, public Model, public ImageCla
 Json dataValues() {
   return {{"train_samples", nullptr},
           {"test_samples", nullptr},
+          {"subset", "stratified"},
           {"augment", {{"crop_padding", 0}, {"flip", 0.0}}},
           {"normalize", "dataset"}};
 }
@@ -225,12 +227,140 @@ TEST(Classification, SubsetsNormalisingAndTheModelsImageSizeAreObeyed) {
   EXPECT_EQ(stream->batchesPerEpoch(), 1);  // six samples, batches of four, all equal
   const Batch batch = stream->next();
   EXPECT_EQ(batch.size(), 4);
-  for (const std::int64_t id : batch.sampleIds) EXPECT_LT(id, 6);
-  const Batch probe = session->probeBatch(2);
+  const Batch probe = session->probeBatch({.count = 2, .ids = {0, 1}});
   EXPECT_EQ(probe.sampleIds, (std::vector<std::int64_t>{0, 1}));
   EXPECT_FLOAT_EQ(probe.at("image")[0][0][0][0].item<float>(), -1.0f);
   EXPECT_NEAR(probe.at("image")[1][0][7][5].item<float>(), (10.0 / 255 - 0.5) / 0.5, 1e-6);
-  EXPECT_EQ(session->probeBatch(100).size(), 7);
+  EXPECT_EQ(session->probeBatch({.count = 100, .ids = {}}).size(), 7);
+  EXPECT_THROW((void)session->probeBatch({.count = 1, .ids = {7}}), ConfigError);
+}
+
+/// Four classes of 25 images each, one after the other, as a folder lists them.
+class SortedByClass final : public Dataset {
+ public:
+  SortedByClass() {
+    info_.height = info_.width = 1;
+    info_.classes = {"a", "b", "c", "d"};
+    info_.mean = {0.0};
+    info_.deviation = {1.0};
+  }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : 100; }
+  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t>) const override {
+    return id / 25;
+  }
+
+ private:
+  DatasetInfo info_;
+};
+
+struct Chosen {
+  std::vector<std::int64_t> trained, tested, probed;
+};
+Chosen chosenOf(const Json& subset, std::uint64_t seed) {
+  Json data = dataValues();
+  data["train_samples"] = 20;
+  data["test_samples"] = 12;
+  data["subset"] = subset;
+  if (subset.is_null()) data.erase("subset");
+  TaskContext context;
+  context.seed = seed;
+  context.batchSize = 20;
+  context.evaluationBatchSize = 12;
+  const auto session =
+      ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}), Config(data),
+                                std::make_shared<SortedByClass>(), context);
+  Chosen chosen;
+  chosen.trained = session->trainingStream(0)->next().sampleIds;
+  std::sort(chosen.trained.begin(), chosen.trained.end());
+  class Ids final : public EvaluationListener {
+   public:
+    explicit Ids(std::vector<std::int64_t>& ids) : ids_(ids) {}
+    void batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor&,
+               const at::Tensor&) override {
+      ids_.insert(ids_.end(), sampleIds.begin(), sampleIds.end());
+    }
+    std::vector<Artifact> finish(Scores&) override { return {}; }
+
+   private:
+    std::vector<std::int64_t>& ids_;
+  } ids(chosen.tested);
+  Brightness model(4);
+  std::vector<Artifact> artifacts;
+  (void)session->evaluate(model, Split::Test, {&ids}, artifacts);
+  chosen.probed = session->probeBatch({.count = 4, .ids = {}}).sampleIds;
+  return chosen;
+}
+
+std::map<std::int64_t, int> classesOf(const std::vector<std::int64_t>& ids) {
+  std::map<std::int64_t, int> counts;
+  for (const std::int64_t id : ids) ++counts[id / 25];
+  return counts;
+}
+
+TEST(Classification, SubsetsAndProbesTakeImagesOfEveryClass) {
+  const Chosen chosen = chosenOf("stratified", 1);
+  EXPECT_EQ(classesOf(chosen.trained),
+            (std::map<std::int64_t, int>{{0, 5}, {1, 5}, {2, 5}, {3, 5}}));
+  EXPECT_EQ(classesOf(chosen.tested),
+            (std::map<std::int64_t, int>{{0, 3}, {1, 3}, {2, 3}, {3, 3}}));
+  EXPECT_EQ(classesOf(chosen.probed),
+            (std::map<std::int64_t, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}}));
+  EXPECT_TRUE(std::includes(chosen.tested.begin(), chosen.tested.end(), chosen.probed.begin(),
+                            chosen.probed.end()));
+}
+
+TEST(Classification, TheSeedDrawsTheTrainingSamplesAndLeavesTestAndProbesToAllRuns) {
+  const Chosen one = chosenOf("stratified", 1), again = chosenOf("stratified", 1),
+               other = chosenOf("stratified", 2);
+  EXPECT_EQ(one.trained, again.trained);
+  EXPECT_NE(one.trained, other.trained);
+  EXPECT_EQ(one.tested, other.tested);
+  EXPECT_EQ(one.probed, other.probed);
+}
+
+TEST(Classification, TakesTheFirstSamplesWhenAskedWithAWarningAndInRunsFromBeforeTheChoice) {
+  ::testing::internal::CaptureStderr();
+  const Chosen chosen = chosenOf("first", 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("data.train_samples = 20 takes images of 1 of the 4 classes only; "
+                        "data.subset = \"stratified\" takes all"));
+  EXPECT_EQ(chosen.trained.back(), 19);
+  EXPECT_EQ(chosen.tested.back(), 11);
+  EXPECT_EQ(chosen.probed, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  const Chosen before = chosenOf(nullptr, 1);
+  EXPECT_EQ(before.trained, chosen.trained);
+  EXPECT_EQ(before.probed, chosen.probed);
+}
+
+TEST(Classification, LeavesTheConfusionMatrixOfManyClassesOut) {
+  class ManyClasses final : public Dataset {
+   public:
+    ManyClasses() {
+      info_.height = info_.width = 1;
+      for (int c = 0; c < 1001; ++c) info_.classes.push_back(std::to_string(c));
+      info_.mean = {0.0};
+      info_.deviation = {1.0};
+    }
+    const DatasetInfo& info() const noexcept override { return info_; }
+    std::int64_t size(Split split) const override { return split == Split::Test ? 3 : 0; }
+    std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+      std::fill(image.begin(), image.end(), std::uint8_t{0});
+      return id;
+    }
+
+   private:
+    DatasetInfo info_;
+  };
+  const auto session = ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}),
+                                                 Config(dataValues()),
+                                                 std::make_shared<ManyClasses>(), {});
+  Brightness model(1001);
+  std::vector<Artifact> artifacts;
+  const auto scores = asMap(session->evaluate(model, Split::Test, {}, artifacts));
+  EXPECT_NEAR(scores.at("top1"), 1.0 / 3, 1e-12);
+  ASSERT_EQ(artifacts.size(), 1u);
+  EXPECT_EQ(artifacts[0].name, "classes");
 }
 
 TEST(Classification, ASetSmallerThanABatchStillTrains) {

@@ -1,0 +1,22 @@
+// Parts of a split that hold all its classes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/data/dataset.h"
+#include "core/engine_export.h"
+
+namespace vitrine {
+
+/// `count` samples of a split, by ascending id; every sample when there are no more.
+///
+/// Within a class, samples follow each other by a draw from the stream `subset` of `seed`, counted
+/// by (split, sample id). The j-th of a class with n samples stands at place (j + 1/2) / n, the
+/// first at 0; the subset is the samples with the smallest places, equal places by the draw. So
+/// every class keeps its share to within one sample or two, none is missing where `count` allows
+/// it, and a smaller subset is part of a larger one.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::int64_t> stratifiedSubset(
+    const Dataset& dataset, Split split, std::int64_t count, std::uint64_t seed);
+
+}  // namespace vitrine
