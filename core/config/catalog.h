@@ -24,9 +24,9 @@ inline constexpr const char* kScheduled = "scheduled";
 /// An item without its code.
 struct VITRINE_FOUNDATION_EXPORT ItemCard {
   ItemKind kind = ItemKind::Architecture;
-  std::string id;      ///< "vit", "classification", "fashion_mnist", "attention_rank"
-  std::string title;   ///< "Vision Transformer"
-  std::string paper;   ///< "Dosovitskiy et al. 2021, arXiv:2010.11929", or ""
+  std::string id;      ///< "plain_mlp", "classification", "fashion_mnist", "attention_rank"
+  std::string title;   ///< "Plain MLP"
+  std::string paper;   ///< "Authors 2021, arXiv:...", or ""
   std::string doc;     ///< one sentence
   std::string plugin;  ///< id of the plugin file that brought it; filled in by the loader
   std::vector<std::string>

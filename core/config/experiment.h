@@ -40,7 +40,7 @@ struct VITRINE_FOUNDATION_EXPORT Problem {
 
 /// Where a resolved value came from.
 struct Origin {
-  /// "default", "preset vit/b16", "file", "variant + soft mask", "stage fine-tune", "sweep",
+  /// "default", "preset mlp/small", "file", "variant + soft mask", "stage fine-tune", "sweep",
   /// "command line"
   std::string layer;
   int line = 0;  ///< in the file, 0 where there is none
@@ -119,7 +119,7 @@ planExperiment(const std::string& text, const std::string& fileName, const Catal
 planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
                    const std::vector<Override>& overrides = {});
 
-/// The `[model]` section alone, from overrides such as model.architecture=vit: what `infer` needs.
+/// The `[model]` section alone, from overrides such as model.architecture=ID: what `infer` needs.
 /// \param model  receives architecture, preset where given, and every field of the architecture
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> planModel(
     const Catalog& catalog, const std::vector<Override>& overrides, Json& model);

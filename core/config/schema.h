@@ -96,9 +96,9 @@ struct VITRINE_FOUNDATION_EXPORT Rule {
   std::string sentence;  ///< why, for people: "each patch must lie wholly inside the image"
 };
 
-/// Values for some keys of the item, under a name: `model.preset = "vit/b16"`.
+/// Values for some keys of the item, under a name: `model.preset = "mlp/small"`.
 struct VITRINE_FOUNDATION_EXPORT Preset {
-  std::string name;  ///< "vit/b16"
+  std::string name;  ///< "mlp/small"
   std::string doc;
   Json values;  ///< object of (nested) keys
 };

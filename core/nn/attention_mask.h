@@ -1,5 +1,4 @@
-// Masks between tokens: causal, modified causal, soft ("LLaMA Decoder as Vision Transformer",
-// equations 1 and 2).
+// Masks between tokens: causal, modified causal, soft (arXiv:2404.06773, equations 1 and 2).
 #pragma once
 
 #include <ATen/core/Tensor.h>

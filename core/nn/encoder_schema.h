@@ -13,8 +13,8 @@ namespace vitrine::nn {
 
 /// Sizes: image_size patch_size in_channels num_classes width depth heads mlp_width.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> sizeFields();
-/// What both papers leave open: qkv_bias mlp_bias pool final_norm norm_eps layer_scale drop_path
-/// dropout.
+/// What the architectures leave open: qkv_bias mlp_bias pool final_norm norm_eps layer_scale
+/// drop_path dropout.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> commonFields();
 /// Patches tile the image, heads tile the width, a class token is there when it is read.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Rule> commonRules();

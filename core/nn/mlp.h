@@ -17,8 +17,8 @@ enum class Gelu { Erf, Tanh };
 /// silu(gate) * up, same shapes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
 
-/// Hidden channels of LLaMA's SwiGLU: floor(2/3 * 4 * width), rounded up to a multiple of
-/// `multiple`.
+/// Hidden channels of a SwiGLU with the parameters of a GELU four times as wide as the model:
+/// floor(2/3 * 4 * width), rounded up to a multiple of `multiple`.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t swiGluHidden(std::int64_t width,
                                                               std::int64_t multiple);
 

@@ -211,7 +211,7 @@ Encoder::Encoder(const VisionTransformerConfig& config) {
 }
 
 void Encoder::initialiseAll(const VisionTransformerConfig& config, std::uint64_t seed) {
-  const bool isVit = config.init == InitRecipe::Vit;
+  const bool isXavier = config.init == InitRecipe::Xavier;
   const Init small =
       truncatedNormalInit(0.02, 100);  // the authors cut at +-2, a hundred deviations
   const std::int64_t patchInputs = config.inChannels * config.patchSize[0] * config.patchSize[1];
@@ -225,28 +225,28 @@ void Encoder::initialiseAll(const VisionTransformerConfig& config, std::uint64_t
     const at::Tensor& value = item.value();
     Init init = constantInit(0);
     if (name == "cls_token") {
-      init = isVit ? constantInit(0) : small;
+      init = isXavier ? constantInit(0) : small;
     } else if (name == "pos_embed") {
-      init = isVit ? normalInit(0.02) : small;
+      init = isXavier ? normalInit(0.02) : small;
     } else if (name == "patch_embed.proj.weight") {
-      init = isVit ? lecunNormalInit(patchInputs) : torchDefaultInit(patchInputs);
+      init = isXavier ? lecunNormalInit(patchInputs) : torchDefaultInit(patchInputs);
     } else if (name == "patch_embed.proj.bias") {
-      init = isVit ? constantInit(0) : torchDefaultInit(patchInputs);
+      init = isXavier ? constantInit(0) : torchDefaultInit(patchInputs);
     } else if (name == "head.weight") {
-      init = isVit ? constantInit(0) : small;
+      init = isXavier ? constantInit(0) : small;
     } else if (name == "head.bias") {
       init = constantInit(config.headBias);
     } else if (endsWith(name, ".gamma")) {
       init = constantInit(config.layerScale.value_or(1));
     } else if (endsWith(name, "qkv.weight")) {
       // Per q, k and v, which are width x width each, however they are stored.
-      init = isVit ? xavierUniformInit(config.width, config.width) : small;
+      init = isXavier ? xavierUniformInit(config.width, config.width) : small;
     } else if (value.dim() == 2) {
-      init = isVit ? xavierUniformInit(value.size(1), value.size(0)) : small;
+      init = isXavier ? xavierUniformInit(value.size(1), value.size(0)) : small;
     } else if (endsWith(name, "norm.weight") || endsWith(name, "norm1.weight") ||
                endsWith(name, "norm2.weight")) {
       init = constantInit(1);
-    } else if (isVit && name.find(".mlp.") != std::string::npos) {
+    } else if (isXavier && name.find(".mlp.") != std::string::npos) {
       init = normalInit(1e-6);
     }
     initialise(value, init, name, seed);

@@ -20,7 +20,7 @@ enum class NormKind {
 /// \param bias    [width], LayerNorm only; undefined for RMSNorm
 /// \returns       the shape and dtype of `x`. RMSNorm's statistics and scaling are float32 for half
 /// types, the product with
-///                `weight` follows in the dtype of `x` (as LLaMA's code does)
+///                `weight` follows in the dtype of `x`
 /// \throws ShapeError  the last axis of `x` is not the width of `weight`
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor normalise(NormKind kind, const at::Tensor& x,
                                                          const at::Tensor& weight,

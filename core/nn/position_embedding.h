@@ -16,9 +16,9 @@ enum class ClassToken { None, First, Last };
 
 /// How a position table becomes one of another grid.
 enum class ResizeRule {
-  Bicubic,           ///< a = -0.75, half-pixel centres, no antialias (DeiT, iLLaMA)
+  Bicubic,           ///< a = -0.75, half-pixel centres, no antialias
   BicubicAntialias,  ///< the same with antialias (timm)
-  LinearCorners,     ///< corner-aligned linear: scipy.ndimage.zoom of order 1 (ViT authors)
+  LinearCorners,     ///< corner-aligned linear: scipy.ndimage.zoom of order 1
 };
 
 /// "bicubic" | "bicubic_antialias" | "linear_corners"; anything else is no rule.

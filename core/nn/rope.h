@@ -11,8 +11,7 @@
 
 namespace vitrine::nn {
 
-/// Angles of a sequence, as LLaMA and iLLaMA use them:  angle[n, k] = positions[n] * theta ^ (-2k /
-/// headDim).
+/// Angles of a sequence:  angle[n, k] = positions[n] * theta ^ (-2k / headDim).
 ///
 /// \param positions  [tokens], any number type
 /// \param headDim    channels of one head, positive and even
@@ -29,8 +28,8 @@ namespace vitrine::nn {
 ///     pair 2k   : j * (anchorWidth  / W) * w_k
 ///     pair 2k+1 : i * (anchorHeight / H) * w_k
 ///
-/// A fixed anchor lets weights trained on one grid run on another (AS2DRoPE: Chu et al. 2024,
-/// "VisionLLaMA", arXiv:2403.00522); anchor == grid is plain 2-D RoPE.
+/// A fixed anchor lets weights trained on one grid run on another (auto-scaled 2-D RoPE,
+/// arXiv:2403.00522); anchor == grid is plain 2-D RoPE.
 struct RopeGrid {
   std::int64_t height = 0;        ///< patches, > 0
   std::int64_t width = 0;         ///< patches, > 0

@@ -1,6 +1,6 @@
-// The encoder that ViT and iLLaMA configure: patches, class token, positions, pre-norm blocks,
-// norm, pooling, head. The iLLaMA roadmap begins at a plain ViT and turns one switch at a time, so
-// both are this class.
+// The encoder that several architectures configure: patches, class token, positions, pre-norm
+// blocks, norm, pooling, head. Each difference between them is one switch of the configuration, so
+// all of them are this class.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -24,7 +24,7 @@ namespace vitrine::nn {
 
 enum class MlpKind {
   GeluErf,   ///< fc2(gelu(fc1(x))), exact
-  GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation (ViT authors)
+  GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation
   SwiGlu,    ///< fc2(silu(fc1(x)) * fc3(x))
 };
 
@@ -33,12 +33,12 @@ enum class Pool { ClassToken, Average };         ///< Average: over patches, nev
 enum class FinalNorm { BeforePool, AfterPool };  ///< called `norm` and `fc_norm`, as timm does
 enum class Bias { None, Present };
 
-/// Who initialises, weight by weight (fact sheets of the papers).
+/// How each weight is initialised.
 enum class InitRecipe {
-  Vit,     ///< LeCun-normal patch kernel, Xavier maps, zero class token, positions N(0, 0.02), zero
+  Xavier,  ///< Xavier maps, LeCun-normal patch kernel, zero class token, positions N(0, 0.02), zero
            ///< head
-  Illama,  ///< truncated normal 0.02 for every map, class token, table and head; torch's default
-           ///< patch kernel
+  TruncatedNormal,  ///< truncated normal 0.02 for every map, class token, table and head; torch's
+                    ///< default patch kernel
 };
 
 struct VisionTransformerConfig {
@@ -64,11 +64,11 @@ struct VisionTransformerConfig {
       ropeTheta;  ///< interleaved 1-D RoPE over the sequence, class token included
   MaskKind mask = MaskKind::Bidirectional;
   MaskMode maskMode = MaskMode::Multiplicative;
-  InitRecipe init = InitRecipe::Vit;
+  InitRecipe init = InitRecipe::Xavier;
   double headBias = 0;  ///< initial value
 };
 
-/// Parameter names are timm's and the iLLaMA authors' (they agree): `cls_token pos_embed
+/// Parameter names are those of the public checkpoints: `cls_token pos_embed
 /// patch_embed.proj blocks.N.norm1 blocks.N.attn.qkv blocks.N.attn.proj blocks.N.ls1.gamma
 /// blocks.N.norm2 blocks.N.mlp.fc1 norm fc_norm head`.
 class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,

@@ -14,7 +14,7 @@ namespace {
 constexpr double kNormCost = 4, kSoftmaxCost = 5, kActivationCost = 8;
 constexpr double kFloatBytes = 4;
 /// Dropout keeps what it multiplied with, and its temporaries leave gaps between what is kept:
-/// measured as 2.1 (ViT) and 3 (iLLaMA) times the factors' own bytes.
+/// measured as 2.1 (with GELU) and 3 (with SwiGLU) times the factors' own bytes.
 constexpr double kDropoutKept = 2.25;
 
 /// How Hugging Face writes one block. `q`, `k` and `v` are rows of our fused qkv.
@@ -142,7 +142,7 @@ std::string mlpKind(const VisionTransformerConfig& c) {
 
 std::vector<std::vector<WeightRename>> VisionTransformer::otherNames() const {
   const VisionTransformerConfig& c = config();
-  // Hugging Face's ViT is the plain one; nothing else has a place in its naming.
+  // Hugging Face's names are those of the plain encoder; nothing else has a place among them.
   const bool isPlain = c.norm == NormKind::Layer && c.mlp != MlpKind::SwiGlu &&
                        c.mlpBias == Bias::Present && c.finalNorm == FinalNorm::BeforePool &&
                        !c.layerScale && c.mask == MaskKind::Bidirectional && !c.ropeTheta;

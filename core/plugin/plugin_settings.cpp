@@ -75,7 +75,7 @@ std::vector<DisabledPlugin> disabledPlugins() {
             if (const auto text = item.value<std::string>()) plugin.items.push_back(*text);
         }
       } else if (const auto text = node.value<std::string>()) {
-        plugin.id = *text;  // disabled = ["illama"], as one writes it by hand
+        plugin.id = *text;  // disabled = ["plain_mlp"], as one writes it by hand
       }
       if (plugin.id.empty()) throw broken("an entry of 'disabled' has no id");
       all.push_back(std::move(plugin));

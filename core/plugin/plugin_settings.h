@@ -2,8 +2,8 @@
 // written by `vitrine plugins --disable ID`.
 //
 //     [[disabled]]
-//     id = "illama"
-//     items = ["architecture/illama"]     # so that a run that needs one hears why it is not there
+//     id = "plain_mlp"
+//     items = ["architecture/plain_mlp"]  # so that a run that needs one hears why it is not there
 #pragma once
 
 #include <filesystem>

@@ -168,7 +168,7 @@ std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint
   if (config.text("rope.mode") == "1d") c.ropeTheta = config.real("rope.theta");
   c.mask = nn::maskKindOf(config.text("mask.kind"));
   c.maskMode = nn::maskModeOf(config.text("mask.mode"));
-  c.init = nn::InitRecipe::Illama;
+  c.init = nn::InitRecipe::TruncatedNormal;
   SoftMask softMask;
   softMask.schedule = scheduleOf(config.text("mask.schedule"));
   softMask.alpha = config.maybeReal("mask.alpha");

@@ -114,7 +114,7 @@ ItemCard VitArchitecture::card() const {
 
 std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_t seed) const {
   nn::VisionTransformerConfig c = nn::commonConfig(config);
-  c.init = nn::InitRecipe::Vit;
+  c.init = nn::InitRecipe::Xavier;
   c.headBias = config.real("head_bias");
   return std::make_shared<nn::VisionTransformer>(c, seed);
 }

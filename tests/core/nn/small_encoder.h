@@ -16,7 +16,7 @@ inline VisionTransformerConfig smallEncoder() {
   c.depth = 3;
   c.heads = 3;
   c.mlpWidth = 32;
-  c.init = InitRecipe::Illama;  // a head that is not zero
+  c.init = InitRecipe::TruncatedNormal;  // a head that is not zero
   return c;
 }
 
