@@ -41,9 +41,33 @@ fake dpkg-query <<'X'
 shift 2
 for package in "$@"; do [ "$package" = -f ] || echo "$package installed"; done
 X
+# A clock that only the other stand-ins move: milliseconds.
+echo 1000000 >"$work/clock"
+fake date <<X
+[ "\$1" = +%s%3N ] || exec /bin/date "\$@"
+cat "$work/clock"
+echo >>"$work/looks"
+X
+touch "$work/looks"
+fake pass <<X
+echo \$((\$(cat "$work/clock") + \$1)) >"$work/clock"
+X
+# A line of ninja's; returns when the script has looked at the clock for it.
+fake step <<X
+looks=\$(wc -l <"$work/looks")
+echo "[\$1] Building CXX object a.o"
+while [ "\$(wc -l <"$work/looks")" -eq "\$looks" ]; do sleep 0.01; done
+X
+fake nproc <<'X'
+echo 2
+X
+fake g++ <<'X'
+pass 9000
+X
 fake cmake <<X
 echo "cmake \$*" >>"$work/calls"
 [ -f "$work/cmake_fails" ] && { cat "$work/cmake_fails"; exit 1; }
+[ "\$1" = --build ] && [ -f "$work/build_steps" ] && . "$work/build_steps"
 mkdir -p "$clone/build/release/bin"
 touch "$clone/build/release/build.ninja"
 printf '#!/bin/bash\necho "program \$*"\n' >"$clone/build/release/bin/vitrine"
@@ -125,6 +149,75 @@ for change in "touch $clone/core/a.cpp" "touch $clone/core/b.cpp" "rm $clone/cor
   run runs
   check "'$change' builds again" test -e "$work/calls"
 done
+
+# A build says what it will need before it begins and while it lasts: the file took 9 s, so a step of two jobs 3.6 s.
+clean() {
+  rm -rf "$clone/build"
+  touch "$clone/core/a.cpp"
+}
+clean
+cat >"$work/build_steps" <<'X'
+for n in 1 2 20; do pass 3600; step $n/200; done
+pass 59000; step 21/200
+pass 60000; step 150/200
+X
+VITRINE_JOBS=2 run runs
+check "cores and jobs are named" says "building on 2 cores, jobs: 2"
+check "the first file is timed and a build estimated from it" says "one file took 9.0 s here: a whole build takes about 12 minutes"
+check "the first step is estimated from that file" says "1 of 200 steps done, about 12 minutes left"
+check "steps that follow soon are not said" not says "2 of 200"
+check "nothing is said within a minute" not says "20 of 200"
+check "a line is said after a minute" says "21 of 200 steps done, about 10 minutes left"
+check "measured steps outweigh the file" says "150 of 200 steps done, about a minute left"
+check "estimates are not on stdout" test "$(wc -l <"$work/out")" -eq 1
+check "the log keeps every step" grep -qF "[20/200] Building CXX object a.o" "$clone/build/setup.log"
+
+# Where ccache has everything the estimate falls quickly.
+clean
+cat >"$work/build_steps" <<'X'
+for n in 1 50 100; do pass 500; step $n/200; done
+pass 59000; step 190/200
+X
+VITRINE_JOBS=2 run runs
+check "a build from the cache ends soon" says "190 of 200 steps done, less than a minute left"
+
+# A later build, and one whose compiler fails on that file, count the steps alone.
+touch "$clone/core/a.cpp"
+cat >"$work/build_steps" <<'X'
+pass 1000; step 1/40
+pass 60000; step 10/40
+X
+VITRINE_JOBS=2 run runs
+check "a later build times no file" not says "one file took"
+check "a later build waits for its first steps" says "1 of 40 steps done, working"
+check "a later build is estimated from its own steps" says "10 of 40 steps done, about 3 minutes left"
+fake g++ <<'X'
+exit 1
+X
+clean
+VITRINE_JOBS=2 run runs
+check "a file that cannot be timed is no failure" exits 0
+check "and nothing is promised" not says "one file took"
+
+# On a terminal the estimate is one line that renews itself.
+if command -v script >/dev/null; then
+  clean
+  (cd / && PATH="$fakes:$PATH" HOME="$work/home" XDG_CACHE_HOME="$work/cache" VITRINE_CUDA=OFF VITRINE_JOBS=2 \
+    script -qec "$clone/vitrine runs" /dev/null </dev/null) >"$work/err" 2>&1
+  check "a terminal has one line" says $'\r\033[K  about 3 minutes left: [10/40] Building CXX object a.o'
+fi
+
+# A build that fails says so, and what the compiler said.
+clean
+cat >"$work/build_steps" <<'X'
+echo "[1/40] Building CXX object a.o"
+echo "a.cpp:1:1: error: it does not compile"
+exit 1
+X
+run runs
+check "a failed build is refused" exits 4
+check "a failed build shows the error" says "a.cpp:1:1: error: it does not compile"
+rm "$work/build_steps"
 
 # Another distribution: the packages are named, nothing is installed.
 fake dpkg-query <<'X'
