@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "app/vitrine/item_values.h"
 #include "app/vitrine/output.h"
 #include "app/vitrine/trained_model.h"
 #include "core/base/error.h"
@@ -26,38 +25,23 @@ struct InferOptions {
   std::vector<std::string> overrides;
 };
 
-/// The [model] table that the command line means: preset first, then its own keys.
-Json modelTable(const Registry& registry, const std::vector<std::string>& overrides) {
-  Json given = Json::object();
-  layOverrides(given, overrides);
-  for (const auto& [key, value] : given.items()) {
-    if (key != "model") throw ConfigError("infer takes keys of [model] alone, not '" + key + "'");
+/// The [model] table that the command line means.
+Json modelTable(const Registry& registry, const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) {
+    overrides.push_back(parseOverride(text));
+    const std::string& key = overrides.back().key;
+    if (key != "model" && !key.starts_with("model."))
+      throw ConfigError("infer takes keys of [model] alone, not '" + key + "'");
   }
-  Json model = given.value("model", Json::object());
-  const Json name = model.is_object() ? model.value("architecture", Json()) : Json();
-  if (!name.is_string())
+  Json model;
+  const std::vector<Problem> problems = planModel(registry.catalog(), overrides, model);
+  if (!model.contains("architecture"))
     throw ConfigError(
         "say which model it is: model.architecture=NAME; `vitrine describe` lists them");
-  const ItemCard card = registry.architecture(name.get<std::string>()).card();
-  Json values = Json::object();
-  if (const auto preset = model.find("preset"); preset != model.end() && !preset->is_null()) {
-    const Preset* found =
-        preset->is_string() ? card.schema.preset(preset->get<std::string>()) : nullptr;
-    if (found == nullptr) {
-      std::string names;
-      for (const Preset& each : card.schema.presets)
-        names += (names.empty() ? "" : ", ") + each.name;
-      throw ConfigError("there is no preset " + preset->dump() + " of '" + card.id +
-                        "'; there are " + names);
-    }
-    values = found->values;
-  }
-  model.erase("architecture");
-  model.erase("preset");
-  values.update(model, /*merge_objects=*/true);
-  values = resolveOrThrow(card.schema, "model", std::move(values));
-  values["architecture"] = card.id;
-  return values;
+  (void)registry.architecture(model.at("architecture").get<std::string>());
+  requireSound(problems);
+  return model;
 }
 
 at::Tensor readImages(const std::string& file, const Config& model) {

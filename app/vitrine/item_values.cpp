@@ -9,7 +9,6 @@ namespace vitrine::app {
 namespace {
 
 Json valueFrom(const std::string& text) {
-  if (text == "none" || text == "null") return nullptr;
   Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return value.is_discarded() ? Json(text) : value;
 }

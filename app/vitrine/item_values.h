@@ -10,7 +10,7 @@
 namespace vitrine::app {
 
 /// Puts each override at its dotted key below `values`. The text is a number, true, false, a list,
-/// a quoted text or a bare word; `none` and `null` mean absent.
+/// a quoted text or a bare word; what `none` means is the field's to say.
 void layOverrides(Json& values, const std::vector<std::string>& overrides);
 
 /// Checks `values` against the schemas' item and fills in its defaults. \throws ConfigError  after

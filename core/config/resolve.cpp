@@ -162,10 +162,16 @@ Checked checkLeaf(const Field& field, const Node& node) {
     const bool isRefused = given == refused || (refused.is_null() && given == "none");
     if (isRefused) return {nullptr, field.refusal, ""};
   }
+  // The word means the choice where one is called none, and absence elsewhere.
+  const bool saysNone = given == "none" || (given.is_null() && node.raw == "none");
+  const bool choosesNone =
+      saysNone && field.type == FieldType::Choice &&
+      std::find(field.choices.begin(), field.choices.end(), "none") != field.choices.end();
+  if (choosesNone) return {"none", "", ""};
   const bool canBeAbsent = field.nullable || (field.defaultValue.is_null() && !field.required);
-  if (given.is_null() || (given == "none" && canBeAbsent)) {
+  if (given.is_null() || saysNone) {
     if (canBeAbsent) return {nullptr, "", ""};
-    if (given.is_null() && node.raw.empty()) return {nullptr, "must have a value, not none", ""};
+    if (given.is_null() && node.raw.empty()) return {nullptr, "must have a value, not null", ""};
   }
   switch (field.type) {
     case FieldType::Bool:

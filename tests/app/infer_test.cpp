@@ -116,6 +116,30 @@ TEST(Infer, GivesTheSameForOneImageAtATime) {
   expectClose(SafetensorsFile(scratch.path("out.safetensors")), "logits", io, "output/logits");
 }
 
+TEST(Infer, TakesNoneAsAChoiceOfTheModel) {
+  Scratch scratch;
+  const std::filesystem::path folder = kGolden / "vit/vit_no_position_no_qkv_bias";
+  const SafetensorsFile io(folder / "io.safetensors");
+  writeInput(scratch.path("in.safetensors"), io);
+  const Json model = Json::parse(readText(folder / "case.json")).at("model");
+  std::vector<std::string> words{"infer",
+                                 "--weights",
+                                 (folder / "weights.safetensors").string(),
+                                 "--input",
+                                 scratch.path("in.safetensors"),
+                                 "--output",
+                                 scratch.path("out.safetensors"),
+                                 "model.architecture=vit",
+                                 "model.pos_embed=none"};
+  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
+                          "mlp_width", "num_classes", "qkv_bias"})
+    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
+  words.push_back("model.mlp=" + model.at("mlp").get<std::string>());
+  const Ended ended = vitrine(words);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expectClose(SafetensorsFile(scratch.path("out.safetensors")), "logits", io, "output/logits");
+}
+
 TEST(Infer, SaysWhatDoesNotFit) {
   Scratch scratch;
   const std::filesystem::path folder = kGolden / "vit/vit_nonsquare";

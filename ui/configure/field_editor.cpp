@@ -12,6 +12,7 @@
 #include <QLocale>
 #include <QRegularExpression>
 #include <QStyle>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -26,6 +27,14 @@ constexpr int kEditorWidth = 190;
 bool isNone(const QString& text) {
   return text.compare(QLatin1String("none"), Qt::CaseInsensitive) == 0 ||
          text.compare(QLatin1String("null"), Qt::CaseInsensitive) == 0;
+}
+
+/// Whether the word "none" means that the field is absent, and not a choice of that name.
+bool noneIsAbsent(const Field& field) {
+  const bool isChoice =
+      field.type == FieldType::Choice &&
+      std::find(field.choices.begin(), field.choices.end(), "none") != field.choices.end();
+  return field.nullable && !isChoice;
 }
 
 /// A whole or real number as typed; text where it is none.
@@ -121,7 +130,7 @@ std::optional<Json> parseFieldText(const Field& field, const QString& text) {
     if (field.type == FieldType::Text && isEmptyPlain) return Json(std::string());
     return std::nullopt;
   }
-  if (field.nullable && isNone(trimmed)) return Json(nullptr);
+  if (noneIsAbsent(field) && isNone(trimmed)) return Json(nullptr);
   switch (field.type) {
     case FieldType::Integer:
     case FieldType::Real:
@@ -165,7 +174,7 @@ Json normalized(const Field& field, const Json& value) {
       list.push_back(entry.is_number() ? Json(entry.get<double>()) : entry);
     return list;
   }
-  if (field.nullable && value.is_string() &&
+  if (noneIsAbsent(field) && value.is_string() &&
       isNone(QString::fromStdString(value.get<std::string>())))
     return nullptr;
   return value;
@@ -182,7 +191,7 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
     layout->addWidget(box_);
   } else if (field.type == FieldType::Choice || field.type == FieldType::Bool) {
     list_ = new QComboBox(this);
-    if (field.nullable) list_->addItem(QStringLiteral("none"), QStringLiteral("none"));
+    if (noneIsAbsent(field)) list_->addItem(QStringLiteral("none"), QStringLiteral("none"));
     const std::vector<std::string> choices =
         field.type == FieldType::Bool ? std::vector<std::string>{"true", "false"} : field.choices;
     for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -234,7 +243,7 @@ std::optional<Json> FieldEditor::value() const {
   if (box_ != nullptr) return Json(box_->isChecked());
   if (list_ != nullptr) {
     const QString text = list_->currentData().toString();
-    if (field_.nullable && text == QLatin1String("none")) return Json(nullptr);
+    if (noneIsAbsent(field_) && text == QLatin1String("none")) return Json(nullptr);
     if (field_.type == FieldType::Bool) return Json(text == QLatin1String("true"));
     return Json(text.toStdString());
   }

@@ -274,6 +274,21 @@ TEST(ResolveItem, CompletesTheValuesOfAnItem) {
   EXPECT_EQ(values["mask"]["alpha"], 1.0);
 }
 
+TEST(ResolveItem, TakesNoneAsTheChoiceOfThatName) {
+  Schema schema;
+  schema.fields = {choiceField("token", "first", {"first", "none"}, "a token"),
+                   choiceField("rule", nullptr, {"none", "linear"}, "a rule").orNone(),
+                   choiceField("place", nullptr, {"left", "right"}, "a place").orNone()};
+  Json values = {{"token", "none"}, {"rule", "none"}, {"place", "none"}};
+  EXPECT_TRUE(resolveItem(schema, "model", values).empty());
+  EXPECT_EQ(values["token"], "none");
+  EXPECT_EQ(values["rule"], "none");
+  EXPECT_TRUE(values["place"].is_null());
+  values = {{"token", nullptr}, {"rule", nullptr}};
+  EXPECT_EQ(resolveItem(schema, "model", values).at(0).message, "must have a value, not null");
+  EXPECT_TRUE(values["rule"].is_null()) << "JSON has a word of its own for what is absent";
+}
+
 TEST(ResolveItem, ReportsKeysWithThePrefix) {
   const Catalog catalog = sampleCatalog();
   Json values = {{"num_classes", 10}, {"mask", {{"alpah", 1}}}};
@@ -296,6 +311,29 @@ TEST(PlanModel, ResolvesTheModelFromOverridesAlone) {
   EXPECT_EQ(model["architecture"], "vit");
   EXPECT_EQ(model["width"], 192);
   EXPECT_EQ(model["num_classes"], 5);
+}
+
+TEST(PlanModel, TakesNoneAsTheChoiceOfThatName) {
+  Json model;
+  const auto problems = planModel(
+      sampleCatalog(),
+      {{"model.architecture", "vit"}, {"model.num_classes", "5"}, {"model.mask.kind", "none"}},
+      model);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(model["mask"]["kind"], "none");
+}
+
+TEST(Plan, TakesNoneAsTheChoiceOfThatNameWhereverItIsSaid) {
+  const auto normalize = [](const std::string& more, const std::vector<std::string>& words = {}) {
+    const Plan plan = planMore(more, words);
+    EXPECT_EQ(sentences(plan), "");
+    return plan.runs.empty() ? Json() : plan.runs.back().config["data"]["normalize"];
+  };
+  EXPECT_EQ(normalize("", {"data.normalize=none"}), "none");
+  EXPECT_EQ(normalize("", {"data.normalize=\"none\""}), "none");
+  EXPECT_EQ(normalize("[sweep]\n'data.normalize' = ['half', 'none']\n"), "none");
+  EXPECT_EQ(normalize("[[variant]]\nname = 'plain'\nset = { 'data.normalize' = 'none' }\n"),
+            "none");
 }
 
 }  // namespace
