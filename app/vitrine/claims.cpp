@@ -1,7 +1,6 @@
 #include "app/vitrine/claims.h"
 
 #include <filesystem>
-#include <map>
 
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
@@ -9,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/config/claims.h"
 #include "core/files/checkpoint_folder.h"
-#include "core/store/comparison.h"
+#include "core/store/claimed_runs.h"
 
 namespace vitrine::app {
 
@@ -17,18 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Last values by seed of one variant or stage, finished runs only; of runs that say the same the
-/// newest counts.
-std::map<std::uint64_t, double> valuesOf(RunStore& store, const std::vector<RunRow>& runs,
-                                         const std::string& experiment, const std::string& name,
-                                         const std::string& metric) {
-  return finishedValues([&](const std::string& sql) { return store.query(sql); }, runs, experiment,
-                        name, metric);
-}
-
 std::string relation(const Claim& claim) {
   if (claim.above) return claim.better + " >= " + formatReal(*claim.above);
-  return claim.better + " - " + claim.worse + " >= " + formatReal(claim.margin);
+  return claim.better + " - " + claim.worse +
+         (claim.margin == 0 ? " > 0" : " >= " + formatReal(claim.margin));
 }
 
 std::string measured(const Judgement& judgement) {
@@ -38,6 +29,11 @@ std::string measured(const Judgement& judgement) {
   if (s.count == 1) return mean;
   return mean + " [" + formatReal(s.interval.lower, 4) + ", " + formatReal(s.interval.upper, 4) +
          "]";
+}
+
+std::string why(const Judgement& judgement) {
+  return judgement.reason +
+         (judgement.leftOut.empty() ? "" : "; not counted: " + judgement.leftOut);
 }
 
 }  // namespace
@@ -57,15 +53,13 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
   Table table{{"claim", "verdict", "n", "metric", "relation", "measured", "why"}, {}};
   for (const Claim& claim : claims) {
     const std::string path = (fs::path(file).parent_path() / claim.experiment).string();
-    const std::string title = titleOf(readTextFile(path), path);
-    const Judgement judgement =
-        judge(claim, valuesOf(store, runs, title, claim.better, claim.metric),
-              claim.above ? std::map<std::uint64_t, double>{}
-                          : valuesOf(store, runs, title, claim.worse, claim.metric));
+    const ClaimedExperiment experiment(readTextFile(path), path);
+    const Judgement judgement = judgeClaim([&](const std::string& sql) { return store.query(sql); },
+                                           runs, claim, experiment);
     const SampleStatistics& statistics = judgement.statistics;
     out.push_back({{"claim", claim.name},
                    {"source", claim.source},
-                   {"experiment", title},
+                   {"experiment", experiment.title()},
                    {"metric", claim.metric},
                    {"relation", relation(claim)},
                    {"verdict", toString(judgement.verdict)},
@@ -74,9 +68,10 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
                    {"lower", finite(statistics.interval.lower)},
                    {"upper", finite(statistics.interval.upper)},
                    {"why", judgement.reason},
+                   {"left_out", judgement.leftOut},
                    {"note", claim.note}});
     table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count, claim.metric,
-                          relation(claim), measured(judgement), judgement.reason});
+                          relation(claim), measured(judgement), why(judgement)});
   }
   if (line.wantsJson()) {
     print(out);

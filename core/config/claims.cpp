@@ -1,10 +1,13 @@
 #include "core/config/claims.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "core/config/toml_reader.h"
 
 namespace vitrine {
@@ -84,6 +87,47 @@ class ClaimReader {
   ProblemList& problems_;
 };
 
+/// Keys that change no score: how a run is watched and kept, and on what it is computed.
+constexpr std::array kWithoutEffect = {
+    "observe",           "train.device",   "train.threads", "train.loader_workers",
+    "train.checkpoint",  "train.evaluate", "train.seed",    "train.evaluation_batch_size",
+    "train.record_every"};
+
+bool isBelow(const std::string& key, std::string_view table) {
+  return key.starts_with(table) && (key.size() == table.size() || key[table.size()] == '.');
+}
+
+bool isWithoutEffect(const std::string& key) {
+  return std::any_of(kWithoutEffect.begin(), kWithoutEffect.end(),
+                     [&](const char* table) { return isBelow(key, table); });
+}
+
+void addSettings(const Node& node, const std::string& key, ClaimedExperiment::Settings& out) {
+  if (!node.isTable || node.replaces) {
+    out.emplace_back(key, jsonOf(node));
+    return;
+  }
+  for (const auto& [name, child] : node.children) addSettings(child, key + "." + name, out);
+}
+
+/// Whether the file's value and a resolved one are the same: "none" is null, n a size of [n, n].
+bool isSame(const Json& said, const Json& resolved) {
+  if (said.is_number() && resolved.is_number()) return said.get<double>() == resolved.get<double>();
+  if (said.is_number() && resolved.is_array() && resolved.size() == 2)
+    return isSame(said, resolved[0]) && isSame(said, resolved[1]);
+  if (said.is_array() && resolved.is_array()) {
+    return std::equal(said.begin(), said.end(), resolved.begin(), resolved.end(), isSame);
+  }
+  return said == resolved || (said == "none" && resolved.is_null());
+}
+
+std::string shownValue(const Json& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) return shorten(value.get<std::string>(), 60);
+  if (value.is_number_float()) return formatReal(value.get<double>());
+  return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+}
+
 }  // namespace
 
 std::vector<Claim> readClaims(const std::string& text, const std::string& fileName,
@@ -121,6 +165,88 @@ std::string titleOf(const std::string& text, const std::string& fileName) {
   return title->value.get<std::string>();
 }
 
+ClaimedExperiment::ClaimedExperiment(const std::string& text, const std::string& fileName)
+    : title_(titleOf(text, fileName)) {
+  ProblemList problems(fileName);
+  const Node document = readToml(text, problems);
+  for (const char* section : {"model", "task", "data", "train", "init"}) {
+    if (const Node* table = document.find(section)) addSettings(*table, section, base_);
+  }
+  if (const Node* axes = document.find("sweep")) {
+    for (const auto& [key, values] : axes->children) swept_.push_back(key);
+  }
+  for (auto [kind, entries] : {std::pair("variant", &variants_), std::pair("stage", &stages_)}) {
+    const Node* list = document.find(kind);
+    if (list == nullptr) continue;
+    for (const Node& item : list->items) {
+      const Node* name = item.find("name");
+      if (name == nullptr || !name->value.is_string()) continue;
+      Settings& settings = (*entries)[name->value.get<std::string>()];
+      if (const Node* set = item.find("set"); set != nullptr && set->isTable) {
+        for (const auto& [key, value] : set->children) addSettings(value, key, settings);
+      }
+    }
+  }
+}
+
+const ClaimedExperiment::Settings* ClaimedExperiment::settingsOf(const std::string& name) const {
+  if (const auto found = variants_.find(name); found != variants_.end()) return &found->second;
+  if (const auto found = stages_.find(name); found != stages_.end()) return &found->second;
+  return nullptr;
+}
+
+bool ClaimedExperiment::has(const std::string& variantOrStage) const {
+  return settingsOf(variantOrStage) != nullptr;
+}
+
+std::string ClaimedExperiment::deviation(const Json& config, const std::string& variant,
+                                         const std::string& stage) const {
+  std::map<std::string, Json> said;
+  const auto lay = [&said](const Settings& settings) {
+    for (const auto& [key, value] : settings) {
+      std::erase_if(said, [&key = key](const auto& one) { return isBelow(one.first, key); });
+      if (!value.is_object()) {
+        said[key] = value;
+        continue;
+      }
+      for (auto& [name, inner] : flatten(value)) said[key + "." + name] = std::move(inner);
+    }
+  };
+  lay(base_);
+  if (const auto found = variants_.find(variant); found != variants_.end()) lay(found->second);
+  if (const auto found = stages_.find(stage); found != stages_.end()) lay(found->second);
+  for (const auto& [key, value] : said) {
+    const bool isSwept =
+        std::any_of(swept_.begin(), swept_.end(),
+                    [&key = key](const std::string& axis) { return isBelow(key, axis); });
+    // `init.run` is written "previous" and stored as the run that it means.
+    if (isSwept || isWithoutEffect(key) || isBelow(key, "init.run")) continue;
+    const Json* resolved = valueAt(config, key);
+    if (resolved != nullptr && isSame(value, *resolved)) continue;
+    return key + " = " + (resolved == nullptr ? "none" : shownValue(*resolved)) + ", not " +
+           shownValue(value);
+  }
+  return "";
+}
+
+Json ClaimedExperiment::conditions(const Json& config, const Claim& claim) const {
+  std::vector<std::string> free;
+  for (const std::string& side : {claim.better, claim.worse}) {
+    if (const Settings* settings = settingsOf(side)) {
+      for (const auto& [key, value] : *settings) free.push_back(key);
+    }
+    if (stages_.contains(side)) free.emplace_back("init");
+  }
+  Json kept = Json::object();
+  for (auto& [key, value] : flatten(config)) {
+    const bool isFree = std::any_of(free.begin(), free.end(), [&key = key](const std::string& one) {
+      return isBelow(key, one) || isBelow(one, key);
+    });
+    if (!isFree && !isWithoutEffect(key)) kept[key] = std::move(value);
+  }
+  return kept;
+}
+
 std::string toString(Verdict verdict) {
   switch (verdict) {
     case Verdict::Reshown:
@@ -154,10 +280,12 @@ Judgement judge(const Claim& claim, const std::map<std::uint64_t, double>& bette
     out.reason = "a value is not finite";
     return out;
   }
+  // "At least nothing" would hold of two equal sides: better is more than 0.
+  const bool isStrict = !claim.above && claim.margin == 0;
+  const double lower = out.statistics.interval.lower;
   if (values.size() == 1) {
-    out.verdict = values[0] >= out.threshold ? Verdict::Reshown : Verdict::Contradicted;
-    out.reason = "by the value alone: one seed has no interval";
-  } else if (out.statistics.interval.lower >= out.threshold) {
+    out.reason = "one seed has no interval; run another";
+  } else if (isStrict ? lower > 0 : lower >= out.threshold) {
     out.verdict = Verdict::Reshown;
     out.reason = "the 95 % interval lies above the threshold";
   } else if (out.statistics.interval.upper < out.threshold) {

@@ -1,15 +1,18 @@
 // What a laptop run can re-show of a paper: claims.toml, and the verdict on each claim.
 //
 // A claim is a relation between variants of one experiment, with a metric, a margin and a number of
-// seeds. Its verdict is never a bare pass: it comes with n and a 95 % interval.
+// seeds. Its verdict is never a bare pass: it comes with n and a 95 % interval. It is from runs
+// that were made as the experiment file says, whatever else the database holds under that title.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/statistics.h"
 #include "core/config/experiment.h"
 
@@ -23,7 +26,8 @@ struct Claim {
   std::string metric;      ///< its last value counts
   std::string better;      ///< a variant or a stage
   std::string worse;
-  double margin = 0;            ///< better - worse is at least this, in the metric's unit
+  /// better - worse is at least this, in the metric's unit; 0: it is more than 0.
+  double margin = 0;
   std::optional<double> above;  ///< better is at least this
   std::int64_t seeds = 1;       ///< fewer leave it undecided
   std::string note;
@@ -38,6 +42,35 @@ struct Claim {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string titleOf(const std::string& text,
                                                             const std::string& fileName);
 
+/// What an experiment file says of its runs, by key, without the catalog that would complete it.
+class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
+ public:
+  /// Values by dotted key; a table that stands in one line, as `set` has them, takes the place of
+  /// what was said below its key.
+  using Settings = std::vector<std::pair<std::string, Json>>;
+
+  /// \throws ConfigError  the text has no title, or is no TOML
+  ClaimedExperiment(const std::string& text, const std::string& fileName);
+
+  [[nodiscard]] const std::string& title() const { return title_; }
+  [[nodiscard]] bool has(const std::string& variantOrStage) const;
+  /// Where `config`, a resolved one of a run of that variant and stage, is not as the file says:
+  /// "train.epochs = 1, not 6". "" where it is. Swept keys may have any value.
+  [[nodiscard]] std::string deviation(const Json& config, const std::string& variant,
+                                      const std::string& stage) const;
+  /// `config` without what the two sides of a claim may differ in: the keys that `set` names in
+  /// either, the seed, and what changes no score (threads, checkpoints, observations).
+  [[nodiscard]] Json conditions(const Json& config, const Claim& claim) const;
+
+ private:
+  [[nodiscard]] const Settings* settingsOf(const std::string& variantOrStage) const;
+
+  std::string title_;
+  Settings base_;
+  std::map<std::string, Settings> variants_, stages_;
+  std::vector<std::string> swept_;
+};
+
 enum class Verdict { Reshown, Contradicted, Undecided };
 /// "re-shown", "contradicted" or "undecided".
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(Verdict verdict);
@@ -48,10 +81,11 @@ struct Judgement {
   SampleStatistics statistics;
   double threshold = 0;  ///< the margin, or `above`
   std::string reason;    ///< one sentence without a full stop
+  std::string leftOut;   ///< runs that give no value, and why: "1 failed"; "" where all do
 };
-/// Values by seed. Re-shown: the 95 % interval lies at or above the threshold; contradicted: below
-/// it. One seed has no interval: where the claim asks for one, the value alone decides, and the
-/// reason says so. A value that is not finite leaves the claim undecided.
+/// Values by seed. Re-shown: the 95 % interval lies at or above the threshold, with a margin of 0
+/// above 0; contradicted: below it. One seed has no interval, and a value that is not finite no
+/// place: both leave the claim undecided.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Judgement
 judge(const Claim& claim, const std::map<std::uint64_t, double>& better,
       const std::map<std::uint64_t, double>& worse);

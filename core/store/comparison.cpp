@@ -270,27 +270,6 @@ std::map<std::uint64_t, std::int64_t> seedRuns(const VariantGroup& variant,
   return out;
 }
 
-std::map<std::uint64_t, double> finishedValues(const QueryFunction& query,
-                                               const std::vector<RunRow>& rows,
-                                               const std::string& experiment,
-                                               const std::string& variantOrStage,
-                                               const std::string& metric) {
-  // A claim names a variant or a stage, whatever else was changed on the command line: the newest
-  // run of a seed is the one that is meant, so no configurations are compared here.
-  std::vector<ComparedRun> runs;
-  VariantGroup all;
-  for (const RunRow& row : rows) {
-    if (row.experiment != experiment) continue;
-    if (row.variant != variantOrStage && row.stage != variantOrStage) continue;
-    all.runs.push_back(runs.size());
-    runs.push_back({row, Json::object(), ""});
-  }
-  const Measurements measured = measure(query, runs, {metric}, {});
-  return sampleOf(all, runs, measured.values.at(metric), measured.meanings.at(metric), {},
-                  Unfinished::LeftOut)
-      .values;
-}
-
 VariantSample sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
                        const std::map<std::int64_t, MetricValue>& values,
                        const MetricMeaning& meaning, ValueChoice choice, Unfinished unfinished) {

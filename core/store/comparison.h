@@ -109,12 +109,6 @@ sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, std::int64_t> seedRuns(
     const VariantGroup& variant, const std::vector<ComparedRun>& runs, Unfinished unfinished);
 
-/// Last values by seed of the finished runs of one variant or stage of an experiment; of several
-/// runs of a seed the newest counts. What a claim is judged by.
-[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, double> finishedValues(
-    const QueryFunction& query, const std::vector<RunRow>& rows, const std::string& experiment,
-    const std::string& variantOrStage, const std::string& metric);
-
 /// What `choice` says of a run; nothing where Best has no direction or the step was not reached.
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<double> valueOf(const MetricValue& value,
                                                                  const MetricMeaning& meaning,

@@ -176,7 +176,7 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
 
 TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   Scratch scratch;
-  writeText(scratch.path("tiny.toml"), "title = \"Tiny\"\n");
+  writeText(scratch.path("tiny.toml"), readText(sharedExperiment()));
   const auto claim = [&](const std::string& rest) {
     writeText(scratch.path("claims.toml"),
               "[[claim]]\nname = \"c\"\nsource = \"here\"\nexperiment = \"tiny.toml\"\n" + rest);
@@ -185,13 +185,29 @@ TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   // The schedule does not depend on the width: a difference of exactly 0, an interval of no width.
   const std::string same =
       "metric = \"optimizer/learning_rate\"\nbetter = \"wide\"\nworse = \"narrow\"\n";
-  const Json reached = claim(same + "margin = 0\nseeds = 2\n").json().at(0);
+  const Json reached = claim(same + "margin = -0.1\nseeds = 2\n").json().at(0);
   EXPECT_EQ(reached.at("verdict"), "re-shown") << reached.dump();
   EXPECT_EQ(reached.at("n"), 2);
+  EXPECT_EQ(reached.at("left_out"), "");
+  const Json equal = claim(same + "margin = 0\nseeds = 2\n").json().at(0);
+  EXPECT_EQ(equal.at("verdict"), "undecided") << "neither side is better";
+  EXPECT_EQ(equal.at("relation"), "wide - narrow > 0");
   EXPECT_EQ(claim(same + "margin = 0.1\nseeds = 2\n").json().at(0).at("verdict"), "contradicted");
-  const Json few = claim(same + "margin = 0\nseeds = 3\n").json().at(0);
+  const Json few = claim(same + "margin = -0.1\nseeds = 3\n").json().at(0);
   EXPECT_EQ(few.at("verdict"), "undecided");
   EXPECT_EQ(few.at("why"), "2 of 3 common seeds are done");
+  const Json none = claim("metric = \"test/top1\"\nbetter = \"broad\"\nabove = 0\n").json().at(0);
+  EXPECT_EQ(none.at("why"), "the experiment has no variant or stage 'broad'");
+  // Runs of that title that were made with other values are not those of the claim.
+  std::string edited = readText(sharedExperiment());
+  const auto at = edited.find("batch_size = ");
+  ASSERT_NE(at, std::string::npos) << edited;
+  edited.replace(at, edited.find('\n', at) - at, "batch_size = 77");
+  writeText(scratch.path("tiny.toml"), edited);
+  const Json other = claim(same + "margin = -0.1\nseeds = 2\n").json().at(0);
+  EXPECT_EQ(other.at("verdict"), "undecided");
+  EXPECT_THAT(other.at("left_out").get<std::string>(),
+              AllOf(HasSubstr("4 with train.batch_size = "), HasSubstr(", not 77 as in the file")));
   const Ended wrong = claim("metrics = \"test/top1\"\nbetter = \"wide\"\nabove = 0\n");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("claims.toml:5:1"), HasSubstr("did you mean 'metric'?")));

@@ -198,8 +198,9 @@ QWidget* ComparePage::makePublished() {
                         "Seeds",
                         "Whether ours moves against the baseline as the paper's does, by the "
                         "paired difference over common seeds",
-                        "Matches: the printed number lies within our interval. Not comparable: "
-                        "with the reasons",
+                        "Matches: the printed number lies within our interval, which reaches no "
+                        "further than 1\u2009% of it. Undecided: a wider one. Not comparable: with "
+                        "the reasons",
                         "Table, model, data"};
   for (int i = 0; i < publishedTree_->columnCount(); ++i) {
     publishedTree_->headerItem()->setToolTip(i, QString::fromUtf8(tips[i]));

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/store/claimed_runs.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/shell/theme.h"
 
@@ -78,6 +79,69 @@ std::string otherConditions(const PublishedResult& result, const std::string& na
   return text;
 }
 
+/// "linear, 50 epochs" as published.toml writes it; "none" of another mask.
+std::string softMaskOf(const Json& config) {
+  if (textAt(config, "model.mask.kind") != "soft") return "none";
+  return textAt(config, "model.mask.schedule") + ", " + textAt(config, "model.mask.epochs") +
+         " epochs";
+}
+
+double numberAt(const Json& config, std::string_view key) {
+  const Json* value = valueAt(config, key);
+  return value != nullptr && value->is_number() ? value->get<double>() : 0;
+}
+
+/// How long the run trains and under which mask it ends.
+QStringList trainingReasons(const PublishedResult& result, const Json& config) {
+  QStringList reasons;
+  const QString printed = QString::fromStdString(result.condition("epochs"));
+  const std::string steps = textAt(config, "train.steps");
+  const QString epochs = QString::fromStdString(textAt(config, "train.epochs"));
+  if (printed.isEmpty()) {
+    reasons << QStringLiteral("the paper's epochs are not stated");
+  } else if (!steps.empty()) {
+    reasons
+        << QStringLiteral("%1 steps, not %2 epochs").arg(QString::fromStdString(steps), printed);
+  } else if (epochs != printed) {
+    reasons << QStringLiteral("%1 epochs, not %2").arg(epochs, printed);
+  }
+  const std::string mask = softMaskOf(config), paperMask = result.condition("soft_mask");
+  if (!paperMask.empty() && plainName(mask) != plainName(paperMask)) {
+    reasons << QStringLiteral("another soft mask: %1, not %2")
+                   .arg(QString::fromStdString(mask), QString::fromStdString(paperMask));
+  } else if (mask != "none" && steps.empty() &&
+             numberAt(config, "model.mask.epochs") > numberAt(config, "train.epochs")) {
+    reasons << QStringLiteral("training ends before the soft mask does");
+  }
+  return reasons;
+}
+
+/// What the run starts from; a file of weights is taken for what its name says.
+QStringList startReasons(const PublishedResult& result, const Json& config) {
+  const std::string before = result.condition("pretrained_on");
+  const QString paper = QString::fromStdString(before);
+  const Json* init = valueAt(config, "init");
+  const bool isFresh = init == nullptr || init->is_null();
+  if (before.empty()) {
+    return isFresh
+               ? QStringList()
+               : QStringList(QStringLiteral("starts from trained weights; the paper's does not"));
+  }
+  if (isFresh) return {QStringLiteral("not pre-trained on %1").arg(paper)};
+  QStringList reasons;
+  const std::string weights = textAt(config, "init.weights");
+  if (plainName(weights).find(plainName(before)) == std::string::npos) {
+    reasons << QStringLiteral("starts from %1, which does not say that it is pre-trained on %2")
+                   .arg(weights.empty() ? QStringLiteral("another run")
+                                        : QString::fromStdString(weights),
+                        paper);
+  }
+  if (const std::string epochs = result.condition("pretraining_epochs"); !epochs.empty())
+    reasons << QStringLiteral("not known to be pre-trained for %1 epochs")
+                   .arg(QString::fromStdString(epochs));
+  return reasons;
+}
+
 QString orderText(double printedDifference, const SampleStatistics& ours) {
   const Outcome outcome = outcomeOf(ours, Direction::None);
   if (outcome == Outcome::Unknown) return {};
@@ -99,14 +163,13 @@ std::vector<ClaimRow> claimsOf(const QueryFunction& query, const CompareData& da
   for (Claim& claim : readClaims(readTextFile(file.string()), file.string(), problems)) {
     const std::string path = (folder / claim.experiment).string();
     if (!fs::exists(path, none)) continue;
-    const std::string title = titleOf(readTextFile(path), path);
-    const bool isHere = std::any_of(runs.begin(), runs.end(),
-                                    [&](const RunRow& run) { return run.experiment == title; });
+    const ClaimedExperiment experiment(readTextFile(path), path);
+    const bool isHere = std::any_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+      return run.experiment == experiment.title();
+    });
     if (!isHere) continue;
-    const auto better = finishedValues(query, runs, title, claim.better, claim.metric);
-    const auto worse = claim.above ? std::map<std::uint64_t, double>{}
-                                   : finishedValues(query, runs, title, claim.worse, claim.metric);
-    Judgement judgement = judge(claim, better, worse);
+    Judgement judgement = judgeClaim(query, runs, claim, experiment);
+    if (!judgement.leftOut.empty()) judgement.reason += "; not counted: " + judgement.leftOut;
     rows.push_back({std::move(claim), std::move(judgement)});
   }
   return rows;
@@ -120,6 +183,8 @@ QString toString(PublishedVerdict verdict) {
       return QStringLiteral("matches");
     case PublishedVerdict::Differs:
       return QStringLiteral("differs");
+    case PublishedVerdict::Undecided:
+      return QStringLiteral("undecided");
     case PublishedVerdict::NotComparable:
       break;
   }
@@ -171,6 +236,10 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   const std::string part = textAt(config, "data.train_samples");
   if (!part.empty() && part != "none")
     reasons << QStringLiteral("a part of the data: %1 samples").arg(QString::fromStdString(part));
+  const std::string tested = textAt(config, "data.test_samples");
+  if (!tested.empty())
+    reasons << QStringLiteral("a part of the test data: %1 samples")
+                   .arg(QString::fromStdString(tested));
   const std::string resolution = result.condition("resolution");
   const std::string size = textAt(config, "model.image_size");
   if (!resolution.empty() && resolution != size)
@@ -186,20 +255,19 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
     reasons << QStringLiteral("another model: %1, not %2")
                    .arg(QString::fromStdString(preset), QString::fromStdString(model));
   }
-  const std::string before = result.condition("pretrained_on");
-  const Json* init = valueAt(config, "init");
-  if (!before.empty() && (init == nullptr || init->is_null()))
-    reasons << QStringLiteral("not pre-trained on %1").arg(QString::fromStdString(before));
-  return reasons;
+  return reasons + trainingReasons(result, config) + startReasons(result, config);
 }
 
 PublishedVerdict compareWithPrinted(double printed, int decimals, const SampleStatistics& ours) {
   if (ours.count < 2 || !std::isfinite(ours.interval.lower) || !std::isfinite(ours.interval.upper))
     return PublishedVerdict::NotComparable;
   const double half = 0.5 * std::pow(10, -decimals);
-  return printed >= ours.interval.lower - half && printed <= ours.interval.upper + half
+  if (printed < ours.interval.lower - half || printed > ours.interval.upper + half)
+    return PublishedVerdict::Differs;
+  constexpr double kWidest = 0.01;  // of the number, to either side
+  return halfWidth(ours) <= std::max(half, kWidest * std::abs(printed))
              ? PublishedVerdict::Matches
-             : PublishedVerdict::Differs;
+             : PublishedVerdict::Undecided;
 }
 
 PublishedTable readPublishedTable(const QueryFunction& query, const CompareData& data,
@@ -279,6 +347,10 @@ PublishedTable readPublishedTable(const QueryFunction& query, const CompareData&
             row.reasons.prepend(QStringLiteral("one seed: there is no interval"));
           if (row.reasons.isEmpty())
             row.verdict = compareWithPrinted(result.value, row.decimals, row.ours);
+          if (row.verdict == PublishedVerdict::Undecided)
+            row.reasons << QStringLiteral(
+                "our interval is wider than 1 % of the number; run more "
+                "seeds");
           for (const PublishedResult& other : numbers.results) {
             if (variant == baseline || namingKey(other, data.variants[baseline].name) != naming ||
                 otherConditions(other, naming) != otherConditions(result, naming))

@@ -13,8 +13,8 @@
 
 namespace vitrine::ui {
 
-enum class PublishedVerdict { Matches, Differs, NotComparable };
-/// "matches", "differs", "not comparable".
+enum class PublishedVerdict { Matches, Differs, Undecided, NotComparable };
+/// "matches", "differs", "undecided", "not comparable".
 [[nodiscard]] QString toString(PublishedVerdict verdict);
 
 struct PublishedRow {
@@ -26,7 +26,7 @@ struct PublishedRow {
   std::size_t variant = 0;
   SampleStatistics ours;  ///< in the paper's unit
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
-  QStringList reasons;  ///< why it is not comparable, or by what it was judged
+  QStringList reasons;  ///< why it is not comparable, or undecided
   /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
   /// "order not told apart"; "" where the paper has no baseline of the same conditions.
   QString order;
@@ -60,8 +60,10 @@ struct PublishedTable {
 
 /// Why a printed number and a variant's cannot be compared; empty where they can.
 [[nodiscard]] QStringList incomparableReasons(const PublishedResult& result, const Json& config);
-/// \param decimals  of the print: half a unit of its last digit counts as equal
-/// \param ours      in the unit of `printed`
+/// Matches: the printed number lies within our interval, and that reaches no further than 1 % of
+/// the number to either side; a wider one would match anything and leaves it undecided. \param
+/// decimals  of the print: half a unit of its last digit counts as equal \param ours      in the
+/// unit of `printed`
 [[nodiscard]] PublishedVerdict compareWithPrinted(double printed, int decimals,
                                                   const SampleStatistics& ours);
 

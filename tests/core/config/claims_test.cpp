@@ -86,16 +86,90 @@ TEST(Claims, StayUndecidedWithinTheIntervalOrWithTooFewCommonSeeds) {
             Verdict::Undecided);
 }
 
-TEST(Claims, OfOneSeedSayThatTheyHaveNoInterval) {
+TEST(Claims, OfOneSeedStayUndecidedSinceThereIsNoInterval) {
   Claim claim = sample();
   claim.worse.clear();
   claim.above = 0.6;
   claim.seeds = 1;
-  const Judgement judged = judge(claim, Values{{0, 0.61}}, {});
-  EXPECT_EQ(judged.verdict, Verdict::Reshown);
-  EXPECT_THAT(judged.reason, HasSubstr("no interval"));
-  EXPECT_EQ(judge(claim, Values{{0, 0.59}}, {}).verdict, Verdict::Contradicted);
+  const Judgement judged = judge(claim, Values{{0, 0.99}}, {});
+  EXPECT_EQ(judged.verdict, Verdict::Undecided);
+  EXPECT_EQ(judged.reason, "one seed has no interval; run another");
+  EXPECT_EQ(judge(claim, Values{{0, 0.59}}, {}).verdict, Verdict::Undecided);
   EXPECT_EQ(judge(claim, {}, {}).verdict, Verdict::Undecided);
+  EXPECT_EQ(judge(claim, Values{{0, 0.99}, {1, 0.98}}, {}).verdict, Verdict::Reshown);
+}
+
+TEST(Claims, WithAMarginOfNothingAreNotReshownByTwoEqualSides) {
+  Claim claim = sample();
+  claim.margin = 0;
+  const Values equal{{0, 0.5}, {1, 0.6}, {2, 0.7}};
+  EXPECT_EQ(judge(claim, equal, equal).verdict, Verdict::Undecided);
+  EXPECT_EQ(judge(claim, Values{{0, 0.52}, {1, 0.62}, {2, 0.72}}, equal).verdict, Verdict::Reshown);
+  EXPECT_EQ(judge(claim, equal, Values{{0, 0.52}, {1, 0.62}, {2, 0.72}}).verdict,
+            Verdict::Contradicted);
+}
+
+constexpr const char* kExperiment = R"(title = "Positions"
+[model]
+architecture = "vit"
+image_size = 28
+mask = { kind = "causal", mode = "additive" }
+[data]
+dataset = "fashion_mnist"
+test_samples = 2000
+[train]
+epochs = 6
+threads = 2
+optimizer = { learning_rate = 2e-3 }
+[sweep]
+"train.seed" = [0, 1]
+"train.batch_size" = [64, 128]
+[[variant]]
+name = "learned"
+[[variant]]
+name = "none"
+set = { "model.pos_embed" = "none", "model.mask" = { kind = "soft" } }
+[[stage]]
+name = "fine"
+set = { train.epochs = 1 }
+)";
+
+Json configOf(const char* text) { return Json::parse(text); }
+
+TEST(ClaimedExperiment, TellsWhereARunIsNotAsTheFileSays) {
+  const ClaimedExperiment file(kExperiment, "p.toml");
+  EXPECT_EQ(file.title(), "Positions");
+  EXPECT_TRUE(file.has("none") && file.has("fine"));
+  EXPECT_FALSE(file.has("nothing"));
+  Json config = configOf(R"({"model": {"architecture": "vit", "image_size": [28, 28], "width": 64,
+      "mask": {"kind": "causal", "mode": "additive"}, "pos_embed": "learned"},
+      "data": {"dataset": "fashion_mnist", "test_samples": 2000},
+      "train": {"epochs": 6, "threads": 1, "batch_size": 64, "seed": 7,
+                "optimizer": {"name": "adamw", "learning_rate": 0.002}}})");
+  EXPECT_EQ(file.deviation(config, "learned", ""), "");
+  EXPECT_EQ(file.deviation(config, "learned", "fine"), "train.epochs = 6, not 1");
+  EXPECT_EQ(file.deviation(config, "none", ""), "model.mask.kind = causal, not soft");
+  config["model"]["mask"] = {{"kind", "soft"}, {"mode", "multiplicative"}};
+  config["model"]["pos_embed"] = "none";
+  EXPECT_EQ(file.deviation(config, "none", ""), "") << "the inline table replaces mode, too";
+  config["data"]["test_samples"] = nullptr;
+  EXPECT_EQ(file.deviation(config, "none", ""), "data.test_samples = none, not 2000");
+}
+
+TEST(ClaimedExperiment, ComparesRunsUnderEqualConditions) {
+  const ClaimedExperiment file(kExperiment, "p.toml");
+  const Claim claim = sample();
+  const auto conditions = [&](const char* text) {
+    return file.conditions(configOf(text), claim).dump();
+  };
+  const std::string plain = conditions(
+      R"({"model": {"width": 8, "pos_embed": "learned", "mask": null}, "train": {"seed": 1}})");
+  EXPECT_EQ(conditions(R"({"model": {"width": 8, "pos_embed": "none", "mask": {"kind": "soft"}},
+                           "train": {"seed": 2, "threads": 4, "checkpoint": {"keep": 3}},
+                           "observe": {"calibration": {"bins": 3}}})"),
+            plain);
+  EXPECT_NE(conditions(R"({"model": {"width": 9, "pos_embed": "none"}})"), plain);
+  EXPECT_NE(conditions(R"({"model": {"width": 8}, "train": {"precision": "bf16"}})"), plain);
 }
 
 TEST(Claims, FindTheirRunsByTheTitleOfTheExperiment) {

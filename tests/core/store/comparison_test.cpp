@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/random.h"
+#include "core/store/claimed_runs.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {
@@ -184,6 +185,38 @@ TEST_F(ComparisonTest, SaysWhichRunsGiveNoValueAndWhy) {
   EXPECT_THAT(reasons(s), ElementsAre("failed", "running", "queued", "has no such value"));
   const VariantSample more = sample(runs, variants[0], {}, Unfinished::Counted);
   EXPECT_EQ(more.values.size(), 3u);
+}
+
+TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
+  const ClaimedExperiment file(
+      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
+      "set = { model.width = 32 }\n",
+      "e.toml");
+  Claim claim;
+  claim.metric = "test/top1";
+  claim.better = "b";
+  claim.worse = "a";
+  claim.margin = 0.05;
+  claim.seeds = 2;
+  const auto verdict = [&] { return judgeClaim(counting(), store_.runs(), claim, file); };
+  EXPECT_EQ(verdict().reason, "0 of 2 common seeds are done");
+  addWith("a", {{"width", 16}, {"depth", 4}}, 0, {0.5});
+  addWith("a", {{"width", 16}, {"depth", 4}}, 1, {0.52});
+  addWith("b", {{"width", 32}, {"depth", 4}}, 0, {0.6});
+  // Newer, and better since it is deeper.
+  addWith("b", {{"width", 32}, {"depth", 9}}, 1, {0.99});
+  EXPECT_EQ(verdict().verdict, Verdict::Undecided);
+  EXPECT_EQ(verdict().statistics.count, 1u);
+  EXPECT_EQ(verdict().leftOut, "1 with another model.depth than the others");
+  addWith("b", {{"width", 32}, {"depth", 4}}, 1, {0.62});
+  addWith("b", {{"width", 33}, {"depth", 4}}, 1, {0.0});  // not as the file says
+  addWith("b", {{"width", 32}, {"depth", 4}}, 0, {0.0}, RunState::Failed);
+  const Judgement judged = verdict();
+  EXPECT_EQ(judged.verdict, Verdict::Reshown) << judged.reason;
+  EXPECT_EQ(judged.statistics.count, 2u);
+  EXPECT_EQ(judged.leftOut,
+            "1 failed; 1 with another model.depth than the others; 1 with model.width = 33, not 32 "
+            "as in the file");
 }
 
 TEST_F(ComparisonTest, TakesTheValueAtAStepFromCurvesThatReachIt) {

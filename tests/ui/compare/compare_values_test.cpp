@@ -403,6 +403,9 @@ TEST(PublishedVerdict, NeedsAnIntervalAndMatchesWithinIt) {
   EXPECT_EQ(of(85.0, {82.0, 82.2, 82.1}), "differs");
   EXPECT_EQ(of(82.4, {82.0, 82.2, 82.12}), "matches") << "half a unit of the last digit: 82.35";
   EXPECT_EQ(of(82.4, {82.0, 82.2, 82.1}), "differs");
+  EXPECT_EQ(of(82.1, {81.0, 83.0, 82.3}), "undecided") << "82.1 +- 2.5 would match anything";
+  EXPECT_EQ(of(82.1, {10, 90}), "undecided");
+  EXPECT_EQ(of(0.1, {0.09, 0.12, 0.11}), "matches") << "+- 0.04 is below half a unit: 0.05";
   EXPECT_EQ(of(82.1, {82.1}), "not comparable");
   EXPECT_EQ(of(82.1, {82.1, std::nan("")}), "not comparable");
 }
@@ -412,7 +415,9 @@ class PublishedBeside : public CompareValues {
   void SetUp() override {
     const std::filesystem::path paper = folder_.filePath(QStringLiteral("e/paper")).toStdString();
     std::filesystem::create_directories(paper);
-    std::ofstream(paper / "roadmap.toml") << "title = \"Roadmap\"\n";
+    std::ofstream(paper / "roadmap.toml")
+        << "title = \"Roadmap\"\n[train]\nepochs = 2\n[[variant]]\nname = \"base\"\n"
+           "[[variant]]\nname = \"+ better\"\nset = { model.mlp = \"swiglu\" }\n";
     std::ofstream published(paper / "published.toml");
     published << "paper = \"P\"\n";
     for (const auto& [step, data, value] :
@@ -420,7 +425,8 @@ class PublishedBeside : public CompareValues {
           std::tuple{"+ worse", "ImageNet-1k", 71.5}, std::tuple{"nobody", "ImageNet-1k", 7.0},
           std::tuple{"base", "Fashion-MNIST", 82.3}, std::tuple{"+ better", "Fashion-MNIST", 95.0}})
       published << "[[result]]\ntable = \"T\"\nmodel = \"tiny\"\nstep = \"" << step
-                << "\"\ndataset = \"" << data << "\"\nmetric = \"top1\"\nvalue = " << value << "\n";
+                << "\"\ndataset = \"" << data
+                << "\"\nepochs = 2\nmetric = \"top1\"\nvalue = " << value << "\n";
     std::ofstream(paper / "claims.toml")
         << "[[claim]]\nname = \"better is better\"\nsource = \"T\"\nexperiment = \"roadmap.toml\"\n"
            "metric = \"test/top1\"\nbetter = \"+ better\"\nworse = \"base\"\nmargin = 0.01\nseeds "
@@ -465,12 +471,48 @@ TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
   result.conditions = {{"model", "ViT-B/16"},
                        {"dataset", "CIFAR-10"},
                        {"resolution", "384"},
+                       {"epochs", "300"},
+                       {"soft_mask", "linear, 50 epochs"},
                        {"pretrained_on", "JFT"}};
-  const Json config = {{"model", {{"preset", "vit/demo"}, {"image_size", {28, 28}}}},
-                       {"data", {{"dataset", "cifar10"}, {"train_samples", 12800}}}};
+  const Json config = {
+      {"model",
+       {{"preset", "vit/demo"},
+        {"image_size", {28, 28}},
+        {"mask", {{"kind", "soft"}, {"schedule", "constant"}, {"epochs", 25}}}}},
+      {"data", {{"dataset", "cifar10"}, {"train_samples", 12800}, {"test_samples", 2000}}},
+      {"train", {{"epochs", 6}, {"steps", nullptr}}}};
   EXPECT_EQ(incomparableReasons(result, config).join(QStringLiteral("; ")).toStdString(),
-            "a part of the data: 12800 samples; 28 pixels, not 384; another model: vit/demo, not "
-            "ViT-B/16; not pre-trained on JFT");
+            "a part of the data: 12800 samples; a part of the test data: 2000 samples; 28 pixels, "
+            "not 384; another model: vit/demo, not ViT-B/16; 6 epochs, not 300; another soft mask: "
+            "constant, 25 epochs, not linear, 50 epochs; not pre-trained on JFT");
+}
+
+TEST_F(PublishedBeside, WhatARunTrainsAndStartsFromMustBeThePapers) {
+  const auto reasons = [](std::vector<std::pair<std::string, std::string>> conditions,
+                          Json config) {
+    PublishedResult result;
+    result.conditions = {{"model", "tiny"}, {"dataset", "cifar10"}};
+    result.conditions.insert(result.conditions.end(), conditions.begin(), conditions.end());
+    config["model"]["preset"] = "vit/tiny";
+    config["data"] = {{"dataset", "cifar10"}};
+    return incomparableReasons(result, config).join(QStringLiteral("; ")).toStdString();
+  };
+  const Json plain = {{"train", {{"epochs", 6}}}};
+  EXPECT_EQ(reasons({{"epochs", "6"}}, plain), "");
+  EXPECT_EQ(reasons({}, plain), "the paper's epochs are not stated");
+  EXPECT_EQ(reasons({{"epochs", "6"}}, {{"train", {{"epochs", 6}, {"steps", 50}}}}),
+            "50 steps, not 6 epochs");
+  const Json soft = {{"train", {{"epochs", 6}}},
+                     {"model", {{"mask", {{"kind", "soft"}, {"epochs", 25}}}}}};
+  EXPECT_EQ(reasons({{"epochs", "6"}}, soft), "training ends before the soft mask does");
+  Json tuned = plain;
+  tuned["init"] = {{"weights", "/w/vit_b16_imagenet21k.safetensors"}, {"run", nullptr}};
+  EXPECT_EQ(reasons({{"epochs", "6"}, {"pretrained_on", "ImageNet-21k"}}, tuned), "");
+  EXPECT_EQ(reasons({{"epochs", "6"}}, tuned), "starts from trained weights; the paper's does not");
+  EXPECT_EQ(
+      reasons({{"epochs", "6"}, {"pretrained_on", "JFT"}, {"pretraining_epochs", "7"}}, tuned),
+      "starts from /w/vit_b16_imagenet21k.safetensors, which does not say that it is "
+      "pre-trained on JFT; not known to be pre-trained for 7 epochs");
 }
 
 TEST_F(PublishedBeside, AFileThatIsBrokenIsASentence) {

@@ -1,0 +1,145 @@
+#include "core/store/claimed_runs.h"
+
+#include <map>
+#include <set>
+
+namespace vitrine {
+
+namespace {
+
+/// A finished run as its file says, and its value.
+struct Candidate {
+  std::int64_t run = 0;
+  std::uint64_t seed = 0;
+  double value = 0;
+  Json conditions;
+};
+
+/// Runs of one side under one set of conditions: the newest of each seed.
+using BySeed = std::map<std::uint64_t, const Candidate*>;
+
+struct Group {
+  BySeed better, worse;
+  std::int64_t newest = 0;
+
+  /// Seeds that give a value.
+  [[nodiscard]] std::size_t seeds(bool isPaired) const {
+    if (!isPaired) return better.size();
+    std::size_t common = 0;
+    for (const auto& [seed, run] : better) common += worse.count(seed);
+    return common;
+  }
+};
+
+std::map<std::uint64_t, double> valuesOf(const BySeed& runs) {
+  std::map<std::uint64_t, double> values;
+  for (const auto& [seed, run] : runs) values[seed] = run->value;
+  return values;
+}
+
+class ClaimedRuns {
+ public:
+  ClaimedRuns(const QueryFunction& query, const Claim& claim, const ClaimedExperiment& experiment)
+      : query_(query), claim_(claim), experiment_(experiment) {}
+
+  std::vector<Candidate> of(const std::vector<RunRow>& rows, const std::string& name) {
+    std::vector<RunRow> named;
+    for (const RunRow& row : rows) {
+      if (row.experiment == experiment_.title() && (row.variant == name || row.stage == name))
+        named.push_back(row);
+    }
+    const std::vector<ComparedRun> runs = comparedRuns(query_, named);
+    const Measurements measured = measure(query_, runs, {claim_.metric}, {});
+    const auto& values = measured.values.at(claim_.metric);
+    std::vector<Candidate> candidates;
+    for (const ComparedRun& run : runs) {
+      const auto value = values.find(run.row.id);
+      const std::string deviation =
+          experiment_.deviation(run.config, run.row.variant, run.row.stage);
+      if (run.row.state != RunState::Done) {
+        leaveOut(run.row.id, toString(run.row.state));
+      } else if (!deviation.empty()) {
+        leaveOut(run.row.id, "with " + deviation + " as in the file");
+      } else if (value == values.end()) {
+        leaveOut(run.row.id, "without a value");
+      } else {
+        candidates.push_back({run.row.id, run.row.seed, value->second.last,
+                              experiment_.conditions(run.config, claim_)});
+      }
+    }
+    return candidates;
+  }
+
+  void leaveOut(std::int64_t run, const std::string& reason) { leftOut_[reason].insert(run); }
+
+  std::string leftOut() const {
+    std::string text;
+    for (const auto& [reason, runs] : leftOut_)
+      text += (text.empty() ? "" : "; ") + std::to_string(runs.size()) + " " + reason;
+    return text;
+  }
+
+ private:
+  const QueryFunction& query_;
+  const Claim& claim_;
+  const ClaimedExperiment& experiment_;
+  std::map<std::string, std::set<std::int64_t>> leftOut_;
+};
+
+}  // namespace
+
+Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows,
+                     const Claim& claim, const ClaimedExperiment& experiment) {
+  const bool isPaired = !claim.above;
+  ClaimedRuns runs(query, claim, experiment);
+  for (const std::string& side : {claim.better, claim.worse}) {
+    if (side.empty() || experiment.has(side)) continue;
+    Judgement none = judge(claim, {}, {});
+    none.reason = "the experiment has no variant or stage '" + side + "'";
+    return none;
+  }
+  const std::vector<Candidate> better = runs.of(rows, claim.better);
+  const std::vector<Candidate> worse =
+      isPaired ? runs.of(rows, claim.worse) : std::vector<Candidate>();
+  std::map<std::string, Group> groups;
+  const auto add = [&](const std::vector<Candidate>& side, BySeed Group::*member) {
+    for (const Candidate& one : side) {
+      Group& group = groups[one.conditions.dump(-1, ' ', false, Json::error_handler_t::replace)];
+      const Candidate*& newest = (group.*member)[one.seed];
+      if (newest == nullptr || newest->run < one.run) newest = &one;
+      group.newest = std::max(group.newest, one.run);
+    }
+  };
+  add(better, &Group::better);
+  add(worse, &Group::worse);
+  const Group* chosen = nullptr;
+  for (const auto& [conditions, group] : groups) {
+    if (chosen == nullptr || std::pair(group.seeds(isPaired), group.newest) >
+                                 std::pair(chosen->seeds(isPaired), chosen->newest))
+      chosen = &group;
+  }
+  if (chosen == nullptr) {
+    Judgement none = judge(claim, {}, {});
+    none.leftOut = runs.leftOut();
+    return none;
+  }
+  const Candidate& any =
+      chosen->better.empty() ? *chosen->worse.begin()->second : *chosen->better.begin()->second;
+  const auto leaveOut = [&](const std::vector<Candidate>& side, const BySeed& counted) {
+    for (const Candidate& one : side) {
+      const auto found = counted.find(one.seed);
+      if (found != counted.end() && found->second == &one) continue;
+      const std::vector<Difference> other = difference(any.conditions, one.conditions);
+      runs.leaveOut(one.run, other.empty()
+                                 ? "repeated with the same seed (the newest counts)"
+                                 : "with another " + other.front().key + " than the others");
+    }
+  };
+  leaveOut(better, chosen->better);
+  leaveOut(worse, chosen->worse);
+  Judgement judgement = judge(claim, valuesOf(chosen->better), valuesOf(chosen->worse));
+  judgement.leftOut = runs.leftOut();
+  return judgement;
+}
+
+}  // namespace vitrine

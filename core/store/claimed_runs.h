@@ -1,0 +1,20 @@
+// The runs that a claim is judged by.
+#pragma once
+
+#include <vector>
+
+#include "core/config/claims.h"
+#include "core/store/comparison.h"
+
+namespace vitrine {
+
+/// The verdict on `claim` by the finished runs among `rows` that have the experiment's title and
+/// were made as its file says. The two sides are compared seed by seed, under equal conditions:
+/// they may differ in what their variants set. Of several conditions, as of a sweep, those with the
+/// most seeds count; of several runs of a seed the newest.
+[[nodiscard]] VITRINE_STORE_EXPORT Judgement judgeClaim(const QueryFunction& query,
+                                                        const std::vector<RunRow>& rows,
+                                                        const Claim& claim,
+                                                        const ClaimedExperiment& experiment);
+
+}  // namespace vitrine
