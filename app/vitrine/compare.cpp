@@ -112,7 +112,7 @@ Json jsonOf(const Ablation& ablation) {
   Json out = Json::array();
   for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
     const VariantGroup& variant = ablation.variants[i];
-    Json entry{{"name", nameOf(variant)}, {"n", variant.runs.size()}};
+    Json entry{{"name", nameOf(variant)}};
     Json ids = Json::array(), states = Json::array();
     for (const std::size_t run : variant.runs) {
       ids.push_back(ablation.runs[run].row.id);
@@ -121,10 +121,17 @@ Json jsonOf(const Ablation& ablation) {
     entry["runs"] = ids;
     entry["states"] = states;
     entry["differs"] = differencesFrom(ablation.variants.front(), variant);
-    Json values = Json::object(), differences = Json::object();
+    Json values = Json::object(), differences = Json::object(), leftOut = Json::array();
     for (const std::string& metric : ablation.metrics) {
       const VariantSample sample = ablation.sample(i, metric);
-      if (!sample.values.empty()) values[metric] = jsonOf(sample.statistics);
+      for (const LeftOutRun& run : sample.leftOut) {
+        leftOut.push_back(
+            {{"run", run.run}, {"seed", run.seed}, {"metric", metric}, {"reason", run.reason}});
+      }
+      if (!sample.values.empty()) {
+        values[metric] = jsonOf(sample.statistics);
+        for (const auto& [seed, value] : sample.values) values[metric]["seeds"].push_back(seed);
+      }
       const PairedSample paired = ablation.difference(i, metric);
       if (i == 0 || paired.keys.empty()) continue;
       differences[metric] = jsonOf(paired.statistics);
@@ -134,54 +141,78 @@ Json jsonOf(const Ablation& ablation) {
     }
     entry["metrics"] = values;
     entry["paired_differences"] = differences;
+    entry["left_out"] = leftOut;
     out.push_back(entry);
   }
   return out;
 }
 
-Table tableOf(const Ablation& ablation, Csv form) {
-  const bool isCsv = form == Csv::Offered;
-  Table table{{"variant", "n"}, {}};
+/// Seeds that the mean is from, and the pairs that the difference is from where these are fewer.
+std::string countText(const SampleStatistics& sample, const PairedSample& paired, bool isFirst) {
+  const std::string n = std::to_string(sample.count);
+  const std::size_t pairs = paired.statistics.count;
+  return isFirst || pairs == sample.count ? n : n + ", " + std::to_string(pairs) + " paired";
+}
+
+std::string differsText(const Ablation& ablation, const VariantGroup& variant) {
+  std::string text;
+  for (const Json& change : differencesFrom(ablation.variants.front(), variant)) {
+    text += (text.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
+            plain(change.at("to"));
+  }
+  return text;
+}
+
+Table csvTable(const Ablation& ablation) {
+  Table table{{"variant", "runs"}, {}};
   for (const std::string& name : ablation.metrics) {
-    table.columns.push_back(name);
-    if (isCsv) {
-      for (const char* part :
-           {" sd", " n", " difference", " difference lower", " difference upper"})
-        table.columns.push_back(name + part);
-    } else if (ablation.variants.size() > 1) {
-      table.columns.emplace_back("difference to the first");
-    }
+    for (const char* part :
+         {"", " sd", " n", " difference", " difference lower", " difference upper", " pairs"})
+      table.columns.push_back(name + part);
   }
   table.columns.emplace_back("differs from the first");
-  const auto cell = [](double value) { return finite(value); };
   for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
     const VariantGroup& variant = ablation.variants[i];
-    std::vector<Json> row{nameOf(variant), variant.runs.size()};
+    std::vector<Json> row{nameOf(variant), statesText(variant, ablation.runs)};
     for (const std::string& name : ablation.metrics) {
-      const VariantSample sample = ablation.sample(i, name);
+      const SampleStatistics s = ablation.sample(i, name).statistics;
+      const SampleStatistics d =
+          i == 0 ? SampleStatistics{} : ablation.difference(i, name).statistics;
+      row.push_back(s.count > 0 ? finite(s.mean) : Json(nullptr));
+      row.push_back(s.count > 1 ? finite(s.deviation) : Json(nullptr));
+      row.push_back(s.count);
+      row.push_back(d.count > 0 ? finite(d.mean) : Json(nullptr));
+      row.push_back(d.count > 1 ? finite(d.interval.lower) : Json(nullptr));
+      row.push_back(d.count > 1 ? finite(d.interval.upper) : Json(nullptr));
+      row.push_back(d.count);
+    }
+    row.emplace_back(differsText(ablation, variant));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table textTable(const Ablation& ablation) {
+  const bool hasDifference = ablation.variants.size() > 1;
+  Table table{{"variant", "runs"}, {}};
+  for (const std::string& name : ablation.metrics) {
+    table.columns.push_back(name);
+    if (hasDifference) table.columns.emplace_back("difference to the first");
+    table.columns.emplace_back("n");
+  }
+  table.columns.emplace_back("differs from the first");
+  for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+    const VariantGroup& variant = ablation.variants[i];
+    std::vector<Json> row{nameOf(variant), statesText(variant, ablation.runs)};
+    for (const std::string& name : ablation.metrics) {
+      const SampleStatistics s = ablation.sample(i, name).statistics;
       const PairedSample paired = i == 0 ? PairedSample{} : ablation.difference(i, name);
-      const SampleStatistics& s = sample.statistics;
-      const SampleStatistics& d = paired.statistics;
-      if (isCsv) {
-        row.push_back(s.count > 0 ? cell(s.mean) : Json(nullptr));
-        row.push_back(s.count > 1 ? cell(s.deviation) : Json(nullptr));
-        row.push_back(s.count);
-        row.push_back(d.count > 0 ? cell(d.mean) : Json(nullptr));
-        row.push_back(d.count > 1 ? cell(d.interval.lower) : Json(nullptr));
-        row.push_back(d.count > 1 ? cell(d.interval.upper) : Json(nullptr));
-        continue;
-      }
       row.emplace_back(s.count == 0 ? "" : meanText(s));
-      if (ablation.variants.size() > 1) {
+      if (hasDifference)
         row.emplace_back(differenceText(paired, ablation.measured.meanings.at(name).direction));
-      }
+      row.emplace_back(countText(s, paired, i == 0));
     }
-    std::string differs;
-    for (const Json& change : differencesFrom(ablation.variants.front(), variant)) {
-      differs += (differs.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
-                 plain(change.at("to"));
-    }
-    row.emplace_back(differs);
+    row.emplace_back(differsText(ablation, variant));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -189,17 +220,16 @@ Table tableOf(const Ablation& ablation, Csv form) {
 
 /// One sentence on the runs that give no value; "" where all do.
 std::string leftOutSentence(const Ablation& ablation) {
-  std::map<std::string, int> states;
-  for (const VariantGroup& variant : ablation.variants) {
-    for (const LeftOutRun& run :
-         sampleOf(variant, ablation.runs, {}, {}, {}, Unfinished::LeftOut).leftOut) {
-      if (run.reason != "has no such value") ++states[run.reason];
+  std::map<std::string, std::vector<LeftOutRun>> byMetric;
+  for (const std::string& metric : ablation.metrics) {
+    auto& runs = byMetric[metric];
+    for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+      const VariantSample sample = ablation.sample(i, metric);
+      runs.insert(runs.end(), sample.leftOut.begin(), sample.leftOut.end());
     }
   }
-  std::string text;
-  for (const auto& [state, count] : states)
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
-  return text.empty() ? "" : "runs that are not counted: " + text + "\n";
+  const std::string text = leftOutText(byMetric);
+  return text.empty() ? "" : "not counted: " + text + "\n";
 }
 
 }  // namespace
@@ -239,7 +269,7 @@ int runCompare(const Arguments& arguments) {
     print(jsonOf(ablation));
     return 0;
   }
-  print(tableOf(ablation, line.wantsCsv() ? Csv::Offered : Csv::No), formatOf(line));
+  print(line.wantsCsv() ? csvTable(ablation) : textTable(ablation), formatOf(line));
   std::fputs(leftOutSentence(ablation).c_str(), stderr);
   return 0;
 }

@@ -295,17 +295,63 @@ VariantSample sampleOf(const VariantGroup& variant, const std::vector<ComparedRu
     const RunRow& row = runs[index].row;
     const auto standsFor = chosen.find(row.seed);
     if (standsFor != chosen.end() && standsFor->second == index) continue;
+    LeftOutBy by = LeftOutBy::Repetition;
     std::string reason;
     if (!isCounted(row.state, unfinished)) {
+      by = LeftOutBy::State;
       reason = toString(row.state);
     } else if (!measured(runs[index])) {
+      by = LeftOutBy::Curve;
       reason = choice.value == CurveValue::AtStep ? "does not reach the step" : "has no such value";
     } else {
       reason = "run " + std::to_string(runs[standsFor->second].row.id) + " has the same seed";
     }
-    out.leftOut.push_back({row.id, row.seed, reason});
+    out.leftOut.push_back({row.id, row.seed, by, reason});
   }
   return out;
+}
+
+std::string leftOutText(const std::map<std::string, std::vector<LeftOutRun>>& byMetric) {
+  // (reason, run) -> the metrics that the run is left out of for it.
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> metrics;
+  for (const auto& [metric, runs] : byMetric) {
+    for (const LeftOutRun& run : runs) {
+      const std::string reason =
+          run.by == LeftOutBy::State        ? run.reason
+          : run.by == LeftOutBy::Repetition ? "repeated with the same seed (the newest counts)"
+          : run.reason == "does not reach the step" ? "that do not reach the step"
+                                                    : "without a value";
+      metrics[{reason, run.run}].push_back(metric);
+    }
+  }
+  std::map<std::string, int> counts;
+  for (const auto& [left, names] : metrics) {
+    std::string words = left.first;
+    if (names.size() < byMetric.size()) {
+      for (const std::string& name : names)
+        words += (&name == &names[0] ? " for " : " and ") + name;
+    }
+    ++counts[words];
+  }
+  std::string text;
+  for (const auto& [words, count] : counts)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
+  return text;
+}
+
+std::string statesText(const VariantGroup& variant, const std::vector<ComparedRun>& runs) {
+  std::map<RunState, int> states;
+  for (const std::size_t run : variant.runs) ++states[runs[run].row.state];
+  std::string text;
+  const auto add = [&](RunState state, int count) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + toString(state);
+  };
+  if (const auto done = states.find(RunState::Done); done != states.end())
+    add(done->first, done->second);
+  for (const auto& [state, count] : states) {
+    if (state != RunState::Done) add(state, count);
+  }
+  return text;
 }
 
 }  // namespace vitrine

@@ -84,11 +84,15 @@ struct VariantGroup {
 /// Whether a run that has not reached its end gives a value.
 enum class Unfinished { LeftOut, Counted };
 
-/// A run that gives no value, and why.
+/// Why a run gives no value: it is not done, a newer run has its seed, or its curve has none.
+enum class LeftOutBy { State, Repetition, Curve };
+
+/// A run that gives no value.
 struct LeftOutRun {
   std::int64_t run = 0;
   std::uint64_t seed = 0;
-  std::string reason;  ///< "running", "failed", "run 7 has the same seed and is newer", ...
+  LeftOutBy by = LeftOutBy::State;
+  std::string reason;  ///< "running", "failed", "run 7 has the same seed", "has no such value" ...
 };
 
 /// One value per seed. Of finished runs of one seed the newest counts: a repetition is no second
@@ -105,6 +109,15 @@ struct VariantSample {
 sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
          const std::map<std::int64_t, MetricValue>& values, const MetricMeaning& meaning,
          ValueChoice choice, Unfinished unfinished);
+/// Runs that give no value, counted by reason: "1 failed, 2 repeated with the same seed (the newest
+/// counts), 1 without a value for test/ece"; "" where every run gives one. Names a metric where a
+/// run is left out of some metrics only.
+/// \param byMetric  of all variants
+[[nodiscard]] VITRINE_STORE_EXPORT std::string leftOutText(
+    const std::map<std::string, std::vector<LeftOutRun>>& byMetric);
+/// All runs of a variant by their state, finished ones first: "3 done, 1 failed".
+[[nodiscard]] VITRINE_STORE_EXPORT std::string statesText(const VariantGroup& variant,
+                                                          const std::vector<ComparedRun>& runs);
 /// Without a metric: which run stands for each seed, as sampleOf() chooses.
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, std::int64_t> seedRuns(
     const VariantGroup& variant, const std::vector<ComparedRun>& runs, Unfinished unfinished);

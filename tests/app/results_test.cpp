@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/store/run_store.h"
 #include "tests/app/program.h"
 
 namespace vitrine::test {
@@ -172,6 +173,43 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   EXPECT_NEAR(loss.at("deviation").get<double>(), std::abs(a - b) / std::sqrt(2.0), 1e-12);
   EXPECT_EQ(loss.at("n"), 2);
   EXPECT_THAT(onShared({"compare", "1"}).out, AllOf(HasSubstr("±"), HasSubstr("model.width = 32")));
+}
+
+TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
+  const Copy copy;
+  {
+    // The first variant's first seed once more, as it was and as a run that failed.
+    RunStore store(copy.database());
+    const Json first = store.config(1);
+    NewRun run;
+    run.name = store.run(1).name;
+    run.variant = store.run(1).variant;
+    run.config = first;
+    run.origins = Json::object();
+    const std::int64_t experiment = store.run(1).experimentId;
+    for (const RunState state : {RunState::Done, RunState::Failed}) {
+      const std::int64_t id = store.addRuns(experiment, {run}).front();
+      RunStore::Batch batch;
+      batch.metrics.push_back({24, 1, 1, {{"test/top1", 0.5}}});
+      store.append(id, store.openSegment(id, 0, thisWorker(), Json::object()), batch);
+      store.setState(id, state, "because");
+    }
+  }
+  const Json groups = copy.run({"compare", "Tiny", "--json", "--metric", "test/top1"}).json();
+  EXPECT_EQ(groups[0].at("runs").size(), 4u);
+  EXPECT_FALSE(groups[0].contains("n")) << "a number of runs beside an interval over seeds";
+  EXPECT_EQ(groups[0].at("metrics").at("test/top1").at("n"), 2);
+  EXPECT_EQ(groups[0].at("metrics").at("test/top1").at("seeds"), Json::parse("[0, 1]"));
+  ASSERT_EQ(groups[0].at("left_out").size(), 2u);
+  EXPECT_EQ(groups[0].at("left_out")[0].at("reason"), "run 5 has the same seed");
+  EXPECT_EQ(groups[0].at("left_out")[1].at("reason"), "failed");
+  EXPECT_TRUE(groups[1].at("left_out").empty());
+  const Ended table = copy.run({"compare", "Tiny", "--metric", "test/top1"});
+  EXPECT_THAT(table.out, HasSubstr("3 done, 1 failed"));
+  EXPECT_EQ(table.err,
+            "not counted: 1 failed, 1 repeated with the same seed (the newest counts)\n");
+  const Ended rows = copy.run({"compare", "Tiny", "--metric", "test/top1", "--csv"});
+  EXPECT_THAT(rows.out, HasSubstr("variant,runs,test/top1,test/top1 sd,test/top1 n,"));
 }
 
 TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {

@@ -124,11 +124,7 @@ QString AblationModel::textOf(const AblationRow& row, int column) const {
   const AblationCell& cell = row.cells[metric];
   const bool isPercent = table_.metrics[metric].isPercent;
   if (part == Part::Value) return meanText(cell.sample.statistics, isPercent);
-  if (part == Part::Count) {
-    const auto n = cell.sample.values.size(), pairs = cell.paired.keys.size();
-    return row.isBaseline || pairs == n ? QString::number(n)
-                                        : QStringLiteral("%1, %2 paired").arg(n).arg(pairs);
-  }
+  if (part == Part::Count) return countText(cell, row.isBaseline);
   if (row.isBaseline) return QStringLiteral("\u2013");
   QString text = differenceText(cell.paired.statistics, isPercent);
   const QString word = QString::fromStdString(toString(cell.outcome));
@@ -218,7 +214,9 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
       return isTip ? QStringLiteral("All runs of the variant, whether they are counted or not")
                    : QStringLiteral("Runs");
     case Part::Count:
-      return isTip ? QStringLiteral("Seeds with a value; each seed counts once, its newest run")
+      return isTip ? QStringLiteral(
+                         "Seeds that the mean is from, and pairs that the difference is "
+                         "from where they are fewer; of one seed the newest run counts")
                    : QStringLiteral("n");
     case Part::Difference:
       return isTip ? QStringLiteral(

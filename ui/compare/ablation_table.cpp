@@ -36,34 +36,18 @@ QString withInterval(double value, const SampleStatistics& s, bool isPercent, bo
   return text;
 }
 
-QString runsText(const CompareData& data, const VariantGroup& variant) {
-  std::map<RunState, int> states;
-  for (const std::size_t run : variant.runs) ++states[data.runs[run].row.state];
-  QStringList parts;
-  // Finished ones first.
-  if (const auto done = states.find(RunState::Done); done != states.end())
-    parts << QStringLiteral("%1 done").arg(done->second);
-  for (const auto& [state, count] : states) {
-    if (state != RunState::Done)
-      parts << QStringLiteral("%1 %2").arg(count).arg(QString::fromStdString(toString(state)));
-  }
-  return parts.join(QStringLiteral(", "));
-}
-
-QString leftOutText(const AblationTable& table) {
-  std::map<std::string, int> reasons;
+QString leftOutSentence(const AblationTable& table) {
+  std::map<std::string, std::vector<LeftOutRun>> byMetric;
   for (const AblationRow& row : table.rows) {
-    if (row.cells.empty()) continue;
-    for (const LeftOutRun& run : row.cells.front().sample.leftOut) {
-      ++reasons[run.reason.ends_with("has the same seed") ? "repeated with the same seed"
-                                                          : run.reason];
+    for (std::size_t m = 0; m < row.cells.size(); ++m) {
+      auto& runs = byMetric[table.metrics[m].name];
+      const auto& more = row.cells[m].sample.leftOut;
+      runs.insert(runs.end(), more.begin(), more.end());
     }
   }
-  QStringList parts;
-  for (const auto& [reason, count] : reasons)
-    parts << QStringLiteral("%1 %2").arg(count).arg(QString::fromStdString(reason));
-  return parts.isEmpty() ? QString()
-                         : QStringLiteral("Not counted: %1.").arg(parts.join(QStringLiteral(", ")));
+  const std::string text = leftOutText(byMetric);
+  return text.empty() ? QString()
+                      : QStringLiteral("Not counted: %1.").arg(QString::fromStdString(text));
 }
 
 /// What a difference may come from beside the configuration.
@@ -120,17 +104,11 @@ QString metricList(const AblationTable& table) {
 QString originLine(const AblationTable& table, const TableOrigin& origin) {
   return QStringLiteral(
              "Vitrine: %1; database %2; runs %3; %4, %5; +- is half of the 95 %% "
-             "interval over seeds (Student's t)")
-      .arg(table.experiment, origin.database, origin.runs, metricList(table), table.value)
+             "interval over seeds (Student's t)%6")
+      .arg(table.experiment, origin.database, origin.runs, metricList(table), table.value,
+           table.leftOut.isEmpty() ? QString() : QStringLiteral("; ") + table.leftOut)
       .replace(QStringLiteral("%%"), QStringLiteral("%"))
       .replace(QLatin1Char('\n'), QLatin1Char(' '));
-}
-
-QString countText(const AblationCell& cell, bool isBaseline) {
-  const auto n = cell.sample.values.size();
-  const auto pairs = cell.paired.keys.size();
-  if (isBaseline || pairs == n) return QString::number(n);
-  return QStringLiteral("%1 (%2 paired)").arg(n).arg(pairs);
 }
 
 }  // namespace
@@ -165,6 +143,12 @@ QString outcomeSign(Outcome outcome) {
       break;
   }
   return {};
+}
+
+QString countText(const AblationCell& cell, bool isBaseline) {
+  const std::size_t n = cell.sample.statistics.count, pairs = cell.paired.statistics.count;
+  return isBaseline || pairs == n ? QString::number(n)
+                                  : QStringLiteral("%1, %2 paired").arg(n).arg(pairs);
 }
 
 QString valueChoiceText(ValueChoice choice) {
@@ -207,7 +191,7 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
     row.label = data.labels[i];
     row.isBaseline = i == baseline;
     row.differs = row.isBaseline ? QString() : differsText(data, i, baseline);
-    row.runs = runsText(data, data.variants[i]);
+    row.runs = QString::fromStdString(statesText(data.variants[i], data.runs));
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
       AblationCell cell;
       cell.sample = row.isBaseline ? base[m] : sample(i, table.metrics[m]);
@@ -219,7 +203,7 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
     }
     table.rows.push_back(std::move(row));
   }
-  table.leftOut = leftOutText(table);
+  table.leftOut = leftOutSentence(table);
   table.mixed = mixedText(data, choice);
   return table;
 }

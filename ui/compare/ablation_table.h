@@ -54,6 +54,9 @@ struct AblationTable {
 [[nodiscard]] QString differenceText(const SampleStatistics& statistics, bool isPercent);
 /// The sign before the word: never colour alone.
 [[nodiscard]] QString outcomeSign(Outcome outcome);
+/// Seeds that the mean is from, and the pairs that the difference is from where these are fewer:
+/// "3", "3, 2 paired".
+[[nodiscard]] QString countText(const AblationCell& cell, bool isBaseline);
 [[nodiscard]] QString valueChoiceText(ValueChoice choice);
 
 /// What a file of the table says of its origin, in one line.

@@ -103,7 +103,7 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
   Json columns = {"Variant", "What differs"};
   Json right = Json::array();
   for (const AblationMetric& metric : table.metrics) {
-    for (const std::size_t column : {columns.size(), columns.size() + 1})
+    for (const std::size_t column : {columns.size(), columns.size() + 1, columns.size() + 2})
       right.push_back({0, column});
     columns.push_back(metric.title().toStdString());
     columns.push_back("Paired difference");
@@ -125,9 +125,16 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
         if (cell.outcome == Outcome::Worse) bad.push_back({rows.size(), cells.size()});
       }
       cells.push_back(difference.trimmed().toStdString());
-      cells.push_back(static_cast<std::int64_t>(cell.sample.values.size()));
+      cells.push_back(countText(cell, row.isBaseline).toStdString());
     }
     rows.push_back(std::move(cells));
+  }
+  Json notes = Json::array();
+  if (!table.leftOut.isEmpty()) {
+    Json note = {table.leftOut.toStdString()};
+    while (note.size() < columns.size()) note.push_back("");
+    notes.push_back({rows.size(), 0});
+    rows.push_back(std::move(note));
   }
   const Json meta = {
       {"title", "Ablation: " + table.experiment.toStdString()},
@@ -135,6 +142,7 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
                                               "over seeds \u00b7 differences paired by seed"))
                     .toStdString()},
       {"right", right},
+      {"notes", notes},
       {"ok", ok},
       {"bad", bad}};
   return oneTable(textTable(meta, columns, rows, style), toCsv(table, origin), style);

@@ -59,14 +59,24 @@ struct CurveLine {
   std::size_t variant = 0;
 };
 
+/// By seed, the runs that the table takes its values from.
+std::map<std::uint64_t, std::int64_t> countedRuns(const CompareData& data,
+                                                  const CompareChoice& choice, std::size_t variant,
+                                                  const std::string& metric) {
+  const auto values = data.measured.values.find(metric);
+  if (values == data.measured.values.end()) return {};
+  return sampleOf(data.variants.at(variant), data.runs, values->second,
+                  data.measured.meanings.at(metric), {}, choice.unfinished)
+      .runs;
+}
+
 std::vector<CurveLine> linesOf(const CompareData& data, const CompareChoice& choice,
                                const CurveRequest& request) {
   const bool isBySeed = choice.colour == "seed" || choice.dash == "seed" || choice.panel == "seed";
   std::vector<CurveLine> lines;
   for (const std::size_t variant : request.variants) {
     CurveLine line{{}, variant};
-    for (const auto& [seed, run] :
-         seedRuns(data.variants.at(variant), data.runs, choice.unfinished)) {
+    for (const auto& [seed, run] : countedRuns(data, choice, variant, request.metric)) {
       const auto index = data.find(run);
       if (!index) continue;
       line.runs.push_back(*index);
@@ -188,8 +198,7 @@ CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
   }
   std::sort(request.variants.begin(), request.variants.end());
   for (const std::size_t variant : request.variants) {
-    for (const auto& [seed, run] :
-         seedRuns(data.variants.at(variant), data.runs, choice.unfinished))
+    for (const auto& [seed, run] : countedRuns(data, choice, variant, request.metric))
       request.runs.push_back(run);
   }
   return request;
@@ -319,15 +328,13 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
       data.variants.size() < 2
           ? QStringLiteral("One variant: there is nothing to subtract.")
           : QStringLiteral("No variant has a seed in common with %1.").arg(baselineLabel);
-  const auto base = data.variants.empty()
-                        ? std::map<std::uint64_t, std::int64_t>()
-                        : seedRuns(data.variants[baseline], data.runs, choice.unfinished);
+  const auto base = data.variants.empty() ? std::map<std::uint64_t, std::int64_t>()
+                                          : countedRuns(data, choice, baseline, request.metric);
   for (const std::size_t variant : request.variants) {
     if (variant == baseline) continue;
     if (isStale != nullptr && *isStale) break;
     std::vector<RunCurve> differences;
-    for (const auto& [seed, run] :
-         seedRuns(data.variants.at(variant), data.runs, choice.unfinished)) {
+    for (const auto& [seed, run] : countedRuns(data, choice, variant, request.metric)) {
       const auto other = base.find(seed);
       if (other == base.end()) continue;
       const auto ours = points.find(run), theirs = points.find(other->second);

@@ -187,6 +187,29 @@ TEST_F(ComparisonTest, SaysWhichRunsGiveNoValueAndWhy) {
   EXPECT_EQ(more.values.size(), 3u);
 }
 
+TEST_F(ComparisonTest, CountsRunsWithoutAValueByReason) {
+  const Json model = {{"width", 16}};
+  addWith("a", model, 0, {0.5});
+  addWith("a", model, 0, {0.6});
+  addWith("a", model, 1, {0.5}, RunState::Failed);
+  addWith("a", model, 2, {0.5}, RunState::Stopped);
+  addWith("a", model, 3, {0.5});
+  const auto runs = all();
+  const VariantGroup variant = variantsOf(runs).at(0);
+  EXPECT_EQ(statesText(variant, runs), "3 done, 1 stopped, 1 failed");
+  const VariantSample s = sample(runs, variant);
+  EXPECT_EQ(s.statistics.count, 2u) << "seeds 0 and 3";
+  EXPECT_EQ(leftOutText({{"test/top1", s.leftOut}}),
+            "1 failed, 1 repeated with the same seed (the newest counts), 1 stopped");
+  // Another metric, which only seed 0 has: the run of seed 3 is left out of that one alone.
+  std::vector<LeftOutRun> other = s.leftOut;
+  other.push_back({5, 3, LeftOutBy::Curve, "has no such value"});
+  EXPECT_EQ(leftOutText({{"test/ece", other}, {"test/top1", s.leftOut}}),
+            "1 failed, 1 repeated with the same seed (the newest counts), 1 stopped, 1 without a "
+            "value for test/ece");
+  EXPECT_EQ(leftOutText({{"test/top1", {}}}), "");
+}
+
 TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
   const ClaimedExperiment file(
       "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"

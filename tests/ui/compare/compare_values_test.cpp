@@ -2,14 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QImage>
+#include <QPainter>
 #include <QTemporaryDir>
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "core/base/random.h"
 #include "tests/ui/compare/ablation.h"
 #include "ui/compare/ablation_table.h"
+#include "ui/compare/compare_figures.h"
 #include "ui/compare/difference_list.h"
 #include "ui/compare/parallel_chart.h"
 #include "ui/compare/published_table.h"
@@ -19,6 +23,7 @@
 namespace vitrine::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -71,6 +76,54 @@ TEST_F(CompareValues, TableTellsWhatPairingTells) {
   EXPECT_EQ(table.leftOut.toStdString(), "Not counted: 1 failed.");
   EXPECT_EQ(table.rows[3].runs.toStdString(), "2 done, 1 failed");
   EXPECT_EQ(table.rows[1].differs.toStdString(), "mlp = swiglu");
+}
+
+/// "base" with seeds 0 and 1 (one of them twice, one failed), "more" with seeds 0 to 2.
+void fillUnevenSeeds(RunStore& store) {
+  const Json base = {{"mlp", "gelu"}}, more = {{"mlp", "swiglu"}};
+  addAblationRun(store, {"base", base, 0, {0.80}});
+  addAblationRun(store, {"base", base, 0, {0.81}});
+  addAblationRun(store, {"base", base, 1, {0.83}});
+  addAblationRun(store, {"base", base, 2, {0.10}, RunState::Failed});
+  for (std::uint64_t seed = 0; seed < 3; ++seed)
+    addAblationRun(store, {"more", more, seed, {0.85 + 0.01 * static_cast<double>(seed)}});
+}
+
+TEST_F(CompareValues, EveryFormSaysOfHowManySeedsEachIntervalIs) {
+  fillUnevenSeeds(store_);
+  const AblationTable table = makeAblationTable(*read(), {});
+  const AblationCell &base = table.rows[0].cells[0], &more = table.rows[1].cells[0];
+  EXPECT_EQ(countText(base, true).toStdString(), "2") << "of four runs";
+  EXPECT_EQ(countText(more, false).toStdString(), "3, 2 paired");
+  const std::string left =
+      "Not counted: 1 failed, 1 repeated with the same seed (the newest counts).";
+  EXPECT_EQ(table.leftOut.toStdString(), left);
+  for (const QString& text : {toLatex(table, {}), toMarkdown(table, {})}) {
+    EXPECT_THAT(text.toStdString(), AllOf(HasSubstr("3, 2 paired"), HasSubstr(left)));
+  }
+  EXPECT_THAT(toCsv(table, {}).toStdString(), HasSubstr(left));
+  const std::unique_ptr<Figure> figure = makeAblationFigure(table, {}, {});
+  QImage image(figure->sizeHint(), QImage::Format_RGB32);
+  QPainter painter(&image);
+  figure->paint(painter, image.rect());
+  std::set<std::string> said;
+  for (int y = 0; y < image.height(); y += 4) {
+    for (int x = 0; x < image.width(); x += 4)
+      said.insert(figure->describeAt(QPointF(x, y)).toStdString());
+  }
+  EXPECT_TRUE(said.contains("n: 2"));
+  EXPECT_TRUE(said.contains("n: 3, 2 paired"));
+  EXPECT_TRUE(said.contains("Variant: " + left));
+}
+
+TEST_F(CompareValues, CurvesAreOfTheRunsThatTheTableCounts) {
+  addAblationRun(store_, {"base", {{"mlp", "gelu"}}, 0, {0.7, 0.8}});
+  addAblationRun(store_, {"base", {{"mlp", "gelu"}}, 1, {0.7, 0.8}});
+  addAblationRun(store_, {"base", {{"mlp", "gelu"}}, 1, {}});  // newer, and without a curve
+  const auto data = read();
+  const AblationTable table = makeAblationTable(*data, {});
+  EXPECT_EQ(table.rows[0].cells[0].sample.statistics.count, 2u);
+  EXPECT_THAT(curveRequest(*data, {}, {}).runs, ElementsAre(1, 2));
 }
 
 TEST_F(CompareValues, AnyVariantCanBeTheBaseline) {
