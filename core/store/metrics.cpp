@@ -277,43 +277,9 @@ std::vector<Column> columnsOf(Database& database, std::int64_t segment, const Me
   return columns;
 }
 
-}  // namespace
-
-int tailKind(double value) noexcept {
-  if (std::isnan(value)) return kNan;
-  return value == 0.0 && std::signbit(value) ? kMinusZero : kAsItIs;
-}
-
-double tailValue(const Statement& row, int valueColumn, int kindColumn) {
-  switch (row.integer(kindColumn)) {
-    case kNan:
-      return std::numeric_limits<double>::quiet_NaN();
-    case kMinusZero:
-      return -0.0;
-    default:
-      return row.real(valueColumn);
-  }
-}
-
-ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment) {
-  Statement row =
-      database.prepare("SELECT shown_above, shown_to FROM segment WHERE run_id = ? AND number = ?");
-  if (!row.with(run, segment).step()) {
-    throw StoreError("run " + std::to_string(run) + " has no segment " + std::to_string(segment) +
-                     "; open one before storing results");
-  }
-  return {row.integer(0), row.integer(1)};
-}
-
-void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
-                   std::span<const MetricRecord> records) {
-  appendMetrics(database, run, segment, MetricBatch(records));
-}
-
-void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
-                   const MetricBatch& batch) {
-  if (batch.isEmpty()) return;
-  const ShownSteps shown = shownSteps(database, run, segment);
+/// Stores all of `batch` in `segment`, of which views show `shown`.
+void appendTo(Database& database, std::int64_t run, std::int64_t segment, const ShownSteps& shown,
+              const MetricBatch& batch) {
   std::int64_t sequence = 0;
   {
     Statement row = database.prepare("SELECT last_sequence FROM run WHERE id = ?");
@@ -349,6 +315,77 @@ void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
     saveSummary(database, run, columns[i].metric, summaries[i]);
   }
   database.prepare("UPDATE run SET last_sequence = ? WHERE id = ?").with(sequence, run).run();
+}
+
+}  // namespace
+
+int tailKind(double value) noexcept {
+  if (std::isnan(value)) return kNan;
+  return value == 0.0 && std::signbit(value) ? kMinusZero : kAsItIs;
+}
+
+double tailValue(const Statement& row, int valueColumn, int kindColumn) {
+  switch (row.integer(kindColumn)) {
+    case kNan:
+      return std::numeric_limits<double>::quiet_NaN();
+    case kMinusZero:
+      return -0.0;
+    default:
+      return row.real(valueColumn);
+  }
+}
+
+ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment) {
+  Statement row =
+      database.prepare("SELECT shown_above, shown_to FROM segment WHERE run_id = ? AND number = ?");
+  if (!row.with(run, segment).step()) {
+    throw StoreError("run " + std::to_string(run) + " has no segment " + std::to_string(segment) +
+                     "; open one before storing results");
+  }
+  return {row.integer(0), row.integer(1)};
+}
+
+std::int64_t segmentShowing(Database& database, std::int64_t run, std::int64_t segment,
+                            std::int64_t step) {
+  if (step > shownSteps(database, run, segment).above) return segment;
+  Statement row = database.prepare(
+      "SELECT number FROM segment WHERE run_id = ?1 AND number < ?2 AND ?3 > shown_above AND "
+      "?3 <= shown_to ORDER BY number DESC LIMIT 1");
+  return row.with(run, segment, step).step() ? row.integer(0) : segment;
+}
+
+void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
+                   std::span<const MetricRecord> records) {
+  appendMetrics(database, run, segment, MetricBatch(records));
+}
+
+void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
+                   const MetricBatch& batch) {
+  if (batch.isEmpty()) return;
+  const ShownSteps shown = shownSteps(database, run, segment);
+  const auto& moments = batch.moments();
+  const bool isOwing = std::any_of(moments.begin(), moments.end(),
+                                   [&](const auto& moment) { return moment.step <= shown.above; });
+  if (!isOwing) {
+    appendTo(database, run, segment, shown, batch);
+    return;
+  }
+  std::vector<MetricRecord> records;
+  batch.appendTo(records);
+  for (MetricRecord& record : records) {
+    const std::int64_t home = segmentShowing(database, run, segment, record.step);
+    // A process may have been killed between storing and the checkpoint that knows of it.
+    if (home != segment) {
+      std::erase_if(record.values, [&](const auto& value) {
+        const std::vector<MetricPoint> known = readPoints(database, run, value.first, 0);
+        return std::any_of(known.begin(), known.end(),
+                           [&](const MetricPoint& point) { return point.step == record.step; });
+      });
+    }
+    if (record.values.empty()) continue;
+    appendTo(database, run, home, shownSteps(database, run, home),
+             MetricBatch(std::span(&record, 1)));
+  }
 }
 
 void packMetrics(Database& database, std::int64_t run, std::size_t minimumRows) {

@@ -27,6 +27,11 @@ struct ShownSteps {
 /// \throws StoreError  the run has no such segment
 [[nodiscard]] ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment);
 
+/// The segment that shows what `segment` stores of `step`: for a step up to its first one, which is
+/// an evaluation that a pause left owing, the one before that ended there; else `segment`.
+[[nodiscard]] std::int64_t segmentShowing(Database& database, std::int64_t run,
+                                          std::int64_t segment, std::int64_t step);
+
 /// metric_tail.kind of a value: SQLite would store NaN as NULL and -0 as 0.
 [[nodiscard]] int tailKind(double value) noexcept;
 /// The value of a row of metric_tail, from its value and its kind.
@@ -52,7 +57,8 @@ struct ValueRange {
 };
 
 /// Within a transaction: stores `batch`, packs what is full, keeps the summaries. What fills a
-/// chunk goes straight into it, only the rest waits in the tail.
+/// chunk goes straight into it, only the rest waits in the tail. Points of steps up to the
+/// segment's first one go to segmentShowing(), once.
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
                    const MetricBatch& batch);
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,

@@ -76,6 +76,17 @@ std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t se
   return sqlite3_last_insert_rowid(database.handle());
 }
 
+/// The same bytes under the same name and step.
+bool isStored(Database& database, std::int64_t run, std::int64_t segment,
+              const Artifact& artifact) {
+  Statement row = database.prepare(
+      "SELECT 1 FROM artifact WHERE run_id = ? AND segment = ? AND step = ? AND analysis = ? AND "
+      "name = ? AND data = ?");
+  row.with(run, segment, artifact.step, artifact.analysis, artifact.name);
+  row.bindBlob(6, artifact.data);
+  return row.step();
+}
+
 void storeCheckpoint(Database& database, std::int64_t run, std::int64_t segment,
                      const CheckpointRecord& checkpoint, const std::string& at) {
   database
@@ -259,8 +270,11 @@ void RunStore::appendAt(std::int64_t run, std::int64_t segment, const Batch& bat
     static_cast<void>(shownSteps(database, run, segment));
     appendMetrics(database, run, segment, batch.metrics);
     for (const EventRecord& event : batch.events) addEvent(database, run, segment, event, at);
-    for (const Artifact& artifact : batch.artifacts)
-      storeArtifact(database, run, segment, artifact, at);
+    for (const Artifact& artifact : batch.artifacts) {
+      const std::int64_t home = segmentShowing(database, run, segment, artifact.step);
+      if (home == segment || !isStored(database, run, home, artifact))
+        storeArtifact(database, run, home, artifact, at);
+    }
     for (const CheckpointRecord& checkpoint : batch.checkpoints) {
       storeCheckpoint(database, run, segment, checkpoint, at);
     }

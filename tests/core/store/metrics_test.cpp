@@ -211,6 +211,39 @@ TEST_F(Metrics, OfSupersededStepsStayInTheTablesAndOutOfSight) {
   expectViewEqualsPoints(store, run);
 }
 
+TEST_F(Metrics, OfAnEvaluationThatAPauseLeftOwingAreShownOnce) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  appendSteps(store, run, 1, 0, 30);
+  store.setState(run, RunState::Interrupted, "a test");
+  RunStore::Batch owed;
+  owed.metrics = {record(20, {{"test/top1", 0.5}}), record(21, {{"train/loss", 7.0}})};
+  Artifact matrix;
+  matrix.analysis = "classification";
+  matrix.name = "confusion";
+  matrix.kind = artifact_kind::kMatrix;
+  matrix.step = 20;
+  matrix.data = {std::byte{1}, std::byte{2}};
+  owed.artifacts = {matrix};
+  // The second process is killed before it has saved a checkpoint, and a third makes it again.
+  for (const std::int64_t segment : {2, 3}) {
+    ASSERT_EQ(store.openSegment(run, 20, thisWorker(), Json::object()), segment);
+    store.append(run, segment, owed);
+    store.setState(run, RunState::Interrupted, "a test");
+  }
+  const auto top1 = store.points(run, "test/top1");
+  ASSERT_EQ(stepsOf(top1), std::vector<std::int64_t>{20});
+  EXPECT_EQ(top1[0].segment, 1);
+  EXPECT_EQ(top1[0].value, 0.5);
+  EXPECT_EQ(store.summaries(run).at(0).name, "test/top1");
+  EXPECT_EQ(store.summaries(run).at(0).count, 1);
+  EXPECT_EQ(stepsOf(store.points(run, "train/loss")), range(0, 21));
+  EXPECT_EQ(store.points(run, "train/loss").back().segment, 3);
+  EXPECT_EQ(store.query("SELECT step FROM artifacts").rows.size(), 1u);
+  expectViewEqualsPoints(store, run);
+  EXPECT_TRUE(store.check().empty());
+}
+
 TEST_F(Metrics, OfARunThatStartsAgainFromNothingReplaceTheOldOnesWholly) {
   RunStore store(file());
   const std::int64_t run = addRunning(store);
