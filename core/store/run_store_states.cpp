@@ -173,7 +173,9 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
             "WHEN "
             "latest_checkpoint > ?9 THEN nullif(?9, 0) ELSE latest_checkpoint END, best_checkpoint "
             "= CASE WHEN "
-            "best_checkpoint > ?9 THEN NULL ELSE best_checkpoint END WHERE id = ?1")
+            "best_checkpoint > ?9 THEN (SELECT max(c.step) FROM checkpoint c WHERE c.run_id = ?1 AND "
+            "c.is_best = 1 AND c.removed_at = '' AND c.step <= ?9) ELSE best_checkpoint END WHERE "
+            "id = ?1")
         .with(run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(),
               text("device"), text("commit"), firstStep)
         .run();

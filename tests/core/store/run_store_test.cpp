@@ -195,6 +195,20 @@ TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
   EXPECT_EQ(store.checkpoints(run).size(), 1u);
 }
 
+TEST_F(RunStoreTest, TakesTheBestCheckpointBeforeWhereABestOneIsLeftBehind) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  RunStore::Batch batch;
+  batch.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
+                       {200, "r/step-000000200", 10, 0.1, false, {}},
+                       {300, "r/step-000000300", 10, 0.1, true, {}}};
+  store.append(run, 1, batch);
+  EXPECT_EQ(store.run(run).bestCheckpoint, 300);
+  store.setState(run, RunState::Interrupted, "a test");
+  store.openSegment(run, 200, thisWorker(), Json::object());
+  EXPECT_EQ(store.run(run).bestCheckpoint, 100);
+}
+
 TEST_F(RunStoreTest, ListsOnlyRunsThatChangedSince) {
   RunStore store(file());
   const std::int64_t first = addRun(store, "first");
