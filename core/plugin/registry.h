@@ -47,9 +47,13 @@ struct ParameterGroup {
   double learningRateScale = 1;
 };
 
-struct Loss {
-  at::Tensor total;                                       ///< 0-d float32, differentiable
-  std::vector<std::pair<std::string, at::Tensor>> parts;  ///< 0-d, detached: {"diffusion", ...}
+/// One summand of a loss. A step's loss is the sum of weight * sum / count over the names, with sum
+/// and count added up by name over the micro-batches of the step.
+struct LossPart {
+  std::string name;    ///< its curve is train/loss/<name>; "": none beside train/loss
+  at::Tensor sum;      ///< 0-d, differentiable: over samples, tokens or patches
+  at::Tensor count{};  ///< 0-d: of those, without gradient; undefined: the samples of the batch
+  double weight = 1;   ///< the same in every batch
 };
 
 /// Which images of a split a probe looks at.
@@ -78,7 +82,8 @@ class VITRINE_ENGINE_EXPORT TaskSession {
   [[nodiscard]] virtual const IoSpec& io() const noexcept = 0;
   [[nodiscard]] virtual std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) = 0;
   /// \param batch  on the model's device
-  [[nodiscard]] virtual Loss loss(Model& model, const Batch& batch) = 0;
+  /// \returns  at least one part; a batch may lack parts that others have
+  [[nodiscard]] virtual std::vector<LossPart> loss(Model& model, const Batch& batch) = 0;
   [[nodiscard]] virtual std::vector<ParameterGroup> parameterGroups(
       Model& model);  ///< decay and no_decay by rule
   /// Scores of a split, model in evaluation mode; also accumulates into `artifacts` what listeners

@@ -3,20 +3,31 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/logical_or.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/Event.h>
 
+#include <algorithm>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/train/modules.h"
 
 namespace vitrine {
+
+namespace {
+
+/// A part of which nothing was counted adds nothing.
+at::Tensor divisorOf(const at::Tensor& count) { return count.add(count.eq(0)); }
+
+}  // namespace
 
 TrainStep::TrainStep(Model& model, TaskSession& session, const StepOptions& options,
                      std::vector<ParameterGroup> groups)
@@ -71,42 +82,109 @@ at::Tensor TrainStep::badFlag(const at::Tensor& loss, const at::Tensor& norm,
   return isBad;
 }
 
+std::vector<LossPart> TrainStep::lossOf(const Batch& batch) {
+  std::vector<LossPart> parts;
+  {
+    const AutocastScope autocast(options_.precision, skip_.device().type());
+    parts = session_.loss(model_, batch);
+  }
+  if (parts.empty()) throw ShapeError("the task's loss has no part; it needs at least one");
+  for (LossPart& part : parts) {
+    if (!part.sum.defined() || part.sum.dim() != 0 ||
+        (part.count.defined() && part.count.dim() != 0)) {
+      throw ShapeError("sum and count of the loss part '" + part.name +
+                       "' must be numbers without axes");
+    }
+    part.sum = part.sum.to(at::kFloat);  // a loss under autocast may come out in half precision
+    if (part.count.defined()) part.count = part.count.detach().to(skip_.options());
+  }
+  return parts;
+}
+
+at::Tensor TrainStep::backward(const Batch& batch, std::vector<Part>& parts) {
+  at::Tensor loss;
+  for (const LossPart& given : lossOf(batch)) {
+    const at::Tensor mean =
+        given.count.defined()
+            ? given.sum.div(divisorOf(given.count))
+            : given.sum.div(static_cast<double>(std::max<std::int64_t>(1, batch.size())));
+    const at::Tensor weighted = given.weight == 1 ? mean : mean.mul(given.weight);
+    loss = loss.defined() ? loss.add(weighted) : weighted;
+    parts.push_back({given.name, given.weight, mean.detach(), {}, {}, {}});
+  }
+  loss.backward();
+  return loss.detach();
+}
+
+void TrainStep::addBatch(const Batch& batch, std::vector<Part>& parts) {
+  const std::vector<LossPart> all = lossOf(batch);
+  const std::vector<at::Tensor>& parameters = optimizer_.parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const LossPart& given = all[i];
+    auto part = std::find_if(parts.begin(), parts.end(),
+                             [&](const Part& known) { return known.name == given.name; });
+    if (part == parts.end()) {
+      parts.push_back({given.name,
+                       given.weight,
+                       {},
+                       at::zeros_like(skip_),
+                       at::zeros_like(skip_),
+                       std::vector<at::Tensor>(parameters.size())});
+      part = parts.end() - 1;
+    }
+    // Each part has a divisor of its own, which is known after the last batch only.
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      parameters[p].mutable_grad() = std::move(part->gradients[p]);
+    if (given.sum.requires_grad()) given.sum.backward({}, /*retain_graph=*/i + 1 < all.size());
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      part->gradients[p] = std::exchange(parameters[p].mutable_grad(), {});
+    const at::NoGradGuard noGrad;
+    part->sum.add_(given.sum);
+    if (given.count.defined()) {
+      part->count.add_(given.count);
+    } else {
+      part->count.add_(static_cast<double>(batch.size()));
+    }
+  }
+}
+
+at::Tensor TrainStep::addUp(std::vector<Part>& parts) {
+  const std::vector<at::Tensor>& parameters = optimizer_.parameters();
+  at::Tensor loss;
+  for (Part& part : parts) {
+    const at::Tensor divisor = divisorOf(part.count);
+    part.mean = part.sum.div(divisor);
+    const at::Tensor weighted = part.weight == 1 ? part.mean : part.mean.mul(part.weight);
+    loss = loss.defined() ? loss.add(weighted) : weighted;
+    const at::Tensor factor = at::full_like(divisor, part.weight).div_(divisor);
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const at::Tensor& gradient = part.gradients[p];
+      if (!gradient.defined()) continue;
+      gradient.mul_(factor);
+      at::Tensor& all = parameters[p].mutable_grad();
+      all = all.defined() ? all.add_(gradient) : gradient;
+    }
+  }
+  return loss;
+}
+
 at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate,
                           const SpikeLimits& limits) {
   if (!buffers_.empty()) keepBuffers();
-  const auto device = skip_.device();
-  const double share = 1.0 / static_cast<double>(batches.size());
-  std::vector<at::Tensor> readings;
-  for (const Batch& batch : batches) {
-    Loss loss;
-    {
-      const AutocastScope autocast(options_.precision, device.type());
-      loss = session_.loss(model_, batch);
-    }
-    if (!loss.total.defined() || loss.total.dim() != 0) {
-      throw ShapeError("the task's loss must be one number without axes");
-    }
-    loss.total = loss.total.to(at::kFloat);  // a loss under autocast may come out in half precision
-    const at::Tensor scaled = batches.size() == 1 ? loss.total : loss.total.mul(share);
-    scaled.backward();
+  std::vector<Part> parts;
+  std::vector<at::Tensor> readings(4);
+  if (batches.size() == 1) {
+    readings[0] = backward(batches.front(), parts);
+  } else {
+    for (const Batch& batch : batches) addBatch(batch, parts);
     const at::NoGradGuard noGrad;
-    if (readings.empty()) {
-      partNames_.clear();
-      for (const auto& part : loss.parts) partNames_.push_back(part.first);
-      readings.assign(4 + loss.parts.size(), at::Tensor());
-    }
-    const auto collect = [&](at::Tensor& sum, const at::Tensor& value) {
-      const at::Tensor plain = value.detach();
-      if (!sum.defined()) {
-        sum = batches.size() == 1 ? plain : plain.mul(share);
-      } else {
-        sum.add_(plain, share);
-      }
-    };
-    collect(readings[0], loss.total);
-    for (std::size_t i = 0; i < loss.parts.size() && 4 + i < readings.size(); ++i) {
-      collect(readings[4 + i], loss.parts[i].second.to(at::kFloat));
-    }
+    readings[0] = addUp(parts);
+  }
+  partNames_.clear();
+  for (const Part& part : parts) {
+    if (part.name.empty()) continue;
+    partNames_.push_back(part.name);
+    readings.push_back(part.mean);
   }
 
   const at::NoGradGuard noGrad;

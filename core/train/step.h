@@ -35,11 +35,11 @@ struct StepOptions {
 
 /// What the device said about one step, read back late.
 struct StepReadings {
-  double loss = 0;            ///< mean over the accumulated batches
+  double loss = 0;            ///< of all accumulated batches
   double gradientNorm = 0;    ///< before clipping
   bool isBad = false;         ///< nothing was updated in this step
   std::int64_t updates = 0;   ///< updates applied so far: the number of steps that were good
-  std::vector<double> parts;  ///< named by TrainStep::partNames()
+  std::vector<double> parts;  ///< named by TrainStep::partNames(), each without its weight
 };
 
 /// Holds optimizer, average and the flag that stops them at a loss or gradient norm that is not
@@ -52,10 +52,12 @@ class VITRINE_ENGINE_EXPORT TrainStep {
             std::vector<ParameterGroup> groups);
   ~TrainStep();
 
-  /// \param batches  on the parameters' device; their gradients are averaged
+  /// \param batches  on the parameters' device; the gradient is that of all of them at once,
+  /// whatever their sizes
   /// \param limits  infinite ones cost nothing
   /// \returns [4 + parts] float32 on the device: loss, gradient norm, flag, updates, parts of the
   /// loss
+  /// \throws ShapeError  a part of the loss is not one number
   at::Tensor run(std::span<const Batch> batches, double learningRate,
                  const SpikeLimits& limits = {});
   [[nodiscard]] static StepReadings readingsOf(const at::Tensor& onCpu);
@@ -67,6 +69,21 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   [[nodiscard]] const std::vector<std::string>& partNames() const noexcept { return partNames_; }
 
  private:
+  /// A part of the loss over the batches of a step.
+  struct Part {
+    std::string name;
+    double weight = 1;
+    at::Tensor mean, sum, count;        ///< 0-d, without gradient
+    std::vector<at::Tensor> gradients;  ///< of `sum`: one for each of the optimizer's parameters
+  };
+  [[nodiscard]] std::vector<LossPart> lossOf(const Batch& batch);
+  /// Forward and backward of a step's only batch. \returns  the loss
+  [[nodiscard]] at::Tensor backward(const Batch& batch, std::vector<Part>& parts);
+  /// Forward and backward of one batch of several, added to `parts`. One backward pass for each
+  /// part of the loss.
+  void addBatch(const Batch& batch, std::vector<Part>& parts);
+  /// Their gradients into the parameters. \returns  the loss
+  [[nodiscard]] at::Tensor addUp(std::vector<Part>& parts);
   void keepBuffers();
   void restoreBuffers();
   [[nodiscard]] at::Tensor badFlag(const at::Tensor& loss, const at::Tensor& norm,

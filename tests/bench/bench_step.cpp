@@ -25,9 +25,9 @@ class BenchSession final : public TaskSession {
  public:
   const IoSpec& io() const noexcept override { return io_; }
   std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
-  Loss loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
     const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
-    return {at::cross_entropy_loss(logits, batch.at("label")), {}};
+    return {{"", at::cross_entropy_loss(logits, batch.at("label"), {}, at::Reduction::Sum)}};
   }
   Scores evaluate(Model&, Split, const std::vector<EvaluationListener*>&,
                   std::vector<Artifact>&) override {

@@ -93,11 +93,10 @@ class Session final : public TaskSession {
     return makeLoader(dataset_, Split::Train, options, firstBatch);
   }
 
-  Loss loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
     const at::Tensor logits = logitsOf(model, batch.at("image"));
-    return {at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {},
-                                   at::Reduction::Mean, kNoIgnoredLabel, smoothing_),
-            {}};
+    return {{"", at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {},
+                                        at::Reduction::Sum, kNoIgnoredLabel, smoothing_)}};
   }
 
   std::vector<Split> evaluationSplits() const override {

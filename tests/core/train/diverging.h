@@ -59,7 +59,7 @@ class BadBatches final : public SmallSession {
     SmallStream stream(data_, 0);
     for (std::int64_t i = 0; i < 120; ++i) numbers_[stream.next().sampleIds] = i;
   }
-  Loss loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
     const std::int64_t number = numbers_.at(batch.sampleIds);
     taken.push_back(number);
     if (static_cast<std::int64_t>(taken.size()) == diesAt) throw std::runtime_error("it died");
@@ -71,12 +71,12 @@ class BadBatches final : public SmallSession {
       }
       return SmallSession::loss(model, damaged);
     }
-    Loss loss = SmallSession::loss(model, batch);
-    if (kind_ == Kind::LossNan) loss.total = loss.total * std::nan("");
-    if (kind_ == Kind::LossTimes) loss.total = loss.total * factor_;
-    if (kind_ == Kind::GradientTimes)
-      loss.total = loss.total * factor_ - (loss.total * (factor_ - 1)).detach();
-    return loss;
+    std::vector<LossPart> parts = SmallSession::loss(model, batch);
+    at::Tensor& sum = parts.front().sum;
+    if (kind_ == Kind::LossNan) sum = sum * std::nan("");
+    if (kind_ == Kind::LossTimes) sum = sum * factor_;
+    if (kind_ == Kind::GradientTimes) sum = sum * factor_ - (sum * (factor_ - 1)).detach();
+    return parts;
   }
   std::vector<std::int64_t> taken;  ///< numbers of the batches, in the order they came
   std::int64_t diesAt = -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/Reduction.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <torch/nn/module.h>
@@ -154,21 +155,22 @@ class SmallSession : public TaskSession {
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
     return std::make_unique<SmallStream>(data_, firstBatch);
   }
-  Loss loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
     if (onLoss) onLoss(batch);
     const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
     lastLogitsType = logits.scalar_type();
-    at::Tensor total = at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"));
-    if (losses++ == poisonedLoss) total = total * std::numeric_limits<double>::quiet_NaN();
-    return {total, {{"plain", total.detach()}}};
+    at::Tensor sum =
+        at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {}, at::Reduction::Sum);
+    if (losses++ == poisonedLoss) sum = sum * std::numeric_limits<double>::quiet_NaN();
+    return {{"plain", sum}};
   }
-  Scores evaluate(Model& model, Split, const std::vector<EvaluationListener*>& listeners,
+  Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
                   std::vector<Artifact>& artifacts) override {
     EXPECT_FALSE(at::GradMode::is_enabled());
     EXPECT_FALSE(model.module().is_training());
     std::vector<std::int64_t> ids(64);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i);
-    const Batch batch = data_.take(ids, 1);
+    const Batch batch = data_.take(ids, split == Split::Validation ? 2 : 1);
     const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
     Scores scores{
         {"top1", logits.argmax(1).eq(batch.at("label")).to(at::kFloat).mean().item<double>()},
@@ -179,7 +181,7 @@ class SmallSession : public TaskSession {
     }
     return scores;
   }
-  std::vector<Split> evaluationSplits() const override { return {Split::Test}; }
+  std::vector<Split> evaluationSplits() const override { return splits; }
   Batch probeBatch(const ProbeImages& images) override {
     std::vector<std::int64_t> ids;
     for (std::int64_t i = 0; i < images.count; ++i) ids.push_back(i);
@@ -189,6 +191,7 @@ class SmallSession : public TaskSession {
   std::string bestBy() const override { return "test/top1"; }
 
   std::function<void(const Batch&)> onLoss;
+  std::vector<Split> splits{Split::Test};
   int losses = 0, poisonedLoss = -1;
   at::ScalarType lastLogitsType = at::kFloat;
 
@@ -259,7 +262,8 @@ class RecordingSink : public EventSink {
   std::thread::id thread_ = std::this_thread::get_id();
 };
 
-/// A probe that takes the mean of the probe batch's logits and, when told to, a while.
+/// A probe that takes the mean of the probe batch's logits and, when told to, a while. A rude one
+/// takes it in training mode, with what is drawn there.
 class SmallProbe final : public Analysis {
  public:
   ItemCard card() const override { return {}; }
@@ -268,12 +272,17 @@ class SmallProbe final : public Analysis {
   std::function<Findings()> probe(const Config&, Model& model, const Batch& batch) const override {
     EXPECT_FALSE(model.module().is_training());
     EXPECT_FALSE(at::GradMode::is_enabled());
-    const double mean =
-        capabilityOf<ImageClassifier>(model)->classify(batch.at("image")).mean().item<double>();
-    if (isRude)
+    const auto classify = [&] {
+      return capabilityOf<ImageClassifier>(model)
+          ->classify(batch.at("image"))
+          .mean()
+          .item<double>();
+    };
+    double mean = classify();
+    if (isRude) {
       model.module().train();  // would draw from the run's dropout, were its generator at hand
-    if (isRude)
-      static_cast<void>(capabilityOf<ImageClassifier>(model)->classify(batch.at("image")));
+      mean = classify();
+    }
     if (isFailing) throw std::runtime_error("no attention here");
     const auto wait = takes;
     return [mean, wait] {

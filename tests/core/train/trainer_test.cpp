@@ -331,7 +331,7 @@ class OddSession final : public SmallSession {
     explicit Part(float value) { weight = register_parameter("weight", at::full({4, 4}, value)); }
     at::Tensor weight;
   };
-  Loss loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
     EXPECT_FALSE(helper_->is_training());
     // Every other batch is cut, so that no two neighbours have one shape.
     const std::int64_t count = calls_++ % 2 == 0 ? batch.size() : batch.size() - 3;
@@ -339,9 +339,11 @@ class OddSession final : public SmallSession {
     const at::Tensor logits =
         at::linear(capabilityOf<ImageClassifier>(model)->classify(images), head_->weight);
     const at::Tensor teacher = at::linear(logits.detach(), helper_->weight).softmax(1);
-    const at::Tensor main = at::cross_entropy_loss(logits, batch.at("label").slice(0, 0, count));
-    const at::Tensor distilled = -(teacher * logits.log_softmax(1)).sum(1).mean();
-    return {main + 0.1 * distilled, {{"main", main.detach()}, {"distilled", distilled.detach()}}};
+    const at::Tensor main = at::cross_entropy_loss(logits, batch.at("label").slice(0, 0, count), {},
+                                                   at::Reduction::Sum);
+    const at::Tensor distilled = -(teacher * logits.log_softmax(1)).sum();
+    const at::Tensor counted = at::scalar_tensor(count);
+    return {{"main", main, counted}, {"distilled", distilled, counted, 0.1}};
   }
   torch::nn::Module* head() override { return head_.get(); }
   std::vector<torch::nn::Module*> frozen() override { return {helper_.get()}; }

@@ -1,0 +1,119 @@
+// The parts of a loss: what they are divided by, what they are called, and what of the model takes
+// part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/core/train/fakes.h"
+
+namespace vitrine::test {
+namespace {
+
+/// Cross-entropy of all samples, and the squared logits of those of one class: few, often none. The
+/// order of the two parts changes from batch to batch, and a part of nothing is left out.
+class TwoParts final : public SmallSession {
+ public:
+  using SmallSession::SmallSession;
+  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+    if (onLoss) onLoss(batch);
+    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
+    const at::Tensor& labels = batch.at("label");
+    const at::Tensor isRare = labels.eq(2).to(at::kFloat);
+    const LossPart all{"all", at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum)};
+    const LossPart rare{"rare", (logits.square().sum(1) * isRare).sum(), isRare.sum(), 0.5};
+    if (isRare.sum().item<double>() == 0) return {all};
+    if (calls_++ % 2 == 0) return {all, rare};
+    return {rare, all};
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+struct Ended {
+  at::Tensor weights;
+  std::map<std::string, std::vector<std::pair<std::int64_t, double>>> curves;
+};
+
+Ended trained(std::int64_t batchSize, std::int64_t accumulate) {
+  SmallData data;
+  data.batchSize = batchSize;
+  SmallRun run(trainConfig({{"steps", 10},
+                            {"accumulate", accumulate},
+                            {"optimizer.name", "sgd"},
+                            {"optimizer.learning_rate", 0.1}}),
+               std::make_unique<TwoParts>(data));
+  run.setup.model = run.model = std::make_shared<SmallModel>(3, 0.0);
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  Ended ended{run.weights(), {}};
+  for (const char* name : {"train/loss", "train/loss/all", "train/loss/rare"})
+    ended.curves[name] = run.sink.curve(name);
+  return ended;
+}
+
+TEST(LossParts, AreAddedUpByNameAndDividedByWhatTheyCount) {
+  const Ended whole = trained(8, 1);
+  for (const std::int64_t accumulate : {2, 4}) {
+    const Ended parts = trained(8 / accumulate, accumulate);
+    // float32 sums in another order, over ten steps of SGD.
+    EXPECT_LT((whole.weights - parts.weights).abs().max().item<double>(), 1e-5) << accumulate;
+    for (const auto& [name, points] : whole.curves) {
+      const auto& others = parts.curves.at(name);
+      ASSERT_EQ(points.size(), others.size()) << name;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_EQ(points[i].first, others[i].first) << name;
+        EXPECT_NEAR(points[i].second, others[i].second, 1e-4) << name << " " << points[i].first;
+      }
+    }
+  }
+  EXPECT_FALSE(whole.curves.at("train/loss/rare").empty());
+}
+
+TEST(LossParts, MakeTheLossWithTheirWeights) {
+  const Ended ended = trained(32, 1);
+  const auto& all = ended.curves.at("train/loss/all");
+  const auto& rare = ended.curves.at("train/loss/rare");
+  const auto& loss = ended.curves.at("train/loss");
+  ASSERT_EQ(rare.size(), loss.size()) << "a batch of 32 without the class";
+  for (std::size_t i = 0; i < loss.size(); ++i)
+    EXPECT_NEAR(loss[i].second, all[i].second + 0.5 * rare[i].second, 1e-5);
+}
+
+TEST(LossParts, OfWhichNothingIsCountedAddNothing) {
+  class Empty final : public SmallSession {
+   public:
+    std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+      std::vector<LossPart> parts = SmallSession::loss(model, batch);
+      parts.push_back({"none", at::zeros({}), at::zeros({})});
+      return parts;
+    }
+  };
+  for (const int accumulate : {1, 2}) {
+    SmallRun run(trainConfig({{"steps", 3}, {"accumulate", accumulate}}),
+                 std::make_unique<Empty>());
+    EXPECT_EQ(run.go().outcome, Outcome::Done);
+    EXPECT_EQ(run.sink.curve("train/loss/none").back().second, 0);
+    EXPECT_EQ(run.sink.curve("train/loss"), run.sink.curve("train/loss/plain"));
+  }
+}
+
+TEST(LossParts, WithAxesAreRefusedByName) {
+  class Wide final : public SmallSession {
+   public:
+    std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+      return {{"wide", capabilityOf<ImageClassifier>(model)->classify(batch.at("image"))}};
+    }
+  };
+  SmallRun run(trainConfig({{"steps", 3}}), std::make_unique<Wide>());
+  try {
+    static_cast<void>(run.go());
+    FAIL() << "a loss with axes was accepted";
+  } catch (const ShapeError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'wide'"));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test
