@@ -93,7 +93,7 @@ class VITRINE_ENGINE_EXPORT TaskSession {
                                         std::vector<Artifact>& artifacts) = 0;
   /// Splits that evaluation visits: those that have samples.
   [[nodiscard]] virtual std::vector<Split> evaluationSplits() const = 0;
-  /// A fixed batch of the test split for probes. \throws ConfigError  the split has no such image
+  /// A fixed batch of the last split that evaluation visits, for probes. \throws ConfigError  it has no such image
   [[nodiscard]] virtual Batch probeBatch(const ProbeImages& images) = 0;
   [[nodiscard]] virtual const DatasetInfo& dataset() const noexcept = 0;
   /// Trained with the model, saved under `task.`; nullptr when there is none.
@@ -101,7 +101,8 @@ class VITRINE_ENGINE_EXPORT TaskSession {
   /// Helpers in evaluation mode, never optimised.
   [[nodiscard]] virtual std::vector<torch::nn::Module*> frozen();
   [[nodiscard]] virtual bool isStatic() const noexcept;  ///< shapes repeat from batch to batch
-  /// The score that decides which checkpoint is best, larger is better: "test/top1".
+  /// The score that decides which checkpoint is best, larger is better: "validation/top1". Of the
+  /// test split only where there is no other: what chooses a checkpoint cannot judge it.
   [[nodiscard]] virtual std::string bestBy() const;
 };
 
@@ -112,6 +113,8 @@ struct TaskContext {
   std::int64_t evaluationBatchSize = 256;
   int loaderWorkers = 1;
   std::array<std::int64_t, 2> imageSize{0, 0};  ///< the model's
+  std::int64_t evaluationLimit =
+      0;  ///< samples of a split that an evaluation reads at most; 0: all
 };
 
 class VITRINE_ENGINE_EXPORT Task {

@@ -77,7 +77,7 @@ class Session final : public TaskSession {
   const IoSpec& io() const noexcept override { return io_; }
   const DatasetInfo& dataset() const noexcept override { return dataset_->info(); }
   std::string bestBy() const override {
-    return dataset_->size(Split::Test) > 0 ? "test/top1" : "validation/top1";
+    return dataset_->size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
@@ -120,7 +120,8 @@ class Session final : public TaskSession {
     const at::Device device = deviceOf(model);
     LoaderOptions options = options_;
     options.batchSize = context_.evaluationBatchSize;
-    options.samples = samplesOf(split);
+    options.samples = context_.evaluationLimit > 0 ? firstOf(split, context_.evaluationLimit)
+                                                   : samplesOf(split);
     const std::unique_ptr<BatchStream> stream = makeLoader(dataset_, split, options);
 
     std::int64_t samples = 0, first = 0, firstFive = 0;
@@ -179,6 +180,16 @@ class Session final : public TaskSession {
       warnOfMissingClasses(split, *samples);
     }
     return samples;
+  }
+
+  /// The first `limit` of those, for a step that is only tried.
+  std::shared_ptr<const std::vector<std::int64_t>> firstOf(Split split, std::int64_t limit) {
+    const auto all = samplesOf(split);
+    const std::int64_t size = all ? std::ssize(*all) : dataset_->size(split);
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(limit, size)));
+    std::iota(ids.begin(), ids.end(), 0);
+    if (all) std::copy_n(all->begin(), ids.size(), ids.begin());
+    return std::make_shared<const std::vector<std::int64_t>>(std::move(ids));
   }
 
   /// `first` of a folder takes whole classes; fewer samples than classes leave some out, too.

@@ -29,13 +29,14 @@ class TenImages final : public Dataset {
   }
   const DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(Split split) const override {
-    return split == Split::Train ? 10 : split == Split::Test ? 7 : 0;
+    return split == Split::Train ? 10 : split == Split::Test ? tests : validations;
   }
   std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
     const std::int64_t label = id % 2;  // the third class has no samples
     std::fill(image.begin(), image.end(), static_cast<std::uint8_t>(10 * label));
     return label;
   }
+  std::int64_t tests = 7, validations = 0;
 
  private:
   DatasetInfo info_;
@@ -373,10 +374,38 @@ TEST(Classification, ASetSmallerThanABatchStillTrains) {
   EXPECT_EQ(session->trainingStream(0)->next().size(), 3);
 }
 
-TEST(Classification, VisitsTheSplitsThatHaveSamplesAndIsJudgedByTheTestSplit) {
-  const auto session = openSession();
-  EXPECT_EQ(session->evaluationSplits(), std::vector<Split>{Split::Test});
-  EXPECT_EQ(session->bestBy(), "test/top1");
+TEST(Classification, ChoosesTheBestCheckpointByTheTestSplitOnlyWhereThereIsNoOther) {
+  const auto opened = [](std::int64_t validations, std::int64_t tests) {
+    const auto images = std::make_shared<TenImages>();
+    images->validations = validations;
+    images->tests = tests;
+    return ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}), Config(dataValues()),
+                                     images, {});
+  };
+  const auto both = opened(5, 7), test = opened(0, 7), validation = opened(5, 0);
+  EXPECT_EQ(both->evaluationSplits(), (std::vector<Split>{Split::Validation, Split::Test}));
+  EXPECT_EQ(both->bestBy(), "validation/top1");
+  EXPECT_EQ(test->evaluationSplits(), std::vector<Split>{Split::Test});
+  EXPECT_EQ(test->bestBy(), "test/top1");
+  EXPECT_EQ(validation->evaluationSplits(), std::vector<Split>{Split::Validation});
+  EXPECT_EQ(validation->bestBy(), "validation/top1");
+}
+
+TEST(Classification, ADryRunEvaluatesNoMoreImagesThanItIsTold) {
+  TaskContext context;
+  context.evaluationLimit = 3;
+  const auto heard = [&](const Json& data) {
+    const auto session = openSession(data, context);
+    Brightness model;
+    std::vector<Artifact> artifacts;
+    CountingListener listener;
+    (void)session->evaluate(model, Split::Test, {&listener}, artifacts);
+    return listener.ids.size();
+  };
+  EXPECT_EQ(heard(dataValues()), 3u);
+  Json fewer = dataValues();
+  fewer["test_samples"] = 2;
+  EXPECT_EQ(heard(fewer), 2u);
 }
 
 TEST(Classification, AModelWithOtherClassesIsRefusedWithTheKeyToSet) {
