@@ -253,7 +253,8 @@ Tokens VisionTransformer::embed(const at::Tensor& images) {
       s.encoder->fixedPositions = s.encoder->fixedPositions.to(x.device());
     x = x + s.encoder->fixedPositions.to(x.scalar_type());
   }
-  if (s.encoder->is_training()) x = dropout(x, s.config.dropout, s.generator);
+  // With the mode of the embedding: while the head alone is trained, nothing is dropped before it.
+  if (s.encoder->projection->is_training()) x = dropout(x, s.config.dropout, s.generator);
   return {x, s.positions};
 }
 

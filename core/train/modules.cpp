@@ -27,6 +27,24 @@ std::vector<std::pair<std::string, at::Tensor>> parametersOf(Model& model, TaskS
   return named;
 }
 
+/// Evaluation mode for the modules of which every parameter is frozen, with all they hold: no
+/// running statistics move in them, and nothing is dropped.
+void restFrozen(torch::nn::Module& module) {
+  const std::vector<at::Tensor> parameters = module.parameters();
+  const bool isTrained = std::any_of(parameters.begin(), parameters.end(),
+                                     [](const at::Tensor& each) { return each.requires_grad(); });
+  if (!isTrained && !parameters.empty()) {
+    module.eval();
+    return;
+  }
+  for (const auto& child : module.children()) restFrozen(*child);
+}
+
+void setModeOf(torch::nn::Module& module, Mode mode) {
+  module.train(mode == Mode::Train);
+  if (mode == Mode::Train) restFrozen(module);
+}
+
 }  // namespace
 
 void moveModules(Model& model, TaskSession& session, const at::Device& device) {
@@ -36,8 +54,8 @@ void moveModules(Model& model, TaskSession& session, const at::Device& device) {
 }
 
 void setMode(Model& model, TaskSession& session, Mode mode) {
-  model.module().train(mode == Mode::Train);
-  if (torch::nn::Module* head = session.head()) head->train(mode == Mode::Train);
+  setModeOf(model.module(), mode);
+  if (torch::nn::Module* head = session.head()) setModeOf(*head, mode);
   for (torch::nn::Module* helper : session.frozen()) helper->eval();
 }
 

@@ -17,7 +17,8 @@ VITRINE_ENGINE_EXPORT void moveModules(Model& model, TaskSession& session,
                                        const at::Device& device);
 
 enum class Mode { Train, Evaluate };
-/// Helpers are always in evaluation mode.
+/// Helpers are always in evaluation mode, and so is a module all of whose parameters are frozen,
+/// with the modules it holds.
 VITRINE_ENGINE_EXPORT void setMode(Model& model, TaskSession& session, Mode mode);
 
 /// Turns gradients off for parameters that match one of `globs`, and for every helper.

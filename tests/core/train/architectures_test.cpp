@@ -113,6 +113,26 @@ TEST_P(ExactResume, OfANetworkWithBatchNormAndDropoutIsBitIdentical) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ExactResume, testing::Values(1, 2));
 
+TEST(Freezing, OfAllBelowTheHeadOfAViTLeavesNothingToDraw) {
+  Json values{{"image_size", 4},  {"patch_size", 2}, {"in_channels", 1},
+              {"num_classes", 4}, {"width", 24},     {"depth", 2},
+              {"heads", 2},       {"dropout", 0.5},  {"drop_path", 0.5}};
+  const vit::VitArchitecture architecture;
+  for (const Problem& problem : resolveItem(architecture.card().schema, "model", values))
+    ADD_FAILURE() << problem.sentence();
+  const auto model = architecture.build(Config(values), 1);
+  SmallSession session;
+  const at::Tensor images = SmallData().take({0, 1, 2, 3}, 0).at("image");
+  const auto logits = [&](Mode mode) {
+    setMode(*model, session, mode);
+    model->setGenerator(makeGenerator(at::kCPU, 7));
+    return capabilityOf<ImageClassifier>(*model)->classify(images).detach();
+  };
+  EXPECT_FALSE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
+  freezeParameters(*model, session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
+  EXPECT_TRUE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
+}
+
 /// Names of the parameters that the optimizer decays, and of those that it does not.
 struct Census {
   std::set<std::string> decayed, plain;

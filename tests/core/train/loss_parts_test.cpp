@@ -115,5 +115,62 @@ TEST(LossParts, WithAxesAreRefusedByName) {
   }
 }
 
+// ---- what is frozen ----
+
+/// A norm with running statistics below a linear head.
+class Normed final : public torch::nn::Module, public Model, public ImageClassifier {
+ public:
+  struct Trunk : torch::nn::Module {
+    Trunk() {
+      weight = register_parameter("weight", at::ones({16}));
+      mean = register_buffer("mean", at::zeros({16}));
+      inner = register_module("inner", std::make_shared<torch::nn::Module>());
+    }
+    at::Tensor forward(const at::Tensor& x) {
+      if (is_training()) {
+        const at::NoGradGuard noGrad;
+        mean.lerp_(x.mean(0), 0.1);
+      }
+      hasDropped = hasDropped || inner->is_training();  // a module without parameters of its own
+      return (x - mean) * weight;
+    }
+    at::Tensor weight, mean;
+    std::shared_ptr<torch::nn::Module> inner;
+    bool hasDropped = false;
+  };
+  Normed() {
+    trunk = register_module("trunk", std::make_shared<Trunk>());
+    weight_ = register_parameter("head", at::full({4, 16}, 0.01));
+  }
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  void setGenerator(const at::Generator&) override {}
+  at::Tensor features(const at::Tensor& images) override {
+    wasTraining = wasTraining || is_training();
+    return trunk->forward(images.flatten(1));
+  }
+  at::Tensor head(const at::Tensor& features) override { return at::linear(features, weight_); }
+  at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
+
+  std::shared_ptr<Trunk> trunk;
+  bool wasTraining = false;
+
+ private:
+  at::Tensor weight_;
+};
+
+TEST(Freezing, LeavesRunningStatisticsAndWhatDropsInEvaluationMode) {
+  for (const bool isFrozen : {false, true}) {
+    SmallRun run(trainConfig({{"steps", 14}}));  // an evaluation on the way changes modes
+    const auto model = std::make_shared<Normed>();
+    run.setup.model = model;
+    if (isFrozen) run.setup.freeze = {"trunk.*"};
+    EXPECT_EQ(run.go().outcome, Outcome::Done);
+    EXPECT_TRUE(model->wasTraining) << "the head is trained";
+    EXPECT_EQ(model->trunk->hasDropped, !isFrozen);
+    EXPECT_EQ(at::equal(model->trunk->mean, at::zeros({16})), isFrozen);
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::test
