@@ -30,22 +30,23 @@ void requireCapabilities(const ItemCard& card, Model& model) {
 /// that evaluations end with.
 Analysis::Findings analyse(const Analysis& analysis, const Config& config,
                            const TrainedModel& trained, Split split) {
+  const RestoredRun& run = trained.run;
   const c10::NoGradGuard noGradient;
+  // As in training, probes compute in float32 whatever the run's precision is.
   if (analysis.kind() == Analysis::Kind::Probe) {
-    return analysis.probe(config, *trained.model,
-                          trained.session->probeBatch(analysis.probeImages(config)))();
+    return analysis.probe(config, *run.model,
+                          run.session->probeBatch(analysis.probeImages(config)))();
   }
   const std::string id = analysis.card().id;
-  NamedListener listener(id, analysis.listen(config, trained.session->dataset()));
+  NamedListener listener(id, analysis.listen(config, run.session->dataset()));
   Analysis::Findings findings;
   std::vector<Artifact> all;
   // The task's own scores and artifacts are `evaluate`'s.
-  (void)trained.session->evaluate(*trained.model, split, {&listener}, all);
+  (void)evaluateSplit(*run.model, *run.session, split, run.look, {&listener}, all);
   for (Artifact& artifact : all) {
     if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
   }
-  const std::vector<Split> usual = trained.session->evaluationSplits();
-  const std::string part = !usual.empty() && usual.back() == split ? "" : toString(split) + "/";
+  const std::string part = split == lastSplit(*run.session) ? "" : toString(split) + "/";
   for (const auto& [name, score] : listener.scores())
     findings.scores.emplace_back(part + name, score);
   return findings;
@@ -101,7 +102,7 @@ int runAnalyse(const Arguments& arguments) {
       ->type_name("KEY=VALUE");
   addModelOptions(line, asked, "what a listener hears: train, validation or test");
   line.parse(arguments);
-  const Split split = splitFromString(asked.split);
+  if (!asked.split.empty()) (void)splitFromString(asked.split);
   RunStore store = openStore(line, Missing::Refuse);
   const RunRow run = store.run(asked.run);
   Engine engine;
@@ -112,9 +113,13 @@ int runAnalyse(const Arguments& arguments) {
   const Config config(resolveOrThrow(analysis.card().schema, item, std::move(values)));
 
   const TrainedModel trained = openTrainedModel(store, engine, run, asked.which, asked.use);
-  requireCapabilities(analysis.card(), *trained.model);
+  requireCapabilities(analysis.card(), *trained.run.model);
+  const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
+  const Split split = isProbe ? lastSplit(*trained.run.session) : splitOf(trained, asked.split);
+  const std::string precision = toString(isProbe ? Precision::Float32 : trained.run.look.precision);
   log::info("run " + std::to_string(run.id) + " at step " +
-            std::to_string(trained.checkpoint.step));
+            std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
+            ", precision " + precision);
   Analysis::Findings findings = analyse(analysis, config, trained, split);
   storeScores(store, run, item, findings.scores, trained, asked.use);
 
@@ -123,7 +128,7 @@ int runAnalyse(const Arguments& arguments) {
   for (Artifact& artifact : findings.artifacts) {
     artifact.analysis = item;
     artifact.step = trained.checkpoint.step;
-    artifact.meta["split"] = analysis.kind() == Analysis::Kind::Probe ? "test" : asked.split;
+    artifact.meta["split"] = toString(split);
     artifact.meta["weights"] = asked.use;
     artifact.meta["time"] = trained.time;
     const std::int64_t artifactId = store.addArtifact(run.id, artifact);
@@ -139,6 +144,8 @@ int runAnalyse(const Arguments& arguments) {
     print(Json{{"run", run.id},
                {"analysis", item},
                {"step", trained.checkpoint.step},
+               {"split", toString(split)},
+               {"precision", precision},
                {"scores", scores},
                {"artifacts", artifacts}});
     return 0;

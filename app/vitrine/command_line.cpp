@@ -70,8 +70,8 @@ void addTrainedRun(CommandLine& line, ModelChoice& choice) {
 
 void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp) {
   line.app()
-      .add_option("--split", choice.split, splitHelp)
-      ->capture_default_str()
+      .add_option("--split", choice.split,
+                  splitHelp + " (default: test, or validation where the data have no test split)")
       ->type_name("SPLIT");
   line.app()
       .add_option("--checkpoint", choice.which, "latest, best or a step")

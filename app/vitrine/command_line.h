@@ -58,7 +58,8 @@ void addRunId(CommandLine& line, std::int64_t& id, const std::string& name = "id
 /// Which weights of a run `analyse` and `evaluate` look at, and on which images.
 struct ModelChoice {
   std::int64_t run = 0;
-  std::string split = "test", which = "latest", use = "model";
+  std::string split;  ///< "": the one that evaluations end with
+  std::string which = "latest", use = "model";
 };
 /// The run alone: an argument of its own, so that others can come before the options.
 void addTrainedRun(CommandLine& line, ModelChoice& choice);

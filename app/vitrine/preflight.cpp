@@ -33,7 +33,7 @@ class NoSink final : public EventSink {
   std::string problem;
 };
 
-/// The same run, one step long; a split is not evaluated and nothing is observed.
+/// The same run, one step long; nothing is observed.
 Json oneStepOf(const Json& config) {
   Json one = config;
   Json& train = one["train"];
@@ -90,7 +90,8 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   if (dryStep == DryStep::Skip) return needs;
   // The weights that it starts from may not exist yet; the step is one of fresh weights.
   try {
-    TrainerSetup setup = prepareRun(engine.registry, oneStepOf(run.config), run.seed);
+    TrainerSetup setup =
+        prepareRun(engine.registry, oneStepOf(run.config), run.seed, {}, nullptr, Extent::DryStep);
     NoSink sink;
     RunControl control;
     const TrainerResult result = Trainer(std::move(setup), sink, control).run();

@@ -15,9 +15,10 @@ struct Needs {
 
 enum class DryStep { Do, Skip };
 
-/// Opens the data of one planned run, builds its model, estimates, and trains one step that leaves
-/// nothing behind. \throws RefusedError  it does not fit into this machine, or the step fails: says
-/// so with the numbers \throws FileError  the data cannot be read
+/// Opens the data of one planned run, builds its model, estimates, trains one step and evaluates
+/// one batch of each split, which leaves nothing behind. \throws RefusedError  it does not fit into
+/// this machine, or the step fails: says so with the numbers \throws FileError  the data cannot be
+/// read
 [[nodiscard]] Needs preflight(const Engine& engine, const PlannedRun& run,
                               const std::filesystem::path& database, DryStep dryStep);
 

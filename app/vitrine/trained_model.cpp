@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "core/train/checkpoint.h"
+#include "core/base/error.h"
 #include "core/train/device.h"
-#include "core/train/model_setup.h"
 
 namespace vitrine::app {
 
@@ -16,26 +15,26 @@ TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRo
                               const std::string& which, const std::string& use) {
   TrainedModel trained;
   trained.checkpoint = chooseCheckpoint(store, run, which, use);
-  trained.config = store.config(run.id);
-  useThreads(Config(trained.config).maybeInteger("train.threads"));
-  InitChoice init;
-  init.weights = trained.checkpoint.weights;
-  TrainerSetup setup = prepareRun(engine.registry, trained.config, run.seed, init);
-  trained.model = std::move(setup.model);
-  trained.session = std::move(setup.session);
-  const CheckpointState state = readCheckpointState(trained.checkpoint.folder);
+  const Json config = store.config(run.id);
+  useThreads(Config(config).maybeInteger("train.threads"));
+  trained.run = restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights);
+  const CheckpointState& state = trained.run.state;
   trained.time = state.seconds;
   trained.epoch = static_cast<double>(state.step) /
                   static_cast<double>(std::max<std::int64_t>(1, state.stepsPerEpoch));
-  if (auto* scheduled = capabilityOf<Scheduled>(*trained.model)) {
-    if (state.isFinished || state.step >= state.totalSteps) {
-      scheduled->finish();
-    } else {
-      scheduled->beforeStep({state.step, state.totalSteps, state.stepsPerEpoch});
-    }
-  }
-  setEvaluationMode(*trained.model);
   return trained;
+}
+
+Split splitOf(const TrainedModel& trained, const std::string& name) {
+  if (name.empty()) return lastSplit(*trained.run.session);
+  const Split split = splitFromString(name);
+  const std::vector<Split> visited = trained.run.session->evaluationSplits();
+  if (split != Split::Train && std::find(visited.begin(), visited.end(), split) == visited.end()) {
+    std::string there = toString(Split::Train);
+    for (const Split each : visited) there += ", " + toString(each);
+    throw RefusedError("the data of this run have no " + name + " split; take one of " + there);
+  }
+  return split;
 }
 
 }  // namespace vitrine::app

@@ -1,22 +1,19 @@
-// A run's model as a checkpoint left it, with the data it was trained on: for `analyse` and
-// `evaluate`.
+// A run as one of its checkpoints left it: for `analyse` and `evaluate`.
 #pragma once
 
 #include <memory>
 
 #include "app/vitrine/checkpoint_choice.h"
 #include "app/vitrine/engine.h"
-#include "core/train/trainer.h"
+#include "core/train/model_setup.h"
 
 namespace vitrine::app {
 
 struct TrainedModel {
   CheckpointChoice checkpoint;
-  Json config;
-  double epoch = 0;              ///< at the checkpoint: its step over the steps of an epoch
-  double time = 0;               ///< seconds of running time up to the checkpoint
-  std::shared_ptr<Model> model;  ///< in evaluation mode, on the CPU
-  std::unique_ptr<TaskSession> session;
+  RestoredRun run;
+  double epoch = 0;  ///< at the checkpoint: its step over the steps of an epoch
+  double time = 0;   ///< seconds of running time up to the checkpoint
 };
 
 /// \param which, use  see chooseCheckpoint
@@ -26,5 +23,9 @@ struct TrainedModel {
 
 /// Evaluation mode, no dropout.
 void setEvaluationMode(Model& model);
+
+/// The split that `name` means; "": the one that evaluations end with.
+/// \throws RefusedError  the data set has no images of it
+[[nodiscard]] Split splitOf(const TrainedModel& trained, const std::string& name);
 
 }  // namespace vitrine::app

@@ -93,7 +93,8 @@ class VITRINE_ENGINE_EXPORT TaskSession {
                                         std::vector<Artifact>& artifacts) = 0;
   /// Splits that evaluation visits: those that have samples.
   [[nodiscard]] virtual std::vector<Split> evaluationSplits() const = 0;
-  /// A fixed batch of the last split that evaluation visits, for probes. \throws ConfigError  it has no such image
+  /// A fixed batch of the last split that evaluation visits, for probes. \throws ConfigError  it
+  /// has no such image
   [[nodiscard]] virtual Batch probeBatch(const ProbeImages& images) = 0;
   [[nodiscard]] virtual const DatasetInfo& dataset() const noexcept = 0;
   /// Trained with the model, saved under `task.`; nullptr when there is none.

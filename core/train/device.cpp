@@ -25,7 +25,11 @@ namespace vitrine {
 Precision precisionFrom(const std::string& name) {
   if (name == "fp32") return Precision::Float32;
   if (name == "bf16") return Precision::BFloat16;
-  throw ConfigError("train.precision: '" + name + "' is not a precision; use fp32 or bf16");
+  throw ConfigError("'" + name + "' is not a precision; use fp32 or bf16");
+}
+
+std::string toString(Precision precision) {
+  return precision == Precision::BFloat16 ? "bf16" : "fp32";
 }
 
 at::Device resolveDevice(const std::string& name) {

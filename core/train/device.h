@@ -15,6 +15,7 @@ namespace vitrine {
 enum class Precision { Float32, BFloat16 };
 /// \throws ConfigError
 [[nodiscard]] VITRINE_ENGINE_EXPORT Precision precisionFrom(const std::string& name);
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string toString(Precision precision);  ///< "fp32", "bf16"
 
 /// "auto" is the first GPU that can be had, else the CPU. Loads the CUDA module only when asked for
 /// a GPU. \param name  auto | cpu | cuda | cuda:N \throws ConfigError   a name of no device \throws

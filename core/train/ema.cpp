@@ -1,5 +1,6 @@
 #include "core/train/ema.h"
 
+#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_lerp.h>
@@ -44,10 +45,14 @@ WithAverage::WithAverage(const Ema& ema) : parameters_(ema.parameters()) {
     own_.push_back(parameters_[i].detach());
     parameters_[i].set_data(ema.average()[i]);
   }
+  // Autocast knows a parameter by its identity, which set_data() keeps: within one scope it would
+  // multiply with the half-precision copies of the weights before.
+  at::autocast::clear_cache();
 }
 
 WithAverage::~WithAverage() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i].set_data(own_[i]);
+  at::autocast::clear_cache();
 }
 
 }  // namespace vitrine

@@ -28,7 +28,7 @@ class VITRINE_ENGINE_EXPORT Ema {
   WarmUp warmUp_;
 };
 
-/// While it lives the parameters hold the average; no copy is made.
+/// While it lives the parameters hold the average; no copy is made. Within an AutocastScope, too.
 class VITRINE_ENGINE_EXPORT WithAverage {
  public:
   explicit WithAverage(const Ema& ema);

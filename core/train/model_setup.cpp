@@ -19,8 +19,11 @@ void loadHead(TaskSession& session, const fs::path& file, const LoadOptions& opt
   if (head == nullptr) return;
   const auto tensors = readTensors(file);
   const at::NoGradGuard noGrad;
-  for (auto& item : head->named_parameters()) {
-    const std::string name = "task." + item.key();
+  std::vector<std::pair<std::string, at::Tensor>> own;
+  for (const auto& item : head->named_parameters()) own.emplace_back(item.key(), item.value());
+  for (const auto& item : head->named_buffers()) own.emplace_back(item.key(), item.value());
+  for (auto& [key, tensor] : own) {
+    const std::string name = "task." + key;
     bool isSkipped = false;
     for (const std::string& glob : options.skip) isSkipped = isSkipped || matchesGlob(glob, name);
     const auto found = tensors.find(name);
@@ -28,12 +31,12 @@ void loadHead(TaskSession& session, const fs::path& file, const LoadOptions& opt
       (isSkipped ? report.skipped : report.missing).push_back(name);
       continue;
     }
-    if (found->second.sizes() != item.value().sizes()) {
+    if (found->second.sizes() != tensor.sizes()) {
       throw ConfigError(
           "init.weights: '" + name + "' of " + file.string() +
           " has another shape than the task's head; skip it with init.skip = [\"task.*\"]");
     }
-    item.value().copy_(found->second);
+    tensor.copy_(found->second);
     report.loaded.push_back(name);
   }
 }
@@ -41,7 +44,7 @@ void loadHead(TaskSession& session, const fs::path& file, const LoadOptions& opt
 }  // namespace
 
 TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint64_t seed,
-                        const InitChoice& init, LoadReport* report) {
+                        const InitChoice& init, LoadReport* report, Extent extent) {
   const Config all(config);
   const Config modelConfig = all.table("model");
   const Config taskConfig = all.table("task");
@@ -67,6 +70,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   context.seed = seed;
   context.batchSize = setup.train.integer("batch_size");
   context.evaluationBatchSize = setup.train.integer("evaluation_batch_size");
+  if (extent == Extent::DryStep) context.evaluationLimit = context.evaluationBatchSize;
   context.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
   if (modelConfig.has("image_size")) context.imageSize = modelConfig.size("image_size");
   setup.session = task.open(taskConfig, dataConfig, source.open(dataConfig), context);
@@ -79,6 +83,25 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
     if (report != nullptr) *report = std::move(loaded);
   }
   return setup;
+}
+
+RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64_t seed,
+                       const fs::path& weights) {
+  InitChoice init;
+  init.weights = weights;
+  TrainerSetup setup = prepareRun(registry, config, seed, init);
+  RestoredRun run{std::move(setup.model),
+                  std::move(setup.session),
+                  readCheckpointState(weights.parent_path()),
+                  {}};
+  if (auto* scheduled = capabilityOf<Scheduled>(*run.model); scheduled && run.state.isFinished) {
+    scheduled->finish();
+  } else {
+    placeAfterStep(*run.model, {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch});
+  }
+  run.look = {precisionFrom(setup.train.text("precision")), at::kCPU, seed, run.state.step};
+  beginLook(*run.model, *run.session, run.look);
+  return run;
 }
 
 }  // namespace vitrine

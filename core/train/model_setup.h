@@ -9,6 +9,8 @@
 
 #include "core/model/weights.h"
 #include "core/plugin/registry.h"
+#include "core/train/checkpoint.h"
+#include "core/train/observe.h"
 #include "core/train/trainer.h"
 
 namespace vitrine {
@@ -24,6 +26,12 @@ struct InitChoice {
   std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
 };
 
+/// How much of the data a run's evaluations read.
+enum class Extent {
+  Whole,
+  DryStep,  ///< one batch of each split: enough to see that it works and fits into memory
+};
+
 /// Builds model and task, opens the data, loads what the run starts from.
 /// \param config  resolved: model.architecture, task.name, data.dataset and the tables beside them
 /// \param report  what a load did; may be nullptr
@@ -33,6 +41,19 @@ struct InitChoice {
 [[nodiscard]] VITRINE_ENGINE_EXPORT TrainerSetup prepareRun(const Registry& registry,
                                                             const Json& config, std::uint64_t seed,
                                                             const InitChoice& init = {},
-                                                            LoadReport* report = nullptr);
+                                                            LoadReport* report = nullptr,
+                                                            Extent extent = Extent::Whole);
+
+/// A run's model as a checkpoint left it, with the data it was trained on.
+struct RestoredRun {
+  std::shared_ptr<Model> model;  ///< on the CPU, in evaluation mode, where the run's schedule was
+  std::unique_ptr<TaskSession> session;
+  CheckpointState state;
+  Look look;  ///< the run's own: evaluateSplit() with it gives what the run recorded
+};
+/// \param weights  model.safetensors or ema.safetensors of a checkpoint folder
+[[nodiscard]] VITRINE_ENGINE_EXPORT RestoredRun restoreRun(const Registry& registry,
+                                                           const Json& config, std::uint64_t seed,
+                                                           const std::filesystem::path& weights);
 
 }  // namespace vitrine

@@ -1,14 +1,49 @@
 #include "core/train/observe.h"
 
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
 
+#include "core/base/random.h"
 #include "core/train/device.h"
+#include "core/train/modules.h"
 
 namespace vitrine {
+
+void beginLook(Model& model, TaskSession& session, const Look& look) {
+  const auto words =
+      RandomStream(look.seed, "probe").bits(static_cast<std::uint64_t>(look.step), 0);
+  setMode(model, session, Mode::Evaluate);
+  model.setGenerator(
+      makeGenerator(look.device, (static_cast<std::uint64_t>(words[0]) << 32) | words[1]));
+}
+
+Scores evaluateSplit(Model& model, TaskSession& session, Split split, const Look& look,
+                     const std::vector<EvaluationListener*>& listeners,
+                     std::vector<Artifact>& artifacts) {
+  beginLook(model, session, look);
+  const at::NoGradGuard noGrad;
+  const AutocastScope autocast(look.precision, look.device.type());
+  return session.evaluate(model, split, listeners, artifacts);
+}
+
+void placeAfterStep(Model& model, const Scheduled::Position& completed) {
+  auto* scheduled = capabilityOf<Scheduled>(model);
+  if (scheduled == nullptr) return;
+  Scheduled::Position position = completed;
+  position.step = std::max<std::int64_t>(0, position.step - 1);
+  scheduled->beforeStep(position);
+}
+
+Split lastSplit(const TaskSession& session) {
+  const std::vector<Split> splits = session.evaluationSplits();
+  return splits.empty() ? Split::Test : splits.back();
+}
 
 NamedListener::NamedListener(std::string id, std::unique_ptr<EvaluationListener> listener)
     : id_(std::move(id)), listener_(std::move(listener)) {}

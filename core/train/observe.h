@@ -2,6 +2,8 @@
 // of their own.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,8 +12,35 @@
 
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
+#include "core/train/device.h"
 
 namespace vitrine {
+
+/// What decides, beside weights and data, which numbers an evaluation gives: the same for a run and
+/// for a later evaluation of its checkpoint.
+struct Look {
+  Precision precision = Precision::Float32;
+  at::Device device = at::kCPU;
+  std::uint64_t seed = 0;  ///< of the run
+  std::int64_t step = 0;   ///< optimizer steps completed
+};
+
+/// Evaluation mode, and a generator that depends on seed and step alone: what is drawn depends
+/// neither on earlier evaluations nor on where a run was resumed. The caller puts both back.
+VITRINE_ENGINE_EXPORT void beginLook(Model& model, TaskSession& session, const Look& look);
+
+/// Scores of one split, without gradients, as `look` says.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Scores
+evaluateSplit(Model& model, TaskSession& session, Split split, const Look& look,
+              const std::vector<EvaluationListener*>& listeners, std::vector<Artifact>& artifacts);
+
+/// Puts a scheduled model where step `completed.step` was taken, which is how the evaluations after
+/// that step see it; another model is left alone.
+VITRINE_ENGINE_EXPORT void placeAfterStep(Model& model, const Scheduled::Position& completed);
+
+/// The split whose batch probes look at, and whose scores have plain names: the last that
+/// evaluations visit.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Split lastSplit(const TaskSession& session);
 
 /// Stands between an evaluation and a listener, so that the analysis's scores stay apart from the
 /// task's.

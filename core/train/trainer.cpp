@@ -103,7 +103,6 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
   moveModules(model, session, device);
   freezeParameters(model, session, setup.freeze);
   generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
-  probeGenerator = makeGenerator(device, streamSeed(setup.seed, "probe"));
   model.setGenerator(generator);
   trainStep =
       std::make_unique<TrainStep>(model, session, stepOptions(setup.train, precision, divergence),
@@ -246,6 +245,18 @@ void Trainer::State::boundary() {
   }
 }
 
+void Trainer::State::observeAsOwed() {
+  placeAfterStep(model, {step, totalSteps, stepsPerEpoch});
+  const bool isOwed = step > 0 && isEvaluationDue() && evaluatedStep != step;
+  if (isOwed) evaluate();
+  if (areProbesDue() && probedStep != step) probe();
+  if (!isOwed) return;
+  // The checkpoint that this process began with knows nothing of the evaluation: it may be the
+  // best.
+  savedStep = -1;
+  if (isCheckpointDue()) save(Wait::No);
+}
+
 std::optional<TrainerResult> Trainer::State::serveRequest() {
   const Request request = control.request();
   if (request == Request::None) return std::nullopt;
@@ -288,14 +299,10 @@ TrainerResult Trainer::State::run() {
                {"device", device.str()},
                {"threads", threads},
                {"trained_parameters", parameterTotal(trainStep->optimizer())}});
-    if (scheduled != nullptr) scheduled->beforeStep({0, totalSteps, stepsPerEpoch});
+    placeAfterStep(model, {step, totalSteps, stepsPerEpoch});
     if (areProbesDue()) probe();
   } else if (step < totalSteps) {
-    // What the uninterrupted run did after this step, with the model as it was in it.
-    if (scheduled != nullptr && step > 0)
-      scheduled->beforeStep({step - 1, totalSteps, stepsPerEpoch});
-    if (isEvaluationDue() && evaluatedStep != step) evaluate();
-    if (areProbesDue() && probedStep != step) probe();
+    observeAsOwed();
   }
   while (step < totalSteps) {
     if (auto ended = serveRequest()) return std::move(*ended);

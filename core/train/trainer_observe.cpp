@@ -12,16 +12,11 @@ namespace vitrine {
 
 namespace {
 
-/// Evaluation mode and a generator of its own, so that looking at a model changes nothing about its
-/// training.
+/// Puts back mode and generator of the training, so that looking at a model changes nothing of it.
 class Looking {
  public:
-  Looking(Model& model, TaskSession& session, const at::Generator& own,
-          const at::Generator& training)
-      : model_(model), session_(session), training_(training) {
-    setMode(model_, session_, Mode::Evaluate);
-    model_.setGenerator(own);
-  }
+  Looking(Model& model, TaskSession& session, const at::Generator& training)
+      : model_(model), session_(session), training_(training) {}
   ~Looking() {
     model_.setGenerator(training_);
     setMode(model_, session_, Mode::Train);
@@ -85,9 +80,10 @@ bool Trainer::State::areProbesDue() const {
                      [this](const Observed* observed) { return isProbeDue(*observed); });
 }
 
+Look Trainer::State::look() const { return {precision, device, setup.seed, step}; }
+
 void Trainer::State::evaluate() {
-  const Looking looking(model, session, probeGenerator, generator);
-  const AutocastScope autocast(precision, device.type());
+  const Looking looking(model, session, generator);
   MetricRecord record{step, epoch(), seconds(), {}};
   Json scores = Json::object();
   evaluateWeights("model", record, scores);
@@ -152,7 +148,7 @@ void Trainer::State::evaluateWeights(const std::string& weights, MetricRecord& r
       pointers.push_back(&heard.back());
     }
     std::vector<Artifact> artifacts;
-    const Scores found = session.evaluate(model, splits[i], pointers, artifacts);
+    const Scores found = evaluateSplit(model, session, splits[i], look(), pointers, artifacts);
     for (const auto& [name, score] : found) {
       const std::string full = split + "/" + name + suffixOf(weights);
       record.values.emplace_back(full, score);
@@ -187,13 +183,13 @@ void Trainer::State::probe() {
           Json{{"skipped", skippedProbes}});
     return;
   }
-  const Looking looking(model, session, probeGenerator, generator);
+  const Looking looking(model, session, generator);
   ProbeJob job{step, epoch(), seconds(), {}};
   for (std::size_t i = 0; i < probes.size(); ++i) {
     const Observed& observed = *probes[i];
     if (!isProbeDue(observed)) continue;
     const std::string weights = observed.config.text("weights");
-    setMode(model, session, Mode::Evaluate);  // whatever the probe before has left behind
+    beginLook(model, session, look());  // whatever the probe before has left behind
     try {
       std::optional<WithAverage> average;
       if (weights == "ema") average.emplace(*trainStep->ema());
@@ -229,7 +225,7 @@ void Trainer::State::deliverFindings() {
       for (Artifact& artifact : part.findings.artifacts) {
         artifact.analysis = part.id;
         artifact.step = result.step;
-        if (!artifact.meta.contains("split")) artifact.meta["split"] = toString(Split::Test);
+        if (!artifact.meta.contains("split")) artifact.meta["split"] = toString(lastSplit(session));
         artifact.meta["weights"] = part.weights;
         artifact.meta["time"] = result.time;
         sink.artifact(std::move(artifact));

@@ -40,7 +40,7 @@ struct Trainer::State {
   std::unique_ptr<BatchStream> stream;
   std::unique_ptr<TrainStep> trainStep;
   Scheduled* scheduled = nullptr;
-  at::Generator generator, probeGenerator;
+  at::Generator generator;
   std::int64_t step = 0;  ///< optimizer steps completed
   std::int64_t batchesConsumed = 0, samplesSeen = 0;
   std::int64_t evaluatedStep = -1, probedStep = -1, skippedProbes = 0;
@@ -111,6 +111,9 @@ struct Trainer::State {
   void readBack(LateReader::Take which);
   void record(const Sent& at, const StepReadings& readings);
   void boundary();
+  /// After a resume: what the uninterrupted run did after the checkpoint's step, with the model as
+  /// it was in that step.
+  void observeAsOwed();
   void progress();
   [[nodiscard]] std::optional<TrainerResult> serveRequest();
   [[nodiscard]] TrainerResult endWith(Outcome outcome, std::string reason);
@@ -127,6 +130,7 @@ struct Trainer::State {
   [[nodiscard]] bool isListenerDue(const Observed& observed) const;
   [[nodiscard]] bool isProbeDue(const Observed& observed) const;
   [[nodiscard]] bool areProbesDue() const;
+  [[nodiscard]] Look look() const;
   void evaluate();
   /// Name of the score that decides which checkpoint is the best.
   [[nodiscard]] std::string bestBy() const;

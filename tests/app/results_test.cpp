@@ -254,10 +254,36 @@ TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
 TEST(Evaluate, RepeatsTheScoresOfTheLastEvaluation) {
   const Json scores = onShared({"evaluate", "1", "--json"}).json().at("scores");
   const Json trained = Json::parse(readText(sharedFolder() / "train.json")).at(0).at("scores");
-  EXPECT_DOUBLE_EQ(scores.at("top1").get<double>(), trained.at("test/top1").get<double>());
-  EXPECT_NEAR(scores.at("loss").get<double>(), trained.at("test/loss").get<double>(), 1e-6);
+  EXPECT_EQ(scores.at("top1"), trained.at("test/top1"));
+  EXPECT_EQ(scores.at("loss"), trained.at("test/loss"));
   EXPECT_EQ(onShared({"evaluate", "1", "--checkpoint", "7"}).code, 3);
   EXPECT_EQ(onShared({"evaluate", "1", "--split", "tset"}).code, 2);
+  const Ended none = onShared({"evaluate", "1", "--split", "validation"});
+  EXPECT_EQ(none.code, 4);
+  EXPECT_THAT(none.err, HasSubstr("no validation split; take one of train, test"));
+}
+
+TEST(Evaluate, ComputesInThePrecisionOfTheRunAndSaysWhich) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  const Ended ended = vitrine({"train", sharedSingle(), "train.precision=bf16",
+                               "train.ema.decay=0.9", "--db", database, "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json trained = ended.json().at(0).at("scores");
+  const auto evaluated = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"evaluate", "1", "--db", database, "--json"});
+    return vitrine(words).json();
+  };
+  const Json model = evaluated({}), ema = evaluated({"--use", "ema"});
+  EXPECT_EQ(model.at("precision"), "bf16");
+  EXPECT_EQ(model.at("scores").at("loss"), trained.at("test/loss"));
+  EXPECT_EQ(ema.at("scores").at("loss"), trained.at("test/loss@ema"));
+  EXPECT_NE(trained.at("test/loss"), trained.at("test/loss@ema"));
+  const Json exact = evaluated({"--precision", "fp32"});
+  EXPECT_EQ(exact.at("precision"), "fp32");
+  EXPECT_NE(exact.at("scores").at("loss"), trained.at("test/loss"));
+  EXPECT_THAT(vitrine({"evaluate", "1", "--db", database}).err, HasSubstr("precision bf16"));
+  EXPECT_EQ(vitrine({"evaluate", "1", "--precision", "fp16", "--db", database}).code, 2);
 }
 
 TEST(Analyse, StoresWhatItFindsWithTheRun) {

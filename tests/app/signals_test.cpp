@@ -58,6 +58,32 @@ TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeGoesOn) {
   EXPECT_GT(again.at("step").get<std::int64_t>(), step);
 }
 
+TEST(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
+  Scratch scratch;
+  std::vector<std::string> words = longRun(scratch);
+  words.insert(words.begin() + 2, "train.evaluate.every_steps=1");
+  Program program(words);
+  ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
+  program.signal(SIGINT);
+  const Ended ended = program.wait();
+  ASSERT_EQ(ended.code, 75) << ended.err;
+  const std::int64_t first = ended.json().at(0).at("step").get<std::int64_t>();
+  Program resumed({"resume", "1", "--db", scratch.path("x.sqlite"), "--json"});
+  ASSERT_TRUE(resumed.waitForError("\nstep "));
+  resumed.signal(SIGINT);
+  EXPECT_EQ(resumed.wait().code, 75);
+  const Json shown = vitrine({"query",
+                              "SELECT count(*) AS points, count(DISTINCT step) AS steps, min(step) "
+                              "AS first, max(step) AS last FROM metrics WHERE name = 'test/top1'",
+                              "--db", scratch.path("x.sqlite"), "--json"})
+                         .json()
+                         .at(0);
+  EXPECT_GE(shown.at("last").get<std::int64_t>(), first) << shown.dump();
+  EXPECT_EQ(shown.at("first"), 1);
+  EXPECT_EQ(shown.at("points"), shown.at("last")) << shown.dump();
+  EXPECT_EQ(shown.at("steps"), shown.at("last")) << shown.dump();
+}
+
 TEST(Signals, AResumedRunComesToItsEnd) {
   Scratch scratch;
   Program program(longRun(scratch, "400"));

@@ -131,6 +131,74 @@ TEST(Resume, OfSgdIsBitIdenticalToo) {
   EXPECT_TRUE(at::equal(run.weights(), whole.weights));
 }
 
+TEST(Resume, MakesTheEvaluationThatAPauseLeftOwingAndMarksItsCheckpointAsTheBest) {
+  const TemporaryFolder folder;
+  const Config config =
+      withEvery(withEvery(everything(), "evaluate", "every_steps", 10), "checkpoint", "best", true);
+  {
+    SmallRun stopped(config);
+    stopped.setup.checkpointFolder = folder.path();
+    askAt(stopped, 10, Request::Pause);
+    EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+    EXPECT_TRUE(stopped.sink.curve("test/top1").empty()) << "a pause does not wait for it";
+  }
+  SmallRun run(config);
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(10);
+  askAt(run, 1, Request::Pause);
+  EXPECT_EQ(run.go().outcome, Outcome::Paused);
+  EXPECT_EQ(run.sink.steps("test/top1"), Steps{10});
+  ASSERT_EQ(run.sink.checkpoints.size(), 2U);
+  EXPECT_EQ(run.sink.checkpoints[0].step, 10);
+  EXPECT_TRUE(run.sink.checkpoints[0].isBest);
+  EXPECT_EQ(verifyCheckpointFolder(folder.path() / checkpointName(10)), "");
+  const CheckpointState state = readCheckpointState(folder.path() / checkpointName(10));
+  EXPECT_EQ(state.bestStep, 10);
+  EXPECT_EQ(state.evaluatedStep, 10);
+}
+
+TEST(Resume, FromStepZeroEvaluatesNothingThere) {
+  const TemporaryFolder folder;
+  {
+    SmallRun stopped(everything());
+    stopped.setup.checkpointFolder = folder.path();
+    stopped.control.ask(Request::Pause);
+    EXPECT_EQ(stopped.go().step, 0);
+  }
+  SmallRun run(everything());
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(0);
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.sink.steps("test/top1"), (Steps{12, 24, 36, 40}));
+}
+
+TEST(Resume, LetsProbesDrawWhatTheyWouldHaveDrawn) {
+  SmallProbe probe;
+  probe.isRude = true;
+  const auto observed = [&](SmallRun& run) {
+    run.setup.observed = {{&probe, "probe", observeConfig({{"every_steps", 10}})}};
+  };
+  SmallRun whole(everything());
+  observed(whole);
+  EXPECT_EQ(whole.go().outcome, Outcome::Done);
+  const TemporaryFolder folder;
+  {
+    SmallRun stopped(everything());
+    observed(stopped);
+    stopped.setup.checkpointFolder = folder.path();
+    askAt(stopped, 15, Request::Pause);
+    EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+  }
+  SmallRun run(everything());
+  observed(run);
+  run.setup.checkpointFolder = folder.path();
+  run.setup.resumeFrom = folder.path() / checkpointName(15);
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  // The last one is never skipped.
+  EXPECT_EQ(run.sink.curve("analysis/probe/mean").back(),
+            whole.sink.curve("analysis/probe/mean").back());
+}
+
 TEST(Resume, WithAnotherNumberOfThreadsSaysThatItIsNotBitExact) {
   const TemporaryFolder folder;
   SmallRun stopped(everything());

@@ -59,8 +59,11 @@ class SmallSource final : public DatasetSource {
 class HeadedSession final : public SmallSession {
  public:
   struct Head : torch::nn::Module {
-    Head() { weight = register_parameter("weight", at::zeros({2, 2})); }
-    at::Tensor weight;
+    Head() {
+      weight = register_parameter("weight", at::zeros({2, 2}));
+      mean = register_buffer("mean", at::zeros({2}));
+    }
+    at::Tensor weight, mean;
   };
   torch::nn::Module* head() override { return &head_; }
   Head head_;
@@ -101,6 +104,7 @@ class PrepareRun : public testing::Test {
     SmallModel other(seed);
     auto tensors = namedTensors(other);
     tensors.emplace_back("task.weight", at::full({2, 2}, headValue));
+    tensors.emplace_back("task.mean", at::full({2}, headValue));
     writeTensors(file, tensors);
   }
   static double headOf(const TrainerSetup& setup) {
@@ -127,6 +131,13 @@ TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
   EXPECT_EQ(setup.train.json(), config_["train"]);
   EXPECT_EQ(setup.seed, 7u);
   EXPECT_TRUE(setup.resumeFrom.empty());
+}
+
+TEST_F(PrepareRun, LetsADryStepEvaluateOneBatch) {
+  static_cast<void>(prepareRun(registry_, config_, 7));
+  EXPECT_EQ(asked_.context.evaluationLimit, 0);
+  static_cast<void>(prepareRun(registry_, config_, 7, {}, nullptr, Extent::DryStep));
+  EXPECT_EQ(asked_.context.evaluationLimit, asked_.context.evaluationBatchSize);
 }
 
 TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
@@ -156,6 +167,8 @@ TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
   for (std::size_t i = 0; i < got.size(); ++i)
     EXPECT_TRUE(at::equal(got[i].second, wanted[i].second)) << got[i].first;
   EXPECT_EQ(headOf(setup), 4);
+  EXPECT_EQ(static_cast<HeadedSession&>(*setup.session).head_.mean.sum().item<double>(), 2)
+      << "running statistics of the head decide its scores too";
   EXPECT_EQ(setup.freeze, init.freeze);
   EXPECT_THAT(report.loaded, ::testing::Contains("task.weight"));
 }

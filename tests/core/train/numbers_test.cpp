@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/config/catalog.h"
 #include "core/model/weights.h"
+#include "core/train/device.h"
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
 #include "core/train/schedule.h"
@@ -275,6 +276,22 @@ TEST(Ema, AveragesLessInTheFirstUpdatesWhenItWarmsUp) {
     expected = decay * expected + (1 - decay) * update;
     ASSERT_NEAR(ema.average()[0].item<double>(), expected, 1e-4 * expected) << update;
   }
+}
+
+TEST(Ema, StandsInForTheWeightsWithinOneScopeOfBFloat16) {
+  const at::Tensor weight = at::zeros({4, 4}).set_requires_grad(true);
+  Ema ema({weight}, 0.5);
+  weight.detach().fill_(1);
+  ema.update(at::zeros({}), at::ones({}));
+  const at::Tensor images = at::ones({2, 4});
+  const AutocastScope scope(Precision::BFloat16, at::kCPU);
+  const auto product = [&] { return at::linear(images, weight)[0][0].item<double>(); };
+  EXPECT_EQ(product(), 4);
+  {
+    const WithAverage average(ema);
+    EXPECT_EQ(product(), 2);
+  }
+  EXPECT_EQ(product(), 4);
 }
 
 TEST(Ema, StandsInForTheWeightsAndLeavesThemAsTheyWere) {
