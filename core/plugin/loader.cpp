@@ -1,7 +1,10 @@
 #include "core/plugin/loader.h"
 
 #include <elf.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <QJsonObject>
 #include <QPluginLoader>
@@ -55,14 +58,72 @@ std::string compilerFamily(const std::string& compiler) {
   return compiler.substr(0, compiler.find('.'));
 }
 
-/// Empty, or why nothing is loaded from `path`.
+fs::path programFile() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+/// A group that may write here without more harm: of root, one that can replace this program, or
+/// one that has no member but this user. Systems that give every user such a group let it write
+/// every new file.
+bool isGroupTrusted(gid_t number) {
+  struct stat folder {};
+  const bool canReplaceProgram = ::stat(programFile().parent_path().c_str(), &folder) == 0 &&
+                                 folder.st_gid == number && (folder.st_mode & S_IWGRP) != 0;
+  if (number == 0 || canReplaceProgram) return true;
+  const passwd* user = ::getpwuid(::geteuid());
+  if (user == nullptr || user->pw_gid != number) return false;
+  const std::string name = user->pw_name;
+  const group* entry = ::getgrgid(number);
+  if (entry == nullptr || name != entry->gr_name) return false;
+  for (char** member = entry->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return true;
+}
+
+/// Root, this user, and the user who owns this program can run code here as it is.
+bool isOwnerTrusted(uid_t owner) {
+  struct stat program {};
+  return owner == 0 || owner == ::geteuid() ||
+         (::stat(programFile().c_str(), &program) == 0 && owner == program.st_uid);
+}
+
+/// Empty, or why nothing is loaded from `path`. Where this is empty for a file and for the folders
+/// above it, nobody else can put another file in its place between the check and the loading.
 std::string whyUnsafe(const fs::path& path, const char* what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be looked at";
+  const std::string refused = path.string() + " is not loaded because the " + what;
   if ((status.st_mode & S_IWOTH) != 0) {
-    return path.string() + " is not loaded because the " + what +
-           " can be changed by every user; run `chmod o-w " + path.string() +
+    return refused + " can be changed by every user; run `chmod o-w " + path.string() +
            "` if you know what is in it";
+  }
+  if ((status.st_mode & S_IWGRP) != 0 && !isGroupTrusted(status.st_gid)) {
+    return refused + " can be changed by every user of its group; run `chmod g-w " + path.string() +
+           "` if you know what is in it";
+  }
+  if (!isOwnerTrusted(status.st_uid)) {
+    return refused + " belongs to user " + std::to_string(status.st_uid) +
+           "; copy it into a folder of your own if you know what is in it";
+  }
+  return "";
+}
+
+/// The same for a file, its folder, and the folders above, in which others must not be able to
+/// rename: a folder with the sticky bit, like /tmp, does not let them.
+std::string whyUnsafeFile(const fs::path& file) {
+  if (std::string unsafe = whyUnsafe(file, "file"); !unsafe.empty()) return unsafe;
+  fs::path folder = file.parent_path();
+  if (std::string unsafe = whyUnsafe(folder, "folder"); !unsafe.empty()) return unsafe;
+  while (folder.has_relative_path()) {
+    folder = folder.parent_path();
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) != 0) continue;
+    if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
+      return file.string() + " is not loaded because the folder " + folder.string() +
+             " can be changed by every user; run `chmod o-w " + folder.string() + "`";
+    }
   }
   return "";
 }
@@ -159,9 +220,7 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
 
 std::vector<fs::path> pluginFolders() {
   std::vector<fs::path> folders;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path prefix = program.parent_path().parent_path();
+  const fs::path prefix = programFile().parent_path().parent_path();
   fs::path beside = prefix / "lib/vitrine/plugins";
   if (const fs::path installed = prefix / VITRINE_HOST_LIBDIR / "vitrine/plugins";
       !fs::exists(beside) && fs::exists(installed)) {
@@ -244,11 +303,8 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
       try {
         const fs::path real = realFile(file);
         if (!seen.insert(real).second) continue;
-        if (const std::string unsafe = whyUnsafe(real, "file"); !unsafe.empty())
+        if (const std::string unsafe = whyUnsafeFile(real); !unsafe.empty())
           throw PluginError(unsafe);
-        if (const std::string unsafe = whyUnsafe(real.parent_path(), "folder"); !unsafe.empty()) {
-          throw PluginError(unsafe);
-        }
         PluginManifest manifest = readManifest(real);
         manifest.isBuiltIn = isBuiltIn;
         if (disabled.count(manifest.id) > 0)

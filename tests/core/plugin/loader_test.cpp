@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -26,6 +27,7 @@ const fs::path kFixtures = VITRINE_FIXTURE_FOLDER;
 class Loader : public ::testing::Test {
  protected:
   Loader() {
+    ::umask(022);
     // A name of its own for each test: Qt remembers the files it has loaded.
     static int count = 0;
     folder_ = fs::temp_directory_path() /
@@ -239,6 +241,44 @@ TEST_F(Loader, RefusesALinkToAFileInAFolderThatOthersCanWrite) {
   const LoadedPlugins result = loadPlugins(registry_, {folder_ / "first"});
   EXPECT_THAT(result.loaded, IsEmpty());
   EXPECT_THAT(result.refused, SizeIs(1));
+}
+
+TEST_F(Loader, RefusesAFileThatItsGroupCanWriteUnlessThatIsTheUsersOwn) {
+  const fs::path file = put("good");
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  if (::chown(file.c_str(), ::geteuid(), 65534) != 0) GTEST_SKIP() << "changing a group needs root";
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence, HasSubstr("can be changed by every user of its group"));
+  EXPECT_FALSE(hasRunCode());
+  ASSERT_EQ(::chown(file.c_str(), ::geteuid(), ::getegid()), 0);
+  EXPECT_THAT(load().loaded, SizeIs(1));
+}
+
+TEST_F(Loader, RefusesAFileOrAFolderOfAnotherUser) {
+  const fs::path file = put("good");
+  for (const fs::path& path : {file, file.parent_path()}) {
+    if (::chown(path.c_str(), 65534, ::getegid()) != 0)
+      GTEST_SKIP() << "changing an owner needs root";
+    const LoadedPlugins result = load();
+    ASSERT_THAT(result.refused, SizeIs(1)) << path;
+    EXPECT_THAT(result.refused[0].sentence,
+                AllOf(HasSubstr(path.string()), HasSubstr("belongs to user 65534")));
+    EXPECT_FALSE(hasRunCode());
+    ASSERT_EQ(::chown(path.c_str(), ::geteuid(), ::getegid()), 0);
+  }
+}
+
+TEST_F(Loader, RefusesAFolderThatOthersCanPutAnotherInPlaceOf) {
+  put("good");
+  fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
+  const LoadedPlugins result = load();
+  ASSERT_THAT(result.refused, SizeIs(1));
+  EXPECT_THAT(result.refused[0].sentence,
+              AllOf(HasSubstr("the folder " + folder_.string()), HasSubstr("by every user")));
+  EXPECT_FALSE(hasRunCode());
+  fs::permissions(folder_, fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_THAT(load().loaded, SizeIs(1)) << "as below /tmp";
 }
 
 TEST_F(Loader, LoadsOutsideTheFirstFolderOnlyWhatIsTrusted) {
