@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "core/base/error.h"
 
@@ -12,17 +13,21 @@ namespace vitrine::app {
 namespace {
 
 std::atomic<RunControl*> currentRun{nullptr};
+std::atomic<int> handlers{0};  ///< threads in onSignal()
 std::atomic<bool> isSignalled{false};
 std::atomic<int> interrupts{0};
 struct sigaction oldInterrupt, oldTerminate;
 
-static_assert(std::atomic<RunControl*>::is_always_lock_free);
+static_assert(std::atomic<RunControl*>::is_always_lock_free &&
+              std::atomic<int>::is_always_lock_free);
 
 // Async-signal-safe calls alone.
 void onSignal(int number) {
   if (number == SIGINT && interrupts.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::Aborted));
   isSignalled.store(true);
+  handlers.fetch_add(1);
   if (RunControl* run = currentRun.load()) run->ask(Request::Interrupt);
+  handlers.fetch_sub(1);
 }
 
 }  // namespace
@@ -41,11 +46,14 @@ SignalScope::SignalScope() {
 SignalScope::~SignalScope() {
   ::sigaction(SIGINT, &oldInterrupt, nullptr);
   ::sigaction(SIGTERM, &oldTerminate, nullptr);
-  currentRun.store(nullptr);
+  setSignalledRun(nullptr);
 }
 
 void setSignalledRun(RunControl* control) noexcept {
   currentRun.store(control);
+  // A handler on another thread may have read the pointer to the one before, which its owner
+  // destroys as soon as this returns.
+  while (handlers.load() > 0) std::this_thread::yield();
   if (control != nullptr && isSignalled.load()) control->ask(Request::Interrupt);
 }
 
