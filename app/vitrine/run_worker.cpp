@@ -260,11 +260,6 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
     worked.step = result.step;
     worked.seconds = result.seconds;
     worked.scores = result.scores;
-    // `vitrine stop` writes the request and then sends SIGTERM; the signal may be seen first.
-    if (worked.state == RunState::Interrupted && store.request(id) == "stop") {
-      worked.state = RunState::Stopped;
-      worked.reason = "stopped on request";
-    }
     worked.code = exitCodeOf(worked.state);
   } catch (const Error& problem) {
     worked.state = RunState::Failed;
@@ -275,8 +270,13 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
     worked.reason = firstLine(problem.what());
     worked.code = ExitCode::Failed;
   }
-  store.setRequest(id, "");
-  store.setState(id, worked.state, worked.reason);
+  // `vitrine stop` writes the request and then sends SIGTERM; the signal, or a pause that was asked
+  // for before, may be seen first.
+  if (endRun(store, id, worked.state, worked.reason) != worked.state) {
+    worked.state = RunState::Stopped;
+    worked.reason = "stopped on request";
+    worked.code = exitCodeOf(worked.state);
+  }
   log.endProgress();
   log.line(label(run) + " is " + toString(worked.state) +
            (worked.reason.empty() ? "" : ": " + worked.reason));

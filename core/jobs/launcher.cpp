@@ -92,6 +92,24 @@ void stopRun(RunStore& store, std::int64_t run) {
   if (isWorkerAlive(row.worker)) ::kill(static_cast<pid_t>(row.worker.pid), SIGTERM);
 }
 
+RunState endRun(RunStore& store, std::int64_t run, RunState to, const std::string& reason) {
+  const bool canGoOn = to == RunState::Paused || to == RunState::Interrupted;
+  const auto isStopAsked = [&] {
+    return store.run(run).state == RunState::Stopping || store.request(run) == "stop";
+  };
+  if (!canGoOn || !isStopAsked()) {
+    try {
+      store.setState(run, to, reason);
+      return to;
+    } catch (const StoreError&) {
+      // The stop came between the look and the writing.
+      if (!canGoOn || !isStopAsked()) throw;
+    }
+  }
+  store.setState(run, RunState::Stopped, "stopped on request");
+  return RunState::Stopped;
+}
+
 void pauseRun(RunStore& store, std::int64_t run) {
   const RunRow row = store.run(run);
   if (row.state != RunState::Running && row.state != RunState::Starting) {

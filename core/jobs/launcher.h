@@ -32,6 +32,12 @@ VITRINE_STORE_EXPORT void stopRun(RunStore& store, std::int64_t run);
 /// its device go. \throws RefusedError  it is not in progress
 VITRINE_STORE_EXPORT void pauseRun(RunStore& store, std::int64_t run);
 
+/// Writes down that the process of a run has come to its end, for `to` and `reason`. A stop that
+/// was asked for meanwhile counts more than a pause or an interruption: the run is `stopped` then.
+/// \returns  its state now
+VITRINE_STORE_EXPORT RunState endRun(RunStore& store, std::int64_t run, RunState to,
+                                     const std::string& reason);
+
 /// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
 /// the program, a library or a plugin file changes. \throws Error  the program failed
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson();

@@ -97,6 +97,8 @@ void RunStore::settleEnding(std::int64_t run, std::int64_t segment, RunState to,
     changeState(*database_, run, RunState::Running, "");
     state = RunState::Running;
   }
+  // A stop that was asked for after the pause counts more.
+  if (state == RunState::Stopping && to == RunState::Paused) to = RunState::Stopped;
   if (canChange(state, to)) changeState(*database_, run, to, reason);
 }
 

@@ -1,6 +1,7 @@
 #include "core/jobs/launcher.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,30 @@ TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {
   EXPECT_EQ(store.run(run).state, RunState::Stopped);
   EXPECT_EQ(messageOf<RefusedError>([&] { stopRun(store, run); }),
             "run 1 is stopped; there is nothing to stop");
+}
+
+TEST_F(Launcher, EndsARunAsStoppedThatWasAskedToPauseBefore) {
+  RunStore store(file());
+  const std::int64_t asked = addRunning(store), stopping = addRunning(store),
+                     paused = addRunning(store), done = addRunning(store);
+  // The signal of a stop goes to this process, which works on all four.
+  void (*const before)(int) = ::signal(SIGTERM, SIG_IGN);
+  for (const std::int64_t run : {asked, stopping, paused, done}) {
+    pauseRun(store, run);
+    ASSERT_EQ(store.run(run).state, RunState::Pausing);
+  }
+  store.setRequest(asked, "stop");
+  stopRun(store, stopping);
+  stopRun(store, done);
+  ::signal(SIGTERM, before);
+  EXPECT_EQ(endRun(store, asked, RunState::Paused, ""), RunState::Stopped);
+  EXPECT_EQ(store.run(asked).state, RunState::Stopped);
+  EXPECT_EQ(store.run(asked).reason, "stopped on request");
+  EXPECT_EQ(endRun(store, stopping, RunState::Paused, ""), RunState::Stopped);
+  EXPECT_EQ(store.run(stopping).state, RunState::Stopped);
+  EXPECT_EQ(store.request(stopping), "");
+  EXPECT_EQ(endRun(store, paused, RunState::Paused, ""), RunState::Paused);
+  EXPECT_EQ(endRun(store, done, RunState::Done, ""), RunState::Done) << "it came to its end first";
 }
 
 TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
