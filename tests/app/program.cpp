@@ -14,6 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/support/child.h"
+
 namespace vitrine::test {
 
 namespace fs = std::filesystem;
@@ -30,6 +32,7 @@ std::vector<std::string> environment() {
   std::vector<std::string> all{"XDG_DATA_HOME=" + (sharedFolder() / "home").string(),
                                "XDG_CACHE_HOME=" + (sharedFolder() / "cache").string(),
                                "XDG_CONFIG_HOME=" + (sharedFolder() / "config").string(),
+                               "VITRINE_DEVICE_LOCKS=" + sharedFolder().string(),
                                "OMP_NUM_THREADS=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -75,7 +78,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& i
 
 Program::~Program() {
   if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
+    signalProcess(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
   std::error_code error;
@@ -83,7 +86,7 @@ Program::~Program() {
   fs::remove(err_, error);
 }
 
-void Program::signal(int number) const { ::kill(pid_, number); }
+void Program::signal(int number) const { signalProcess(pid_, number); }
 
 bool Program::waitForError(const std::string& text) const {
   for (int i = 0; i < 1000; ++i) {

@@ -9,6 +9,7 @@
 
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/child.h"
 
 namespace vitrine::test {
 namespace {
@@ -23,7 +24,7 @@ class QueueVerbs : public ::testing::Test {
     if (!std::filesystem::exists(database)) return;
     for (const RunRow& run : RunStore(database).runs()) {
       if (isAlive(run.state) && isWorkerAlive(run.worker))
-        ::kill(static_cast<pid_t>(run.worker.pid), SIGKILL);
+        signalProcess(static_cast<pid_t>(run.worker.pid), SIGKILL);
     }
   }
   Ended call(std::vector<std::string> words) const {
@@ -101,7 +102,7 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   EXPECT_EQ(store.segments(1).back().firstStep, step);
 
   // Killed, it is started again from where it was.
-  ::kill(static_cast<pid_t>(store.run(1).worker.pid), SIGKILL);
+  signalProcess(static_cast<pid_t>(store.run(1).worker.pid), SIGKILL);
   ASSERT_TRUE(soon([&] { return store.segments(1).size() == 3 && store.run(1).step > step; }));
   EXPECT_EQ(store.segments(1).back().firstStep, step);
 
@@ -117,7 +118,8 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
 }
 
 TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
-  const Ended large = call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2"});
+  const Ended large = call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2",
+                             "model.depth=64"});
   EXPECT_EQ(large.code, 4) << large.err;
   EXPECT_THAT(large.err, HasSubstr("needs about "));
   EXPECT_THAT(large.err, HasSubstr(" of memory, and "));

@@ -21,6 +21,7 @@
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/app/ssh_server.h"
+#include "tests/support/child.h"
 
 namespace vitrine::test {
 namespace {
@@ -65,6 +66,7 @@ class RemoteDatabase : public ::testing::Test {
   RemoteDatabase()
       : data("XDG_DATA_HOME", scratch.path("data")),
         cache("XDG_CACHE_HOME", scratch.path("cache")),
+        locks("VITRINE_DEVICE_LOCKS", scratch.path("")),
         ssh("VITRINE_SSH", scratch.path("ssh")) {
     // Runs the last word as a shell there would, and says which process it is.
     writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\necho $$ > '" +
@@ -106,12 +108,12 @@ class RemoteDatabase : public ::testing::Test {
     int pid = 0;
     std::ifstream(scratch.path("pid")) >> pid;
     ASSERT_GT(pid, 1);
-    ::kill(pid, SIGKILL);
+    signalProcess(pid, SIGKILL);
   }
 
   Scratch scratch;
   const std::string database = scratch.path("lab.sqlite");
-  const Variable data, cache, ssh;
+  const Variable data, cache, locks, ssh;
   std::mutex mutex;
   std::vector<RemoteState> states;
   std::unique_ptr<RemoteMirror> mirror;

@@ -15,6 +15,8 @@
 #include <iterator>
 #include <thread>
 
+#include "tests/support/child.h"
+
 namespace vitrine::test {
 
 namespace fs = std::filesystem;
@@ -95,7 +97,7 @@ SshServer::SshServer(const fs::path& folder) : folder_(folder) {
             (folder_ / "passwd").string() + "' /etc/passwd && mount --bind '" +
             (folder_ / "shadow").string() + "' /etc/shadow && " + start;
   }
-  pid_ = ::fork();
+  pid_ = forkChild();
   if (pid_ == 0) {
     ::setsid();
     if (std::freopen((folder_ / "log").c_str(), "w", stderr) == nullptr) ::_exit(126);
@@ -121,7 +123,7 @@ SshServer::SshServer(const fs::path& folder) : folder_(folder) {
 SshServer::~SshServer() {
   if (pid_ <= 0) return;
   dropSessions();
-  ::kill(pid_, SIGTERM);
+  signalProcess(pid_, SIGTERM);
   ::waitpid(pid_, nullptr, 0);
 }
 
@@ -149,7 +151,7 @@ void SshServer::dropSessions() const {
     const auto after = stat.rfind(')');
     if (after == std::string::npos || after + 4 > stat.size()) continue;
     if (std::atoi(stat.c_str() + after + 4) == pid_)
-      ::kill(static_cast<pid_t>(std::atoi(name.c_str())), SIGKILL);
+      signalProcess(static_cast<pid_t>(std::atoi(name.c_str())), SIGKILL);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "core/files/checkpoint_use.h"
 #include "core/files/safetensors.h"
 #include "tests/fault/traced.h"
+#include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 #include "tests/support/temporary_folder.h"
 
@@ -162,7 +163,7 @@ TEST_F(CheckpointFaults, RemovingNeverTakesACheckpointFromWhoReadsIt) {
     writeSafetensors(into / "model.safetensors", {{"w", "F32", {1024}, bytes}});
   };
   writeCheckpointFolder(folder_, 1, {}, writeSome);
-  const pid_t writer = ::fork();
+  const pid_t writer = forkChild();
   if (writer == 0) {
     for (std::int64_t step = 2;; ++step) {
       writeCheckpointFolder(folder_, step, {}, writeSome);
@@ -186,7 +187,7 @@ TEST_F(CheckpointFaults, RemovingNeverTakesACheckpointFromWhoReadsIt) {
     EXPECT_EQ(verifyCheckpointFolder(held->checkpoint.folder), "") << "round " << round;
     seen.insert(held->checkpoint.step);
   }
-  ::kill(writer, SIGKILL);
+  signalProcess(writer, SIGKILL);
   ::waitpid(writer, nullptr, 0);
   EXPECT_GT(seen.size(), 10U);
   // Whoever was held is removed by the next save.

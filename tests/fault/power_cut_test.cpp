@@ -22,6 +22,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/store/maintenance.h"
 #include "tests/fault/fault_test.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -34,7 +35,7 @@ int command(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
@@ -51,6 +52,8 @@ class PowerCut : public testing::FaultTest {
   /// \returns  why there is no rig here, or ""
   std::string setUpRig() {
     if (::geteuid() != 0) return "it needs root, for loop mounts";
+    if (freeRoom(folder_) < std::uintmax_t{4} << 30)
+      return "its images may take 1 GB, and less than 4 GB are free in " + folder_.string();
     if (::unshare(CLONE_NEWNS) != 0 ||
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       return "mounts of its own are not allowed here";

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <map>
 
+#include "tests/support/child.h"
+
 namespace vitrine::testing {
 
 namespace {
@@ -43,7 +45,7 @@ pid_t startTraced(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child != 0) return child;
   // What it says of its errors is not what a test looks at.
   ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
@@ -62,7 +64,7 @@ class Watch {
     if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return std::nullopt;
     constexpr long kOptions = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
     if (ask(PTRACE_SETOPTIONS, child, 0, kOptions) != 0) {
-      ::kill(child, SIGKILL);
+      signalProcess(child, SIGKILL);
       ::waitpid(child, &status, 0);
       return std::nullopt;
     }
@@ -118,7 +120,7 @@ class Watch {
     if (!tracing_.counted.empty() && isReading) return false;
     ++traced_.calls;
     if (traced_.calls == tracing_.killAt) {
-      ::kill(child, SIGKILL);
+      signalProcess(child, SIGKILL);
       return true;
     }
     const bool isFailing =

@@ -14,6 +14,7 @@
 
 #include "core/store/gate.h"
 #include "tests/fault/fault_test.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -47,7 +48,7 @@ class Writers : public testing::FaultTest {
     std::ofstream(file().string() + ".go");
   }
   std::vector<Report> stopWriters() {
-    for (const pid_t writer : writers_) ::kill(writer, SIGTERM);
+    for (const pid_t writer : writers_) signalProcess(writer, SIGTERM);
     std::vector<Report> reports;
     for (std::size_t i = 0; i < writers_.size(); ++i) {
       EXPECT_EQ(wait(writers_[i]), 0) << "writer " << i;
@@ -155,7 +156,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
   constexpr auto kPatience = std::chrono::milliseconds(1000);
   std::vector<pid_t> others;
   for (int i = 0; i < 10; ++i) {
-    others.push_back(::fork());
+    others.push_back(forkChild());
     if (others.back() == 0) {
       Gate gate(file());
       if (!gate.lock(kPatience)) ::_exit(1);
@@ -190,7 +191,7 @@ TEST_F(Writers, GoOnWhileTheRealWindowIsKilledBesideThem) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 550));
     int status = 0;
     EXPECT_EQ(::waitpid(window, &status, WNOHANG), 0) << "the window ended by itself";
-    ::kill(-window, SIGKILL);  // with what it started
+    signalGroup(window, SIGKILL);  // with what it started
     kill(window);
   }
   const std::vector<Report> reports = stopWriters();

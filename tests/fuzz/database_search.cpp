@@ -28,6 +28,7 @@
 #include "core/store/thinning.h"
 #include "tests/fuzz/database_mutate.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/child.h"
 #include "tests/support/temporary_folder.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -384,7 +385,7 @@ DatabaseReport searchDatabases(const DatabaseSearch& search) {
       told.input = -1;
       told.what[0] = '\0';
       const fs::path own = folder / ("w" + std::to_string(folders++));
-      children[i] = ::fork();
+      children[i] = forkChild();
       if (children[i] == 0) work(search, seeds, own, *shared, told);
     }
     int status = 0;

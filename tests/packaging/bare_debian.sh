@@ -49,7 +49,7 @@ for command in "${commands[@]}"; do
   git clone -q --no-hardlinks "$root" "$system/root/vitrine"
   begin=$SECONDS
   # A mount namespace of its own: nothing stays mounted whatever happens. A clean environment: nothing of this machine leaks in.
-  if unshare --mount --pid --fork env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
+  if unshare --mount --pid --fork --kill-child env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
     bash -c '
       mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/tmp" &&
       { most=0

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -11,10 +12,21 @@
 
 namespace vitrine {
 
+/// Bytes that are free there; 0 where that is not known.
+[[nodiscard]] inline std::uintmax_t freeRoom(const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::space_info room = std::filesystem::space(folder, error);
+  return error ? 0 : room.available;
+}
+
 /// Where files are in memory, if there is such a place: for tests that sync a lot and are not about
 /// disks.
 [[nodiscard]] inline std::filesystem::path folderInMemory() {
-  return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
+  // Files there are memory that the machine has less: not where it is scarce, as in a container.
+  constexpr std::uintmax_t kRoom = std::uintmax_t{1} << 30;
+  return ::access("/dev/shm", W_OK) == 0 && freeRoom("/dev/shm") >= kRoom
+             ? "/dev/shm"
+             : std::filesystem::temp_directory_path();
 }
 
 /// Made on construction, gone on destruction.

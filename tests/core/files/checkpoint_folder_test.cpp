@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/files/made_files.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -179,7 +180,7 @@ TEST(Checkpoints, TheNewestWholeOneIsFoundAndTheOthersAreTold) {
 
 TEST(Checkpoints, LeftoversOfDeadProcessesAreSweptAndThoseOfLiveOnesStay) {
   const TemporaryFolder folder;
-  const pid_t dead = ::fork();
+  const pid_t dead = forkChild();
   if (dead == 0) ::_exit(0);
   ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
   fs::create_directory(folder / ("step-000000001.tmp-" + std::to_string(dead)));
@@ -193,11 +194,11 @@ TEST(Checkpoints, LeftoversOfDeadProcessesAreSweptAndThoseOfLiveOnesStay) {
 TEST(Checkpoints, AProcessKilledWhileWritingLeavesTheOlderOneAsTheNewest) {
   const TemporaryFolder folder;
   (void)writeCheckpointFolder(folder.path(), 1, {}, writeSome);
-  const pid_t writer = ::fork();
+  const pid_t writer = forkChild();
   if (writer == 0) {
     (void)writeCheckpointFolder(folder.path(), 2, {}, [](const fs::path& into) {
       writeSome(into);
-      ::kill(::getpid(), SIGKILL);
+      ::raise(SIGKILL);
     });
     ::_exit(1);
   }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -103,7 +104,7 @@ TEST_F(Edits, OfARunThatIsNotThereAreRefused) {
 TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
   constexpr int kEdits = 500;
   const auto startEditor = [&](const std::string& who, unsigned seed) {
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child != 0) return child;
     try {
       RunStore store(file());

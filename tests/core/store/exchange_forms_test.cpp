@@ -17,6 +17,7 @@
 #include "core/store/gate.h"
 #include "core/store/maintenance.h"
 #include "tests/core/store/full_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -217,7 +218,7 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
     // Somebody else writes all the time: reading does not wait for them, nor they for it.
     Gate gate(database);
     ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child == 0) {
       try {
         importRuns(database, folder_ / "events", Duplicates::Skip, "");
@@ -234,7 +235,7 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(isRead) << "it waits at the gate before it has read anything";
-    ::kill(child, SIGKILL);
+    signalProcess(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     gate.unlock();
   }
@@ -310,7 +311,7 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
   writeLongEvents(folder_, 300'000);
   const fs::path database = folder_ / "there.sqlite";
   { RunStore store(database); }
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     try {
       importRuns(database, folder_ / "long", Duplicates::Skip, "");
@@ -326,7 +327,7 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
     for (int i = 0; i < 60'000 && !isHalf && ::waitpid(child, nullptr, WNOHANG) == 0; ++i) {
       ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
       isHalf = countOf(database, "SELECT count(*) FROM metric_chunk") > 0;
-      if (isHalf) ::kill(child, SIGKILL);
+      if (isHalf) signalProcess(child, SIGKILL);
       gate.unlock();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

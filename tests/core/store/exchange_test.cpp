@@ -14,6 +14,7 @@
 #include "core/store/run_copier.h"
 #include "core/store/schema.h"
 #include "tests/core/store/full_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -236,7 +237,7 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     const fs::path target = out("k" + std::to_string(cycle) + ".sqlite");
     { RunStore store(target); }
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child == 0) {
       try {
         import(target, out("all.vitrine"));
@@ -246,7 +247,7 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
       ::_exit(0);
     }
     std::this_thread::sleep_for(whole * cycle / kCycles);
-    ::kill(child, SIGKILL);
+    signalProcess(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     ASSERT_THAT(RunStore(target).check(), ElementsAre());
     ASSERT_THAT(checkContents(target, CheckpointFiles::Verified), ElementsAre());

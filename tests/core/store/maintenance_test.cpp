@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/core/store/full_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -56,7 +57,7 @@ TEST_F(Maintenance, BackUpNeverReplacesAFile) {
 TEST_F(Maintenance, BackUpIsOneMomentWhileATrainerWrites) {
   { RunStore store(file()); }
   const std::string acknowledged = (folder_ / "ack").string(), database = file().string();
-  const pid_t worker = ::fork();
+  const pid_t worker = forkChild();
   if (worker == 0) {
     ::execl(STORE_WORKER, STORE_WORKER, database.c_str(), "trainer", "100000", acknowledged.c_str(),
             nullptr);
@@ -89,7 +90,7 @@ TEST_F(Maintenance, BackUpIsOneMomentWhileATrainerWrites) {
     EXPECT_LE(points, (after + 1) * 125);
   }
   EXPECT_GT(waitFor(commits() + 1), 0) << "the trainer does not go on";
-  ::kill(worker, SIGKILL);
+  signalProcess(worker, SIGKILL);
   ::waitpid(worker, nullptr, 0);
 }
 

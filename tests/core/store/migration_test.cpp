@@ -14,6 +14,7 @@
 #include "core/store/maintenance.h"
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 
 namespace vitrine {
@@ -45,7 +46,7 @@ class ReleasedFile : public testing::StoreTest {
   }
   /// A process that opens the file, and with it brings it up to date.
   pid_t startOpening() const {
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child != 0) return child;
     try {
       RunStore store(file(), OpenMode::ReadWrite);
@@ -215,7 +216,7 @@ TEST_F(ReleasedFile, IsOldOrNewButNeverBetweenWhenItsMigrationIsKilled) {
     takeVersion(1);
     const pid_t child = startOpening();
     std::this_thread::sleep_for(usual * (random() % 130) / 100);
-    ::kill(child, SIGKILL);
+    signalProcess(child, SIGKILL);
     waitFor(child);
     {
       RawDatabase raw(file());

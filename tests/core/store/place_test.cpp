@@ -11,6 +11,7 @@
 #include "core/store/file_system.h"
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -137,7 +138,7 @@ TEST_F(Place, WithoutItsLogOpensAsItWasBefore) {
     RunStore store(file());
     addRun(store);
   }
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     auto* store = new RunStore(file());  // no destructor: the log stays
     store->setNote(1, "in the log");
@@ -157,7 +158,7 @@ TEST_F(Place, WithTheLogOfAnotherDatabaseIsReadOrRefusedButNeverCrashes) {
     RunStore store(database);
     for (int i = 0; i < (database == other ? 40 : 3); ++i) addRun(store, "run");
   }
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     auto* store = new RunStore(other);
     for (int i = 0; i < 50; ++i) store->setNote(1 + i % 40, std::string(3000, 'n'));
@@ -211,7 +212,7 @@ TEST_F(Place, OfAReaderThatStandsStillDoesNotLetTheLogGrowForEver) {
 
 /// Runs `body` in a child that may not write into foreign folders, even when the tests run as root.
 bool asNobody(const std::function<bool()>& body) {
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
     bool isRight = false;

@@ -17,6 +17,7 @@
 
 #include "core/store/gate.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 
 namespace vitrine {
@@ -31,7 +32,7 @@ class Processes : public testing::StoreTest {
     const std::string count = std::to_string(commits);
     const std::string acknowledgements = acknowledgementsOf(name).string();
     const std::string pause = std::to_string(pauseMs);
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child == 0) {
       ::execl(STORE_WORKER, STORE_WORKER, database.c_str(), name.c_str(), count.c_str(),
               acknowledgements.c_str(), pause.c_str(), nullptr);
@@ -110,7 +111,7 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
-    ::kill(worker, SIGKILL);
+    signalProcess(worker, SIGKILL);
     ASSERT_EQ(waitFor(worker), 128 + SIGKILL);
 
     RunStore store(file());
@@ -155,7 +156,7 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
   ASSERT_NE(shared, MAP_FAILED);
   auto* turns = new (shared) std::atomic<int>(0);
   Gate gate(file());
-  const pid_t greedy = ::fork();
+  const pid_t greedy = forkChild();
   if (greedy == 0) {
     Gate other(file());
     while (other.lock(std::chrono::seconds(30))) {
@@ -177,7 +178,7 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
   // The one it was in the middle of, and one more where this process was put to sleep in between;
   // without a turn to wait for it is a dozen each time.
   EXPECT_LE(overtaken, 2 * 50);
-  ::kill(greedy, SIGKILL);
+  signalProcess(greedy, SIGKILL);
   ASSERT_EQ(waitFor(greedy), 128 + SIGKILL);
   EXPECT_TRUE(gate.lock(std::chrono::seconds(30))) << "the dead keep neither gate nor turn";
   gate.unlock();

@@ -9,6 +9,7 @@
 
 #include "core/store/types.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -100,11 +101,11 @@ TEST(Workers, AreToldByPidStartTimeAndBoot) {
 }
 
 TEST(Workers, AreGoneOnceTheyEndedThoughNobodyWaitedForThem) {
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) ::pause();
   const Worker worker = workerOf(child);
   EXPECT_TRUE(isWorkerAlive(worker));
-  ::kill(child, SIGKILL);
+  signalProcess(child, SIGKILL);
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
             0);  // a zombie now
@@ -173,13 +174,13 @@ TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
 TEST_F(RunStateInStore, IsNotTakenFromALivingWorker) {
   RunStore store(file());
   const std::int64_t run = addRun(store);
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) ::pause();
   store.openSegment(run, 0, workerOf(child), Json::object());
   EXPECT_THAT(
       messageOf<RefusedError>([&] { store.openSegment(run, 0, thisWorker(), Json::object()); }),
       ::testing::HasSubstr("is being worked on by process " + std::to_string(child)));
-  ::kill(child, SIGKILL);
+  signalProcess(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(store.openSegment(run, 0, thisWorker(), Json::object()), 2);
 }

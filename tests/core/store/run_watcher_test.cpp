@@ -9,6 +9,7 @@
 #include <QElapsedTimer>
 
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -74,7 +75,7 @@ TEST_F(RunWatcherTest, SeesRowsOfAnotherProcessWithinHalfASecond) {
   watcher_.start();
   const std::string database = file().string();
   const std::string acknowledgements = (folder_ / "acknowledged").string();
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     ::execl(STORE_WORKER, STORE_WORKER, database.c_str(), "from elsewhere", "1",
             acknowledgements.c_str(), nullptr);

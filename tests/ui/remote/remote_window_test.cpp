@@ -8,6 +8,7 @@
 #include <csignal>
 #include <stdexcept>
 
+#include "tests/support/child.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/headless.h"
 #include "ui/monitor/monitor_page.h"
@@ -26,6 +27,7 @@ struct Lab {
   Lab() : store(path("lab.sqlite")), runs(fillSampleDatabase(store, {0, 50})) {
     qputenv("XDG_CACHE_HOME", folder.filePath(QStringLiteral("cache")).toLocal8Bit());
     qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("data")).toLocal8Bit());
+    qputenv("VITRINE_DEVICE_LOCKS", folder.path().toLocal8Bit());
     qputenv("VITRINE_SSH", folder.filePath(QStringLiteral("ssh")).toLocal8Bit());
     connect();
   }
@@ -49,7 +51,7 @@ struct Lab {
     become("echo 'ssh: connect to host lab port 22: No route to host' >&2; exit 255");
     QFile file(folder.filePath(QStringLiteral("pid")));
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    ::kill(file.readAll().trimmed().toInt(), SIGKILL);
+    signalProcess(file.readAll().trimmed().toInt(), SIGKILL);
   }
   [[nodiscard]] RemotePlace place() const {
     return remotePlace("ssh://lab" + path("lab.sqlite") + "?program=" VITRINE_PROGRAM);
