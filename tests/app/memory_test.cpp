@@ -14,8 +14,9 @@ struct Case {
   const char* train;
 };
 
-// Between 50 MB and 2 GB, and different in what takes the most: activations of short and of long
-// sequences, masks of dropout, half precision, weights with their moments and average.
+// Between 50 MB and 1 GB, few operations for processors without half precision, and different in
+// what takes the most: activations of short and of long sequences, masks of dropout, half
+// precision, weights with their moments and average.
 const Case kCases[] = {
     {"AveragedViTWithAccumulation", R"(architecture = "vit"
 image_size = 28
@@ -30,25 +31,25 @@ ema = { decay = 0.99 })"},
 image_size = 28
 patch_size = 4
 width = 128
-depth = 6
+depth = 4
 heads = 4
 dropout = 0.1
 drop_path = 0.2)",
-     "batch_size = 128"},
+     "batch_size = 48"},
     {"LongSequencesInBFloat16", R"(architecture = "vit"
 image_size = 112
 patch_size = 8
 width = 192
-depth = 6
+depth = 4
 heads = 3)",
-     R"(batch_size = 48
+     R"(batch_size = 24
 precision = "bf16")"},
     {"MostlyWeights", R"(architecture = "vit"
 image_size = 28
 patch_size = 7
-width = 768
+width = 384
 depth = 8
-heads = 12)",
+heads = 6)",
      "batch_size = 8"},
 };
 
@@ -66,7 +67,7 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
                 GetParam().model +
                 "\n[task]\nname = \"classification\"\n[data]\ndataset = \"idx\"\nfolder = \"" +
                 scratch.path("images") +
-                "\"\n[train]\nsteps = 3\nthreads = 2\nevaluation_batch_size = 64\n" +
+                "\"\n[train]\nsteps = 3\nthreads = 2\nevaluation_batch_size = 32\n" +
                 GetParam().train + "\n");
   const double estimate =
       vitrine({"check", file, "--json"}).json().at("totals").at("memory_bytes").get<double>();
@@ -78,7 +79,7 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
   RecordProperty("estimated_mb", std::to_string(std::llround(estimate / 1e6)));
   RecordProperty("measured_mb", std::to_string(std::llround(measured / 1e6)));
   EXPECT_GT(measured, 50e6);
-  EXPECT_LT(measured, 2e9);
+  EXPECT_LT(measured, 1e9);
   EXPECT_LE(std::abs(estimate - measured), 0.25 * measured)
       << "estimated " << estimate / 1e6 << " MB, measured " << measured / 1e6 << " MB";
 }
