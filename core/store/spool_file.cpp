@@ -88,6 +88,14 @@ bool isOnSameDisk(const fs::path& a, const fs::path& b) {
   return ::stat(a.c_str(), &one) != 0 || ::stat(b.c_str(), &two) != 0 || one.st_dev == two.st_dev;
 }
 
+/// In a folder that every user can write, another one may have made a file of a known name.
+bool isFileOfSameOwner(int descriptor, int other) {
+  struct stat one {
+  }, two{};
+  return ::fstat(descriptor, &one) == 0 && ::fstat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+         one.st_uid == two.st_uid;
+}
+
 [[noreturn]] void fail(const fs::path& file, const std::string& what) {
   throw StoreError("the side file '" + file.string() + "' " + what);
 }
@@ -261,12 +269,16 @@ void SpoolFile::scan() {
       SpoolFile second;
       Part next;
       next.file = std::string(reinterpret_cast<const char*>(payload.data()), payload.size());
-      next.descriptor = ::open(next.file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+      next.descriptor = ::open(next.file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
       if (next.descriptor < 0) {
         fail(part.file, "goes on in '" + next.file.string() + "', which cannot be opened: " +
                             std::strerror(errno) + "; put that file back");
       }
       second.parts_.push_back(next);
+      if (!isFileOfSameOwner(next.descriptor, part.descriptor)) {
+        fail(part.file, "goes on in '" + next.file.string() +
+                            "', which belongs to another user or is not a file; it is not read");
+      }
       readHeader(second, next);
       if (second.id_ != id_) {
         fail(part.file, "goes on in '" + next.file.string() + "', which belongs to another one");
