@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <cstddef>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -17,12 +19,6 @@ namespace vitrine {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The value of an environment variable that names a folder, or "".
-fs::path folderFrom(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && value[0] == '/' ? fs::path(value) : fs::path();
-}
 
 }  // namespace
 
@@ -46,6 +42,36 @@ std::optional<KernelLock> KernelLock::tryLock(const fs::path& file) {
   }
 }
 
+std::optional<KernelLock> KernelLock::tryName(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.size() >= sizeof address.sun_path)
+    throw Error("the lock '" + name + "' has too long a name");
+  // A first byte of zero: a name in the kernel instead of a file.
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) throw Error("cannot make the lock '" + name + "': " + std::strerror(errno));
+  KernelLock lock(descriptor);
+  if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), length) == 0) return lock;
+  if (errno == EADDRINUSE) return std::nullopt;
+  throw Error("cannot take the lock '" + name + "': " + std::strerror(errno));
+}
+
+KernelLock::Try KernelLock::tryExisting(const fs::path& file, std::optional<KernelLock>& lock) {
+  const int descriptor =
+      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return Try::Unusable;
+  KernelLock opened(descriptor);
+  int failed = 0;
+  do {
+    failed = ::flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (failed != 0 && errno == EINTR);
+  if (failed != 0) return errno == EWOULDBLOCK ? Try::Held : Try::Unusable;
+  lock.emplace(std::move(opened));
+  return Try::Locked;
+}
+
 // Closing alone: unlocking would free it for the processes that inherited it, too.
 KernelLock::~KernelLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -54,21 +80,6 @@ KernelLock::~KernelLock() {
 KernelLock& KernelLock::operator=(KernelLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   return *this;
-}
-
-fs::path lockFolder() {
-  if (const fs::path runtime = folderFrom("XDG_RUNTIME_DIR"); !runtime.empty())
-    return runtime / "vitrine";
-  if (const fs::path cache = folderFrom("XDG_CACHE_HOME"); !cache.empty()) return cache / "vitrine";
-  return folderFrom("HOME") / ".cache" / "vitrine";
-}
-
-fs::path deviceLockFile(const std::string& device) {
-  std::string name = device;
-  for (char& c : name) {
-    if (c == '/' || c == ':') c = '-';
-  }
-  return lockFolder() / ("device-" + name + ".lock");
 }
 
 fs::path runLockFile(const fs::path& database, const std::string& uuid) {

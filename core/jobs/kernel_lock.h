@@ -10,12 +10,21 @@
 
 namespace vitrine {
 
-/// An exclusive flock on a file. Processes that inherit the descriptor hold it together with this
-/// one; it is free again when all of them are gone.
+/// An exclusive flock on a file, or a name of its own in the kernel. Processes that inherit the
+/// descriptor hold it together with this one; it is free again when all of them are gone.
 class VITRINE_STORE_EXPORT KernelLock {
  public:
-  /// Nothing when somebody else holds it. The file and its folder are made. \throws Error
+  /// Nothing when another process holds it. The file and its folder are made. \throws Error
   [[nodiscard]] static std::optional<KernelLock> tryLock(const std::filesystem::path& file);
+
+  /// A name that one process of this machine has at a time: an abstract socket that nothing is sent
+  /// to. Nothing when another process has it. \param name  107 bytes at most  \throws Error
+  [[nodiscard]] static std::optional<KernelLock> tryName(const std::string& name);
+
+  enum class Try { Locked, Held, Unusable };
+  /// A file that is there already and is only looked at, of whatever kind and owner.
+  [[nodiscard]] static Try tryExisting(const std::filesystem::path& file,
+                                       std::optional<KernelLock>& lock);
 
   ~KernelLock();
   KernelLock(KernelLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -30,14 +39,6 @@ class VITRINE_STORE_EXPORT KernelLock {
   explicit KernelLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
 };
-
-/// $XDG_RUNTIME_DIR/vitrine, else $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine: where the locks
-/// of devices lie.
-[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path lockFolder();
-
-/// One for everybody of this user: whoever holds it computes on the device. `device` is "cpu" or
-/// the UUID of a GPU.
-[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path deviceLockFile(const std::string& device);
 
 /// Held by everybody who works on the run: `<files>/run-<uuid>/.lock`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path runLockFile(

@@ -7,11 +7,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/jobs/device_lock.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/spawn.h"
 #include "core/store/file_system.h"
@@ -45,6 +47,19 @@ std::vector<Device> chosen(const std::vector<Device>& all, const std::vector<std
     devices.push_back(*found);
   }
   return devices;
+}
+
+/// Takes a lock. One that cannot be opened (a folder that vanished, a full disk) must not end the
+/// worker: it is nothing then, too, and `why` says so in a sentence.
+template <typename Take>
+auto tried(std::string& why, const Take& take) -> decltype(take()) {
+  why.clear();
+  try {
+    return take();
+  } catch (const Error& error) {
+    why = error.what();
+    return std::nullopt;
+  }
 }
 
 std::string contentsOf(const char* file) {
@@ -89,6 +104,7 @@ class QueueWorker {
   [[nodiscard]] bool isOver();
   void startWhatCan();
   [[nodiscard]] bool startOn(const Device& device);
+  void warnOnce(const std::string& why);
 
   RunStore& store_;
   DeviceSource& source_;
@@ -97,14 +113,22 @@ class QueueWorker {
   std::vector<Device> devices_;
   std::map<std::int64_t, std::string> started_;  ///< not yet ended, with their label
   std::optional<KernelLock> attendance_;
+  std::set<std::string> warned_;
   WorkReport report_;
 };
 
 void QueueWorker::attend() {
   // Who works with some devices only, or for one run, leaves others to somebody else.
   const bool isForAll = options_.devices.empty() && options_.until != WorkUntil::OneEnded;
-  if (isForAll && !attendance_)
-    attendance_ = KernelLock::tryLock(workLockFile(fs::absolute(store_.file())));
+  if (!isForAll || attendance_) return;
+  std::string why;
+  attendance_ =
+      tried(why, [&] { return KernelLock::tryLock(workLockFile(fs::absolute(store_.file()))); });
+  warnOnce(why);
+}
+
+void QueueWorker::warnOnce(const std::string& why) {
+  if (!why.empty() && warned_.insert(why).second) log::warning(why);
 }
 
 bool QueueWorker::noteEnded() {
@@ -116,9 +140,14 @@ bool QueueWorker::noteEnded() {
     } catch (const NotFoundError&) {  // deleted as soon as it had ended
     }
     // Its keeper may be about to say more about how it ended.
-    const bool isEnding =
-        row && (isAlive(row->state) ||
-                !KernelLock::tryLock(runLockFile(fs::absolute(store_.file()), row->uuid)));
+    const auto isHeld = [&] {
+      std::string why;
+      const auto lock = tried(why, [&] {
+        return KernelLock::tryLock(runLockFile(fs::absolute(store_.file()), row->uuid));
+      });
+      return !lock && why.empty();
+    };
+    const bool isEnding = row && (isAlive(row->state) || isHeld());
     if (isEnding) {
       ++entry;
       continue;
@@ -154,8 +183,10 @@ bool QueueWorker::startOn(const Device& device) {
   if (std::none_of(entries.begin(), entries.end(),
                    [](const QueueEntry& entry) { return entry.isReady; }))
     return false;
-  const auto deviceLock = KernelLock::tryLock(deviceLockFile(device.key()));
-  if (!deviceLock) return false;  // somebody computes on it
+  std::string whyNot;
+  const auto deviceLock = tried(whyNot, [&] { return DeviceLock::tryLock(device.key()); });
+  warnOnce(whyNot);
+  if (!deviceLock) return false;  // another process computes on it
   std::optional<Device> now;      // with the memory that is free now
   std::vector<Device> all;
   std::optional<KernelLock> runLock;
@@ -169,15 +200,19 @@ bool QueueWorker::startOn(const Device& device) {
     }
     if (std::string why = whyNoRoom(candidate.options, *now, store_.file()); !why.empty())
       return why;
-    runLock = KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid));
+    runLock = tried(
+        whyNot, [&] { return KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid)); });
+    if (!whyNot.empty()) return whyNot;
     return runLock ? "" : "its last process is just ending";
   });
   if (!entry) return false;
   try {
     const std::string visible = visibleDevices(all, *now, entry->configured);
+    std::vector<int> locks = deviceLock->descriptors();
+    locks.push_back(runLock->descriptor());
     launchKeeper(store_, store_.run(entry->run), options_.program,
-                 {"CUDA_VISIBLE_DEVICES=" + visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID"},
-                 {deviceLock->descriptor(), runLock->descriptor()}, options_.keep);
+                 {"CUDA_VISIBLE_DEVICES=" + visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID"}, locks,
+                 options_.keep);
   } catch (const Error& error) {
     log::error(label(*entry) + ": " + error.what());
     return false;

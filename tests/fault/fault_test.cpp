@@ -11,22 +11,31 @@
 #include <map>
 #include <thread>
 
+#include "tests/support/child.h"
+
 namespace vitrine::testing {
 
 FaultTest::FaultTest(const std::filesystem::path& parent) : StoreTest(parent) {
+  for (char** entry = environ; *entry != nullptr; ++entry) environment_.emplace_back(*entry);
   // Locks of its own: other tests use the device "cpu" at the same time.
-  ::setenv("XDG_RUNTIME_DIR", (folder_ / "runtime").c_str(), 1);
+  ::setenv("VITRINE_DEVICE_LOCKS", folder_.c_str(), 1);
 }
 
 FaultTest::~FaultTest() {
-  for (const pid_t child : children_) ::kill(child, SIGKILL);
+  for (const pid_t child : children_) signalProcess(child, SIGKILL);
   for (int round = 0; round < 100; ++round) {
     const std::vector<pid_t> left = processes("");
     if (left.empty()) break;
-    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    for (const pid_t pid : left) signalProcess(pid, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   for (const pid_t child : children_) ::waitpid(child, nullptr, 0);
+  // What a test sets is for the programs that it starts, not for the next test.
+  ::clearenv();
+  for (const std::string& entry : environment_) {
+    const auto equals = entry.find('=');
+    ::setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);
+  }
 }
 
 std::int64_t FaultTest::add(RunStore& store, int steps, int stepMs, const Json& fault,
@@ -52,7 +61,7 @@ pid_t FaultTest::startProgram(const std::string& program,
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     ::setpgid(0, 0);
     ::execv(program.c_str(), pointers.data());
@@ -69,7 +78,7 @@ int FaultTest::wait(pid_t child) {
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end) {
       ADD_FAILURE() << "it did not end within four minutes";
-      ::kill(child, SIGKILL);
+      signalProcess(child, SIGKILL);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -78,7 +87,7 @@ int FaultTest::wait(pid_t child) {
 }
 
 void FaultTest::kill(pid_t child) {
-  ::kill(child, SIGKILL);
+  signalProcess(child, SIGKILL);
   wait(child);
 }
 

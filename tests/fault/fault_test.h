@@ -39,6 +39,7 @@ class FaultTest : public StoreTest {
 
  private:
   std::vector<pid_t> children_;
+  std::vector<std::string> environment_;  ///< as it was before the test
 };
 
 }  // namespace vitrine::testing

@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 #include <thread>
 
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "tests/fault/fault_test.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -46,13 +48,13 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
     const unsigned whom = random() % 4;
     if (whom == 0 || whom == 3) {
       for (const pid_t pid : processes("run --id")) {
-        ::kill(pid, SIGKILL);
+        signalProcess(pid, SIGKILL);
         ++ofRuns;
       }
     }
     if (whom == 1 || whom == 3) {
       for (const pid_t pid : processes("work --keep")) {
-        ::kill(pid, SIGKILL);
+        signalProcess(pid, SIGKILL);
         ++ofKeepers;
       }
     }
@@ -101,11 +103,22 @@ TEST_F(KilledQueue, LetsARunEndAloneWhenItsKeeperIsGone) {
   const std::int64_t run = add(store, 100, 5);
   const pid_t work = start("work", {"--drain"});
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
-  for (const pid_t pid : processes("work --keep")) ::kill(pid, SIGKILL);
+  for (const pid_t pid : processes("work --keep")) signalProcess(pid, SIGKILL);
   EXPECT_EQ(wait(work), 0);
   EXPECT_EQ(store.run(run).state, RunState::Done);
   EXPECT_EQ(store.segments(run).size(), 1u);
   expectWhole(store, run, 100);
+}
+
+/// In the order of their numbers, events of one run never lie between those of another.
+void expectOneAtATime(RunStore& store, std::size_t runs) {
+  const auto table = store.query(
+      "SELECT run_id, json_extract(data, '$.to') FROM event WHERE kind = 'state' AND "
+      "json_extract(data, '$.to') IN ('starting', 'done') ORDER BY id");
+  ASSERT_EQ(table.rows.size(), 2 * runs);
+  for (std::size_t i = 0; i < table.rows.size(); i += 2) {
+    EXPECT_EQ(table.rows[i][0], table.rows[i + 1][0]) << "two runs were in progress at once";
+  }
 }
 
 TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
@@ -114,14 +127,36 @@ TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
   std::vector<pid_t> workers;
   for (int i = 0; i < 3; ++i) workers.push_back(start("work", {"--drain"}));
   for (const pid_t worker : workers) EXPECT_EQ(wait(worker), 0);
-  // In the order of their numbers, events of one run never lie between those of another.
-  const auto table = store.query(
-      "SELECT run_id, json_extract(data, '$.to') FROM event WHERE kind = 'state' AND "
-      "json_extract(data, '$.to') IN ('starting', 'done') ORDER BY id");
-  ASSERT_EQ(table.rows.size(), 12u);
-  for (std::size_t i = 0; i < table.rows.size(); i += 2) {
-    EXPECT_EQ(table.rows[i][0], table.rows[i + 1][0]) << "two runs were in progress at once";
+  expectOneAtATime(store, 6);
+}
+
+TEST_F(KilledQueue, WorksOnADeviceOnceThoughItsWorkersHaveOtherEnvironments) {
+  RunStore store(file());
+  for (int i = 0; i < 6; ++i) add(store, 6, 5);
+  std::vector<pid_t> workers;
+  for (const char* session : {"ssh", "cron", "sudo"}) {
+    for (const char* variable : {"XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"})
+      ::setenv(variable, (folder_ / session).c_str(), 1);
+    workers.push_back(start("work", {"--drain"}));
   }
+  for (const pid_t worker : workers) EXPECT_EQ(wait(worker), 0);
+  expectOneAtATime(store, 6);
+}
+
+TEST_F(KilledQueue, IsWorkedOnThoughTheLogOutEmptiesTheFoldersOfTheSession) {
+  const std::filesystem::path session = folder_ / "session";
+  std::filesystem::create_directory(session);
+  for (const char* variable : {"XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"})
+    ::setenv(variable, session.c_str(), 1);
+  RunStore store(file());
+  const std::int64_t before = add(store, 6, 1);
+  const pid_t work = start("work");
+  ASSERT_TRUE(soon([&] { return store.run(before).state == RunState::Done; }));
+  std::filesystem::remove_all(session);
+  std::ofstream(session).flush();  // and nothing can be made there again
+  const std::int64_t after = add(store, 6, 1);
+  EXPECT_TRUE(soon([&] { return store.run(after).state == RunState::Done; }));
+  kill(work);
 }
 
 TEST_F(KilledQueue, StartsNoRunWhoseLastProcessIsStillThereWhateverItsRowSays) {
@@ -166,7 +201,7 @@ TEST_F(KilledQueue, SaysHowALostRunEndedWithinFiveSeconds) {
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
   kill(work);
   const auto killedAt = std::chrono::steady_clock::now();
-  for (const pid_t pid : processes("run --id")) ::kill(pid, SIGKILL);
+  for (const pid_t pid : processes("run --id")) signalProcess(pid, SIGKILL);
   ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Interrupted; }));
   EXPECT_LT(std::chrono::steady_clock::now() - killedAt, std::chrono::seconds(5));
   EXPECT_THAT(store.run(run).reason, HasSubstr("its process was killed (SIGKILL) from outside"));

@@ -12,6 +12,7 @@
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -26,7 +27,9 @@ const Device kGpu{"cuda:1", "GPU-b", "", 0, 0};
 
 class Queue : public testing::StoreTest {
  protected:
-  Queue() : store(file()), queue(store, {3, {0}}) {}
+  Queue() : store(file()), queue(store, {3, {0}}) {
+    ::setenv("VITRINE_DEVICE_LOCKS", folder_.c_str(), 1);  // others use the CPU at the same time
+  }
 
   std::int64_t add(const std::string& device = "auto", std::int64_t dependsOn = 0) {
     NewRun run = newRun("a run");
@@ -151,7 +154,7 @@ TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
   // Four processes take what they get; each says which.
   std::vector<pid_t> children;
   for (int worker = 0; worker < 4; ++worker) {
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child == 0) {
       try {
         RunStore own(file(), OpenMode::ReadWrite);
@@ -349,7 +352,7 @@ TEST_F(Queue, LetsNoKeeperStartARunThatIsWantedNoMore) {
 TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
-  const pid_t keeper = ::fork();
+  const pid_t keeper = forkChild();
   if (keeper == 0) {
     ::alarm(60);  // a keeper that waits for the file ends by this
     KeepOptions options;
