@@ -1,6 +1,7 @@
 #include "core/jobs/containment.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -96,6 +97,14 @@ bool hasWord(const fs::path& file, const std::string& word) {
   return false;
 }
 
+/// Has a file for every user whose manager goes on after the last log-out.
+constexpr const char* kLingering = "/var/lib/systemd/linger";
+
+std::string userName() {
+  const passwd* entry = ::getpwuid(::geteuid());
+  return entry != nullptr ? entry->pw_name : "";
+}
+
 int runQuietly(const QString& program, const QStringList& arguments) {
   QProcess process;
   process.start(program, arguments);
@@ -108,6 +117,11 @@ int runQuietly(const QString& program, const QStringList& arguments) {
 }
 
 }  // namespace
+
+bool outlivesLogOut(const fs::path& lingering, const std::string& user) {
+  std::error_code error;
+  return !user.empty() && fs::exists(lingering / user, error);
+}
 
 Containment::Containment(const std::string& name, const JobLimits& limits) {
   const char* choice = std::getenv("VITRINE_CONTAINMENT");  // "watched": none of the others
@@ -160,6 +174,8 @@ void Containment::tryGroupV1(const std::string& name, const JobLimits& limits) {
 }
 
 void Containment::tryScope(const std::string& name, const JobLimits& limits) {
+  // A scope belongs to the user's manager and is ended with it, while a run must go on.
+  if (!outlivesLogOut(kLingering, userName())) return;
   const QString program = QStringLiteral("systemd-run");
   const QStringList common{QStringLiteral("--user"), QStringLiteral("--scope"),
                            QStringLiteral("--quiet")};
@@ -209,7 +225,9 @@ void Containment::killAll() const {
     for (int round = 0; round < 100; ++round) {
       std::ifstream stream(group / "cgroup.procs");
       int count = 0;
-      for (pid_t pid = 0; stream >> pid; ++count) ::kill(pid, SIGKILL);
+      for (pid_t pid = 0; stream >> pid; ++count) {
+        if (pid > 1) ::kill(pid, SIGKILL);  // 0: of another process namespace
+      }
       if (count == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
@@ -230,12 +248,21 @@ std::string describeContainment() {
     case Containment::Kind::Scope:
       text = "scope of the user's systemd";
       break;
-    case Containment::Kind::Watched:
-      return "no control group can be had: memory and processes of a job are looked at twice a "
-             "second";
+    case Containment::Kind::Watched: {
+      std::error_code error;
+      const bool couldHaveScopes = ::geteuid() != 0 && fs::exists("/run/systemd/system", error) &&
+                                   !outlivesLogOut(kLingering, userName());
+      return std::string(
+                 "no control group can be had: the memory of a job is looked at twice a "
+                 "second, the number of its processes a hundred times") +
+             (couldHaveScopes
+                  ? "; `loginctl enable-linger` lets a run have a scope of systemd that "
+                    "goes on after the log-out"
+                  : "");
+    }
   }
   if (!here.limitsMemory()) text += ", memory looked at twice a second";
-  if (!here.limitsTasks()) text += ", processes counted twice a second";
+  if (!here.limitsTasks()) text += ", processes counted a hundred times a second";
   return text;
 }
 

@@ -18,7 +18,7 @@ struct JobLimits {
 };
 
 /// The strictest that can be had here: a control group of our own (version 2 or 1), a scope of the
-/// user's systemd, or nothing, in which case the keeper watches.
+/// user's systemd if it outlives the log-out, or nothing, in which case the keeper watches.
 class VITRINE_STORE_EXPORT Containment {
  public:
   enum class Kind { GroupV2, GroupV1, Scope, Watched };
@@ -52,6 +52,11 @@ class VITRINE_STORE_EXPORT Containment {
   std::vector<std::string> prefix_;
   std::string scope_;
 };
+
+/// Whether what runs in scopes of this user's systemd goes on after the last log-out: `lingering`
+/// has a file with the name of every such user (loginctl enable-linger).
+[[nodiscard]] VITRINE_STORE_EXPORT bool outlivesLogOut(const std::filesystem::path& lingering,
+                                                       const std::string& user);
 
 /// How jobs are limited on this machine, for people: "control group (version 2)" ...
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeContainment();

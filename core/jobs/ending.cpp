@@ -44,7 +44,7 @@ std::string sentenceOf(const ProcessEnd& end, RunState state) {
     case EndedBy::MemoryLimit:
       return "killed: it took more memory than its limit of " + end.detail;
     case EndedBy::TaskLimit:
-      return "killed: it had more processes than its limit of " + end.detail;
+      return "killed: it had more processes and threads than its limit of " + end.detail;
     case EndedBy::Nobody:
       break;
   }

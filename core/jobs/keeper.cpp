@@ -25,6 +25,7 @@
 #include "core/jobs/log_ring.h"
 #include "core/jobs/process_tree.h"
 #include "core/jobs/queue.h"
+#include "core/jobs/task_watch.h"
 
 namespace vitrine {
 
@@ -48,7 +49,7 @@ std::string secondsText(double seconds) {
   ::setpgid(0, 0);
   containment.enter();
   if (!containment.limitsTasks() && options.settings.tasks > 0) {
-    // The kernel counts all that the user has; root is not held by it.
+    // The kernel counts all that the user has. Root is not held by this, only by TaskWatch.
     const auto most = static_cast<rlim_t>(options.settings.tasks + tasksOfUser());
     const rlimit processes{most, most};
     ::setrlimit(RLIMIT_NPROC, &processes);
@@ -96,10 +97,11 @@ class Keeper {
   [[nodiscard]] bool look();  ///< \returns true  the process is gone
   void readLog();
   void watch();
-  void watchTree();
+  void watchMemory();
   void watchLife(const RunRow& row);
   void askToStop();
   void kill(EndedBy why, const std::string& detail);
+  void leaveNone();
   void finish();
   void say(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
 
@@ -108,6 +110,7 @@ class Keeper {
   JobQueue queue_;
   LogRing log_;
   Containment containment_;
+  std::optional<TaskWatch> taskWatch_;
   pid_t child_ = 0;
   int pipe_ = -1;
   Clock::time_point started_ = Clock::now(), looked_ = started_, lifeSeen_ = started_;
@@ -133,6 +136,8 @@ void Keeper::start() {
   ::close(ends[1]);
   pipe_ = ends[0];
   ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
+  if (!containment_.limitsTasks() && options_.settings.tasks > 0)
+    taskWatch_.emplace(child_, taskLimit(options_.settings.tasks));
 }
 
 void Keeper::readLog() {
@@ -161,9 +166,14 @@ bool Keeper::look() {
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  int status = 0;
-  for (pid_t gone = 0; (gone = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (gone != child_) continue;  // an orphan of the job that came to us
+  for (;;) {
+    siginfo_t gone{};
+    if (::waitid(P_ALL, 0, &gone, WEXITED | WNOHANG | WNOWAIT) != 0 || gone.si_pid <= 0) break;
+    const bool isJob = gone.si_pid == child_;
+    if (isJob) leaveNone();  // until it is waited for, its number and its group are its own
+    int status = 0;
+    ::waitpid(gone.si_pid, &status, 0);
+    if (!isJob) continue;  // an orphan of the job that came to this process
     if (WIFEXITED(status)) end_.exitCode = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
     end_.seconds = secondsSince(started_);
@@ -177,7 +187,7 @@ bool Keeper::look() {
 }
 
 void Keeper::watch() {
-  watchTree();
+  watchMemory();
   if (isAskedToEnd.load() && !isPassedOn_) {
     isPassedOn_ = true;  // the machine is shut down: a checkpoint, and on after the next start
     ::kill(child_, SIGTERM);
@@ -215,19 +225,13 @@ void Keeper::askToStop() {
   ::kill(child_, SIGTERM);
 }
 
-/// Counts and measures where no control group does.
-void Keeper::watchTree() {
-  const bool isMemoryWatched = !containment_.limitsMemory() && options_.memoryLimitBytes > 0;
-  const bool isCountWatched = !containment_.limitsTasks() && options_.settings.tasks > 0;
-  if (!isMemoryWatched && !isCountWatched) return;
+/// Measures where no control group does.
+void Keeper::watchMemory() {
+  if (containment_.limitsMemory() || options_.memoryLimitBytes <= 0) return;
   std::int64_t bytes = 0;
-  const std::vector<ProcessFacts> tree = descendantsOf(::getpid());
-  for (const ProcessFacts& process : tree) bytes += process.residentBytes;
-  if (isCountWatched && static_cast<std::int64_t>(tree.size()) > options_.settings.tasks) {
-    kill(EndedBy::TaskLimit, std::to_string(options_.settings.tasks));
-  } else if (isMemoryWatched && bytes > options_.memoryLimitBytes) {
+  for (const ProcessFacts& process : descendantsOf(::getpid())) bytes += process.residentBytes;
+  if (bytes > options_.memoryLimitBytes)
     kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
-  }
 }
 
 /// A sign of life is anything new in the database but the heartbeat, which a thread of its own
@@ -270,9 +274,19 @@ void Keeper::kill(EndedBy why, const std::string& detail) {
   ::kill(child_, SIGKILL);
 }
 
-void Keeper::finish() {
-  // Nobody of the job stays behind.
+/// Ends what is left of the job's process group, and the watch.
+void Keeper::leaveNone() {
   ::kill(-child_, SIGKILL);
+  if (!taskWatch_) return;
+  taskWatch_->stop();
+  if (taskWatch_->hasEndedTheJob() && end_.endedBy == EndedBy::Nobody) {
+    end_.endedBy = EndedBy::TaskLimit;
+    end_.detail = std::to_string(taskWatch_->limit());
+  }
+}
+
+void Keeper::finish() {
+  // What left the group stays behind neither.
   containment_.killAll();
   if (const int left = killDescendants(); left > 0)
     say("warning: " + std::to_string(left) + " processes of the run cannot be ended");

@@ -7,10 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "core/base/text.h"
@@ -20,7 +24,7 @@ namespace vitrine {
 namespace {
 
 struct Stat {
-  pid_t parent = 0;
+  pid_t parent = 0, group = 0;
   char state = '?';
   std::int64_t residentPages = 0, threads = 0;
 };
@@ -47,6 +51,7 @@ bool readStat(pid_t pid, Stat& stat) {
   };
   stat.state = fields[0].empty() ? '?' : fields[0][0];
   stat.parent = static_cast<pid_t>(number(4));
+  stat.group = static_cast<pid_t>(number(5));
   stat.threads = number(20);
   stat.residentPages = number(24);
   return true;
@@ -87,8 +92,8 @@ std::vector<ProcessFacts> treeBelow(pid_t root, Dead dead) {
     Stat stat;
     if (!readStat(pid, stat)) continue;
     const bool isDead = stat.state == 'Z' || stat.state == 'X';
-    byParent.emplace(stat.parent,
-                     ProcessFacts{isDead ? -pid : pid, isDead ? 0 : stat.residentPages * page});
+    byParent.emplace(stat.parent, ProcessFacts{isDead ? -pid : pid, stat.group, stat.threads,
+                                               isDead ? 0 : stat.residentPages * page});
   }
   ::closedir(folder);
   std::vector<ProcessFacts> found;
@@ -126,6 +131,56 @@ std::int64_t tasksOfUser() {
   return tasks;
 }
 
+std::int64_t tasksOfMachine() {
+  // "0.20 0.18 0.12 1/80 11206": running and all
+  std::array<char, 128> text{};
+  const int descriptor = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  const ssize_t got = ::read(descriptor, text.data(), text.size() - 1);
+  ::close(descriptor);
+  const char* slash = got > 0 ? std::strchr(text.data(), '/') : nullptr;
+  std::int64_t tasks = 0;
+  if (slash != nullptr) std::from_chars(slash + 1, text.data() + got, tasks);
+  return tasks;
+}
+
+std::int64_t mostTasksOfMachine() {
+  std::int64_t least = 0;
+  for (const char* file : {"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}) {
+    std::int64_t most = 0;
+    if (std::ifstream(file) >> most && (least == 0 || most < least)) least = most;
+  }
+  return least;
+}
+
+namespace {
+
+void signalEach(const std::vector<ProcessFacts>& tree, int number) {
+  std::set<pid_t> pids;
+  for (const ProcessFacts& process : tree) pids.insert(std::abs(process.pid));
+  // A group is reached at once, and its members cannot start others meanwhile. Only those that
+  // began in the tree: the group of this process may have others in it.
+  std::set<pid_t> groups;
+  for (const ProcessFacts& process : tree) {
+    if (pids.count(process.group) != 0) groups.insert(process.group);
+  }
+  for (const pid_t group : groups) {
+    if (group > 1) ::kill(-group, number);
+  }
+  for (const ProcessFacts& process : tree) {
+    if (process.pid > 1) ::kill(process.pid, number);
+  }
+}
+
+}  // namespace
+
+int signalDescendants(int number) {
+  const std::vector<ProcessFacts> tree = treeBelow(::getpid(), Dead::Included);
+  signalEach(tree, number);
+  return static_cast<int>(std::count_if(
+      tree.begin(), tree.end(), [](const ProcessFacts& process) { return process.pid > 0; }));
+}
+
 int killDescendants() {
   int left = 0;
   for (int round = 0; round < 200; ++round) {
@@ -136,9 +191,7 @@ int killDescendants() {
     const std::vector<ProcessFacts> tree = treeBelow(::getpid(), Dead::Included);
     left = static_cast<int>(tree.size());
     if (left == 0) break;
-    for (const ProcessFacts& process : tree) {
-      if (process.pid > 0) ::kill(process.pid, SIGKILL);
-    }
+    signalEach(tree, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(round < 5 ? 1 : 10));
   }
   while (::waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -18,6 +18,8 @@ struct MachineMemory {
 
 struct ProcessFacts {
   pid_t pid = 0;
+  pid_t group = 0;
+  std::int64_t tasks = 0;  ///< threads, the first one included
   std::int64_t residentBytes = 0;
 };
 /// Children of `root`, their children and so on, without `root` and without the dead.
@@ -25,6 +27,14 @@ struct ProcessFacts {
 
 /// Processes and threads of this process's user.
 [[nodiscard]] std::int64_t tasksOfUser();
+/// Those of the whole machine; 0 where /proc does not say.
+[[nodiscard]] VITRINE_STORE_EXPORT std::int64_t tasksOfMachine();
+/// How many the machine can have; 0 where /proc does not say.
+[[nodiscard]] std::int64_t mostTasksOfMachine();
+
+/// Sends `number` once to every descendant of this process, and to the process groups that they
+/// lead. \returns  how many there are that are not dead
+int signalDescendants(int number);
 
 /// Ends every descendant of this process by SIGKILL and waits for them, two seconds at most.
 /// \returns  how many were left

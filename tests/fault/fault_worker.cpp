@@ -13,8 +13,12 @@
 //     and one that begins with "error" for each commit that failed.
 // $VITRINE_FAULT_ACKNOWLEDGED: where acknowledgements go, else FILE.acknowledged.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +36,7 @@
 #include "core/base/error.h"
 #include "core/base/run_control.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
 #include "core/store/run_store.h"
 #include "core/store/store_sink.h"
@@ -50,7 +55,56 @@ std::atomic<bool> isAsked{false};
   return depth == 0 ? room[0] : dig(room, depth - 1) + room[0];
 }
 
-/// What goes wrong, at the step at which it does.
+/// Ends this process after `seconds`, whatever it does and whoever was to end it.
+void limitLife(unsigned seconds) {
+  ::signal(SIGALRM, [](int) { ::_exit(1); });  // the first process of a namespace needs a handler
+  ::alarm(seconds);
+}
+
+/// Forks without end as far as anything that watches it can tell, and yet can harm no machine: its
+/// copies try kMostForks times in all and live for a minute, and as root they are in a process
+/// namespace of their own, where that can be had, which ends with the first of them.
+[[noreturn]] void forkWithoutEnd(bool isScattered) {
+  constexpr int kMostForks = 300;
+  void* shared = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) ::_exit(9);
+  auto* forks = new (shared) std::atomic<int>(0);
+  limitLife(60);
+  if (::geteuid() == 0 && ::unshare(CLONE_NEWPID) == 0) {
+    const pid_t first = ::fork();
+    while (first != 0) ::pause();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limitLife(60);
+  }
+  while (forks->fetch_add(1) < kMostForks) {
+    if (::fork() != 0) continue;
+    limitLife(60);
+    if (isScattered) ::setsid();
+  }
+  for (;;) ::pause();
+}
+
+/// Takes twice its limit and keeps it. Where the kernel wants memory back, this process goes first.
+[[noreturn]] void takeMemory() {
+  constexpr std::size_t kMegabytes = 400;
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  limitLife(60);
+  for (std::size_t megabytes = 0; megabytes < kMegabytes; ++megabytes) {
+    auto* bytes = static_cast<volatile char*>(std::malloc(1 << 20));
+    if (bytes == nullptr) std::abort();
+    for (int i = 0; i < 1 << 20; i += 4096) bytes[i] = 1;
+  }
+  for (;;) ::pause();
+}
+
+/// Nothing that hangs or is left behind stays for good, even if the test that started it is killed.
+[[noreturn]] void hang() {
+  limitLife(600);
+  for (;;) ::pause();
+}
+
+/// What goes wrong, at the step at which it does. Each is bounded here, whatever contains it.
 void misbehave(const std::string& kind) {
   if (kind == "segfault") ::raise(SIGSEGV);
   if (kind == "abort") std::abort();
@@ -59,25 +113,16 @@ void misbehave(const std::string& kind) {
   if (kind == "terminate")
     std::thread([] { throw std::runtime_error("nobody catches this"); }).join();
   if (kind == "stack_overflow") {
+    const rlimit stack{8 << 20, 8 << 20};  // where there is no limit, it would take all memory
+    ::setrlimit(RLIMIT_STACK, &stack);
     volatile char byte = 1;
     std::printf("%d\n", dig(&byte, 1L << 40));
   }
   if (kind == "kill") ::raise(SIGKILL);
-  if (kind == "hang") {
-    for (;;) ::pause();
-  }
-  if (kind == "fork_bomb") {
-    for (;;) {
-      if (::fork() < 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  }
-  if (kind == "memory_hog") {
-    for (std::size_t megabytes = 0; megabytes < 4096; ++megabytes) {
-      auto* bytes = static_cast<volatile char*>(std::malloc(1 << 20));
-      if (bytes == nullptr) std::abort();
-      for (int i = 0; i < 1 << 20; i += 4096) bytes[i] = 1;
-    }
-  }
+  if (kind == "hang") hang();
+  if (kind == "fork_bomb") forkWithoutEnd(false);
+  if (kind == "scattered_fork_bomb") forkWithoutEnd(true);
+  if (kind == "memory_hog") takeMemory();
   if (kind == "flood") {
     const std::string line(79, 'x');
     for (int i = 0; i < 1'000'000; ++i) std::printf("%s%07d\n", line.c_str(), i);
@@ -90,11 +135,11 @@ void misbehave(const std::string& kind) {
   if (kind == "orphan" && ::fork() == 0) {
     ::setsid();
     if (::fork() != 0) ::_exit(0);
-    for (;;) ::pause();
+    hang();
   }
   if (kind == "deaf_hang") {
     ::signal(SIGTERM, SIG_IGN);
-    for (;;) ::pause();
+    hang();
   }
 }
 
@@ -194,11 +239,13 @@ int train(const fs::path& database, std::int64_t id) {
     return 0;
   }
   saveCheckpoint(step);
-  const bool isStopped = control.request() == Request::Stop || store.request(id) == "stop";
-  const RunState to = isStopped                             ? RunState::Stopped
-                      : control.request() == Request::Pause ? RunState::Paused
-                                                            : RunState::Interrupted;
-  store.setState(id, to, isStopped ? "stopped on request" : "ended on request at a checkpoint");
+  if (control.request() == Request::Stop) {
+    store.setState(id, RunState::Stopped, "stopped on request");
+  } else {
+    const bool isPaused = control.request() == Request::Pause;
+    endRun(store, id, isPaused ? RunState::Paused : RunState::Interrupted,
+           "ended on request at a checkpoint");
+  }
   return 75;
 }
 

@@ -8,15 +8,20 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <tuple>
 
 #include "core/jobs/containment.h"
+#include "core/jobs/device_lock.h"
 #include "core/jobs/devices.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/log_ring.h"
 #include "core/jobs/process_tree.h"
+#include "core/jobs/task_watch.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -138,14 +143,14 @@ TEST_F(Parts, AKernelLockIsHeldByAllWhoInheritedItAndFreeWhenTheyAreGone) {
   auto lock = KernelLock::tryLock(file);
   ASSERT_TRUE(lock);
   EXPECT_FALSE(KernelLock::tryLock(file));
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     ::pause();
     ::_exit(0);
   }
   lock.reset();
   EXPECT_FALSE(KernelLock::tryLock(file)) << "the child still has it";
-  ::kill(child, SIGKILL);
+  signalProcess(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(KernelLock::tryLock(file));
 }
@@ -213,13 +218,15 @@ TEST_F(Parts, AFileWithRunsOfAnotherMachineIsWorkedThere) {
 }
 
 TEST(ProcessTree, FindsAndEndsGrandchildrenInSessionsOfTheirOwn) {
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
+    ::alarm(60);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (int i = 0; i < 3; ++i) {
-      if (::fork() == 0) {
+      if (forkChild() == 0) {
         ::setsid();
-        if (::fork() != 0) ::_exit(0);
+        if (::fork() != 0) ::_exit(0);  // the grandchild outlives its parent
+        ::alarm(60);
         for (;;) ::pause();
       }
     }
@@ -229,6 +236,127 @@ TEST(ProcessTree, FindsAndEndsGrandchildrenInSessionsOfTheirOwn) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+/// Runs `test` in a process of its own, whose descendants are all its own.
+int inChild(const std::function<int()>& test) {
+  const pid_t child = forkChild();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(test());
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A job with `count` processes that stay for a minute; each leaves the process group if asked to.
+pid_t startJob(int count, bool isScattered) {
+  const pid_t job = forkChild();
+  if (job != 0) {
+    ::setpgid(job, job);
+    return job;
+  }
+  ::setpgid(0, 0);
+  ::alarm(60);
+  for (int i = 1; i < count; ++i) {
+    if (::fork() == 0) {
+      ::alarm(60);
+      if (isScattered) ::setsid();
+      for (;;) ::pause();
+    }
+  }
+  for (;;) ::pause();
+}
+
+bool isGone(pid_t job) {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(job), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == job;
+}
+
+TEST(TaskWatch, EndsAJobWithAllThatItStartedWhenTheyAreTooMany) {
+  for (const bool isScattered : {false, true}) {
+    EXPECT_EQ(inChild([&] {
+                ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+                const pid_t job = startJob(40, isScattered);
+                TaskWatch watch(job, 20);
+                while (!isGone(job) || descendantsOf(::getpid()).size() > 0) ::usleep(1000);
+                watch.stop();
+                return watch.hasEndedTheJob() ? 0 : 1;
+              }),
+              0)
+        << (isScattered ? "in sessions of their own" : "in one group");
+  }
+}
+
+TEST(TaskWatch, LeavesAJobAloneThatKeepsItsLimit) {
+  EXPECT_EQ(inChild([] {
+              const pid_t job = startJob(10, false);
+              TaskWatch watch(job, 20);
+              while (descendantsOf(::getpid()).size() < 10) ::usleep(1000);
+              ::usleep(100'000);
+              watch.stop();
+              const bool isLeft = !watch.hasEndedTheJob() && !isGone(job);
+              return killDescendants() == 0 && isLeft ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(TaskWatch, LeavesHalfOfTheProcessTableToTheMachine) {
+  EXPECT_EQ(taskLimit(20), 20);
+  EXPECT_GT(tasksOfMachine(), 0);
+  std::int64_t most = 0;
+  std::ifstream("/proc/sys/kernel/pid_max") >> most;
+  EXPECT_LE(taskLimit(std::int64_t{1} << 40), most / 2);
+}
+
+TEST(DeviceLock, IsHeldByOneProcessWhateverItsEnvironmentAndUser) {
+  const std::string gpu = "GPU-of-a-test-" + std::to_string(::getpid());
+  auto lock = DeviceLock::tryLock(gpu);
+  ASSERT_TRUE(lock);
+  for (const char* variable : {"XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"})
+    ::setenv(variable, "/nowhere", 1);
+  EXPECT_FALSE(DeviceLock::tryLock(gpu)) << "another environment";
+  EXPECT_TRUE(DeviceLock::tryLock(gpu + "b")) << "another device";
+  if (::geteuid() == 0) {
+    EXPECT_EQ(inChild([&] {
+                if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;
+                return DeviceLock::tryLock(gpu) ? 1 : 0;
+              }),
+              0)
+        << "another user";
+  }
+  EXPECT_EQ(inChild([&] {
+              // A child that inherited it goes on holding it.
+              return DeviceLock::tryLock(gpu) ? 1 : 0;
+            }),
+            0);
+  lock.reset();
+  EXPECT_TRUE(DeviceLock::tryLock(gpu));
+}
+
+TEST_F(Parts, TheDeviceFileOfAGpuIsFoundByItsUuid) {
+  for (const auto& [bus, uuid, number] :
+       {std::tuple{"0000:17:00.0", "GPU-aaaa", "3"}, {"0000:65:00.0", "GPU-bbbb", "0"}}) {
+    std::filesystem::create_directories(folder_ / bus);
+    std::ofstream(folder_ / bus / "information")
+        << "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 150\nGPU UUID: \t " << uuid
+        << "\nBus Type: \t PCIe\nDevice Minor: \t " << number << "\n";
+  }
+  EXPECT_EQ(gpuNode("GPU-bbbb", folder_), "/dev/nvidia0");
+  EXPECT_EQ(gpuNode("GPU-aaaa", folder_), "/dev/nvidia3");
+  EXPECT_EQ(gpuNode("GPU-cccc", folder_), "");
+  EXPECT_EQ(gpuNode("GPU-aaaa", folder_ / "nowhere"), "");
+}
+
+TEST_F(Parts, AScopeOfSystemdIsTakenOnlyWhereItOutlivesTheLogOut) {
+  EXPECT_FALSE(outlivesLogOut(folder_ / "linger", "ada"));
+  std::filesystem::create_directories(folder_ / "linger");
+  std::ofstream(folder_ / "linger" / "ada");
+  EXPECT_TRUE(outlivesLogOut(folder_ / "linger", "ada"));
+  EXPECT_FALSE(outlivesLogOut(folder_ / "linger", "bob"));
+  EXPECT_FALSE(outlivesLogOut(folder_ / "linger", ""));
 }
 
 }  // namespace
