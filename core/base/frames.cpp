@@ -7,11 +7,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/text.h"
+
 namespace vitrine {
 
 namespace {
 
-constexpr int kDeepestFrame = 32;
+constexpr std::size_t kDeepestFrame = 32;
+constexpr std::size_t kMostItems =
+    4'000'000;  // a list of one byte takes some sixty when it is read
 
 /// Reads until `bytes` is full. \returns how many came before the end of the stream
 std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
@@ -26,31 +30,94 @@ std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
   return done;
 }
 
-/// Walks over CBOR without building anything: the depth is known before a value is made of it.
-class FrameDepth : public Json::json_sax_t {
+/// Walks over CBOR without building anything and without recursion: the depth is known, and that
+/// every length stays within the bytes, before a value is made of it. Chunks of a string of
+/// indefinite length are strings of definite length (RFC 8949, 3.2.3): the parser would follow
+/// others into each other without end. Tags are not taken.
+class FrameWalk {
  public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return ++depth_ <= kDeepestFrame; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return leave(); }
-  bool start_array(std::size_t) override { return ++depth_ <= kDeepestFrame; }
-  bool end_array() override { return leave(); }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;
+  explicit FrameWalk(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool isBounded() {
+    do {
+      if (!item()) return false;
+      while (!open_.empty() && open_.back() == 0) close();
+    } while (!open_.empty());
+    return at_ == bytes_.size();
   }
 
  private:
-  bool leave() {
-    --depth_;
+  static constexpr std::uint64_t kUntilBreak = ~std::uint64_t{0};
+
+  void close() {
+    open_.pop_back();
+    count();
+  }
+  /// One of the items of the innermost list or map is over.
+  void count() {
+    if (!open_.empty() && open_.back() != kUntilBreak) --open_.back();
+  }
+
+  bool item() {
+    if (at_ == bytes_.size() || ++items_ > kMostItems) return false;
+    const unsigned head = bytes_[at_++];
+    const unsigned kind = head >> 5, info = head & 31;
+    if (head == 0xff) {  // break
+      if (open_.empty() || open_.back() != kUntilBreak) return false;
+      close();
+      return true;
+    }
+    std::uint64_t argument = info;
+    const bool isIndefinite = info == 31;
+    if (isIndefinite ? kind < 2 || kind > 5 : !number(info, argument)) return false;
+    switch (kind) {
+      case 2:
+      case 3:
+        if (!(isIndefinite ? chunks(kind) : skip(argument))) return false;
+        break;
+      case 4:
+      case 5:
+        if (!isIndefinite && argument > bytes_.size()) return false;
+        open_.push_back(isIndefinite ? kUntilBreak : argument * (kind - 3));
+        return open_.size() <= kDeepestFrame;
+      case 6:
+        return false;
+      default:
+        break;
+    }
+    count();
     return true;
   }
-  int depth_ = 0;
+
+  /// The number that a head's `info` stands for.
+  bool number(unsigned info, std::uint64_t& value) {
+    if (info < 24) return true;
+    if (info > 27) return false;
+    const std::size_t size = std::size_t{1} << (info - 24);
+    if (bytes_.size() - at_ < size) return false;
+    value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes_[at_++];
+    return true;
+  }
+  bool skip(std::uint64_t size) {
+    if (bytes_.size() - at_ < size) return false;
+    at_ += static_cast<std::size_t>(size);
+    return true;
+  }
+  /// Of a string of indefinite length, up to its break.
+  bool chunks(unsigned kind) {
+    while (at_ < bytes_.size()) {
+      const unsigned head = bytes_[at_++];
+      if (head == 0xff) return true;
+      std::uint64_t size = head & 31;
+      if (head >> 5 != kind || !number(head & 31, size) || !skip(size)) return false;
+    }
+    return false;
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  std::size_t at_ = 0, items_ = 0;
+  std::vector<std::uint64_t> open_;  ///< items that are still to come, innermost last
 };
 
 }  // namespace
@@ -77,12 +144,12 @@ std::optional<std::vector<std::uint8_t>> readFrame(int fd) {
 }
 
 Json frameMap(std::span<const std::uint8_t> bytes) {
-  FrameDepth guard;
-  if (!Json::sax_parse(bytes.begin(), bytes.end(), &guard, Json::input_format_t::cbor))
-    throw std::invalid_argument("the frame is no CBOR value of at most " +
-                                std::to_string(kDeepestFrame) + " levels");
+  if (!FrameWalk(bytes).isBounded())
+    throw std::invalid_argument("the frame is not one CBOR value of at most " +
+                                std::to_string(kDeepestFrame) + " levels and " +
+                                formatCount(kMostItems) + " items");
   Json map = Json::from_cbor(bytes.begin(), bytes.end(), true, false);
-  if (!map.is_object()) throw std::invalid_argument("the frame is no CBOR map");
+  if (!map.is_object()) throw std::invalid_argument("the frame is not a CBOR map");
   return map;
 }
 
@@ -90,6 +157,10 @@ bool FrameWriter::write(const Json& map) {
   std::vector<std::uint8_t> bytes(4);
   Json::to_cbor(map, bytes);
   const std::size_t size = bytes.size() - 4;
+  if (size > kLargestFrame) {
+    throw LargeFrame("this takes " + formatCount(static_cast<long long>(size)) +
+                     " bytes, more than the " + formatCount(kLargestFrame) + " of a frame");
+  }
   for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(size >> (8 * i));
   const std::lock_guard lock(mutex_);
   for (std::size_t done = 0; done < bytes.size() && !isBroken_;) {

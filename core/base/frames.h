@@ -29,15 +29,22 @@ class VITRINE_FOUNDATION_EXPORT BrokenStream : public std::runtime_error {
 /// \throws BrokenStream  a length of 0 or above kLargestFrame, an end within a frame, a read error
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<std::vector<std::uint8_t>> readFrame(int fd);
 
-/// What a frame says. \throws std::invalid_argument  no CBOR, no map, deeper than 32 levels, or
-/// bytes behind it; the stream goes on with the next frame
+/// What a frame says. \throws std::invalid_argument  not CBOR, not a map, deeper than 32 levels, or
+/// bytes behind it; the stream continues with the next frame
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json frameMap(std::span<const std::uint8_t> bytes);
+
+/// A map that does not fit into a frame. Nothing of it was written: the stream is as it was.
+class VITRINE_FOUNDATION_EXPORT LargeFrame : public std::length_error {
+ public:
+  using std::length_error::length_error;
+};
 
 /// Writes whole frames, from any thread.
 class VITRINE_FOUNDATION_EXPORT FrameWriter {
  public:
   explicit FrameWriter(int fd) : fd_(fd) {}
   /// \returns false  nobody reads any more; this and all later frames are dropped
+  /// \throws LargeFrame
   bool write(const Json& map);
 
  private:
