@@ -1,139 +1,24 @@
 #include "core/config/toml_reader.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
-#include <cctype>
-#include <cstdint>
 #include <string_view>
 #include <tuple>
 
 #include "core/base/text.h"
+#include "core/config/parse_toml.h"
 
 namespace vitrine {
 
 namespace {
 
-constexpr std::int64_t kMostValues = 1'000'000;
-constexpr std::size_t kMostKeys = 1000;  // of one table
-
-/// Where and why a text is refused before it is parsed.
-struct Refusal {
-  int line = 0, column = 0;
-  std::string message;
-};
-
-/// A look at the text that keeps the parser's recursion and memory within bounds: it frees nested
-/// tables recursively, and a dotted key of a million parts nests a million tables.
-class Scan {
- public:
-  explicit Scan(std::string_view text) : text_(text) {}
-
-  Refusal run() {
-    for (; at_ < text_.size(); ++at_) {
-      step(text_[at_]);
-      if (dots_ >= kDeepestTable || depth_ > kDeepestTable) {
-        return here("tables and lists are nested deeper than " + std::to_string(kDeepestTable));
-      }
-      if (values_ > kMostValues)
-        return here("there are more than " + formatCount(kMostValues) + " values");
-    }
-    return {};
-  }
-
- private:
-  void step(char c) {
-    switch (c) {
-      case '\n':
-        newLine();
-        break;
-      case '#':
-        at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
-        break;
-      case '"':
-      case '\'':
-        skipString(c);
-        break;
-      case '[':
-      case '{':
-        dots_ = 0;
-        ++depth_;
-        ++values_;
-        break;
-      case ']':
-      case '}':
-        dots_ = 0;
-        depth_ = std::max(depth_ - 1, 0);
-        break;
-      case '=':
-      case ',':
-        dots_ = 0;
-        ++values_;
-        break;
-      case '.':
-        ++dots_;
-        break;
-      default:
-        break;
-    }
-  }
-
-  void newLine() {
-    dots_ = 0;
-    ++line_;
-    lineStart_ = at_ + 1;
-  }
-
-  void skipString(char quote) {
-    const std::string_view rest = text_.substr(at_);
-    const bool isLong = rest.size() >= 3 && rest[1] == quote && rest[2] == quote;
-    at_ += isLong ? 3 : 1;
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '\n') {
-        newLine();
-        if (!isLong) return;
-      }
-      if (c == '\\' && quote == '"' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n') {
-        ++at_;
-      } else if (c == quote && !isLong) {
-        return;
-      } else if (c == quote && text_.substr(at_, 3) == std::string(3, quote)) {
-        at_ += 2;
-        return;
-      }
-    }
-  }
-
-  [[nodiscard]] Refusal here(std::string message) const {
-    return {line_, static_cast<int>(at_ - lineStart_) + 1, std::move(message)};
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0, lineStart_ = 0;
-  int line_ = 1, dots_ = 0, depth_ = 0;
-  std::int64_t values_ = 0;
-};
-
 enum class Elements { AsJson, AsNodes };
 
 class Reader {
  public:
-  /// Where and why reading stopped, if it did.
-  const toml::node* refused = nullptr;
-  std::string message;
-
   Node table(const toml::table& from, Elements elements, int depth) {
     Node node;
     node.isTable = true;
     node.replaces = from.is_inline();
-    if (depth > kDeepestTable) {
-      refuse(from, "tables and lists are nested deeper than " + std::to_string(kDeepestTable));
-    } else if (from.size() > kMostKeys) {
-      refuse(from, "this table has " + formatCount(static_cast<long long>(from.size())) +
-                       " keys, more than " + formatCount(kMostKeys));
-    }
-    if (refused) return node;
     struct Entry {
       const toml::key* key;
       const toml::node* value;
@@ -167,9 +52,9 @@ class Reader {
     if (const toml::table* inner = from.as_table()) {
       node = table(*inner, elements, depth);
     } else {
-      node.value = json(from, depth);
+      node.value = json(from);
       const toml::array* list = from.as_array();
-      if (list && elements == Elements::AsNodes && !refused) {
+      if (list && elements == Elements::AsNodes) {
         for (const toml::node& item : *list) {
           Node& child = node.items.emplace_back(value(item, elements, depth + 1));
           child.keyLine = child.line;
@@ -183,16 +68,7 @@ class Reader {
   }
 
  private:
-  void refuse(const toml::node& where, std::string why) {
-    if (refused) return;
-    refused = &where;
-    message = std::move(why);
-  }
-
-  Json json(const toml::node& from, int depth) {
-    if (depth > kDeepestTable)
-      refuse(from, "tables and lists are nested deeper than " + std::to_string(kDeepestTable));
-    if (refused) return nullptr;
+  static Json json(const toml::node& from) {
     switch (from.type()) {
       case toml::node_type::string:
         return **from.as_string();
@@ -204,13 +80,13 @@ class Reader {
         return **from.as_boolean();
       case toml::node_type::array: {
         Json list = Json::array();
-        for (const toml::node& item : *from.as_array()) list.push_back(json(item, depth + 1));
+        for (const toml::node& item : *from.as_array()) list.push_back(json(item));
         return list;
       }
       case toml::node_type::table: {
         Json object = Json::object();
         for (const auto& [key, item] : *from.as_table())
-          object[std::string(key.str())] = json(item, depth + 1);
+          object[std::string(key.str())] = json(item);
         return object;
       }
       default:
@@ -219,41 +95,18 @@ class Reader {
   }
 };
 
-std::string lowered(std::string_view description) {
-  std::string text(description);
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
 }  // namespace
 
 Node readToml(const std::string& text, ProblemList& problems) {
-  Node root;
-  root.isTable = true;
-  if (text.size() > kLargestText) {
-    problems.addAt(0, 0, "", "the text is larger than 8 MiB");
-    return root;
-  }
-  if (Refusal refusal = Scan(text).run(); !refusal.message.empty()) {
-    problems.addAt(refusal.line, refusal.column, "", refusal.message);
-    return root;
-  }
-  try {
-    const toml::table document = toml::parse(std::string_view(text));
-    Reader reader;
-    Node read = reader.table(document, Elements::AsJson, 0);
-    if (reader.refused) {
-      const toml::source_position& at = reader.refused->source().begin;
-      problems.addAt(static_cast<int>(at.line), static_cast<int>(at.column), "", reader.message);
-      return root;
-    }
+  TomlRefusal refusal;
+  if (const auto document = parseToml(text, refusal)) {
+    Node read = Reader().table(*document, Elements::AsJson, 0);
     read.replaces = false;
     return read;
-  } catch (const toml::parse_error& error) {
-    const toml::source_position& at = error.source().begin;
-    problems.addAt(static_cast<int>(at.line), static_cast<int>(at.column), "",
-                   "not valid TOML: " + cleanUtf8(lowered(error.description())));
   }
+  problems.addAt(refusal.line, refusal.column, "", refusal.message);
+  Node root;
+  root.isTable = true;
   return root;
 }
 
@@ -267,27 +120,25 @@ std::string readTomlValue(const std::string& text, Node& node) {
   if (text.size() > kLargestText) return "the value is larger than 8 MiB";
   if (!isUtf8(text)) return "the value is not valid UTF-8";
   if (text.find('\n') != std::string::npos) return "the value has more than one line";
-  if (Refusal refusal = Scan(text).run(); !refusal.message.empty()) return refusal.message;
 
-  std::string message;
-  try {
-    const toml::table document = toml::parse("v = " + text);
-    const toml::node* value = document.get("v");
-    if (document.size() == 1 && value && !value->is_date() && !value->is_time() &&
+  TomlRefusal refusal;
+  if (const auto document = parseToml("v = " + text, refusal)) {
+    const toml::node* value = document->get("v");
+    if (document->size() == 1 && value && !value->is_date() && !value->is_time() &&
         !value->is_date_time()) {
-      Reader reader;
-      node = reader.value(*value, Elements::AsJson, 1);
-      if (reader.refused) return reader.message;
+      node = Reader().value(*value, Elements::AsJson, 1);
       node.placeAt(Node{});
       node.raw = text;
       return "";
     }
-  } catch (const toml::parse_error& error) {
-    message = "the value is not valid TOML: " + lowered(error.description());
+  } else if (!refusal.isSyntax) {
+    return refusal.message;
   }
   // A word, a path or a name is text; something that begins like a text, list or table was meant to
   // be one.
-  if (std::string_view("\"'[{").find(text.front()) != std::string_view::npos) return message;
+  if (std::string_view("\"'[{").find(text.front()) != std::string_view::npos) {
+    return refusal.message.empty() ? "" : "the value is " + refusal.message;
+  }
   node.value = text;
   node.raw = text;
   return "";

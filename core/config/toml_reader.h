@@ -1,5 +1,4 @@
-// TOML text to nodes with places. Internal to core/config; the only file that sees toml++ is its
-// .cpp.
+// TOML text to nodes with places. Internal to core/config.
 #pragma once
 
 #include <string>

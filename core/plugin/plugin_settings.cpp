@@ -1,11 +1,10 @@
 #include "core/plugin/plugin_settings.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
 #include "core/files/checkpoint_folder.h"
 
@@ -61,28 +60,25 @@ std::vector<DisabledPlugin> disabledPlugins() {
   };
   if (fs::file_size(file, error) > kMostBytes || error) throw broken("it is too large");
   std::vector<DisabledPlugin> all;
-  try {
-    const toml::table table = toml::parse(readTextFile(file));
-    const toml::node* disabled = table.get("disabled");
-    if (disabled == nullptr) return all;
-    if (disabled->as_array() == nullptr) throw broken("'disabled' is not a list of tables");
-    for (const toml::node& node : *disabled->as_array()) {
-      DisabledPlugin plugin;
-      if (const toml::table* entry = node.as_table(); entry != nullptr) {
-        plugin.id = entry->get("id") == nullptr ? "" : (*entry)["id"].value_or(std::string());
-        if (const toml::array* items = (*entry)["items"].as_array(); items != nullptr) {
-          for (const toml::node& item : *items)
-            if (const auto text = item.value<std::string>()) plugin.items.push_back(*text);
-        }
-      } else if (const auto text = node.value<std::string>()) {
-        plugin.id = *text;  // disabled = ["plain_mlp"], as one writes it by hand
+  TomlRefusal refusal;
+  const auto table = parseToml(readTextFile(file), refusal);
+  if (!table) throw broken("line " + std::to_string(refusal.line) + ": " + refusal.message);
+  const toml::node* disabled = table->get("disabled");
+  if (disabled == nullptr) return all;
+  if (disabled->as_array() == nullptr) throw broken("'disabled' is not a list of tables");
+  for (const toml::node& node : *disabled->as_array()) {
+    DisabledPlugin plugin;
+    if (const toml::table* entry = node.as_table(); entry != nullptr) {
+      plugin.id = entry->get("id") == nullptr ? "" : (*entry)["id"].value_or(std::string());
+      if (const toml::array* items = (*entry)["items"].as_array(); items != nullptr) {
+        for (const toml::node& item : *items)
+          if (const auto text = item.value<std::string>()) plugin.items.push_back(*text);
       }
-      if (plugin.id.empty()) throw broken("an entry of 'disabled' has no id");
-      all.push_back(std::move(plugin));
+    } else if (const auto text = node.value<std::string>()) {
+      plugin.id = *text;  // disabled = ["plain_mlp"], as one writes it by hand
     }
-  } catch (const toml::parse_error& problem) {
-    throw broken("line " + std::to_string(problem.source().begin.line) + ": " +
-                 std::string(problem.description()));
+    if (plugin.id.empty()) throw broken("an entry of 'disabled' has no id");
+    all.push_back(std::move(plugin));
   }
   return all;
 }

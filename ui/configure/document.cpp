@@ -2,8 +2,6 @@
 // them again.
 #include "ui/configure/document.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -11,6 +9,7 @@
 
 #include "core/base/text.h"
 #include "core/config/lookup.h"
+#include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
 
 namespace vitrine::ui {
@@ -201,19 +200,18 @@ void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::s
 }
 
 std::optional<Document> parseDocument(const std::string& text, Problem& problem) {
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& error) {
+  TomlRefusal refusal;
+  const auto root = parseToml(text, refusal);
+  if (!root) {
     problem = {};
-    problem.line = static_cast<int>(error.source().begin.line);
-    problem.column = static_cast<int>(error.source().begin.column);
-    problem.message = std::string(error.description());
+    problem.line = refusal.line;
+    problem.column = refusal.column;
+    problem.message = refusal.message;
     return std::nullopt;
   }
   Document document;
   Json excludes = Json::array();
-  for (const auto& [key, node] : inOrder(root)) {
+  for (const auto& [key, node] : inOrder(*root)) {
     std::set<std::string> whole;
     if (key == "title" && node->is_string()) {
       document.title = node->as_string()->get();
@@ -291,13 +289,10 @@ std::string toText(const Document& document) {
 }
 
 Json parseValue(const std::string& text) {
-  try {
-    std::set<std::string> whole;
-    const toml::table table = toml::parse("value = " + text + "\n");
-    if (table.size() == 1) return fromToml(*table.get("value"), "", whole);
-  } catch (const toml::parse_error&) {
-    // A bare word: taken as text.
-  }
+  std::set<std::string> whole;
+  TomlRefusal ignored;  // a bare word: taken as text
+  const auto table = parseToml("value = " + text + "\n", ignored);
+  if (table && table->size() == 1) return fromToml(*table->get("value"), "", whole);
   return text;
 }
 

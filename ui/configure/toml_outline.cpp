@@ -1,9 +1,9 @@
 // A scan for keys, strings, brackets and comments; what values mean is left to toml++.
 #include "ui/configure/toml_outline.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
+
+#include "core/config/parse_toml.h"
 
 namespace vitrine::ui {
 
@@ -106,11 +106,9 @@ class OutlineScan {
   }
 
   static std::string unquoted(std::string_view token) {
-    try {
-      const toml::table table = toml::parse("k = " + std::string(token));
-      if (const auto* value = table.get_as<std::string>("k")) return value->get();
-    } catch (const toml::parse_error&) {
-      // Not a key then: nothing is found under it.
+    TomlRefusal ignored;  // not a key then: nothing is found under it
+    if (const auto table = parseToml("k = " + std::string(token), ignored)) {
+      if (const auto* value = table->get_as<std::string>("k")) return value->get();
     }
     return std::string(token);
   }

@@ -6,7 +6,9 @@
 
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/config/claims.h"
 #include "tests/core/config/sample_catalog.h"
+#include "tests/support/source_search.h"
 
 namespace vitrine {
 namespace {
@@ -58,6 +60,57 @@ TEST(Hostile, DotsInTextsAndCommentsAreNoDepth) {
                                dots + "[[\\\"[\"\n" + "[[variant]]\nname = '''" + dots + "'''\n" +
                                "[[variant]]\nname = \"\"\"" + dots + "\n\\\"\"\"\"\n")),
             "");
+}
+
+// The parser ends a text of several lines at the last three of up to five quotes.
+TEST(Hostile, QuotesBeforeTheEndOfATextHideNothingBehindIt) {
+  const std::string deep = "a" + repeated(".a", 1000000) + " = 1";
+  for (const std::string& quote : {std::string("\""), std::string("'")}) {
+    const std::string fence = quote + quote + quote;
+    for (const std::string& more : {std::string(), quote, quote + quote}) {
+      const std::string text = fence + "y" + more + fence;
+      EXPECT_THAT(sentences(planText("x = {k = " + text + ", " + deep + ", l = " + text + "}\n")),
+                  HasSubstr("nested deeper than 64"))
+          << text;
+      EXPECT_THAT(sentences(planMore("", {"model.taps={k = " + text + ", " + deep + "}"})),
+                  HasSubstr("nested deeper than 64"))
+          << text;
+      std::vector<Problem> problems;
+      static_cast<void>(readClaims("x = {k = " + text + ", " + deep + "}\n", "c.toml", problems));
+      ASSERT_EQ(problems.size(), 1u) << text;
+      EXPECT_THAT(problems.front().sentence(), HasSubstr("nested deeper than 64")) << text;
+    }
+  }
+  EXPECT_EQ(
+      sentences(planMore("[[variant]]\nname = \"\"\"a\"\"\"\"\n[[variant]]\nname = '''b'''''\n")),
+      "");
+}
+
+// Quotes, escapes and comments in any order before a key that is deep: where the scan and the
+// parser do not agree about what is a text, the parser follows the key down.
+TEST(Hostile, NoMixtureOfQuotesHidesADeepKey) {
+  const std::vector<std::string> pieces{"\"",   "\"\"", "\"\"\"", "'", "''", "'''",  "\\",
+                                        "\\\"", "#",    "\n",     " ", "x",  "\r\n", ", k = "};
+  const std::string deep = ", a" + repeated(".a", 300000) + " = 1}\n";
+  const RandomStream stream(2, "quotes");
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    std::string text = "x = {k = ";
+    for (std::uint64_t k = 0; k < 2 + stream.below(10, 0, i); ++k)
+      text += pieces[stream.below(pieces.size(), 1, i, k)];
+    ASSERT_FALSE(planText(text + deep).problems.empty()) << text;
+  }
+}
+
+TEST(Hostile, QuotedKeysOfManyPartsAreRefused) {
+  const std::string deep = "\"model" + repeated(".a", 1000000) + "\"";
+  for (const std::string& text : {deep + " = 1\n", "[[variant]]\nset = {" + deep + " = 1}\n",
+                                  "[sweep]\n" + deep + " = [1]\n", "[model]\n" + deep + " = 1\n"}) {
+    EXPECT_THAT(sentences(planText(text)), HasSubstr("nested deeper than 64"));
+  }
+}
+
+TEST(Toml, IsParsedInOnePlaceOfTheProgram) {
+  EXPECT_EQ(testing_support::filesThatSay({"toml::parse"}), "core/config/parse_toml.cpp ");
 }
 
 TEST(Hostile, DeepOverridesAreRefused) {

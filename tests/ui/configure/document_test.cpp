@@ -7,6 +7,7 @@
 #include "core/config/to_toml.h"
 #include "ui/configure/field_editor.h"
 #include "ui/configure/sweep_editor.h"
+#include "ui/configure/toml_outline.h"
 
 namespace vitrine::ui {
 namespace {
@@ -90,6 +91,21 @@ TEST(Document, NamesTheLineOfASyntaxError) {
   EXPECT_FALSE(parseDocument("title = \"a\"\n[model\nwidth = 1\n", problem));
   EXPECT_EQ(problem.line, 2);
   EXPECT_FALSE(problem.message.empty());
+}
+
+TEST(Document, RefusesAKeyOfManyPartsWhateverStandsBeforeIt) {
+  std::string deep = "a";
+  for (int i = 0; i < 1'000'000; ++i) deep += ".a";
+  for (const std::string& text :
+       {deep + " = 1\n", "x = {k = \"\"\"y\"\"\"\", " + deep + " = 1}\n",
+        "x = {k = \'\'\'y\'\'\'\', " + deep + " = 1}\n", "[" + deep + "]\n",
+        "[[variant]]\nset = {\"" + deep + "\" = 1}\n"}) {
+    Problem problem;
+    EXPECT_FALSE(parseDocument(text, problem));
+    EXPECT_NE(problem.message.find("nested deeper than 64"), std::string::npos) << problem.message;
+    EXPECT_EQ(parseValue("{" + deep + " = 1}"), "{" + deep + " = 1}") << "a text";
+    static_cast<void>(outlineToml(text));
+  }
 }
 
 TEST(Document, ForgetsTablesThatBecameEmpty) {
