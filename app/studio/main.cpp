@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/jobs/remote_place.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_file.h"
@@ -148,7 +149,7 @@ Options parse(const QCoreApplication& application) {
   if (parser.isSet(view)) {
     if (options.page.isEmpty())
       throw ConfigError("--view says how a page is looked at; give --page with it");
-    options.view = vitrine::Json::parse(parser.value(view).toStdString(), nullptr, false);
+    options.view = vitrine::readJson(parser.value(view).toStdString());
     if (!options.view.is_object()) {
       throw ConfigError("--view '" + parser.value(view).toStdString() +
                         "' is no JSON object; take it from the recipe of a figure");

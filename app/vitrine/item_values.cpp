@@ -2,6 +2,7 @@
 
 #include "app/vitrine/engine.h"
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -9,7 +10,7 @@ namespace vitrine::app {
 namespace {
 
 Json valueFrom(const std::string& text) {
-  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json value = readJson(text);
   return value.is_discarded() ? Json(text) : value;
 }
 

@@ -11,6 +11,7 @@
 #include "app/vitrine/serve_fields.h"
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/order.h"
@@ -290,7 +291,7 @@ void ServeSession::cancel(const Task& task) {
   answer(task, {{"known", isKnown}});
 }
 
-void ServeSession::describe(const Task& task) { answer(task, Json::parse(describeJson())); }
+void ServeSession::describe(const Task& task) { answer(task, readJson(describeJson())); }
 
 void ServeSession::query(const Task& task) {
   RunStore store(database_, OpenMode::ReadOnly);
@@ -359,7 +360,7 @@ void ServeSession::check(const Task& task) {
   const Completed done = runWithInput({headlessProgram().string(), "check", "-", "--json"},
                                       textOf(task.request, "experiment"));
   // An experiment with problems has a report, too, and an exit code that says so.
-  Json report = Json::parse(done.out, nullptr, false);
+  Json report = readJson(done.out);
   if (!report.is_object())
     return fail(task.id, kindOf(done.code), lastWords(done.err, "it could not be checked"));
   answer(task, {{"report", std::move(report)}});
@@ -385,7 +386,7 @@ void ServeSession::enqueue(const Task& task) {
   const Completed done = runWithInput(command, text);
   if (done.code != 0)
     return fail(task.id, kindOf(done.code), lastWords(done.err, "nothing was enqueued"));
-  const Json report = Json::parse(done.out, nullptr, false);
+  const Json report = readJson(done.out);
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");
   attendQueue(database_, program);

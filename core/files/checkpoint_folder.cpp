@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
@@ -172,7 +173,7 @@ std::uint64_t writeCheckpointFolder(const fs::path& parent, std::int64_t step, c
 
 std::string verifyCheckpointFolder(const fs::path& folder) {
   try {
-    const Json manifest = Json::parse(readTextFile(folder / kManifest), nullptr, false);
+    const Json manifest = readJson(readTextFile(folder / kManifest));
     if (manifest.is_discarded() || !manifest.is_object() || !manifest.contains("files") ||
         !manifest["files"].is_array()) {
       return "its manifest is damaged";

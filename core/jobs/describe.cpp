@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
@@ -62,7 +63,7 @@ std::string fingerprint(const fs::path& program) {
 }
 
 bool isCatalog(const QByteArray& text) {
-  return Json::accept(text.constData(), text.constData() + text.size());
+  return isJson({text.constData(), static_cast<std::size_t>(text.size())});
 }
 
 }  // namespace

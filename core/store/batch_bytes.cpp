@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/store/rows.h"
 
 namespace vitrine {
@@ -82,7 +83,7 @@ class Reader {
 };
 
 Json jsonOf(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = readJson(text);
   if (value.is_discarded()) Reader::fail();
   return value;
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/rows.h"
 
@@ -61,7 +62,7 @@ std::vector<CurveNoteRow> curveNotesFromText(const std::string& text) {
         "notes on curves have to be a JSON list of {\"metric\": text, \"step\": integer, \"text\": "
         "text}");
   };
-  const Json list = Json::parse(text, nullptr, false);
+  const Json list = readJson(text);
   if (!list.is_array()) refuse();
   std::vector<CurveNoteRow> notes;
   for (const Json& entry : list) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/curve_notes.h"
 #include "core/store/rows.h"
@@ -36,7 +37,7 @@ std::string storedText(RunField field, const std::string& text) {
 std::string shownText(RunField field, const std::string& stored) {
   if (field != RunField::Tags) return stored;
   std::vector<std::string> tags;
-  const Json list = Json::parse(stored, nullptr, false);
+  const Json list = readJson(stored);
   for (const Json& tag : list.is_array() ? list : Json::array()) {
     if (tag.is_string()) tags.push_back(tag.get<std::string>());
   }

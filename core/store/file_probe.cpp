@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/store/database.h"
 #include "core/store/rows.h"
 #include "core/store/schema.h"
@@ -130,7 +131,7 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
                                "or made to do harm: do not open it");
   }
   const QByteArray text = process.readAllStandardOutput();
-  const Json facts = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json facts = readJson(text.toStdString());
   if (!facts.is_object() || !facts.contains("usable") || !facts.at("usable").is_boolean()) {
     return refused(probed, quoted(file) + " could not be looked at: " +
                                process.readAllStandardError().right(300).trimmed().toStdString());

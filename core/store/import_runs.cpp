@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/store/import_forms.h"
@@ -328,7 +329,7 @@ class SqliteImport {
   void followInit(std::int64_t run) {
     Statement row = task_.database.prepare("SELECT init FROM run_config WHERE run_id = ?");
     if (!row.with(run).step()) return;
-    Json init = Json::parse(row.text(0), nullptr, false);
+    Json init = readJson(row.text(0));
     if (!init.is_object() || !init.contains("run") || !init["run"].is_string()) return;
     const auto renamed = renamed_.find(init["run"].get<std::string>());
     if (renamed == renamed_.end()) return;

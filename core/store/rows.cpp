@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/run_store.h"
 
@@ -122,14 +123,17 @@ std::string dumpJson(const Json& value) {
 }
 
 Json parseJson(const std::string& text, const std::string& what) {
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) throw StoreError(what + " is not JSON; the database is damaged");
+  Json value = readJson(text);
+  if (value.is_discarded()) {
+    throw StoreError(what + " is not JSON of at most " + std::to_string(kDeepestJson) +
+                     " levels; the database is damaged: restore a backup");
+  }
   return value;
 }
 
 std::string toUtf8(std::string_view text) {
   // A JSON string replaces what is not UTF-8; reading it back gives the text.
-  return Json::parse(dumpJson(Json(std::string(text)))).get<std::string>();
+  return readJson(dumpJson(Json(std::string(text)))).get<std::string>();
 }
 
 std::string shown(std::string_view text) {

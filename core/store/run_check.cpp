@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/curve_notes.h"
 #include "core/store/metrics.h"
@@ -71,8 +72,9 @@ class RunCheck {
         database_.prepare(std::string("SELECT ") + column + " FROM " + table + " WHERE run_id = ?");
     row.with(run_);
     while (row.step()) {
-      if (Json::accept(row.text(0))) continue;
-      say(std::string("has a ") + column + " in " + table + " that is not JSON");
+      if (isJson(row.text(0))) continue;
+      say(std::string("has a ") + column + " in " + table + " that is not JSON of at most " +
+          std::to_string(kDeepestJson) + " levels");
       return;
     }
   }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
@@ -294,7 +295,7 @@ void sweepUnfinished(Database& database) {
     {
       Statement row = database.prepare("SELECT value FROM meta WHERE key = ?");
       if (!row.with(markOf(run)).step()) continue;  // it is finished by now
-      by = Json::parse(row.text(0), nullptr, false);
+      by = readJson(row.text(0));
     }
     Worker worker;
     if (by.is_object()) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/json.h"
 #include "core/config/config.h"
 #include "core/store/database.h"
@@ -62,7 +63,7 @@ std::unique_ptr<Database> openIndex(const fs::path& file) {
 }
 
 std::string configText(const std::string& config) {
-  const Json values = Json::parse(config, nullptr, false);
+  const Json values = readJson(config);
   if (values.is_discarded()) return {};
   std::string text;
   for (const auto& [key, value] : flatten(values)) {

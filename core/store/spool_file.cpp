@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"
 #include "core/files/posix_file.h"
@@ -217,10 +218,7 @@ void SpoolFile::readHeader(SpoolFile& spool, const Part& part) {
   const bool isWhole = length <= kHeaderBytes - 16 &&
                        crc32c(std::span<const std::byte>(header).subspan(16, length)) == sum;
   const Json facts =
-      isWhole
-          ? Json::parse(reinterpret_cast<const char*>(header.data()) + 16,
-                        reinterpret_cast<const char*>(header.data()) + 16 + length, nullptr, false)
-          : Json();
+      isWhole ? readJson({reinterpret_cast<const char*>(header.data()) + 16, length}) : Json();
   const auto text = [&](const char* key) -> std::string {
     const auto found = facts.is_object() ? facts.find(key) : facts.end();
     if (found == facts.end() || !found->is_string()) fail(part.file, "is damaged at its start");

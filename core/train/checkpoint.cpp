@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/read_json.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/checkpoint_use.h"
 #include "core/model/weights.h"
@@ -137,7 +138,7 @@ CheckpointState checkpointStateFromJson(const Json& json) {
 
 CheckpointState readCheckpointState(const fs::path& folder) {
   const std::string text = readTextFile(folder / "state.json");
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = readJson(text);
   if (json.is_discarded()) throw FileError((folder / "state.json").string() + " is not JSON");
   return checkpointStateFromJson(json);
 }

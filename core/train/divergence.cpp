@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/train/train_config.h"
 
@@ -123,7 +124,7 @@ void writeRollback(const std::filesystem::path& runFolder, const Rollback& rollb
 std::optional<Rollback> readRollback(const std::filesystem::path& runFolder) {
   const std::filesystem::path file = runFolder / kRollbackFile;
   if (runFolder.empty() || !std::filesystem::exists(file)) return std::nullopt;
-  const Json json = Json::parse(readTextFile(file), nullptr, /*allow_exceptions=*/false);
+  const Json json = readJson(readTextFile(file));
   try {
     Rollback rollback;
     json.at("number").get_to(rollback.number);

@@ -18,7 +18,7 @@ constexpr std::array<std::uint64_t, 18> kNumbers{
     0x3fff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 40, 1ull << 63, ~0ull};
 
 /// What a column gets that it should never have, as SQL.
-constexpr std::array<std::string_view, 49> kValues{
+constexpr std::array<std::string_view, 51> kValues{
     "NULL",
     "''",
     "0",
@@ -41,6 +41,8 @@ constexpr std::array<std::string_view, 49> kValues{
     "x'ff'",
     "x'0001020304050607'",
     "zeroblob(24)",
+    "replace(hex(zeroblob(30000)), '0', '[') || replace(hex(zeroblob(30000)), '0', ']')",
+    "'{\"version\": 1, \"dtype\": \"float32\", \"shape\": [2000000000, 0, 0], \"axes\": []}'",
     "zeroblob(4096)",
     "zeroblob(70000)",
     "'x'",

@@ -16,6 +16,7 @@ std::span<const Target> targets() {
       Target{"experiment", runExperiment, 4096},
       Target{"claims", runClaims, 4096},
       Target{"catalog", runCatalog, 8192},
+      Target{"frame", runFrame, 4096},
   };
   return kTargets;
 }

@@ -41,5 +41,6 @@ void runEventFile(Bytes input);
 void runExperiment(Bytes input);
 void runClaims(Bytes input);
 void runCatalog(Bytes input);
+void runFrame(Bytes input);
 
 }  // namespace vitrine::fuzz

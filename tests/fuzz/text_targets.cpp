@@ -1,8 +1,11 @@
-// Texts: experiments, claims, the catalogue that a probe of a plugin prints.
+// Texts: experiments, claims, the catalogue that a probe of a plugin prints; and frames of `serve`.
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/frames.h"
+#include "core/base/read_json.h"
 #include "core/config/catalog.h"
 #include "core/config/claims.h"
 #include "core/config/experiment.h"
@@ -32,7 +35,7 @@ void runClaims(Bytes input) {
 }
 
 void runCatalog(Bytes input) {
-  const Json json = Json::parse(input.begin(), input.end(), nullptr, false);
+  const Json json = readJson({reinterpret_cast<const char*>(input.data()), input.size()});
   if (json.is_discarded()) return;
   try {
     const Catalog catalog = catalogFromJson(json);
@@ -40,6 +43,17 @@ void runCatalog(Bytes input) {
     require(toJson(catalogFromJson(written)) == written,
             "a catalogue survives writing and reading");
   } catch (const ConfigError& refusal) {
+    require(*refusal.what() != '\0', "a refusal says why");
+  }
+}
+
+void runFrame(Bytes input) {
+  try {
+    const Json map = frameMap(input);
+    require(map.is_object(), "a frame is a map");
+    const Json again = frameMap(Json::to_cbor(map));
+    require(Json::to_cbor(again) == Json::to_cbor(map), "a frame survives writing and reading");
+  } catch (const std::invalid_argument& refusal) {
     require(*refusal.what() != '\0', "a refusal says why");
   }
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "ui/shell/theme.h"
@@ -152,7 +153,7 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
             idsOf(data->runs) + " GROUP BY run_id");
   for (const auto& row : environments.rows) {
     if (!row[1].is_string()) continue;
-    Json environment = Json::parse(row[1].get<std::string>(), nullptr, false);
+    Json environment = readJson(row[1].get<std::string>());
     if (environment.is_object())
       data->environments[row[0].get<std::int64_t>()] = std::move(environment);
   }

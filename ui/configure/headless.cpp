@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_store.h"
 #include "ui/remote/remote_link.h"
@@ -79,7 +80,7 @@ void CheckProcess::ask(const std::string& experimentText) {
     const QByteArray err = process->readAllStandardError();
     process_ = nullptr;
     process->deleteLater();
-    const Json report = Json::parse(out.begin(), out.end(), nullptr, false);
+    const Json report = readJson(out.toStdString());
     if (report.is_object()) {
       Q_EMIT finished(report);
       return;
@@ -192,7 +193,7 @@ void EnqueueProcess::answer(int exitCode) {
   QFile out(out_), log(log_);
   const QByteArray said = log.open(QIODevice::ReadOnly) ? log.readAll() : QByteArray();
   const QByteArray text = out.open(QIODevice::ReadOnly) ? out.readAll() : QByteArray();
-  const Json report = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json report = readJson(text.toStdString());
   if (exitCode == 0 && report.is_object() && report.contains("ids")) {
     out.remove();
     log.remove();

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/base/read_json.h"
 #include "core/config/config.h"
 #include "ui/shell/page.h"
 #include "ui/shell/theme.h"
@@ -128,7 +129,7 @@ struct RunForecaster::Memory {
                     " ORDER BY run_id");
     for (const std::vector<Json>& row : table.rows) {
       if (isStale) return;  // what was read stays; the next job goes on from there
-      const Json config = Json::parse(row[1].get<std::string>(), nullptr, false);
+      const Json config = readJson(row[1].get<std::string>());
       if (!config.is_object()) continue;
       Known known;
       known.print = printOf(config);

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "ui/shell/page.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -38,7 +39,7 @@ QDoubleSpinBox* spinOf(double low, double high, double step, int decimals, const
 
 FigurePaper storedPaper() {
   const QByteArray text = setting(QLatin1String(kPaperKey), QByteArray()).toByteArray();
-  return paperFromJson(Json::parse(text.begin(), text.end(), nullptr, false));
+  return paperFromJson(readJson(text.toStdString()));
 }
 
 ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidget* parent)

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/store/run_store.h"
 #include "ui/shell/page.h"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr const char* kUuidProperty = "databaseUuid";
 constexpr qint64 kMostFile = 64LL * 1024 * 1024;
 constexpr qsizetype kMostText = 1024 * 1024;
-constexpr int kMostDepth = 32;
 constexpr std::size_t kMostRecipeRuns = 10'000;
 constexpr std::size_t kMostWord = 200;
 
@@ -43,24 +43,6 @@ QByteArray bigEndian(quint32 value) {
   QByteArray bytes(4, '\0');
   qToBigEndian(value, bytes.data());
   return bytes;
-}
-
-// A reader that recurses must not be led deep.
-bool isShallow(const QByteArray& text) {
-  int depth = 0;
-  bool isInText = false;
-  for (qsizetype i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (isInText) {
-      if (c == '\\') ++i;
-      if (c == '"') isInText = false;
-      continue;
-    }
-    if (c == '"') isInText = true;
-    if ((c == '{' || c == '[') && ++depth > kMostDepth) return false;
-    if (c == '}' || c == ']') --depth;
-  }
-  return true;
 }
 
 std::string recipeWordOf(const Json& json, const char* key) {
@@ -184,8 +166,8 @@ QByteArray toText(const Recipe& recipe) {
 }
 
 std::optional<Recipe> recipeFromText(const QByteArray& text) {
-  if (text.size() > kMostText || !isShallow(text)) return std::nullopt;
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (text.size() > kMostText) return std::nullopt;
+  const Json json = readJson(text.toStdString());
   if (!json.is_object()) return std::nullopt;
   const auto version = json.find("version");
   if (version == json.end() || !version->is_number_integer() ||

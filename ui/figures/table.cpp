@@ -8,6 +8,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "ui/figures/cell_text.h"
 #include "ui/figures/kinds.h"
@@ -54,7 +55,7 @@ class TableFigure final : public Figure {
   TableFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
       : Figure(std::move(style)), meta_(meta) {
     const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
-    const Json table = Json::parse(text, nullptr, false);
+    const Json table = readJson(text);
     if (!table.is_object() || !table.contains("columns") || !table.contains("rows") ||
         !table["columns"].is_array() || !table["rows"].is_array()) {
       throw FileError("a table is JSON with the keys columns and rows");

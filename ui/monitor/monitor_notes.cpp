@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/store/curve_notes.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/remote/remote_link.h"
@@ -24,7 +25,7 @@ QString wordsOfNote(const QString& typed) {
 /// As they lie in the settings: [{run: a UUID, metric, step, text}]; what is none is left out.
 std::vector<CurveNote> storedNotes(const QString& key) {
   const QByteArray text = setting(key, QByteArray()).toByteArray();
-  const Json list = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json list = readJson(text.toStdString());
   std::vector<CurveNote> notes;
   for (const Json& entry : list.is_array() ? list : Json::array()) {
     if (!entry.is_object()) continue;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/read_json.h"
 #include "ui/figures/export_dialog.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/side_by_side.h"
@@ -19,7 +20,7 @@ constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
 
 Json viewParsed(const QByteArray& text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  Json json = readJson(text.toStdString());
   return json.is_discarded() ? Json() : json;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/jobs/launcher.h"
 #include "ui/configure/headless.h"
 
@@ -84,7 +85,7 @@ void PluginsProcess::ask(const QStringList& change) {
     const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
     process_ = nullptr;
     process->deleteLater();
-    const Json report = Json::parse(out.begin(), out.end(), nullptr, false);
+    const Json report = readJson(out.toStdString());
     if (code == 0 && report.is_object()) {
       Q_EMIT finished(report);
       return;

@@ -4,6 +4,7 @@
 #include <QSaveFile>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -15,7 +16,7 @@ RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(pare
   });
   QFile file(QString::fromStdString(waitingFile().string()));
   if (!file.open(QIODevice::ReadOnly)) return;
-  const Json list = Json::parse(file.readAll().toStdString(), nullptr, false);
+  const Json list = readJson(file.readAll().toStdString());
   for (const Json& one : list.is_array() ? list : Json::array()) {
     if (!one.is_object()) continue;
     waiting_[{one.value("run", std::int64_t{0}), one.value("field", std::string())}] = {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/remote_place.h"
 #include "core/store/file_probe.h"
@@ -234,7 +235,7 @@ void FileDesk::importEnded() {
   import_.clear();
   process->deleteLater();
   const QString name = QFileInfo(process->property("file").toString()).fileName();
-  const Json report = Json::parse(process->readAllStandardOutput().toStdString(), nullptr, false);
+  const Json report = readJson(process->readAllStandardOutput().toStdString());
   if (process->exitStatus() == QProcess::NormalExit && process->exitCode() == 0 &&
       report.is_object() && report.contains("runs")) {
     std::vector<std::int64_t> ids;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/read_json.h"
 #include "ui/shell/settings.h"
 
 namespace vitrine::ui {
@@ -25,7 +26,7 @@ QString layoutText(const Layout& layout) {
 }
 
 std::optional<Layout> layoutOf(const QString& text) {
-  const Json all = Json::parse(text.toStdString(), nullptr, false);
+  const Json all = readJson(text.toStdString());
   if (!all.is_object()) return std::nullopt;
   Layout layout;
   if (const auto docks = all.find("docks"); docks != all.end() && docks->is_string())

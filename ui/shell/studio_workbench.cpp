@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/store/curve_notes.h"
@@ -76,7 +77,7 @@ void StudioWorkbench::describe() {
     Catalog described;
     QString sentence;
     try {
-      described = catalogFromJson(Json::parse(describeJson()).at("catalog"));
+      described = catalogFromJson(readJson(describeJson()).at("catalog"));
     } catch (const std::exception& error) {
       sentence = QString::fromUtf8(error.what());
     }

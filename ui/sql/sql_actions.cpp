@@ -18,6 +18,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "ui/figures/figure_view.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
@@ -213,7 +214,7 @@ void SqlPage::showValue() {
     QString text = value.is_null() ? tr("NULL") : sqlPlain(value);
     if (value.is_string() &&
         (text.startsWith(QLatin1Char('{')) || text.startsWith(QLatin1Char('[')))) {
-      const Json parsed = Json::parse(value.get<std::string>(), nullptr, false);
+      const Json parsed = readJson(value.get<std::string>());
       if (!parsed.is_discarded())
         text = QString::fromStdString(parsed.dump(2, ' ', false, Json::error_handler_t::replace));
     }

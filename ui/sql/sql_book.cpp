@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/read_json.h"
 #include "ui/sql/sql_docs.h"
 
 namespace vitrine::ui {
@@ -76,7 +77,7 @@ QString SqlBook::toText() const {
 
 SqlBook SqlBook::fromText(const QString& text) {
   SqlBook book;
-  const Json json = Json::parse(text.toStdString(), nullptr, false);
+  const Json json = readJson(text.toStdString());
   if (!json.is_object()) return book;
   const auto list = [&json](const char* key) {
     const auto found = json.find(key);
