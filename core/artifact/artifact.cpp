@@ -12,6 +12,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "artifacts are stored little-endian");
 
+constexpr std::int64_t kLargestEmptySide = 65'536;  ///< of an array without values
+
 std::string describe(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
@@ -134,6 +136,15 @@ ArrayView arrayOf(const Json& meta, std::span<const std::byte> data) {
   if (static_cast<std::uint64_t>(count * width) != data.size()) {
     refuse("shape " + describe(view.shape) + " of " + view.dtype + " takes " +
            std::to_string(count * width) + " bytes, there are " + std::to_string(data.size()));
+  }
+  if (count == 0) {
+    // Nothing stands behind the other sides then, and readers make something for each of them.
+    for (const std::int64_t side : view.shape) {
+      if (side > kLargestEmptySide) {
+        refuse("shape " + describe(view.shape) + " has no values and a side above " +
+               std::to_string(kLargestEmptySide));
+      }
+    }
   }
   view.bytes = data;
   return view;

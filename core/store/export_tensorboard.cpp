@@ -113,6 +113,7 @@ std::vector<SummaryImage> imagesOf(const std::string& kind, const Json& meta,
   const ArrayView view = arrayOf(meta, data);
   if (view.dtype != "uint8" || view.shape.size() != 4) return images;
   const std::int64_t height = view.shape[1], width = view.shape[2], channels = view.shape[3];
+  if (view.count() == 0 || (channels != 1 && channels != 3 && channels != 4)) return images;
   const auto size = static_cast<std::size_t>(height * width * channels);
   for (std::int64_t i = 0; i < view.shape[0]; ++i) {
     const auto pixels = view.bytes.subspan(static_cast<std::size_t>(i) * size, size);

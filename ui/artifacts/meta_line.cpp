@@ -27,7 +27,7 @@ QString metaLine(const ArtifactRow& row) {
   if (const QString unit = metaText(meta, "unit"); !unit.isEmpty())
     parts << QStringLiteral("unit: ") + unit;
   if (const auto shape = meta.find("shape");
-      meta.is_object() && shape != meta.end() && shape->is_array()) {
+      meta.is_object() && shape != meta.end() && shape->is_array() && shape->size() <= 16) {
     QStringList sides;
     for (const Json& side : *shape) sides << QString::fromStdString(side.dump());
     parts << sides.join(QStringLiteral(" \u00d7 "));

@@ -58,10 +58,11 @@ class AttentionFigure final : public Figure {
     const ArrayView view = arrayOf(meta, data);
     if (view.shape.size() != 4)
       throw FileError("attention needs the shape [layers, heads, queries, keys]");
-    layers_ = static_cast<int>(view.shape[0]);
-    heads_ = static_cast<int>(view.shape[1]);
-    queries_ = static_cast<int>(view.shape[2]);
-    keys_ = static_cast<int>(view.shape[3]);
+    const std::vector<int> sides = sidesOf(view, {1024, 1024, 65'536, 65'536});
+    layers_ = sides[0];
+    heads_ = sides[1];
+    queries_ = sides[2];
+    keys_ = sides[3];
     if (view.count() == 0) throw FileError("attention has no values");
     values_.reserve(static_cast<std::size_t>(view.count()));
     for (std::int64_t i = 0; i < view.count(); ++i)

@@ -7,6 +7,8 @@
 #include <map>
 
 #include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 #include "ui/shell/icons.h"
@@ -156,6 +158,18 @@ QImage Figure::image(QSizeF size, double scale) {
   return picture;
 }
 
+std::vector<int> sidesOf(const ArrayView& view, std::vector<int> most) {
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    if (view.shape.at(i) > most[i]) {
+      throw FileError("side " + std::to_string(i + 1) + " of its shape is " +
+                      formatCount(view.shape[i]) + ", and at most " + formatCount(most[i]) +
+                      " can be drawn");
+    }
+    most[i] = static_cast<int>(view.shape[i]);
+  }
+  return most;
+}
+
 std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
                                    std::vector<std::byte> data, FigureStyle style) {
   static const std::map<QString, FigureMaker> kMakers = {
@@ -165,6 +179,15 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
       {artifact_kind::kHistogram, makeHistogram}, {artifact_kind::kReliability, makeReliability},
       {artifact_kind::kSpectrum, makeSpectrum},   {artifact_kind::kAttention, makeAttention},
   };
+  if (const auto left = meta.is_object() ? meta.find("left_out") : meta.end();
+      left != meta.end() && left->is_number()) {
+    const QString sentence =
+        QStringLiteral(
+            "This %1 of %2 was too large to be copied from the other machine: open the "
+            "database there, or export the run and import it here.")
+            .arg(kind, QString::fromStdString(formatBytes(left->get<double>())));
+    return makeMetaFigure(sentence, sentence, meta, std::move(style));
+  }
   const auto maker = kMakers.find(kind);
   if (maker == kMakers.end()) {
     return makeMetaFigure(

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
 
 namespace vitrine::ui {
@@ -28,6 +29,11 @@ using FigureMaker = std::unique_ptr<Figure> (*)(const Json& meta, std::vector<st
                                                    FigureStyle);
 [[nodiscard]] std::unique_ptr<Figure> makeAttention(const Json&, std::vector<std::byte>,
                                                     FigureStyle);
+/// The sides of `view` as numbers that a figure counts with. A figure makes an object for each row,
+/// layer or image: bytes of data are few beside that.
+/// \throws FileError  a side is above its `most`
+[[nodiscard]] std::vector<int> sidesOf(const ArrayView& view, std::vector<int> most);
+
 /// A sentence above the artifact's `meta`.
 [[nodiscard]] std::unique_ptr<Figure> makeMetaFigure(const QString& sentence,
                                                      const QString& problem, const Json& meta,

@@ -23,9 +23,11 @@ class HeatmapFigure final : public Figure {
       throw FileError("a heat map needs the shape [rows, columns] or [n, rows, columns]");
     }
     const std::size_t first = view.shape.size() - 2;
-    maps_ = first == 0 ? 1 : static_cast<int>(view.shape[0]);
-    rows_ = static_cast<int>(view.shape[first]);
-    columns_ = static_cast<int>(view.shape[first + 1]);
+    const std::vector<int> sides =
+        sidesOf(view, first == 0 ? std::vector{65'536, 65'536} : std::vector{4096, 65'536, 65'536});
+    maps_ = first == 0 ? 1 : sides[0];
+    rows_ = sides[first];
+    columns_ = sides[first + 1];
     values_.reserve(static_cast<std::size_t>(view.count()));
     for (std::int64_t i = 0; i < view.count(); ++i) values_.push_back(view.at(i));
     labels_ = metaTexts(meta, {"labels", "names"});

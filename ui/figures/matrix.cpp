@@ -19,8 +19,9 @@ class MatrixFigure final : public Figure {
       : Figure(std::move(style)), meta_(meta) {
     const ArrayView view = arrayOf(meta, data);
     if (view.shape.size() != 2) throw FileError("a matrix needs the shape [rows, columns]");
-    rows_ = static_cast<int>(view.shape[0]);
-    columns_ = static_cast<int>(view.shape[1]);
+    const std::vector<int> sides = sidesOf(view, {65'536, 65'536});
+    rows_ = sides[0];
+    columns_ = sides[1];
     isCounts_ = rows_ > 0 && columns_ > 0;
     rowSums_.assign(static_cast<std::size_t>(rows_), 0);
     for (std::int64_t i = 0; i < view.count(); ++i) {

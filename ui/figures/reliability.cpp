@@ -25,6 +25,7 @@ class ReliabilityFigure final : public Figure {
     const ArrayView view = arrayOf(meta, data);
     if (view.shape.size() != 2 || view.shape[1] != 5)
       throw FileError("reliability bins need the shape [bins, 5]");
+    static_cast<void>(sidesOf(view, {65'536}));
     for (std::int64_t i = 0; i < view.shape[0]; ++i) {
       bins_.push_back({view.at(5 * i), view.at(5 * i + 1), view.at(5 * i + 2), view.at(5 * i + 3),
                        view.at(5 * i + 4)});

@@ -31,10 +31,11 @@ class SpectrumFigure final : public Figure {
     if (const auto found = meta.find("layers"); found != meta.end() && found->is_array()) {
       for (const Json& layer : *found) layerNames_ << QString::fromStdString(layer.dump());
     }
-    layers_ = static_cast<int>(view.shape[0]);
+    const std::vector<int> sides = sidesOf(view, {1024, 1024, 65'536});
+    layers_ = sides[0];
     while (layerNames_.size() < layers_) layerNames_ << QString::number(layerNames_.size());
-    heads_ = static_cast<int>(view.shape[1]);
-    size_ = static_cast<int>(view.shape[2]);
+    heads_ = sides[1];
+    size_ = sides[2];
     cumulative_.resize(static_cast<std::size_t>(view.count()));
     values_.resize(cumulative_.size());
     for (std::size_t row = 0;

@@ -24,6 +24,9 @@ constexpr double kRowHeight = 28;
 constexpr double kCellRoom = 16;  // beside the text of a cell
 constexpr double kWideColumn = 260;
 constexpr int kMostCellLines = 6, kMostOnPaper = 12;
+constexpr std::size_t kLargestTable = std::size_t{32}
+                                      << 20;  // bytes; read, it takes many times that
+constexpr qsizetype kMostMeta = 20'000;       // letters of a description that are laid out
 constexpr std::size_t kMostWhole = 32;  // rows that a picture of its own size has
 
 /// Decimals that four significant digits of this number need.
@@ -54,6 +57,10 @@ class TableFigure final : public Figure {
  public:
   TableFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
       : Figure(std::move(style)), meta_(meta) {
+    if (data.size() > kLargestTable) {
+      throw FileError("it has " + formatCount(static_cast<long long>(data.size())) +
+                      " bytes, and at most " + formatCount(kLargestTable) + " can be drawn");
+    }
     const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
     const Json table = readJson(text);
     if (!table.is_object() || !table.contains("columns") || !table.contains("rows") ||
@@ -383,7 +390,7 @@ class MetaFigure final : public Figure {
     painter.setFont(monoLetters());
     painter.setPen(tokens().muted);
     painter.drawText(area.adjusted(0, used.height() + 12, 0, 0),
-                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere, text_);
+                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere, text_.left(kMostMeta));
     addRegion(area, [this](const QPointF&) { return sentence_; });
   }
 

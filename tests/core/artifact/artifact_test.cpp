@@ -88,6 +88,16 @@ TEST(ArrayView, RefusesShapesWhoseProductOverflows) {
   EXPECT_NE(refusal({{"dtype", "uint8"}, {"shape", {std::uint64_t{1} << 63}}}, 0), "");
 }
 
+TEST(ArrayView, RefusesAnEmptyArrayWithALargeSide) {
+  for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{
+           {2'000'000'000, 0, 0}, {0, 2'000'000'000}, {65'537, 0}, {std::int64_t{1} << 62, 0}}) {
+    EXPECT_NE(
+        refusal({{"dtype", "float64"}, {"shape", shape}}, 0).find("no values and a side above"),
+        std::string::npos);
+  }
+  EXPECT_EQ(refusal({{"dtype", "float64"}, {"shape", {65'536, 0}}}, 0), "");
+}
+
 TEST(ArrayView, AcceptsAnEmptyArray) {
   EXPECT_EQ(refusal({{"dtype", "float32"}, {"shape", {0, 5}}}, 0), "");
   EXPECT_NE(refusal({{"dtype", "float32"}, {"shape", {0, 5}}}, 4), "");
