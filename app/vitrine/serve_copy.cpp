@@ -46,8 +46,11 @@ void ServeSession::log(const Task& task) {
   std::int64_t from = integerOf(task.request, "from", -1);
   RunStore store(database_, OpenMode::ReadOnly);
   const auto file = placeBelow(filesFolder(database_), store.run(run).logFile);
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
-  const std::int64_t size = stream ? static_cast<std::int64_t>(stream.tellg()) : 0;
+  std::error_code error;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error))  // opening a pipe would wait
+    stream.open(file, std::ios::binary | std::ios::ate);
+  const std::int64_t size = stream.is_open() ? static_cast<std::int64_t>(stream.tellg()) : 0;
   if (from < 0 || from > size || size - from > kLogBytes)
     from = std::max<std::int64_t>(0, size - kLogBytes);
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size - from));

@@ -193,6 +193,14 @@ void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
   }
 }
 
+/// The log is shown, searched and sent to other machines by its path.
+void checkLog(Database& to, std::int64_t run, const std::string& uuid, const std::string& source) {
+  const std::string log = readRun(to, run).logFile;
+  if (log.empty() || isPlainPath(log, "run-" + uuid)) return;
+  throw StoreError(source + " names a log '" + shown(log) +
+                   "', which would not stay in the folder of its run; it is not imported");
+}
+
 /// Nothing runs or waits here because of a file: such states become ones that a person can go on
 /// from.
 void settleState(Database& to, std::int64_t run) {
@@ -312,6 +320,7 @@ class SqliteImport {
       source.here = copier_.copy(id, changes);
       if (uuid != source.uuid) followInit(source.here);
       checkCheckpoints(task_.database, source.here, uuid, staged.folder(), quotedSource(task_));
+      checkLog(task_.database, source.here, uuid, quotedSource(task_));
       settleState(task_.database, source.here);
       // What was stored is now read with our own eyes, and not stored if it does not hold together.
       const std::vector<std::string> problems = runProblems(task_.database, source.here);

@@ -169,7 +169,10 @@ std::filesystem::path placeBelow(const std::filesystem::path& folder,
 }
 
 std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
-  std::ifstream stream(placeBelow(folder, relativePath), std::ios::binary | std::ios::ate);
+  const std::filesystem::path file = placeBelow(folder, relativePath);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return {};  // opening a pipe would wait
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
   if (!stream) return {};
   constexpr std::streamoff kTail = 4096;
   const std::streamoff size = stream.tellg();

@@ -283,6 +283,10 @@ std::vector<std::string> fileProblems(Database& database, std::int64_t id,
   std::vector<std::string> problems;
   const RunRow run = readRun(database, id);
   const std::string folder = "run-" + run.uuid;
+  if (!run.logFile.empty() && !isPlainPath(run.logFile, folder)) {
+    problems.push_back(nameOf(id) + " names the log '" + shown(run.logFile) +
+                       "', which is not in the run's folder");
+  }
   const bool hasNoEnd = isAlive(run.state) || run.state == RunState::Interrupted;
   Statement row = database.prepare(
       "SELECT folder, step FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step");

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/base/read_json.h"
 #include "core/base/json.h"
+#include "core/base/read_json.h"
 #include "core/config/config.h"
 #include "core/store/database.h"
 #include "core/store/file_system.h"
@@ -110,7 +110,9 @@ void update(Database& database, Database& index) {
   };
   index.write([&] {
     for (const RunRow& run : readRunsChanged(database, 0)) {
-      const bool hasLog = isPlainPath(run.logFile, "run-" + run.uuid);
+      std::error_code error;
+      const bool hasLog = isPlainPath(run.logFile, "run-" + run.uuid) &&
+                          fs::is_regular_file(files / run.logFile, error);
       const fs::path log = hasLog ? files / run.logFile : fs::path();
       const std::string state = hasLog ? logState(log) : "";
       const auto found = known.find(run.id);

@@ -232,10 +232,9 @@ void MonitorPage::showCurrent() {
   const RunRow* row = workbench_.run(workbench_.selection().current());
   strip_->showRun(row);
   if (log_->isHidden()) return;
-  log_->setFile(row == nullptr || row->logFile.empty()
-                    ? QString()
-                    : QString::fromStdString(
-                          (filesFolder(workbench_.store().file()) / row->logFile).string()));
+  const std::filesystem::path files = filesFolder(workbench_.store().file());
+  log_->setFile(row == nullptr ? QString()
+                               : QString::fromStdString(placeBelow(files, row->logFile).string()));
 }
 
 void MonitorPage::showRuns() {

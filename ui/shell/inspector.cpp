@@ -356,9 +356,8 @@ void Inspector::showFacts() {
     environment_ = store.environment(run_);
     facts_->setFacts(runFacts(*row, store.summaries(run_), environment_));
     environmentTable_->setFacts(environmentFacts(environment_));
-    log_->setFile(row->logFile.empty() ? QString()
-                                       : QString::fromStdString(
-                                             (filesFolder(store.file()) / row->logFile).string()));
+    log_->setFile(
+        QString::fromStdString(placeBelow(filesFolder(store.file()), row->logFile).string()));
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }

@@ -1,6 +1,7 @@
 #include "ui/shell/log_tail.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QRegularExpression>
 #include <QScrollBar>
 
@@ -54,7 +55,8 @@ void LogTail::showEvent(QShowEvent* event) {
 void LogTail::readMore() {
   if (path_.isEmpty()) return;
   QFile file(path_);
-  if (!file.open(QIODevice::ReadOnly)) {
+  // Opening a pipe or a device would wait for its other end.
+  if (!QFileInfo(path_).isFile() || !file.open(QIODevice::ReadOnly)) {
     if (document()->isEmpty()) setPlaceholderText(tr("There is no log at %1.").arg(path_));
     return;
   }

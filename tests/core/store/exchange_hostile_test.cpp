@@ -125,6 +125,28 @@ TEST_F(HostileFile, CannotWriteOutsideTheFolderOfItsRun) {
               HasSubstr("for a UUID"));
 }
 
+TEST_F(HostileFile, CannotNameALogOutsideTheFolderOfItsRun) {
+  for (const char* log : {"/etc/passwd", "../../../../etc/passwd", "run.log", "."}) {
+    EXPECT_THAT(refusalAfter(std::string("UPDATE run SET log_file = '") + log + "' WHERE id = 1"),
+                HasSubstr("which would not stay in the folder of its run"))
+        << log;
+    EXPECT_TRUE(RunStore(target()).runs().empty()) << log;
+  }
+}
+
+TEST_F(HostileFile, IsRefusedForJsonThatIsNestedDeeply) {
+  const std::string deep =
+      "replace(hex(zeroblob(50000)), '0', '[') || replace(hex(zeroblob(50000)), '0', ']')";
+  for (const char* change :
+       {"UPDATE run_config SET config = '{\"a\":' || # || '}'", "UPDATE run_config SET origins = #",
+        "UPDATE run_config SET init = #", "UPDATE segment SET environment = #",
+        "UPDATE event SET data = #", "UPDATE artifact SET meta = #"}) {
+    std::string sql = change;
+    sql.replace(sql.find('#'), 1, deep);
+    EXPECT_THAT(refusalAfter(sql), HasSubstr("is not JSON of at most 128 levels")) << change;
+  }
+}
+
 TEST_F(HostileFile, IsRefusedForValuesThatDoNotHoldTogether) {
   const std::vector<std::pair<std::string, std::string>> changes{
       {"UPDATE metric_chunk SET data = substr(data, 1, 8)", "values, where its row says"},

@@ -114,7 +114,11 @@ TEST_F(Maintenance, CheckFindsWhatDoesNotHoldTogether) {
       {"UPDATE run_config SET config = 'x' WHERE run_id = 2", "run 2 has a config"},
       {"DELETE FROM run_config WHERE run_id = 2", "run 2 lacks its configuration"},
       {"UPDATE segment SET number = 3 WHERE run_id = 1 AND number = 2", "lacks segment 2"},
+      {"UPDATE run_config SET config = replace(hex(zeroblob(50000)), '0', '[') || "
+       "replace(hex(zeroblob(50000)), '0', ']') WHERE run_id = 2",
+       "not JSON of at most 128 levels"},
       {"UPDATE checkpoint SET folder = '../x' WHERE run_id = 1", "which is not the run's"},
+      {"UPDATE run SET log_file = '/etc/passwd' WHERE id = 1", "which is not in the run's folder"},
   };
   backupDatabase(file(), copy());
   for (const auto& [sql, expected] : changes) {

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
@@ -182,6 +184,17 @@ TEST(LogTail, ShowsTheEndAndFollowsWholeLines) {
   file.flush();
   tail.readMore();
   EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("half a line")));
+}
+
+// Opening one would wait for its other end: for ever.
+TEST(LogTail, DoesNotOpenWhatIsNotAFile) {
+  QTemporaryDir folder;
+  const QString pipe = folder.filePath("run.log");
+  ASSERT_EQ(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
+  LogTail tail;
+  tail.setFile(pipe);
+  EXPECT_TRUE(tail.toPlainText().isEmpty());
+  EXPECT_TRUE(tail.placeholderText().startsWith(QLatin1String("There is no log at")));
 }
 
 TEST(LogTail, ShowsTheStartOfEveryLineAtTheFirstSight) {
