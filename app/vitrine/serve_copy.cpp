@@ -37,7 +37,7 @@ void ServeSession::copy(const Task& task) {
         this->part(task, std::move(part));
         return !task.isCancelled->load();
       });
-  if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
+  if (task.isCancelled->load()) return fail(task, "cancelled", "it was cancelled");
   answer(task, {{"run", run}, {"all", isAll}});
 }
 

@@ -25,4 +25,17 @@ bool flagOf(const Json& request, const char* key) {
   return found->get<bool>();
 }
 
+std::size_t frameBytes(const Json& value) {
+  constexpr std::size_t kHead = 9;  // of one value, at most
+  std::size_t bytes = kHead;
+  if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  if (value.is_binary()) bytes += value.get_binary().size();
+  if (value.is_array()) {
+    for (const Json& one : value) bytes += frameBytes(one);
+  } else if (value.is_object()) {
+    for (const auto& [key, one] : value.items()) bytes += kHead + key.size() + frameBytes(one);
+  }
+  return bytes;
+}
+
 }  // namespace vitrine::app

@@ -1,6 +1,7 @@
 // Fields of a request to `vitrine serve`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -21,5 +22,8 @@ class BadRequest : public std::runtime_error {
 [[nodiscard]] std::int64_t integerOf(const Json& request, const char* key,
                                      std::optional<std::int64_t> otherwise);
 [[nodiscard]] bool flagOf(const Json& request, const char* key);
+
+/// About the bytes that `value` takes in a frame, never fewer.
+[[nodiscard]] std::size_t frameBytes(const Json& value);
 
 }  // namespace vitrine::app

@@ -12,6 +12,7 @@
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/order.h"
@@ -24,7 +25,9 @@ namespace vitrine::app {
 
 namespace {
 
+constexpr std::size_t kLongestId = 200, kLongestMessage = 4000;  // bytes
 constexpr std::size_t kRowsPerFrame = 500;
+constexpr std::size_t kBytesPerFrame = std::size_t{1} << 20;  // but for a row that has more
 constexpr std::size_t kDefaultRows = 100'000;
 constexpr auto kWatchPause = std::chrono::milliseconds(250);
 
@@ -87,6 +90,27 @@ Json rowOf(const RunRow& run) {
           {"best_checkpoint", run.bestCheckpoint}};
 }
 
+/// Rows of the next answer.
+class RowsOfFrame {
+ public:
+  [[nodiscard]] bool hasRoomFor(const Json& row) const {
+    return rows_.empty() ||
+           (rows_.size() < kRowsPerFrame && bytes_ + frameBytes(row) <= kBytesPerFrame);
+  }
+  void add(Json row) {
+    bytes_ += frameBytes(row);
+    rows_.push_back(std::move(row));
+  }
+  Json take() {
+    bytes_ = 0;
+    return std::exchange(rows_, Json::array());
+  }
+
+ private:
+  Json rows_ = Json::array();
+  std::size_t bytes_ = 0;
+};
+
 }  // namespace
 
 class ServeSession::Lane {
@@ -103,15 +127,12 @@ class ServeSession::Lane {
     changed_.notify_all();
     thread_.join();
   }
-  /// \returns ids of waiting tasks that this one takes the place of
-  std::vector<Json> add(Task task) {
-    std::vector<Json> replaced;
+  /// \returns waiting tasks that this one takes the place of
+  std::deque<Task> add(Task task) {
+    std::deque<Task> replaced;
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_ == Waiting::Replaced) {
-        for (const Task& old : tasks_) replaced.push_back(old.id);
-        tasks_.clear();
-      }
+      if (waiting_ == Waiting::Replaced) replaced.swap(tasks_);
       tasks_.push_back(std::move(task));
     }
     changed_.notify_all();
@@ -190,20 +211,23 @@ const ServeSession::Operation* ServeSession::operation(const std::string& name) 
 
 bool ServeSession::take(const Json& request) {
   const auto id = request.find("id");
-  if (id == request.end() || !(id->is_number_integer() || id->is_string())) {
-    fail(nullptr, "protocol", "a request has an 'id', an integer or a text");
+  const bool isId = id != request.end() &&
+                    (id->is_number_integer() ||
+                     (id->is_string() && id->get_ref<const std::string&>().size() <= kLongestId));
+  if (!isId) {
+    refuse(nullptr, "a request has an 'id', an integer or a text of at most " +
+                        std::to_string(kLongestId) + " bytes");
     return isGreeted_;
   }
   const auto op = request.find("op");
   if (op == request.end() || !op->is_string()) {
-    fail(*id, "protocol", "a request has an 'op', a text");
+    refuse(*id, "a request has an 'op', a text");
     return isGreeted_;
   }
   Task task{*id, op->get<std::string>(), request};
   if (!isGreeted_) {
     if (task.op == "hello") work(task);
-    if (!isGreeted_ && task.op != "hello")
-      fail(task.id, "protocol", "the first request is 'hello'");
+    if (!isGreeted_ && task.op != "hello") refuse(task.id, "the first request is 'hello'");
     return isGreeted_;
   }
   const Operation* known = operation(task.op);
@@ -211,50 +235,48 @@ bool ServeSession::take(const Json& request) {
     std::string names;
     for (const Operation& each : operations())
       names += (names.empty() ? "" : ", ") + std::string(each.name);
-    fail(task.id, "protocol", "there is no operation '" + task.op + "'; there are " + names);
-    return true;
-  }
-  if (*known->lane == '\0') {
-    work(task);
+    refuse(task.id, "there is no operation '" + shorten(task.op, 80) + "'; there are " + names);
     return true;
   }
   {
     const std::lock_guard lock(mutex_);
     if (!open_.try_emplace(keyOf(task.id), task.isCancelled).second) {
-      // Not forgotten: the id belongs to the other one.
-      writer_.write(
-          {{"id", task.id},
-           {"error",
-            {{"kind", "protocol"}, {"message", "this id is in use; give every request its own"}}}});
+      refuse(task.id, "this id is in use; give every request its own");
       return true;
     }
     // One watch at a time: a newer one ends the older.
     if (task.op == "watch" && watching_) watching_->store(true);
     if (task.op == "watch") watching_ = task.isCancelled;
   }
-  for (const Json& old : lanes_.at(known->lane)->add(std::move(task)))
+  if (*known->lane == '\0') {
+    work(task);
+    return true;
+  }
+  for (const Task& old : lanes_.at(known->lane)->add(std::move(task)))
     fail(old, "replaced", "a newer request of the same kind took its place");
   return true;
 }
 
 void ServeSession::work(const Task& task) {
   try {
-    if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
+    if (task.isCancelled->load()) return fail(task, "cancelled", "it was cancelled");
     (this->*operation(task.op)->act)(task);
   } catch (const BadRequest& problem) {
-    fail(task.id, "protocol", problem.what());
+    fail(task, "protocol", problem.what());
+  } catch (const LargeFrame& problem) {
+    fail(task, "refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
-    fail(task.id, task.isCancelled->load() ? "cancelled" : kindOf(static_cast<int>(problem.code())),
+    fail(task, task.isCancelled->load() ? "cancelled" : kindOf(static_cast<int>(problem.code())),
          problem.what());
   } catch (const std::exception& problem) {
-    fail(task.id, "failed", problem.what());
+    fail(task, "failed", problem.what());
   }
 }
 
 void ServeSession::hello(const Task& task) {
   const std::int64_t asked = integerOf(task.request, "protocol", std::nullopt);
   if (asked != kProtocol) {
-    fail(task.id, "protocol",
+    fail(task, "protocol",
          "protocol " + std::to_string(asked) + " is not spoken here, " + std::to_string(kProtocol) +
              " is; install the same version of Vitrine on both ends");
     return;
@@ -285,13 +307,17 @@ void ServeSession::cancel(const Task& task) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(keyOf(*of));
-    isKnown = found != open_.end();
+    isKnown = found != open_.end() && found->second != task.isCancelled;
     if (isKnown) found->second->store(true);
   }
   answer(task, {{"known", isKnown}});
 }
 
-void ServeSession::describe(const Task& task) { answer(task, readJson(describeJson())); }
+void ServeSession::describe(const Task& task) {
+  Json catalog = readJson(describeJson());
+  if (!catalog.is_object()) throw Error("'vitrine describe' printed no catalogue");
+  answer(task, std::move(catalog));
+}
 
 void ServeSession::query(const Task& task) {
   RunStore store(database_, OpenMode::ReadOnly);
@@ -301,21 +327,25 @@ void ServeSession::query(const Task& task) {
   limits.rows = static_cast<std::size_t>(rows);
   limits.isStopped = task.isCancelled.get();
   RunStore::Table table = store.query(textOf(task.request, "sql"), limits);
-  for (std::size_t at = 0; at < table.rows.size() || at == 0; at += kRowsPerFrame) {
-    const std::size_t end = std::min(at + kRowsPerFrame, table.rows.size());
-    Json fields = Json::object();
-    if (at == 0) fields["columns"] = table.columns;
-    Json part = Json::array();
-    for (std::size_t i = at; i < end; ++i) part.push_back(std::move(table.rows[i]));
-    fields["rows"] = std::move(part);
-    if (end < table.rows.size()) {
-      this->part(task, std::move(fields));
-      if (task.isCancelled->load()) return fail(task.id, "cancelled", "it was cancelled");
-      continue;
+  RowsOfFrame next;
+  bool isFirst = true;
+  const auto fields = [&] {
+    Json part = Json::object();
+    if (std::exchange(isFirst, false)) part["columns"] = table.columns;
+    part["rows"] = next.take();
+    return part;
+  };
+  for (std::vector<Json>& row : table.rows) {
+    Json cells(std::move(row));
+    if (!next.hasRoomFor(cells)) {
+      part(task, fields());
+      if (task.isCancelled->load()) return fail(task, "cancelled", "it was cancelled");
     }
-    fields["cut"] = table.isCut;
-    return answer(task, std::move(fields));
+    next.add(std::move(cells));
   }
+  Json last = fields();
+  last["cut"] = table.isCut;
+  answer(task, std::move(last));
 }
 
 void ServeSession::watch(const Task& task) {
@@ -338,17 +368,14 @@ void ServeSession::watch(const Task& task) {
       const std::vector<RunRow> rows = store.runs(seen);
       const std::vector<std::int64_t> deleted = store.deletedRuns(seen);
       seen = std::max(seen, newest);
-      for (std::size_t at = 0; at < rows.size() || at == 0; at += kRowsPerFrame) {
-        const std::size_t end = std::min(at + kRowsPerFrame, rows.size());
-        Json part = Json::array();
-        for (std::size_t i = at; i < end; ++i) part.push_back(rowOf(rows[i]));
-        const bool isLast = end == rows.size();
-        Json fields{{"runs", std::move(part)}};
-        // Whoever comes back after a dropped link asks from here on: not before all of it was sent.
-        if (isLast) fields["change"] = seen;
-        if (isLast) fields["deleted"] = deleted;
-        this->part(task, std::move(fields));
+      RowsOfFrame runs;
+      for (const RunRow& row : rows) {
+        Json run = rowOf(row);
+        if (!runs.hasRoomFor(run)) part(task, {{"runs", runs.take()}});
+        runs.add(std::move(run));
       }
+      // Whoever comes back after a dropped link asks from here on: not before all of it was sent.
+      part(task, {{"runs", runs.take()}, {"change", seen}, {"deleted", deleted}});
       isFirst = false;
     }
     std::this_thread::sleep_for(kWatchPause);
@@ -362,7 +389,7 @@ void ServeSession::check(const Task& task) {
   // An experiment with problems has a report, too, and an exit code that says so.
   Json report = readJson(done.out);
   if (!report.is_object())
-    return fail(task.id, kindOf(done.code), lastWords(done.err, "it could not be checked"));
+    return fail(task, kindOf(done.code), lastWords(done.err, "it could not be checked"));
   answer(task, {{"report", std::move(report)}});
 }
 
@@ -385,7 +412,7 @@ void ServeSession::enqueue(const Task& task) {
   }
   const Completed done = runWithInput(command, text);
   if (done.code != 0)
-    return fail(task.id, kindOf(done.code), lastWords(done.err, "nothing was enqueued"));
+    return fail(task, kindOf(done.code), lastWords(done.err, "nothing was enqueued"));
   const Json report = readJson(done.out);
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");
@@ -419,7 +446,7 @@ void ServeSession::request(const Task& task) {
 void ServeSession::answer(const Task& task, Json fields) {
   fields["id"] = task.id;
   fields["more"] = false;
-  forget(task.id);
+  forget(task);
   writer_.write(fields);
 }
 
@@ -430,14 +457,20 @@ void ServeSession::part(const Task& task, Json fields) {
   if (!writer_.write(fields)) task.isCancelled->store(true);
 }
 
-void ServeSession::fail(const Json& id, const std::string& kind, const std::string& message) {
-  forget(id);
-  writer_.write({{"id", id}, {"error", {{"kind", kind}, {"message", message}}}});
+void ServeSession::fail(const Task& task, const std::string& kind, const std::string& message) {
+  forget(task);
+  writer_.write({{"id", task.id},
+                 {"error", {{"kind", kind}, {"message", shorten(message, kLongestMessage)}}}});
 }
 
-void ServeSession::forget(const Json& id) {
+void ServeSession::refuse(const Json& id, const std::string& message) {
+  writer_.write({{"id", id}, {"error", {{"kind", "protocol"}, {"message", message}}}});
+}
+
+void ServeSession::forget(const Task& task) {
   const std::lock_guard lock(mutex_);
-  open_.erase(keyOf(id));
+  const auto found = open_.find(keyOf(task.id));
+  if (found != open_.end() && found->second == task.isCancelled) open_.erase(found);
 }
 
 }  // namespace vitrine::app

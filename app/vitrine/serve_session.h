@@ -77,8 +77,11 @@ class ServeSession {
   void answer(const Task& task, Json fields);
   /// An answer that others follow.
   void part(const Task& task, Json fields);
-  void fail(const Json& id, const std::string& kind, const std::string& message);
-  void forget(const Json& id);
+  /// An answer that is the last one of the task.
+  void fail(const Task& task, const std::string& kind, const std::string& message);
+  /// Answers what is not a task: an id that it names may belong to another request.
+  void refuse(const Json& id, const std::string& message);
+  void forget(const Task& task);
 
   std::filesystem::path database_;
   FrameWriter& writer_;

@@ -60,9 +60,14 @@ bool isLastAnswer(const Json& answer) {
 void throwAnswered(const Json& answer) {
   const auto error = answer.find("error");
   if (error == answer.end()) return;
-  const std::string kind = error->is_object() ? error->value("kind", "failed") : "failed";
-  const std::string message =
-      error->is_object() ? error->value("message", "no reason was given") : "no reason was given";
+  // The other side may send anything: a field of another type is as none.
+  const auto text = [&](const char* key, const char* otherwise) {
+    const auto found = error->is_object() ? error->find(key) : error->end();
+    return found != error->end() && found->is_string() ? found->get<std::string>()
+                                                       : std::string(otherwise);
+  };
+  const std::string kind = text("kind", "failed");
+  const std::string message = text("message", "no reason was given");
   if (kind == "link") throw LinkError(message);
   if (kind == "not_found") throw NotFoundError(message);
   if (kind == "refused") throw RefusedError(message);
@@ -220,7 +225,15 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
     return id;
   }
   // When nobody reads any more, the end of the answers says so to everyone who waits.
-  writer_->write(request);
+  try {
+    writer_->write(request);
+  } catch (const LargeFrame& problem) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was told
+    }
+    onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", problem.what()}}}});
+  }
   return id;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/mirror_tables.h"
 #include "core/store/rows.h"
@@ -20,14 +21,43 @@ namespace {
 constexpr std::int64_t kEverything = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kOf = "mirror_of";
 constexpr const char* kChange = "mirror_change";
+constexpr const char* kLeftOut = "left_out";  ///< bytes that were too many for a frame
 
 bool belongsTo(const MirrorTable& table, std::int64_t run) {
   return (table.owner == std::string_view("0")) == (run == kSharedRows);
 }
 
-std::size_t bytesOf(const Json& cell) {
-  if (cell.is_binary()) return cell.get_binary().size() + 16;
-  return cell.is_string() ? cell.get_ref<const std::string&>().size() + 16 : 16;
+/// Of a value in a frame, with what says how long it is.
+std::size_t bytesOf(const Statement& row, int column) {
+  const int type = sqlite3_column_type(row.handle(), column);
+  if (type != SQLITE_TEXT && type != SQLITE_BLOB) return 16;
+  return static_cast<std::size_t>(sqlite3_column_bytes(row.handle(), column)) + 16;
+}
+
+/// The values of a row that is too large for a frame, without those that make it so.
+Json rowWithout(const Statement& row, const std::vector<std::string>& columns) {
+  Json cells = Json::array();
+  std::size_t left = 0;
+  for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
+    const std::size_t bytes = bytesOf(row, i);
+    if (bytes <= MirrorSource::kPartBytes) {
+      cells.push_back(cellOf(row, i));
+    } else if (sqlite3_column_type(row.handle(), i) == SQLITE_TEXT) {
+      // An object: many texts are JSON, and are read as that.
+      cells.push_back(dumpJson({{kLeftOut, bytes - 16}}));
+    } else {
+      left += bytes - 16;
+      cells.push_back(Json::binary(std::vector<std::uint8_t>{}));
+    }
+  }
+  const auto meta = std::find(columns.begin(), columns.end(), "meta");
+  if (left == 0 || meta == columns.end()) return cells;
+  Json& text = cells[static_cast<std::size_t>(meta - columns.begin())];
+  Json about = text.is_string() ? readJson(text.get_ref<const std::string&>()) : Json();
+  if (!about.is_object()) about = Json::object();
+  about[kLeftOut] = left;
+  text = dumpJson(about);
+  return cells;
 }
 
 std::string metaOf(Database& database, const char* key) {
@@ -131,11 +161,15 @@ bool MirrorSource::copy(std::int64_t run, const Json& known,
       // Only rows whose keys are all different can be gone on with from any of them.
       const bool mayCut = grows && table.key == std::string_view("id");
       while (row.step()) {
-        Json cells = Json::array();
         std::size_t bytes = 0;
-        for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
-          cells.push_back(cellOf(row, i));
-          bytes += bytesOf(cells.back());
+        for (int i = 0; i < static_cast<int>(columns.size()); ++i) bytes += bytesOf(row, i);
+        Json cells = Json::array();
+        if (bytes > rowBytes) {
+          cells = rowWithout(row, columns);
+          bytes = kPartBytes;  // about: the rest of it is small
+        } else {
+          for (int i = 0; i < static_cast<int>(columns.size()); ++i)
+            cells.push_back(cellOf(row, i));
         }
         sent += bytes;
         if (!sender.add(std::move(cells), bytes)) return false;

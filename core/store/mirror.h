@@ -27,6 +27,10 @@ class VITRINE_STORE_EXPORT MirrorSource {
   /// At most that many bytes of values in one part, and in one answer; a single row may be more.
   static constexpr std::size_t kPartBytes = std::size_t{1} << 20;
   static constexpr std::size_t kAnswerBytes = std::size_t{32} << 20;
+  /// Bytes of a row's values, at most: it goes into a frame with a part. Of a row that has more,
+  /// values above kPartBytes stay behind: bytes become none, a text becomes {"left_out": its
+  /// bytes}, and `left_out` is added to the meta of an artifact.
+  static constexpr std::size_t kRowBytes = std::size_t{60} << 20;
 
   /// \throws StoreError  as RunStore
   explicit MirrorSource(const std::filesystem::path& database);
@@ -43,6 +47,7 @@ class VITRINE_STORE_EXPORT MirrorSource {
   bool copy(std::int64_t run, const Json& known, const std::function<bool(Json)>& part);
 
   std::size_t answerBytes = kAnswerBytes;
+  std::size_t rowBytes = kRowBytes;
 
  private:
   std::unique_ptr<Database> database_;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -133,6 +134,40 @@ TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
   EXPECT_TRUE(soon([&] { return copy().note(run) == "seen from afar"; }));
   there.deleteRun(run);
   EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
+}
+
+TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
+  std::int64_t run = 0;
+  {
+    RunStore there(database);
+    run = there.runs().front().id;
+    RunStore::Batch batch;
+    for (const std::size_t bytes : {kLargestFrame + 1, std::size_t{10}}) {
+      Artifact artifact;
+      artifact.analysis = "rank";
+      artifact.name = std::to_string(bytes);
+      artifact.kind = artifact_kind::kMatrix;
+      setUint8(artifact, std::vector<std::uint8_t>(bytes), {static_cast<std::int64_t>(bytes), 1},
+               {"row", "column"});
+      batch.artifacts.push_back(std::move(artifact));
+    }
+    there.append(run, 1, batch);
+  }
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  auto artifacts = copy().artifacts(run);
+  ASSERT_GE(artifacts.size(), 2u);
+  std::sort(artifacts.begin(), artifacts.end(),
+            [](const ArtifactRow& a, const ArtifactRow& b) { return a.id < b.id; });
+  EXPECT_EQ(artifacts[artifacts.size() - 2].meta.value("left_out", std::size_t{0}),
+            kLargestFrame + 1);
+  EXPECT_FALSE(artifacts.back().meta.contains("left_out"));
+  // Nor does a request that is too large end the link.
+  const Json answer = ask(
+      {{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", std::string(kLargestFrame, 'x')}});
+  EXPECT_EQ(answer.at("error").at("kind"), "refused") << answer.dump().substr(0, 200);
+  EXPECT_EQ(ask({{"op", "devices"}}).count("devices"), 1u);
+  EXPECT_EQ(state().link, Link::Linked);
 }
 
 TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {

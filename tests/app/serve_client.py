@@ -87,7 +87,10 @@ class Client:
             head = out.read(4)
             if len(head) < 4:
                 break
-            data = out.read(struct.unpack("<I", head)[0])
+            size = struct.unpack("<I", head)[0]
+            if size > 64 << 20:
+                break  # no frame: the conversation is over
+            data = out.read(size)
             answer, end = decode(data)
             assert end == len(data), "bytes behind the map"
             with self.arrived:
@@ -236,6 +239,13 @@ def play(program, database, experiment):
     client.raw(encode({"id": "deep", "op": "query", "sql": "SELECT 1", "x": eval("[" * 40 + "]" * 40)}))
     client.wait(lambda: None in client.answers)
     check(error_of(client.answers.pop(None)[0]) == "protocol", "a map of 41 levels")
+    for piece in (b"\x7f", b"\x5f"):
+        client.raw(b"\xa1\x61a" + piece * 500_000)
+        client.wait(lambda: None in client.answers)
+        check(error_of(client.answers.pop(None)[0]) == "protocol", "strings within each other")
+    client.send(id="x" * 201, op="query", sql="SELECT 1")
+    client.wait(lambda: None in client.answers)
+    check(error_of(client.answers.pop(None)[0]) == "protocol", "an id that is too long")
     check(client.ask(op="query", sql="SELECT 1")["rows"] == [[1]], "the conversation goes on after those")
 
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) SELECT i, 'x' AS t FROM n"
@@ -256,6 +266,23 @@ def play(program, database, experiment):
     check(error_of(client.all(first)[0]) == "cancelled", "the one that runs is cancelled")
     check(client.all(third)[0]["rows"] == [[3]], "the newest is answered")
     check(client.ask(op="cancel", of=first)["known"] is False, "it is over")
+
+    # An id belongs to its request until that is answered, whatever else names it.
+    busy = client.send(op="query", sql=endless)
+    time.sleep(0.5)
+    for wrong in ({}, {"op": "dance"}, {"op": "cancel", "of": busy}, {"op": "hello", "protocol": 1},
+                  {"op": "query", "sql": "SELECT 1"}):
+        client.send(id=busy, **wrong)
+    client.wait(lambda: len(client.answers.get(busy, [])) == 5)
+    check(all(error_of(one) == "protocol" for one in client.answers.pop(busy)), "an id that is in use")
+    check(client.ask(op="cancel", of=busy)["known"] is True, "its request is still known")
+    check(error_of(client.all(busy)[0]) == "cancelled", "and ends once")
+
+    # No frame is above the limit: rows are cut by bytes, and one that cannot be sent is an error.
+    parts = client.all(client.send(op="query", sql=(numbers % 280).replace("'x'", "hex(zeroblob(130000))")))
+    check([row[0] for part in parts for row in part["rows"]] == list(range(1, 281)), "large rows, in order")
+    large = client.ask(op="query", sql="SELECT hex(zeroblob(17500000)), hex(zeroblob(17500000))")
+    check(error_of(large) == "refused" and "of a frame" in large["error"]["message"], "a row above a frame")
 
     kinds = {item["kind"] for item in client.ask(op="describe")["catalog"]["items"]}
     check("architecture" in kinds, "the catalog has architectures")

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -33,11 +34,14 @@ class MirrorCopy : public testing::StoreTest {
     std::map<std::string, std::size_t> sent;
     MirrorSource source(file());
     source.answerBytes = std::size_t{1} << 20;
+    source.rowBytes = rowBytes;
     for (bool isAll = false; !isAll; ++answers) {
       std::vector<Json> parts;
       isAll = source.copy(run, Json::from_cbor(Json::to_cbor(mirror.known(run))), [&](Json part) {
         sent[part.at("table").get<std::string>()] += part.at("rows").size();
-        parts.push_back(Json::from_cbor(Json::to_cbor(part)));
+        const std::vector<std::uint8_t> frame = Json::to_cbor(part);
+        largest = std::max(largest, frame.size());
+        parts.push_back(Json::from_cbor(frame));
         return true;
       });
       mirror.take(run, parts);
@@ -96,6 +100,8 @@ class MirrorCopy : public testing::StoreTest {
   }
 
   int answers = 0;
+  std::size_t rowBytes = MirrorSource::kRowBytes;
+  std::size_t largest = 0;  ///< bytes of a part
 };
 
 TEST_F(MirrorCopy, HoldsEveryTableOfTheSchemaButTheOnesOfTheFileItself) {
@@ -194,6 +200,43 @@ TEST_F(MirrorCopy, ShowsReadersARunOnlyOnceAllOfItIsThereAndEveryChangeAsANewerO
   mirror.remove(std::vector{second});
   EXPECT_THAT(reader.deletedRuns(seen), ElementsAre(second));
   EXPECT_EQ(reader.runs().size(), 1u);
+}
+
+TEST_F(MirrorCopy, LeavesOutWhatDoesNotFitIntoAFrameAndSaysSo) {
+  RunStore store(file());
+  Mirror mirror(copy(), kOrigin);
+  const std::int64_t run = addRunning(store);
+  RunStore::Batch batch;
+  for (const std::size_t bytes : {std::size_t{10}, std::size_t{3'000'000}, std::size_t{20}}) {
+    Artifact artifact;
+    artifact.analysis = "rank";
+    artifact.name = std::to_string(bytes);
+    artifact.kind = artifact_kind::kMatrix;
+    setUint8(artifact, std::vector<std::uint8_t>(bytes, 7), {static_cast<std::int64_t>(bytes), 1},
+             {"row", "column"});
+    batch.artifacts.push_back(artifact);
+  }
+  store.append(run, 1, batch);
+  testing::RawDatabase(file()).run(
+      "INSERT OR REPLACE INTO note(run_id, text, changed_at) SELECT id, printf('%.*c', 2500000, "
+      "'x'), '' FROM run");
+  rowBytes = std::size_t{2} << 20;
+  bringAll(mirror);
+  EXPECT_LT(largest, rowBytes + 2 * MirrorSource::kPartBytes);
+  EXPECT_LT(answers, 20);
+  RunStore here(copy(), OpenMode::ReadOnly);
+  auto artifacts = here.artifacts(run);
+  ASSERT_EQ(artifacts.size(), 3u);
+  std::sort(artifacts.begin(), artifacts.end(),
+            [](const ArtifactRow& a, const ArtifactRow& b) { return a.id < b.id; });
+  EXPECT_FALSE(artifacts[0].meta.contains("left_out"));
+  EXPECT_EQ(here.artifactData(artifacts[0].id).size(), 10u);
+  EXPECT_EQ(artifacts[1].meta.at("left_out"), 3'000'000);
+  EXPECT_EQ(artifacts[1].meta.at("dtype"), "uint8");
+  EXPECT_EQ(here.artifactData(artifacts[1].id).size(), 0u);
+  EXPECT_EQ(here.artifactData(artifacts[2].id).size(), 20u) << "what comes behind it is here";
+  EXPECT_EQ(here.note(run), R"({"left_out":2500000})");
+  EXPECT_EQ(bring(mirror, run).count("artifact"), 0u) << "it is not asked for again and again";
 }
 
 TEST_F(MirrorCopy, KeepsItsLogBesideItselfWhateverTheOtherSideCallsIt) {
