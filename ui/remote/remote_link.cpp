@@ -2,12 +2,30 @@
 
 #include <QFile>
 #include <QSaveFile>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
+
+namespace {
+
+// Fields of what another machine, or a file, says: of another type they are as none.
+std::optional<std::int64_t> integerIn(const Json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+std::optional<std::string> textIn(const Json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found == object.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+}  // namespace
 
 RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(parent) {
   mirror_ = std::make_unique<RemoteMirror>(place, [this](const RemoteState& state) {
@@ -18,9 +36,9 @@ RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(pare
   if (!file.open(QIODevice::ReadOnly)) return;
   const Json list = readJson(file.readAll().toStdString());
   for (const Json& one : list.is_array() ? list : Json::array()) {
-    if (!one.is_object()) continue;
-    waiting_[{one.value("run", std::int64_t{0}), one.value("field", std::string())}] = {
-        one.value("text", std::string()), one.value("based_on", std::int64_t{0}), nullptr, {}};
+    const auto run = integerIn(one, "run"), basedOn = integerIn(one, "based_on");
+    const auto field = textIn(one, "field"), text = textIn(one, "text");
+    if (run && field && text) waiting_[{*run, *field}] = {*text, basedOn.value_or(0), nullptr, {}};
   }
 }
 
@@ -106,9 +124,10 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
     outcome.trouble = QString::fromUtf8(error.what());
   }
   if (!outcome.isWaiting) {
-    outcome.version = answer.value("version", std::int64_t{0});
-    outcome.isConflict = answer.contains("theirs");
-    if (outcome.isConflict) outcome.theirs = answer.at("theirs").get<std::string>();
+    const auto theirs = textIn(answer, "theirs");
+    outcome.version = integerIn(answer, "version").value_or(0);
+    outcome.isConflict = theirs.has_value();
+    outcome.theirs = theirs.value_or(std::string());
     const auto now = waiting_.find(key);
     if (now != waiting_.end() && now->second.text == edit.text) {
       waiting_.erase(now);

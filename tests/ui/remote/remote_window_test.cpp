@@ -110,6 +110,39 @@ TEST(RemoteWindow, ShowsTheRunsThatAreThereAndWhatBecomesOfThem) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(gone) == nullptr; }, kPatienceMs));
 }
 
+// What waits lies in a file, and answers come from another machine: both may say anything.
+TEST(RemoteWindow, TakesNoFieldOfAnotherTypeForAnEditThatWaits) {
+  Lab lab;
+  lab.become("exit 255");
+  const std::string waiting = [&] {
+    const RemoteLink link(lab.place());
+    return link.file().string() + ".waiting.json";
+  }();
+  QFile file(QString::fromStdString(waiting));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write(R"([{"run": "x", "field": 1, "text": [], "based_on": {}}, 7, {"run": 3},
+                 {"run": 3, "field": "note", "text": "kept", "based_on": "x"}])");
+  file.close();
+  const RemoteLink link(lab.place());
+  ASSERT_NE(link.waiting(3, RunField::Note), nullptr);
+  EXPECT_EQ(*link.waiting(3, RunField::Note), "kept");
+}
+
+TEST(RemoteWindow, SurvivesAnswersOfAnotherForm) {
+  Lab lab;
+  lab.become(
+      "exec python3 -c '\n"
+      "import struct, sys\n"
+      "def say(data): sys.stdout.buffer.write(struct.pack(\"<I\", len(data)) + data); "
+      "sys.stdout.flush()\n"
+      "say(b\"\\xa3\\x62id\\x01\\x65error\\xa2\\x64kind\\x01\\x67message\\x80\\x64more\\xf4\")\n"
+      "sys.stdin.buffer.read()'");
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLost());
+  EXPECT_TRUE(remote.link.sentence().contains(QLatin1String("no reason was given")))
+      << remote.link.sentence().toStdString();
+}
+
 TEST(RemoteWindow, IsAmongTheDatabasesThatWereOpenedLately) {
   Lab lab;
   useSettings(lab.folder.filePath(QStringLiteral("settings.ini")));
