@@ -1,11 +1,15 @@
 // RunStore::query: one statement of the user's own, on a connection that cannot write.
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 #include <string_view>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/query_functions.h"
 #include "core/store/rows.h"
 #include "core/store/run_store.h"
 #include "core/store/schema.h"
@@ -14,11 +18,52 @@ namespace vitrine {
 
 namespace {
 
-/// When a statement has to end.
-struct QueryWatch {
-  std::chrono::steady_clock::time_point deadline;
-  const std::atomic<bool>* isStopped;
-  [[nodiscard]] bool wasStopped() const { return isStopped != nullptr && isStopped->load(); }
+constexpr int kLongestStatement = 1'000'000;  // bytes
+constexpr int kLongestValue = 64 << 20;       // bytes, of a column or of what a function makes
+constexpr auto kLook = std::chrono::milliseconds(20);
+
+/// Interrupts the statements of a connection when they have to end. Not a progress handler: between
+/// two calls of one lie thousands of operations, and each may be a function of a long text.
+class QueryWatch {
+ public:
+  QueryWatch(sqlite3* handle, const RunStore::QueryLimits& limits)
+      : handle_(handle),
+        isStopped_(limits.isStopped),
+        deadline_(std::chrono::steady_clock::now() + limits.time),
+        thread_([this] { watch(); }) {}
+  ~QueryWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      isOver_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  QueryWatch(const QueryWatch&) = delete;
+  QueryWatch& operator=(const QueryWatch&) = delete;
+
+  [[nodiscard]] bool wasStopped() const { return isStopped_ != nullptr && isStopped_->load(); }
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!isOver_) {
+      const auto now = std::chrono::steady_clock::now();
+      // Again and again: an interrupt before the first step is lost.
+      if (wasStopped() || now >= deadline_) sqlite3_interrupt(handle_);
+      const auto next = now + kLook;
+      const bool mayBeStopped = isStopped_ != nullptr || now >= deadline_;
+      changed_.wait_until(lock, mayBeStopped ? next : std::max(deadline_, next));
+    }
+  }
+
+  sqlite3* handle_;
+  const std::atomic<bool>* isStopped_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool isOver_ = false;
+  std::thread thread_;
 };
 
 /// Pragmas that only tell something; those with an argument name a table or an index.
@@ -105,7 +150,9 @@ RunStore::Table RunStore::query(const std::string& sql, const QueryLimits& limit
   // stands in any case.
   database.execute("PRAGMA trusted_schema = ON");
   sqlite3* handle = database.handle();
-  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+  const BoundedFunctions functions(handle);
   sqlite3_set_authorizer(handle, allowReading, nullptr);
 
   sqlite3_stmt* raw = nullptr;
@@ -129,15 +176,7 @@ RunStore::Table RunStore::query(const std::string& sql, const QueryLimits& limit
         "PRAGMAs");
   }
 
-  QueryWatch watch{std::chrono::steady_clock::now() + limits.time, limits.isStopped};
-  sqlite3_progress_handler(
-      handle, 20'000,
-      [](void* opaque) {
-        const auto& until = *static_cast<const QueryWatch*>(opaque);
-        return until.wasStopped() || std::chrono::steady_clock::now() >= until.deadline ? 1 : 0;
-      },
-      &watch);
-
+  const QueryWatch watch(handle, limits);
   Table table;
   const int columns = sqlite3_column_count(raw);
   for (int i = 0; i < columns; ++i) table.columns.push_back(toUtf8(sqlite3_column_name(raw, i)));
@@ -149,6 +188,11 @@ RunStore::Table RunStore::query(const std::string& sql, const QueryLimits& limit
       throw StoreError("the query was stopped after " +
                        formatReal(std::chrono::duration<double>(limits.time).count()) +
                        " s; narrow it with WHERE run_id = ... or LIMIT");
+    }
+    if ((code & 0xff) == SQLITE_TOOBIG) {
+      throw StoreError("a value is larger than " + formatBytes(kLongestValue) +
+                       ", which a query does not take; leave its column out, or ask for "
+                       "length(...) of it");
     }
     if (code != SQLITE_ROW) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
     if (table.rows.size() == limits.rows) {

@@ -1,6 +1,8 @@
 // RunStore::query cannot write, whatever it is asked.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "core/store/schema.h"
 #include "tests/core/store/temp_database.h"
 
@@ -129,6 +131,71 @@ TEST_F(Query, StopsWhenItIsTold) {
                               limits));
             }),
             "the query was stopped");
+}
+
+/// A text of that many letters, as SQL.
+std::string letters(int count, char letter) {
+  return "printf('%.*c', " + std::to_string(count) + ", '" + letter + "')";
+}
+
+// No interrupt reaches into a function of SQLite: each of these would take from 20 s to minutes.
+TEST_F(Query, RefusesAFunctionThatTakesLongerThanItsLimit) {
+  RunStore store(file());
+  const std::string x = letters(100'000, 'a'), y = letters(100'000, 'b') + " || 'a'";
+  const std::string object =
+      "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) SELECT "
+      "json_group_object('k' || i, 1) FROM n)";
+  for (const std::string& call :
+       {"trim(" + x + ", " + y + ")", "ltrim(" + x + ", " + y + ")", "rtrim(" + x + ", " + y + ")",
+        "instr(" + x + ", " + y + ")", "replace(" + x + ", " + y + ", '')",
+        "json_patch(" + object + ", " + object + ")"}) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THAT(messageOf<StoreError>(
+                    [&] { static_cast<void>(store.query("SELECT length(" + call + ")")); }),
+                HasSubstr("takes too long; shorten one with substr()"))
+        << call;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << call;
+  }
+  const std::string pattern = "'%' || " + letters(20'000, 'a') + " || '%'";
+  EXPECT_THAT(messageOf<StoreError>(
+                  [&] { static_cast<void>(store.query("SELECT " + x + " LIKE " + pattern)); }),
+              HasSubstr("like() of texts of 20,002 and 100,000 bytes takes too long"));
+}
+
+TEST_F(Query, HasTheFunctionsOfSqliteAsTheyAre) {
+  RunStore store(file());
+  const auto table = store.query(
+      "SELECT instr('a\u00e4b', 'b'), instr(x'0102', x'02'), instr(NULL, 'a'), instr(123, 2), "
+      "replace('abcabc', 'b', 'xy'), trim('xxaxx', 'x'), ltrim('xxa', 'x'), rtrim('axx', 'x'), "
+      "trim('  a '), 'Abc' LIKE 'a%', 'a%c' LIKE 'a!%c' ESCAPE '!', 'abc' GLOB 'A*', "
+      "json_object('o', json_patch('{\"a\":1}', '{\"b\":2}')), NULL LIKE 'a'");
+  EXPECT_EQ(Json(table.rows).dump(),
+            R"([[3,2,null,2,"axycaxyc","a","a","a","a",1,1,0,"{\"o\":{\"a\":1,\"b\":2}}",null]])");
+  EXPECT_THAT(messageOf<StoreError>(
+                  [&] { static_cast<void>(store.query("SELECT 'a' LIKE 'b' ESCAPE 'cc'")); }),
+              HasSubstr("ESCAPE expression must be a single character"));
+}
+
+TEST_F(Query, StopsInTimeBetweenRowsThatTakeLong) {
+  RunStore store(file());
+  RunStore::QueryLimits limits;
+  limits.time = std::chrono::milliseconds(100);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(messageOf<StoreError>([&] {
+                static_cast<void>(store.query(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) "
+                    "SELECT max(length(hex(zeroblob(5000000 + i)))) FROM n",
+                    limits));
+              }),
+              HasSubstr("the query was stopped after 0.1 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+}
+
+TEST_F(Query, RefusesAValueThatIsTooLarge) {
+  RunStore store(file());
+  EXPECT_THAT(messageOf<StoreError>(
+                  [&] { static_cast<void>(store.query("SELECT hex(zeroblob(40000000))")); }),
+              HasSubstr("a value is larger than 67.1 MB"));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// SQL functions of a user's own statement, bounded in time. Private to core/store.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <memory>
+#include <vector>
+
+namespace vitrine {
+
+/// Takes the place of SQLite's functions that compare every part of one text with every part of
+/// another (instr, replace, trim, like, glob, json_patch): no interrupt reaches into one of them.
+/// Long texts are refused, others are given to SQLite's own: like and glob at once, for a statement
+/// calls them for every row, the others on a connection beside.
+class BoundedFunctions {
+ public:
+  /// For `handle`, which must not run a statement after this object is gone.
+  explicit BoundedFunctions(sqlite3* handle);
+  ~BoundedFunctions();
+  BoundedFunctions(const BoundedFunctions&) = delete;
+  BoundedFunctions& operator=(const BoundedFunctions&) = delete;
+
+ private:
+  struct Function {
+    const char* name;
+    int (*match)(const char* pattern, const char* text);  ///< nullptr: `call` does it
+    sqlite3_stmt* call;
+  };
+  static void act(sqlite3_context* context, int count, sqlite3_value** values);
+
+  sqlite3* plain_ = nullptr;
+  std::vector<std::unique_ptr<Function>> functions_;
+};
+
+}  // namespace vitrine
