@@ -19,7 +19,6 @@ namespace vitrine {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
-constexpr int kLongestForeignValue = 512 << 20;  // bytes
 constexpr int kMostForeignColumns = 200;
 
 std::string quoted(const std::string& text) {
@@ -274,7 +273,6 @@ void Database::configure() {
       break;
     case Access::Foreign:
       sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, &ignored);
-      sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kLongestForeignValue);
       sqlite3_limit(handle_, SQLITE_LIMIT_COLUMN, kMostForeignColumns);
       execute("PRAGMA query_only = ON");
       break;
