@@ -7,11 +7,14 @@
 #include <QMessageBox>
 #include <QScreen>
 #include <QTimer>
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
@@ -324,10 +327,53 @@ void sayInAWindow(const Error& error) {
   box.exec();
 }
 
+// Whether the program says something and ends: that needs no display.
+bool asksForHelp(int argc, char** argv) {
+  const auto asks = [](std::string_view word) {
+    return word == "-h" || word == "--help" || word == "--help-all" || word == "-v" ||
+           word == "--version";
+  };
+  return std::any_of(argv + 1, argv + argc, asks);
+}
+
+// What Qt says while it looks for a display; without one it would end the program by abort().
+QStringList& startingWords() {
+  static QStringList words;
+  return words;
+}
+
+void onStarting(QtMsgType type, const QMessageLogContext& /*context*/, const QString& text) {
+  if (type != QtFatalMsg) {
+    startingWords() << text.trimmed();
+    return;
+  }
+  const QString why =
+      startingWords().isEmpty() ? text.section(QLatin1Char('\n'), 0, 0) : startingWords().first();
+  std::fprintf(stderr,
+               "vitrine-studio: there is no display for the window (%s); draw a picture with "
+               "--screenshot FILE, log in with `ssh -X`, or start vitrine-studio on the machine "
+               "with the display and give it --db ssh://HOST/path/to/database\n",
+               qPrintable(why));
+  std::_Exit(static_cast<int>(ExitCode::Refused));
+}
+
+void setNames() {
+  QCoreApplication::setApplicationName(QStringLiteral("vitrine-studio"));
+  QCoreApplication::setApplicationVersion(QStringLiteral(VITRINE_VERSION));
+}
+
 int runStudio(int argc, char** argv) {
+  if (asksForHelp(argc, argv)) {
+    const QCoreApplication application(argc, argv);
+    setNames();
+    static_cast<void>(parse(application));  // prints it and ends
+  }
   prepareEnvironment(argc, argv);
   QApplication::setHighDpiScaleFactorRoundingPolicy(
       Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  qInstallMessageHandler(onStarting);
+  QApplication application(argc, argv);
+  qInstallMessageHandler(nullptr);
   if (early(argc, argv, "screenshot") || early(argc, argv, "figure")) {
     // What the off-screen platform says of every window, and of a session without a runtime folder.
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
@@ -337,11 +383,10 @@ int runStudio(int argc, char** argv) {
         std::fprintf(stderr, "vitrine-studio: %s\n", qPrintable(text));
     });
   }
-  QApplication application(argc, argv);
+  for (const QString& text : startingWords()) qWarning("%s", qPrintable(text));
   std::setlocale(LC_NUMERIC, "C");  // Qt has taken the user's: files and numbers have a dot
-  QCoreApplication::setApplicationName(QStringLiteral("vitrine-studio"));
+  setNames();
   QGuiApplication::setApplicationDisplayName(QStringLiteral("Vitrine Studio"));
-  QCoreApplication::setApplicationVersion(QStringLiteral(VITRINE_VERSION));
   QGuiApplication::setDesktopFileName(QStringLiteral("org.vitrine.Studio"));
 
   const Options options = parse(application);

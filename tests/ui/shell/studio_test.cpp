@@ -111,5 +111,37 @@ TEST(Studio, SaysInOneSentenceWhatIsWrong) {
             2);
 }
 
+/// Without a display, whatever the tests have.
+Outcome runWithoutDisplay(const QStringList& arguments, const QString& platform = {}) {
+  QStringList words{"-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "QT_QPA_PLATFORM"};
+  if (!platform.isEmpty()) words << "QT_QPA_PLATFORM=" + platform;
+  return run(QStringLiteral("env"), words + QStringList{QString::fromLatin1(kStudio)} + arguments);
+}
+
+TEST(Studio, TellsItsOptionsAndItsVersionWithoutADisplay) {
+  for (const char* platform : {"", "xcb"}) {
+    const Outcome help = runWithoutDisplay({"--help"}, QString::fromLatin1(platform));
+    EXPECT_EQ(help.code, 0) << help.error.toStdString();
+    EXPECT_TRUE(help.out.contains(QLatin1String("--screenshot"))) << help.out.toStdString();
+    const Outcome version = runWithoutDisplay({"--version"}, QString::fromLatin1(platform));
+    EXPECT_EQ(version.code, 0) << version.error.toStdString();
+    EXPECT_TRUE(version.out.startsWith(QLatin1String("vitrine-studio ")))
+        << version.out.toStdString();
+  }
+}
+
+TEST(Studio, SaysWhatToDoWithoutADisplay) {
+  QTemporaryDir folder;
+  const QString database = folder.filePath(QStringLiteral("new.sqlite"));
+  const Outcome none = runWithoutDisplay({"--db", database});
+  EXPECT_EQ(none.code, 4);
+  EXPECT_EQ(none.error.count(QLatin1Char('\n')), 1) << none.error.toStdString();
+  for (const char* words : {"there is no display", "--screenshot FILE", "ssh -X", "ssh://HOST"})
+    EXPECT_TRUE(none.error.contains(QLatin1String(words))) << none.error.toStdString();
+  const Outcome drawn =
+      runWithoutDisplay({"--db", database, "--screenshot", folder.filePath("window.png")});
+  EXPECT_EQ(drawn.code, 0) << drawn.error.toStdString();
+}
+
 }  // namespace
 }  // namespace vitrine::ui
