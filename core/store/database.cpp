@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/store/check_mark.h"
 #include "core/store/file_system.h"
+#include "core/store/open_file_locks.h"
 #include "core/store/rows.h"
 
 namespace vitrine {
@@ -19,6 +20,7 @@ namespace vitrine {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
+constexpr const char* kReadSomething = "SELECT 1 FROM sqlite_schema LIMIT 1";
 constexpr int kMostForeignColumns = 200;
 
 std::string quoted(const std::string& text) {
@@ -64,6 +66,10 @@ bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
   return isIt(sqlite3_system_errno(handle)) || isIt(ofFile) || isIt(ofLog);
 }
 
+std::string secondsOf(std::chrono::milliseconds time) {
+  return formatReal(static_cast<double>(time.count()) / 1000, 3) + " s";
+}
+
 std::uint64_t sizeOf(const std::string& file) noexcept {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
@@ -73,101 +79,6 @@ std::uint64_t sizeOf(const std::string& file) noexcept {
 
 UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
 UnwritableError::~UnwritableError() = default;
-
-// --- statements ----------------------------------------------------------------------------------
-
-Statement::Statement(Statement&& other) noexcept
-    : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
-
-Statement::~Statement() {
-  if (statement_ == nullptr) return;
-  sqlite3_reset(statement_);
-  sqlite3_clear_bindings(statement_);
-}
-
-void Statement::check(int code, const char* doing) const {
-  if (code != SQLITE_OK) database_->fail(code, doing);
-}
-
-Statement& Statement::bind(int index, std::int64_t value) {
-  check(sqlite3_bind_int64(statement_, index, value), "binding a number");
-  return *this;
-}
-
-Statement& Statement::bind(int index, double value) {
-  check(sqlite3_bind_double(statement_, index, value), "binding a number");
-  return *this;
-}
-
-Statement& Statement::bind(int index, std::string_view text) {
-  check(sqlite3_bind_text64(statement_, index, text.empty() ? "" : text.data(), text.size(),
-                            SQLITE_TRANSIENT, SQLITE_UTF8),
-        "binding text");
-  return *this;
-}
-
-Statement& Statement::bindBlob(int index, std::span<const std::byte> bytes) {
-  check(bytes.empty()
-            ? sqlite3_bind_zeroblob(statement_, index, 0)
-            : sqlite3_bind_blob64(statement_, index, bytes.data(), bytes.size(), SQLITE_STATIC),
-        "binding bytes");
-  return *this;
-}
-
-Statement& Statement::bindNull(int index) {
-  check(sqlite3_bind_null(statement_, index), "binding nothing");
-  return *this;
-}
-
-bool Statement::step() {
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) return true;
-  if (code != SQLITE_DONE) {
-    const std::string sql = sqlite3_sql(statement_);
-    database_->fail(code, quoted(sql.substr(0, sql.find('\n'))));
-  }
-  return false;
-}
-
-void Statement::run() {
-  while (step()) {
-  }
-}
-
-/// A value that is not NULL and yet cannot be had: SQLite had no memory for it.
-void Statement::checkMemory(int column) const {
-  if (isNull(column) || sqlite3_errcode(database_->handle()) != SQLITE_NOMEM) return;
-  database_->fail(SQLITE_NOMEM, "reading a value");
-}
-
-bool Statement::isNull(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-}
-
-std::int64_t Statement::integer(int column) const {
-  return sqlite3_column_int64(statement_, column);
-}
-
-double Statement::real(int column) const {
-  return isNull(column) ? std::nan("") : sqlite3_column_double(statement_, column);
-}
-
-std::string Statement::text(int column) const {
-  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  if (bytes == nullptr) {
-    checkMemory(column);
-    return {};
-  }
-  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-}
-
-std::span<const std::byte> Statement::blob(int column) const {
-  const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
-  if (bytes == nullptr) checkMemory(column);
-  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-}
-
-// --- connection ----------------------------------------------------------------------------------
 
 Database::Database(const std::filesystem::path& file, Access access)
     : file_(file), access_(access) {
@@ -206,6 +117,7 @@ Database::Database(const std::filesystem::path& file, Access access)
 }
 
 void Database::open() {
+  keepLocksWithOpenFiles();
   const int common = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
   int code = SQLITE_OK;
   switch (access_) {
@@ -227,10 +139,13 @@ void Database::open() {
   }
   if (code != SQLITE_OK) fail(code, "opening");
   configure();
+  if (access_ == Access::Scratch || access_ == Access::Foreign) return;
+  // Reading opens the log.
+  code = sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
+  rememberLog();
   if (access_ != Access::Read) return;
   // A file in WAL mode wants to make its -shm; where the folder is read-only, it is read as it lies
   // there, unless some of it is still in a log.
-  code = sqlite3_exec(handle_, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;
   if (sizeOf(file_.string() + "-wal") > 0) {
@@ -240,6 +155,7 @@ void Database::open() {
                      "-wal' is not empty; copy both into a folder of your own");
   }
   sqlite3_close_v2(std::exchange(handle_, nullptr));
+  log_.reset();
   code = sqlite3_open_v2(uriOf(file_, "mode=ro&immutable=1").c_str(), &handle_,
                          common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   if (code != SQLITE_OK) fail(code, "opening");
@@ -284,7 +200,7 @@ void Database::configure() {
 
 Database::~Database() {
   for (const auto& entry : cache_) sqlite3_finalize(entry.second);
-  if (hasWritten_ && poison_.empty() && gate_) {
+  if (hasWritten_ && poison_.empty() && gate_ && !isLogGone()) {
     // The last writer leaves an empty log where it can; whoever is in the way does it later.
     try {
       if (gate_->lock(std::chrono::milliseconds(100))) {
@@ -313,8 +229,7 @@ Statement Database::prepare(std::string_view sql) {
 }
 
 std::uint64_t Database::mostRowBytes() const noexcept {
-  return static_cast<std::uint64_t>(
-      std::min(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1), kLongestForeignValue));
+  return static_cast<std::uint64_t>(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1));
 }
 
 void Database::execute(const char* sql) {
@@ -335,9 +250,10 @@ void Database::lock() {
   if (!poison_.empty()) {
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
   }
-  if (gate_ && !gate_->lock(std::chrono::milliseconds(kBusyMilliseconds))) {
+  if (gate_ && !gate_->lock(patience_)) {
     throw UnwritableError("'" + file_.string() +
-                          "' is busy: another process has been writing for 5 s; try again");
+                          "' is busy: another process has been writing for " +
+                          secondsOf(patience_) + "; try again");
   }
   try {
     checkPlace();
@@ -349,12 +265,16 @@ void Database::lock() {
 
 void Database::begin() {
   lock();
+  // Programs that do not know the gate are waited for here.
+  sqlite3_busy_timeout(handle_, static_cast<int>(patience_.count()));
   try {
     execute("BEGIN IMMEDIATE");
   } catch (...) {
+    sqlite3_busy_timeout(handle_, kBusyMilliseconds);
     unlock();
     throw;
   }
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
   depth_ = 1;
 }
 
@@ -367,6 +287,8 @@ std::string Database::useLog() {
       if (statement.step()) mode = statement.text(0);
     }
     unlock();
+    sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
+    rememberLog();
     return mode;
   } catch (...) {
     unlock();
@@ -416,11 +338,39 @@ void Database::unlock() noexcept {
 void Database::checkPlace() {
   int hasMoved = 0;
   const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved);
-  if (code != SQLITE_OK || hasMoved == 0) return;
+  if (code != SQLITE_OK || hasMoved == 0) {
+    if (isLogGone()) throw UnwritableError(logSentence());
+    return;
+  }
   poison_ = "it was renamed, removed or replaced while it was open";
   throw StoreError("'" + file_.string() + "' " + poison_.substr(3) +
                    "; put it back and open it again: nothing is written meanwhile");
 }
+
+std::optional<Database::LogFiles> Database::logFiles() const noexcept {
+  const char* const name = sqlite3_db_filename(handle_, "main");  // where a link leads
+  if (name == nullptr || *name == '\0') return std::nullopt;
+  struct stat log {};
+  struct stat shared {};
+  if (::stat((std::string(name) + "-wal").c_str(), &log) != 0) return std::nullopt;
+  if (::stat((std::string(name) + "-shm").c_str(), &shared) != 0) return std::nullopt;
+  return LogFiles{log.st_dev, log.st_ino, shared.st_dev, shared.st_ino};
+}
+
+/// What it had open before the log was turned on, or in a file without one, is nothing.
+void Database::rememberLog() {
+  if (!log_) log_ = logFiles();
+}
+
+bool Database::isLogGone() const noexcept { return log_ && logFiles() != log_; }
+
+std::string Database::logSentence() const {
+  return "'" + file_.string() + "' is open here, but another program deleted its log '" +
+         file_.filename().string() +
+         "-wal'; nothing is written meanwhile: close the database and open it again";
+}
+
+void Database::setPatience(std::chrono::milliseconds patience) { patience_ = patience; }
 
 /// Under the gate, after a commit: keeps the log short. A reader that stands still prevents it;
 /// then nothing is lost, but the log grows (reliability DB17).
@@ -451,8 +401,8 @@ void Database::fail(int code, const std::string& doing) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw UnwritableError(
-          file + " is busy: another program has held it for 5 s; close that or try again");
+      throw UnwritableError(file + " is busy: another program has held it for " +
+                            secondsOf(patience_) + "; close that or try again");
     case SQLITE_FULL:
       throw UnwritableError(file + kFull);
     case SQLITE_NOTADB:

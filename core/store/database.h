@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -127,7 +129,17 @@ class VITRINE_STORE_EXPORT Database {
 
   /// \throws StoreError  the file was renamed, removed or replaced since it was opened: what is
   /// written now would be lost with it (reliability DB20)
+  /// \throws UnwritableError  the same of its log
   void checkPlace();
+  /// Another program deleted or replaced the log since it was opened: what this connection writes
+  /// or reads is not what others see.
+  [[nodiscard]] bool isLogGone() const noexcept;
+  /// What is said of that, with the way out.
+  [[nodiscard]] std::string logSentence() const;
+
+  /// How long writing waits for another process that makes no progress; for one that writes many
+  /// times, twelve times as long.
+  void setPatience(std::chrono::milliseconds patience);
 
   /// Turns the write-ahead log on, under the gate: of several that open a new file at once, SQLite
   /// would tell all but one that it is busy, without waiting. Returns the journal mode that is on
@@ -152,12 +164,19 @@ class VITRINE_STORE_EXPORT Database {
   void rollback() noexcept;
   void unlock() noexcept;
   void limitLog();
+  void rememberLog();
+
+  /// Device and inode of `-wal` and of `-shm`, which are not used again while SQLite has them open.
+  using LogFiles = std::array<std::uint64_t, 4>;
+  [[nodiscard]] std::optional<LogFiles> logFiles() const noexcept;
 
   std::filesystem::path file_;
   Access access_;
   std::unique_ptr<Gate> gate_;
   sqlite3* handle_ = nullptr;
   std::unordered_map<std::string, sqlite3_stmt*> cache_;
+  std::optional<LogFiles> log_;  ///< as they were opened
+  std::chrono::milliseconds patience_{5000};
   int depth_ = 0;
   bool hasWritten_ = false;
   bool isLogAlarmed_ = false;

@@ -98,8 +98,8 @@ class VITRINE_STORE_EXPORT RunStore {
                        std::int64_t basedOn = kWhateverStands);
   /// The notes on all curves of a run, in any order. Of two that change the same version, what each
   /// has added and removed is done, and nobody hears of it: another version than `basedOn` + 1 says
-  /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any more.
-  /// \throws ConfigError  more than 1,000, one without words or with more than 200 characters
+  /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any
+  /// more. \throws ConfigError  more than 1,000, one without words or with more than 200 characters
   std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
                              std::int64_t basedOn = kWhateverStands);
 
@@ -173,7 +173,14 @@ class VITRINE_STORE_EXPORT RunStore {
   std::vector<std::int64_t> reapLostRuns();
 
   /// PRAGMA data_version: changes when another connection committed.
+  /// \throws StoreError  the file or its log was taken away: nothing here is stored any more
   [[nodiscard]] std::int64_t dataVersion();
+  /// Another program deleted the log under this process. Only a process that opens the database
+  /// again, after all connections of this one are closed, writes and reads what others see.
+  [[nodiscard]] bool isLogGone() const noexcept;
+  /// How long a write waits for a process that makes no progress, 5 s unless told otherwise; where
+  /// many write, up to twelve times as long.
+  void setPatience(std::chrono::milliseconds patience);
   /// SQLite's version, page counts, schema version: for `doctor` and `db info`.
   [[nodiscard]] Json info();
   /// integrity_check; empty means ok.

@@ -236,6 +236,10 @@ std::int64_t RunStore::dataVersion() {
   return database_->integer("PRAGMA data_version");
 }
 
+bool RunStore::isLogGone() const noexcept { return database_->isLogGone(); }
+
+void RunStore::setPatience(std::chrono::milliseconds patience) { database_->setPatience(patience); }
+
 Json RunStore::info() {
   Database& database = *database_;
   std::error_code error;

@@ -1,0 +1,24 @@
+// SQLite's locks as locks of an open file instead of the process. Private to core/store.
+#pragma once
+
+#include <fcntl.h>
+
+#include "core/store_export.h"
+
+namespace vitrine {
+
+/// Makes SQLite lock files with F_OFD_SETLK instead of F_SETLK, in all connections of this process
+/// that are opened later. Called by every Database; does its work once.
+///
+/// A lock of F_SETLK belongs to the process, which loses it as soon as it closes any descriptor of
+/// that file: a file dialog that reads the first bytes of a database to find its type is enough.
+/// Another program then believes that nobody has the database open, and deletes its log.
+/// A lock of F_OFD_SETLK belongs to the open file and stays until SQLite gives it back. Both kinds
+/// exclude each other, so that other programs need not know. Where the kernel has no such locks,
+/// nothing changes.
+void keepLocksWithOpenFiles();
+
+/// What SQLite calls instead of fcntl(): for tests.
+VITRINE_STORE_EXPORT int lockOpenFile(int descriptor, int command, ...);
+
+}  // namespace vitrine
