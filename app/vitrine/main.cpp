@@ -49,7 +49,7 @@ constexpr LightVerb kLightVerbs[] = {
     {"tag", runTag},       {"runs", runRuns},     {"show", runShow},     {"compare", runCompare},
     {"query", runQuery},   {"db", runDb},         {"doctor", runDoctor}, {"export", runExport},
     {"import", runImport}, {"search", runSearch}, {"pause", runPause},   {"queue", runQueue},
-    {"work", runWork},     {"move", runMove},     {"serve", runServe},
+    {"work", runWork},     {"move", runMove},     {"serve", runServe},   {"trash", runTrash},
 };
 
 const Verb* findVerb(const std::string& name) {

@@ -35,6 +35,7 @@ int runWork(const Arguments& arguments);
 int runMove(const Arguments& arguments);
 int runRetry(const Arguments& arguments);
 int runDelete(const Arguments& arguments);
+int runTrash(const Arguments& arguments);
 int runNote(const Arguments& arguments);
 int runTag(const Arguments& arguments);
 int runExport(const Arguments& arguments);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
+#include "core/store/trash.h"
 
 namespace vitrine {
 
@@ -13,7 +14,7 @@ namespace {
 
 using What = Order::What;
 
-constexpr std::array<std::pair<What, const char*>, 11> kOrders{{
+constexpr std::array<std::pair<What, const char*>, 13> kOrders{{
     {What::Enqueue, "enqueue"},
     {What::Start, "start"},
     {What::Remove, "remove"},
@@ -23,6 +24,8 @@ constexpr std::array<std::pair<What, const char*>, 11> kOrders{{
     {What::Pause, "pause"},
     {What::Stop, "stop"},
     {What::Delete, "delete"},
+    {What::Restore, "restore"},
+    {What::EmptyTrash, "empty_trash"},
     {What::Mode, "mode"},
     {What::PauseAll, "pause_all"},
 }};
@@ -143,9 +146,15 @@ OrderOutcome carryOut(const Order& order, RunStore& store, JobQueue& queue) {
       break;
     case What::Delete:
       each(order.runs, [&](std::int64_t run) {
-        store.deleteRun(run);
+        trashRun(store.file(), run);
         return true;
       });
+      break;
+    case What::Restore:
+      for (std::int64_t& run : outcome.runs = order.runs) run = restoreRun(store.file(), run);
+      break;
+    case What::EmptyTrash:
+      emptyTrash(store.file());
       break;
     case What::Mode:
       queue.setMode(order.mode);
@@ -197,8 +206,9 @@ Order orderFromJson(const Json& json) {
   order.device = orderField<std::string>(json, "device", "");
   order.mode = orderMode(json);
   order.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
-  const bool isOfQueue = order.what == What::Mode || order.what == What::PauseAll;
-  if (order.runs.empty() && !isOfQueue) wrongOrder("'runs' names none");
+  const bool isOfAll =
+      order.what == What::Mode || order.what == What::PauseAll || order.what == What::EmptyTrash;
+  if (order.runs.empty() && !isOfAll) wrongOrder("'runs' names none");
   return order;
 }
 

@@ -14,17 +14,19 @@ namespace vitrine {
 
 struct Order {
   enum class What {
-    Enqueue,   ///< `runs` into the queue, at its `end`; what has a checkpoint goes on from it
-    Start,     ///< the same, but those that wait keep their place unless `end` is the front
-    Remove,    ///< waiting `runs` out of the queue
-    Move,      ///< waiting `runs` before the run `before`, 0: behind all others
-    Limit,     ///< `seconds` of running time, 0: none
-    Device,    ///< `device`, "": as configured
-    Pause,     ///< `runs` in progress at a checkpoint, and out of the queue
-    Stop,      ///< `runs`, at a checkpoint
-    Delete,    ///< `runs`, their results and files
-    Mode,      ///< the queue goes on or pauses after what is in progress
-    PauseAll,  ///< the queue pauses, and what is in progress at a checkpoint
+    Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint goes on from it
+    Start,       ///< the same, but those that wait keep their place unless `end` is the front
+    Remove,      ///< waiting `runs` out of the queue
+    Move,        ///< waiting `runs` before the run `before`, 0: behind all others
+    Limit,       ///< `seconds` of running time, 0: none
+    Device,      ///< `device`, "": as configured
+    Pause,       ///< `runs` in progress at a checkpoint, and out of the queue
+    Stop,        ///< `runs`, at a checkpoint
+    Delete,      ///< `runs`, their results and files: into the trash
+    Restore,     ///< `runs` out of the trash
+    EmptyTrash,  ///< removes for good what is in the trash
+    Mode,        ///< the queue goes on or pauses after what is in progress
+    PauseAll,    ///< the queue pauses, and what is in progress at a checkpoint
   };
   What what = What::Enqueue;
   std::vector<std::int64_t> runs;

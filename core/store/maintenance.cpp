@@ -251,14 +251,15 @@ Json databaseSpace(const fs::path& database) {
     Statement row = from.prepare("SELECT uuid, experiment_id FROM run");
     while (row.step()) owner["run-" + row.text(0)] = row.integer(1);
   });
-  std::uint64_t checkpoints = 0, logs = 0, other = 0, orphans = 0;
+  std::uint64_t checkpoints = 0, logs = 0, other = 0, trash = 0, orphans = 0;
   std::error_code error;
   for (auto entry = fs::directory_iterator(filesFolder(database), error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const auto known = owner.find(name);
     if (known == owner.end() || !entry->is_directory(error)) {
-      orphans += entry->is_directory(error) ? treeBytes(entry->path()) : sizeOf(entry->path());
+      (name == "trash" ? trash : orphans) +=
+          entry->is_directory(error) ? treeBytes(entry->path()) : sizeOf(entry->path());
       continue;
     }
     for (auto part = fs::directory_iterator(entry->path(), error);
@@ -272,8 +273,11 @@ Json databaseSpace(const fs::path& database) {
       experiments[known->second].files += size;
     }
   }
-  space["files"] = {
-      {"checkpoints", checkpoints}, {"logs", logs}, {"other", other}, {"orphans", orphans}};
+  space["files"] = {{"checkpoints", checkpoints},
+                    {"logs", logs},
+                    {"other", other},
+                    {"trash", trash},
+                    {"orphans", orphans}};
   std::vector<Weights> sorted;
   for (const auto& entry : experiments) sorted.push_back(entry.second);
   const auto total = [](const Weights& w) {

@@ -291,6 +291,8 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
       if (!parts.empty()) static_cast<void>(nextChange(database));
       return;
     }
+    // One that was deleted there may have been brought back.
+    database.prepare("DELETE FROM deleted_run WHERE run_id = ?").with(run).run();
     // A readers' clock of its own, and a log that lies beside this file.
     database
         .prepare(

@@ -41,6 +41,31 @@ std::int64_t counted(std::int64_t value, const std::string& what) {
                    ", which nothing counts to; the database is damaged: restore a backup");
 }
 
+void refuseDeletion(Database& database, const RunRow& run) {
+  if (isAlive(run.state)) {
+    throw RefusedError(nameOf(run.id) + " is " + toString(run.state) +
+                       "; stop it before deleting it");
+  }
+  Statement other = database.prepare(
+      "SELECT id FROM run WHERE depends_on = ? AND state IN ('queued', 'starting') LIMIT 1");
+  if (other.with(run.id).step()) {
+    throw RefusedError(nameOf(run.id) + " is what " + nameOf(other.integer(0)) +
+                       " will start from; delete that one first");
+  }
+}
+
+void deleteRows(Database& database, const RunRow& run) {
+  database.prepare("UPDATE run SET depends_on = NULL WHERE depends_on = ?").with(run.id).run();
+  // Values refer to clocks: they go first.
+  database.prepare("DELETE FROM metric_chunk WHERE run_id = ?").with(run.id).run();
+  database.prepare("DELETE FROM run WHERE id = ?").with(run.id).run();
+  database
+      .prepare(
+          "INSERT INTO deleted_run(run_id, uuid, deleted_at, change_sequence) VALUES (?, ?, ?, ?)")
+      .with(run.id, run.uuid, utcNow(), nextChange(database))
+      .run();
+}
+
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
               const std::string& at) {
   const std::uint64_t limit = database.mostRowBytes();

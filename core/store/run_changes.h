@@ -22,6 +22,11 @@ void touch(Database& database, std::int64_t run);
 /// \throws NotFoundError
 [[nodiscard]] RunState stateOf(Database& database, std::int64_t run);
 
+/// \throws RefusedError  `run` is in progress, or another one waits for it
+void refuseDeletion(Database& database, const RunRow& run);
+/// Removes its rows and tells readers.
+void deleteRows(Database& database, const RunRow& run);
+
 /// \param at  when it happened; "" is now
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
               const std::string& at = "");

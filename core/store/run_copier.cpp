@@ -222,7 +222,7 @@ void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
 }
 
 std::int64_t RunCopier::copy(std::int64_t id, const Changes& changes) {
-  target_ = 0;
+  target_ = changes.id;
   insertRun(id, changes);
   clocks_.clear();
   learnMetrics(id);

@@ -31,6 +31,7 @@ class RunCopier {
   struct Changes {
     std::string uuid;            ///< "" keeps it; folders of checkpoints and log follow it
     std::int64_t dependsOn = 0;  ///< id in the target, 0 for none
+    std::int64_t id = 0;         ///< in the target, 0 for a new one; only of copy()
   };
   /// Within a transaction of the target: all rows of run `id` of the source. Returns its new id.
   std::int64_t copy(std::int64_t id, const Changes& changes);

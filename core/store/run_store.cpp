@@ -227,28 +227,8 @@ void RunStore::deleteRun(std::int64_t run) {
   database.write([&] {
     const RunRow row = readRun(database, run);
     uuid = row.uuid;
-    if (isAlive(row.state)) {
-      throw RefusedError(nameOf(run) + " is " + toString(row.state) +
-                         "; stop it before deleting it");
-    }
-    {
-      Statement other = database.prepare(
-          "SELECT id FROM run WHERE depends_on = ? AND state IN ('queued', 'starting') LIMIT 1");
-      if (other.with(run).step()) {
-        throw RefusedError(nameOf(run) + " is what " + nameOf(other.integer(0)) +
-                           " will start from; delete that one first");
-      }
-    }
-    database.prepare("UPDATE run SET depends_on = NULL WHERE depends_on = ?").with(run).run();
-    // Values refer to clocks: they go first.
-    database.prepare("DELETE FROM metric_chunk WHERE run_id = ?").with(run).run();
-    database.prepare("DELETE FROM run WHERE id = ?").with(run).run();
-    database
-        .prepare(
-            "INSERT INTO deleted_run(run_id, uuid, deleted_at, change_sequence) VALUES (?, ?, ?, "
-            "?)")
-        .with(run, uuid, utcNow(), nextChange(database))
-        .run();
+    refuseDeletion(database, row);
+    deleteRows(database, row);
   });
   const auto folder = filesFolder(file()) / ("run-" + uuid);
   std::error_code error;

@@ -339,7 +339,7 @@ TEST(Notes, StayWithTheRun) {
   EXPECT_EQ(run.at("tags").size(), 2u);
 }
 
-TEST(Delete, RemovesRowsAndFilesOfAllOrNone) {
+TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {
   const Copy copy;
   const std::string uuid = copy.run({"show", "2", "--json"}).json().at("uuid");
   const fs::path folder = fs::path(copy.path("runs.files")) / ("run-" + uuid);
@@ -349,6 +349,35 @@ TEST(Delete, RemovesRowsAndFilesOfAllOrNone) {
   EXPECT_EQ(copy.run({"delete", "2"}).code, 0);
   EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 3u);
   EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(Trash, ListsARunThatWasDeletedAndBringsItBack) {
+  const Copy copy;
+  const Json before = copy.run({"show", "2", "--json"}).json();
+  const Ended deleted = copy.run({"delete", "2"});
+  EXPECT_THAT(deleted.err, ::testing::HasSubstr("`vitrine trash restore 2` brings it back"));
+  const Json listed = copy.run({"trash", "--json"}).json();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed.at(0).at("id"), 2);
+  EXPECT_EQ(listed.at(0).at("name"), before.at("name"));
+  EXPECT_EQ(copy.run({"trash", "restore", "2"}).code, 0);
+  const Json after = copy.run({"show", "2", "--json"}).json();
+  EXPECT_EQ(after.at("uuid"), before.at("uuid"));
+  EXPECT_EQ(after.at("config"), before.at("config"));
+  EXPECT_TRUE(fs::exists(fs::path(copy.path("runs.files")) /
+                         ("run-" + before.at("uuid").get<std::string>())));
+  EXPECT_EQ(copy.run({"trash", "restore", "2"}).code, 3);
+  EXPECT_EQ(copy.run({"trash", "restore"}).code, 2);
+}
+
+TEST(Trash, IsEmptiedForGood) {
+  const Copy copy;
+  ASSERT_EQ(copy.run({"delete", "2"}).code, 0);
+  EXPECT_EQ(copy.run({"trash", "empty", "--json"}).json().at("removed"), 1);
+  EXPECT_TRUE(copy.run({"trash", "--json"}).json().empty());
+  EXPECT_EQ(copy.run({"trash", "restore", "2"}).code, 3);
+  ASSERT_EQ(copy.run({"delete", "3", "--for-good"}).code, 0);
+  EXPECT_TRUE(copy.run({"trash", "--json"}).json().empty());
 }
 
 TEST(Db, SaysThatAWholeFileIsWhole) {
