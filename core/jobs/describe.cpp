@@ -68,7 +68,7 @@ bool isCatalog(const QByteArray& text) {
 
 }  // namespace
 
-std::string describeJson() {
+std::string describeJson(const std::stop_token& stop) {
   const fs::path program = headlessProgram();
   const fs::path folder = userFolder("XDG_CACHE_HOME", ".cache");
   const fs::path cache = folder / ("describe-" + fingerprint(program) + ".json");
@@ -82,7 +82,13 @@ std::string describeJson() {
   process.start(QString::fromStdString(program.string()),
                 {QStringLiteral("describe"), QStringLiteral("--json")});
   const std::string what = program.string() + " describe --json";
-  if (!process.waitForFinished(60'000)) {
+  constexpr int kMostLooks = 1200;  // a minute
+  bool hasEnded = false;
+  for (int look = 0; !hasEnded && look < kMostLooks && !stop.stop_requested(); ++look) {
+    hasEnded = process.waitForFinished(50);
+    if (!hasEnded && process.state() == QProcess::NotRunning) break;  // it could not be started
+  }
+  if (!hasEnded) {
     const std::string reason = process.errorString().toStdString();
     process.kill();
     process.waitForFinished(1000);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 
 #include "core/store/run_store.h"
@@ -40,6 +41,6 @@ VITRINE_STORE_EXPORT RunState endRun(RunStore& store, std::int64_t run, RunState
 
 /// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
 /// the program, a library or a plugin file changes. \throws Error  the program failed
-[[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson();
+[[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson(const std::stop_token& stop = {});
 
 }  // namespace vitrine

@@ -30,6 +30,17 @@ constexpr std::array<std::pair<FileKind, const char*>, 8> kNames{{
     {FileKind::Unknown, "unknown"},
 }};
 
+/// Until it has ended, or `stop` is asked for. \returns  whether it has ended
+bool waitFor(QProcess& process, std::chrono::milliseconds patience, const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds kLook{50};
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!process.waitForFinished(static_cast<int>(std::min(patience, kLook).count()))) {
+    const bool isOver = std::chrono::steady_clock::now() >= until || stop.stop_requested();
+    if (isOver || process.state() == QProcess::NotRunning) return false;
+  }
+  return true;
+}
+
 bool hasDatabase(FileKind kind) { return kind == FileKind::Database || kind == FileKind::Export; }
 
 std::string quoted(const fs::path& file) {
@@ -107,7 +118,7 @@ Json toJson(const ProbedFile& probed) {
 }
 
 ProbedFile probeFile(const fs::path& file, const fs::path& program,
-                     std::chrono::milliseconds patience) {
+                     std::chrono::milliseconds patience, const std::stop_token& stop) {
   ProbedFile probed;
   probed.kind = kindByName(file);
   if (!hasDatabase(probed.kind)) return probed;
@@ -115,7 +126,7 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
   process.start(QString::fromStdString(program.string()),
                 {QStringLiteral("db"), QStringLiteral("probe"),
                  QString::fromStdString(fs::absolute(file).string()), QStringLiteral("--json")});
-  if (!process.waitForFinished(static_cast<int>(patience.count()))) {
+  if (!waitFor(process, patience, stop)) {
     const bool isHanging = process.state() != QProcess::NotRunning;
     const std::string why = process.errorString().toStdString();
     process.kill();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 
 #include "core/base/json.h"
@@ -40,9 +41,10 @@ struct ProbedFile {
 [[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const ProbedFile& probed);
 
 /// Has `program` (`vitrine`) do it; other kinds than databases and exports are not opened at all. A
-/// crash or a hang of that process is a refusal.
+/// crash or a hang of that process is a refusal. \param stop  ends the process and the waiting
 [[nodiscard]] VITRINE_STORE_EXPORT ProbedFile
 probeFile(const std::filesystem::path& file, const std::filesystem::path& program,
-          std::chrono::milliseconds patience = std::chrono::seconds(10));
+          std::chrono::milliseconds patience = std::chrono::seconds(10),
+          const std::stop_token& stop = {});
 
 }  // namespace vitrine

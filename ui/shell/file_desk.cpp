@@ -51,6 +51,8 @@ FileDesk::FileDesk(Workbench& workbench, QObject* parent)
     : QObject(parent), workbench_(workbench) {}
 
 FileDesk::~FileDesk() {
+  probing_
+      .request_stop();  // a file on a disk that hangs does not hold up the closing of the window
   if (probing_.joinable()) probing_.join();
   if (import_ == nullptr) return;
   import_->disconnect(this);
@@ -160,10 +162,10 @@ void FileDesk::openDatabase(const QString& file) {
   // A hostile file is looked at by a process that may crash over it, and may take its time.
   isProbing_ = true;
   if (probing_.joinable()) probing_.join();  // it has posted its answer: nothing to wait for
-  probing_ = std::thread([this, file] {
+  probing_ = std::jthread([this, file](const std::stop_token& stop) {
     ProbedFile probed;
     try {
-      probed = probeFile(file.toStdString(), headlessProgram());
+      probed = probeFile(file.toStdString(), headlessProgram(), std::chrono::seconds(10), stop);
     } catch (const Error& error) {
       probed.refusal = error.what();
     }

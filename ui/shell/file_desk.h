@@ -56,7 +56,7 @@ class FileDesk : public QObject {
   QPointer<QProcess> import_;
   QStringList imports_;  ///< that wait
   bool isCancelled_ = false;
-  std::thread probing_;
+  std::jthread probing_;
   bool isProbing_ = false;
 };
 

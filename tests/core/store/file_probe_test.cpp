@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 #include "tests/core/store/temp_database.h"
 
@@ -79,6 +81,20 @@ TEST_F(FileProbe, RefusesWhatIsNotOursInASentence) {
   const ProbedFile evil = probeHere(file());
   EXPECT_FALSE(evil.isUsable);
   EXPECT_THAT(evil.refusal, HasSubstr("holds the view 'evil', which Vitrine did not make"));
+}
+
+TEST_F(FileProbe, EndsTheProcessThatLooksWhenItIsToldTo) {
+  { RunStore store(file()); }
+  std::stop_source stop;
+  const auto began = std::chrono::steady_clock::now();
+  std::jthread teller([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop.request_stop();
+  });
+  const ProbedFile probed =
+      probeFile(file(), program("exec sleep 300"), std::chrono::seconds(300), stop.get_token());
+  EXPECT_FALSE(probed.isUsable);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
 }
 
 TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
