@@ -12,6 +12,7 @@
 #include "ui/configure/configure_page.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
+#include "ui/configure/form_row.h"
 #include "ui/configure/side_panel.h"
 #include "ui/shell/fit_area.h"
 #include "ui/shell/flow_row.h"
@@ -262,6 +263,52 @@ QWidget* ConfigurePage::makeFooter() {
   connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::saveAs);
   connect(copy, &QPushButton::clicked, this, &ConfigurePage::copyAsCommand);
   return holder;
+}
+
+Json ConfigurePage::viewState() const {
+  Json groups = Json::object();
+  for (const FormSection* section : form_->sections()) {
+    groups[section->name().toStdString()] = {{"open", section->isOpen()},
+                                             {"all_fields", section->isUnfolded()}};
+  }
+  Json state{{"groups", groups}, {"side", side_->viewState()}};
+  if (isSideChosen_) state["side_panel"] = isSideWanted_;
+  return state;
+}
+
+void ConfigurePage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
+    for (FormSection* section : form_->sections()) {
+      const auto one = groups->find(section->name().toStdString());
+      if (one == groups->end() || !one->is_object()) continue;
+      const auto flag = [&](const char* key, bool otherwise) {
+        const auto found = one->find(key);
+        return found != one->end() && found->is_boolean() ? found->get<bool>() : otherwise;
+      };
+      section->setOpen(flag("open", section->isOpen()));
+      section->setUnfolded(flag("all_fields", section->isUnfolded()));
+    }
+  }
+  if (const auto side = state.find("side"); side != state.end()) side_->setViewState(*side);
+  const auto shown = state.find("side_panel");
+  isSideChosen_ = shown != state.end() && shown->is_boolean();
+  if (isSideChosen_) isSideWanted_ = shown->get<bool>();
+  placeSide();
+}
+
+QString ConfigurePage::howToRead() const {
+  return QStringLiteral(
+      "Every field comes from the schema of a plugin; what stands beside it is its meaning and its "
+      "range. A bar at the left marks a field that differs from the preset or the default, and the "
+      "arrow behind it takes it back.\n\n"
+      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
+      "\u00d7 seeds; \"Runs to come\" lists each with what differs from the first, how long runs "
+      "like it took, and whether it was made before. A run whose tick is taken away is left out; "
+      "the TOML says so as [[exclude]].\n\n"
+      "Changes compares with the defaults, with any run, or with the run that has the fewest other "
+      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z takes back one step of "
+      "either, Ctrl+Return starts.");
 }
 
 }  // namespace vitrine::ui

@@ -236,6 +236,7 @@ void ConfigurePage::onCatalog() {
 
 void ConfigurePage::setText(const std::string& text, const QString& origin) {
   text_ = text;
+  sound_.clear();  // of another experiment
   origin_ = origin;
   saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
@@ -243,13 +244,21 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
                           : QStringLiteral("opening of ") + QFileInfo(origin).fileName(),
          QString());
   if (form_->catalog() != nullptr) takeText();
+  if (syntax_) side_->showText();
+}
+
+bool ConfigurePage::isLocked() {
+  if (!syntax_) return false;
+  workbench_.say(
+      QStringLiteral("Correct line %1 of the text first: it is not TOML.").arg(syntax_->line));
+  return true;
 }
 
 void ConfigurePage::onFormEdited(const QString& label, const QString& mergeKey) {
+  if (isLocked()) return;
   Document document = form_->document();
   side_->sweep().applyTo(document);
   form_->setDocument(document);
-  syntax_.reset();
   sound_ = text_ = patchToml(sound_, document);
   side_->setText(QString::fromStdString(text_));
   commit(label, mergeKey);
@@ -257,6 +266,7 @@ void ConfigurePage::onFormEdited(const QString& label, const QString& mergeKey) 
 }
 
 void ConfigurePage::applyDocument(const Document& document, const QString& label) {
+  if (isLocked()) return;
   sound_ = text_ = patchToml(sound_, document);
   side_->setText(QString::fromStdString(text_));
   commit(label, QString());
@@ -305,7 +315,17 @@ void ConfigurePage::takeText() {
     side_->sweep().setDocument(*document);
   } else {
     syntax_ = problem;
+    if (sound_.empty()) {  // nothing of this text could be read: the form shows no other experiment
+      const Document fresh = ExperimentForm::freshDocument(*form_->catalog());
+      form_->setDocument(fresh, FieldEditor::Typing::Replace);
+      side_->sweep().setDocument(fresh);
+    }
   }
+  // What is edited in the form goes into the text, which has no place for it now.
+  for (QWidget* part : std::initializer_list<QWidget*>{form_, &side_->sweep(), &side_->coming()})
+    part->setEnabled(!syntax_);
+  placeSide();
+  showNotice();
   textChanged();
   askPlan();
 }
@@ -419,7 +439,8 @@ QImage ConfigurePage::snapshot(QSize size, double scale) {
 }
 
 void ConfigurePage::placeSide() {
-  const bool isShown = isSideChosen_ ? isSideWanted_ : width() >= px(kNarrowPage);
+  // A text that is not TOML can only be corrected there.
+  const bool isShown = syntax_ || (isSideChosen_ ? isSideWanted_ : width() >= px(kNarrowPage));
   side_->setVisible(isShown);
   sideButton_->setChecked(isShown);
 }
@@ -437,52 +458,6 @@ void ConfigurePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (form_->catalog() == nullptr && !workbench_.catalog().items.empty()) onCatalog();
   if (form_->catalog() != nullptr) askForecast();
-}
-
-Json ConfigurePage::viewState() const {
-  Json groups = Json::object();
-  for (const FormSection* section : form_->sections()) {
-    groups[section->name().toStdString()] = {{"open", section->isOpen()},
-                                             {"all_fields", section->isUnfolded()}};
-  }
-  Json state{{"groups", groups}, {"side", side_->viewState()}};
-  if (isSideChosen_) state["side_panel"] = isSideWanted_;
-  return state;
-}
-
-void ConfigurePage::setViewState(const Json& state) {
-  if (!state.is_object()) return;
-  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
-    for (FormSection* section : form_->sections()) {
-      const auto one = groups->find(section->name().toStdString());
-      if (one == groups->end() || !one->is_object()) continue;
-      const auto flag = [&](const char* key, bool otherwise) {
-        const auto found = one->find(key);
-        return found != one->end() && found->is_boolean() ? found->get<bool>() : otherwise;
-      };
-      section->setOpen(flag("open", section->isOpen()));
-      section->setUnfolded(flag("all_fields", section->isUnfolded()));
-    }
-  }
-  if (const auto side = state.find("side"); side != state.end()) side_->setViewState(*side);
-  const auto shown = state.find("side_panel");
-  isSideChosen_ = shown != state.end() && shown->is_boolean();
-  if (isSideChosen_) isSideWanted_ = shown->get<bool>();
-  placeSide();
-}
-
-QString ConfigurePage::howToRead() const {
-  return QStringLiteral(
-      "Every field comes from the schema of a plugin; what stands beside it is its meaning and its "
-      "range. A bar at the left marks a field that differs from the preset or the default, and the "
-      "arrow behind it takes it back.\n\n"
-      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
-      "\u00d7 seeds; \"Runs to come\" lists each with what differs from the first, how long runs "
-      "like it took, and whether it was made before. A run whose tick is taken away is left out; "
-      "the TOML says so as [[exclude]].\n\n"
-      "Changes compares with the defaults, with any run, or with the run that has the fewest other "
-      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z takes back one step of "
-      "either, Ctrl+Return starts.");
 }
 
 void ConfigurePage::dragEnterEvent(QDragEnterEvent* event) {

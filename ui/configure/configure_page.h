@@ -102,6 +102,8 @@ class ConfigurePage final : public Page {
   void onFormEdited(const QString& label, const QString& mergeKey);
   void onTextEdited();
   void applyDocument(const Document& document, const QString& label);
+  /// Says that the text is not TOML, when it is not: nothing else may write it then.
+  [[nodiscard]] bool isLocked();
   void restore(const EditHistory::State& state);
   void commit(const QString& label, const QString& mergeKey);
   void takeText();
@@ -164,8 +166,7 @@ class ConfigurePage final : public Page {
   std::string saved_;  ///< the text of `origin_` as it was read or written
   EditHistory history_;
   std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas or the configuration
-  std::optional<Problem>
-      syntax_;  ///< why the text is no TOML; the form then shows what it last was
+  std::optional<Problem> syntax_;  ///< why the text is not TOML; the form is closed then
   std::shared_ptr<const Catalog> catalog_;  ///< the form's, for the thread that plans
   std::shared_ptr<const Plan> plan_;
   std::optional<Json> report_;  ///< of `vitrine check`, for the text as it is

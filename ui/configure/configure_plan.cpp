@@ -164,6 +164,17 @@ void ConfigurePage::showChanges() {
 }
 
 void ConfigurePage::showNotice() {
+  noticeOpen_->setVisible(!syntax_);
+  if (syntax_) {
+    noticeText_->setText(
+        QStringLiteral("Line %1 of the text is not TOML: %2. The form can be edited again once the "
+                       "text is corrected.")
+            .arg(syntax_->line)
+            .arg(QString::fromStdString(syntax_->message)));
+    noticeSeed_->hide();
+    notice_->show();
+    return;
+  }
   const std::size_t runs = plan_->runs.size();
   std::size_t made = 0;
   for (const RunForecast& one : forecast_.runs) made += one.existing != 0 ? 1 : 0;
@@ -245,7 +256,10 @@ void ConfigurePage::showOrigin() {
 }
 
 void ConfigurePage::showCost() {
-  const bool isSound = !syntax_ && plan_->problems.empty() && !plan_->runs.empty();
+  // What cannot be read of the sweep's lines is not in the text: the planner knows nothing of it.
+  const QStringList unread = side_->sweep().unread();
+  const bool isSound =
+      !syntax_ && plan_->problems.empty() && !plan_->runs.empty() && unread.isEmpty();
   const bool canStart = isSound && !enqueue_.isRunning();
   for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
   for (QAction* action : {startAction_, queueAction_, frontAction_})
@@ -255,16 +269,17 @@ void ConfigurePage::showCost() {
   QStringList details;
   QStringList warnings;
   if (!isSound) {
-    const std::size_t problems = plan_->problems.empty() ? 1 : plan_->problems.size();
+    const std::size_t problems = plan_->problems.size() + static_cast<std::size_t>(unread.size());
     headline_->setText(
-        QStringLiteral("Not ready: %1").arg(plural(problems, QStringLiteral("problem"))));
-    QStringList sentences;
+        QStringLiteral("Not ready: %1")
+            .arg(plural(std::max<std::size_t>(problems, 1), QStringLiteral("problem"))));
+    QStringList sentences = unread;
     std::string first;  // with a field
     const QStringList names = side_->sweep().variantNames();
     for (const Problem& problem : plan_->problems) {
       if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
-        sentences << QStringLiteral("In the variant \"%1\": %2")
-                         .arg(names[variant], sentenceOf(problem));
+        sentences
+            << QStringLiteral("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
       } else if (form_->row(problem.key) == nullptr) {
         sentences << sentenceOf(problem);
       } else if (first.empty()) {

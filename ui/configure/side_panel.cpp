@@ -148,6 +148,8 @@ void SidePanel::setText(const QString& text) {
   text_->verticalScrollBar()->setValue(scrolled);
 }
 
+void SidePanel::showText() { textFold_->setOpen(true); }
+
 Json SidePanel::viewState() const {
   Json open = Json::object();
   for (const Fold* fold : folds()) open[fold->name().toStdString()] = fold->isOpen();

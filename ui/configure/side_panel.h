@@ -37,6 +37,8 @@ class SidePanel : public QWidget {
   void showProblems(const std::vector<Problem>& problems);
   /// Sets the text without telling textEdited(); cursor and selection stay on what they were on.
   void setText(const QString& text);
+  /// Unfolds it.
+  void showText();
 
   /// Which parts are open, and what the changes are counted from.
   [[nodiscard]] Json viewState() const;

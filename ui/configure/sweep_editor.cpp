@@ -188,10 +188,7 @@ void SweepEditor::applyTo(Document& document) const {
     Document::Variant variant{row.name->text().toStdString(),
                               parseOverrides(row.overrides->toPlainText().toStdString(), bad)};
     row.problem->setVisible(!bad.empty());
-    if (!bad.empty()) {
-      row.problem->setText(
-          QStringLiteral("\"%1\" is not key = value").arg(QString::fromStdString(bad.front())));
-    }
+    if (!bad.empty()) row.problem->setText(unreadLine(row));
     document.variants.push_back(std::move(variant));
   }
   if (before.size() != document.variants.size()) return;
@@ -289,18 +286,46 @@ QStringList SweepEditor::variantNames() const {
   return names;
 }
 
+QString SweepEditor::unreadAxis(const AxisRow& axis) {
+  const QString key = axis.key->text().trimmed();
+  const bool hasValues = !parseValues(axis.values->text()).empty();
+  if (key.isEmpty() == !hasValues) return {};  // whole, or not begun
+  return key.isEmpty() ? QStringLiteral("the axis with the values %1 has no key")
+                             .arg(axis.values->text().trimmed())
+                       : QStringLiteral("the axis %1 has no values").arg(key);
+}
+
+QString SweepEditor::unreadLine(const VariantRow& variant) {
+  std::vector<std::string> bad;
+  (void)parseOverrides(variant.overrides->toPlainText().toStdString(), bad);
+  if (bad.empty()) return {};
+  return QStringLiteral("\"%1\" is not key = value").arg(QString::fromStdString(bad.front()));
+}
+
+QStringList SweepEditor::unread() const {
+  QStringList sentences;
+  for (const AxisRow& axis : axes_) {
+    if (const QString said = unreadAxis(axis); !said.isEmpty())
+      sentences << QStringLiteral("In the sweep: ") + said;
+  }
+  for (const VariantRow& row : variants_) {
+    if (const QString said = unreadLine(row); !said.isEmpty())
+      sentences << QStringLiteral("In the variant \"%1\": %2").arg(row.name->text(), said);
+  }
+  return sentences;
+}
+
 void SweepEditor::showProblems(const std::vector<Problem>& problems) {
   for (const AxisRow& axis : axes_) {
     const std::string key = axis.key->text().trimmed().toStdString();
-    QString said;
+    QString said = unreadAxis(axis);
     for (const Problem& problem : problems) {
       const bool isMine =
           !key.empty() &&
           (problem.key == "sweep." + key ||
            (problem.key == key && problem.message.starts_with("there is no such key")));
-      if (!isMine) continue;
+      if (!isMine || !said.isEmpty()) continue;
       said = messageOf(problem);
-      break;
     }
     axis.problem->setText(said);
     axis.problem->setVisible(!said.isEmpty());
@@ -316,9 +341,7 @@ void SweepEditor::showProblems(const std::vector<Problem>& problems) {
 void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     const VariantRow& row = variants_[i];
-    std::vector<std::string> bad;  // said already, and first
-    (void)parseOverrides(row.overrides->toPlainText().toStdString(), bad);
-    if (!bad.empty()) continue;
+    if (!unreadLine(row).isEmpty()) continue;  // said already, and first
     const auto found = problems.find(static_cast<int>(i));
     row.problem->setText(found == problems.end() ? QString() : found->second);
     row.problem->setVisible(found != problems.end());

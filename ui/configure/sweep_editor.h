@@ -39,6 +39,8 @@ class SweepEditor : public QWidget {
   /// Lets an existing variant say it. \param place  as in variantNames()
   void addToVariant(int place, const std::string& key, const Json& value);
   [[nodiscard]] QStringList variantNames() const;
+  /// What is typed here and cannot be read, so that applyTo() leaves it out: sentences.
+  [[nodiscard]] QStringList unread() const;
   /// What is wrong with an axis, beside it.
   void showProblems(const std::vector<Problem>& problems);
   /// The same of variants, by their place.
@@ -70,7 +72,9 @@ class SweepEditor : public QWidget {
   void appendAxis(const std::string& key, const std::vector<Json>& values);
   void appendVariant(const Document::Variant& variant);
   void complete(QLineEdit* line) const;
-
+  /// Of one axis or variant; "" where everything can be read.
+  [[nodiscard]] static QString unreadAxis(const AxisRow& axis);
+  [[nodiscard]] static QString unreadLine(const VariantRow& variant);
   void showStages(const Document& document);
 
   QStringList keys_;

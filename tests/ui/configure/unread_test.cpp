@@ -1,0 +1,127 @@
+// What cannot be read, in a line of the form or in the whole text, is not started and not saved
+// over something else.
+#include <QAction>
+#include <QPlainTextEdit>
+#include <QToolButton>
+
+#include "tests/ui/configure/configure_fixture.h"
+#include "ui/configure/side_panel.h"
+#include "ui/configure/sweep_editor.h"
+
+namespace vitrine::ui {
+namespace {
+
+const char* const kRest = "\n[task]\nname = \"sorting\"\n\n[data]\ndataset = \"squares\"\n";
+
+std::string experiment(const std::string& title, int width) {
+  return "title = \"" + title +
+         "\"\n\n[model]\narchitecture = \"picture\"\nwidth = " + std::to_string(width) + "\n" +
+         kRest;
+}
+
+class Unread : public Configure {
+ protected:
+  static QString widthOf(const ConfigurePage& page) {
+    return qobject_cast<QLineEdit*>(page.form().row("model.width")->editor().input())->text();
+  }
+  static QPlainTextEdit* changesOf(const ConfigurePage& page, int variant) {
+    QList<QPlainTextEdit*> found;
+    for (auto* text : page.side().sweep().findChildren<QPlainTextEdit*>()) {
+      if (text->accessibleName().startsWith(QLatin1String("Changes of the variant"))) found << text;
+    }
+    return found.value(variant);
+  }
+  QString write(const QString& name, const QByteArray& bytes) {
+    QFile file(workbench_.path(name));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+    return file.fileName();
+  }
+};
+
+TEST_F(Unread, ALineOfAVariantKeepsItFromBeingStarted) {
+  const auto shown = page();
+  shown->side().sweep().addVariant();
+  changesOf(*shown, 1)->setPlainText(QStringLiteral("model.width = 96\nmodel.mask"));
+  shown->planNow();
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("\"model.mask\" is not key = value")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Not ready: 1 problem")));
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+  shown->start();
+  shown->queueUp();
+  EXPECT_EQ(fileText(program_ + QStringLiteral(".enqueued")), QString());
+  changesOf(*shown, 1)->setPlainText(QStringLiteral("model.width = 96"));
+  shown->planNow();
+  EXPECT_TRUE(startButton(*shown)->isEnabled()) << labels(*shown).toStdString();
+  EXPECT_EQ(shown->plan().runs.size(), 2U);
+}
+
+TEST_F(Unread, AnAxisWithoutValuesOrKeyKeepsItFromBeingStarted) {
+  const auto shown = page();
+  shown->side().sweep().addAxis();
+  shown->planNow();
+  EXPECT_TRUE(startButton(*shown)->isEnabled()) << "an axis that is not begun is none";
+  auto* key = named<QLineEdit>(shown->side(), QStringLiteral("Key of the sweep axis"));
+  auto* values =
+      named<QLineEdit>(shown->side(), QStringLiteral("Values of the sweep axis, comma separated"));
+  key->setText(QStringLiteral("model.width"));
+  shown->planNow();
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("the axis model.width has no values")));
+  values->setText(QStringLiteral("64, 96"));
+  Q_EMIT values->textEdited(values->text());
+  shown->planNow();
+  EXPECT_TRUE(startButton(*shown)->isEnabled()) << labels(*shown).toStdString();
+  key->clear();
+  shown->planNow();
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("64, 96 has no key")));
+}
+
+TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
+  const auto shown = page();
+  shown->setText(experiment("mine", 96));
+  shown->planNow();
+  ASSERT_EQ(widthOf(*shown), QStringLiteral("96"));
+  const QByteArray broken = "title = \"theirs\"\n\n[model\nwidth = 32\n";
+  const QString file = write(QStringLiteral("theirs.toml"), broken);
+  shown->openFile(file);
+  shown->planNow();
+  EXPECT_EQ(shown->text(), broken.toStdString());
+  EXPECT_FALSE(startButton(*shown)->isEnabled());
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("is not TOML")));
+  EXPECT_FALSE(shown->form().isEnabled()) << "what is edited there has no place in the text";
+  EXPECT_FALSE(shown->side().sweep().isEnabled());
+  EXPECT_NE(widthOf(*shown), QStringLiteral("96")) << "the experiment before is still in the form";
+  // A control that is reached all the same changes nothing.
+  type(*shown, "model.width", QStringLiteral("64"));
+  shown->save();
+  EXPECT_EQ(fileText(file).toStdString(), broken.toStdString());
+  EXPECT_EQ(shown->text(), broken.toStdString());
+  // Corrected in the text, it is an experiment like any other.
+  shown->side().text().setPlainText(QString::fromStdString(experiment("theirs", 32)));
+  shown->planNow();
+  EXPECT_TRUE(shown->form().isEnabled());
+  EXPECT_EQ(widthOf(*shown), QStringLiteral("32"));
+  type(*shown, "model.width", QStringLiteral("64"));
+  shown->planNow();
+  shown->save();
+  EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 64));
+}
+
+TEST_F(Unread, TypingSomethingThatIsNotTomlClosesTheFormUntilItIs) {
+  const auto shown = page();
+  shown->setText(experiment("mine", 96));
+  shown->planNow();
+  shown->side().text().setPlainText(QString::fromStdString(experiment("mine", 96) + "depth ="));
+  shown->planNow();
+  EXPECT_FALSE(shown->form().isEnabled());
+  type(*shown, "model.width", QStringLiteral("64"));
+  EXPECT_TRUE(shown->text().ends_with("depth =")) << "what was typed is gone";
+  shown->undo();
+  shown->planNow();
+  EXPECT_TRUE(shown->form().isEnabled());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
