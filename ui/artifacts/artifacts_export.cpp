@@ -29,6 +29,20 @@ int artifactIndex(const Json& state, const char* key, int otherwise) {
   return value >= -1 && value <= kMostIndex ? static_cast<int>(value) : otherwise;
 }
 
+/// Two numbers of 0 to 1.
+std::optional<std::array<double, 2>> placeInImage(const Json& state, const char* key) {
+  const auto found = state.find(key);
+  if (found == state.end() || !found->is_array() || found->size() != 2) return std::nullopt;
+  std::array<double, 2> place{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json& one = (*found)[i];
+    if (!one.is_number()) return std::nullopt;
+    place[i] = one.get<double>();
+    if (!(place[i] >= 0 && place[i] <= 1)) return std::nullopt;
+  }
+  return place;
+}
+
 }  // namespace
 
 Json ArtifactsPage::viewState() const {
@@ -40,7 +54,8 @@ Json ArtifactsPage::viewState() const {
           {"image", style_.image},
           {"layer", style_.layer},
           {"head", style_.head},
-          {"query", style_.query}};
+          {"query", style_.query},
+          {"query_at", style_.queryAt ? Json(*style_.queryAt) : Json(nullptr)}};
 }
 
 void ArtifactsPage::setViewState(const Json& state) {
@@ -63,6 +78,7 @@ void ArtifactsPage::setViewState(const Json& state) {
   style_.layer = std::max(0, artifactIndex(state, "layer", style_.layer));
   style_.head = std::max(0, artifactIndex(state, "head", style_.head));
   style_.query = artifactIndex(state, "query", style_.query);
+  style_.queryAt = placeInImage(state, "query_at");
   workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
   workbench_.selection().setStep(step_.value_or(-1));
   if (!isStale_ && !lists_.isBusy() && rowsOf_ == runs()) {

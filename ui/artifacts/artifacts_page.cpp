@@ -390,7 +390,7 @@ void ArtifactsPage::moveHead(int by) {
 }
 
 void ArtifactsPage::onClicked(const FigureTarget& target) {
-  if (target.query >= 0) style_.query = target.query;
+  if (target.queryAt) style_.queryAt = target.queryAt;
   focusOn(target.image >= 0 ? target.image : style_.image,
           target.layer >= 0 ? target.layer : style_.layer,
           target.head >= 0 ? target.head : style_.head);

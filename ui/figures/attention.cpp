@@ -146,15 +146,22 @@ class AttentionFigure final : public Figure {
   }
 
   int query() const {
+    if (style().queryAt) return queryNear(*style().queryAt);
     if (style().query >= 0) return std::min(style().query, queries_ - 1);
     for (int q = 0; q < queries_; ++q) {
       if (!queryCells_[static_cast<std::size_t>(q)].isPatch()) return q;
     }
+    return queryNear({0.5, 0.5});
+  }
+
+  /// The query whose patch lies there, or nearest to it; `at` as in FigureStyle::queryAt.
+  int queryNear(const std::array<double, 2>& at) const {
     int best = 0;
     double distance = 1e18;
     for (int q = 0; q < queries_; ++q) {
       const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
-      const double dy = cell.row - (rows_ - 1) / 2.0, dx = cell.column - (columns_ - 1) / 2.0;
+      if (!cell.isPatch()) continue;
+      const double dy = cell.row + 0.5 - at[0] * rows_, dx = cell.column + 0.5 - at[1] * columns_;
       if (dy * dy + dx * dx < distance) {
         distance = dy * dy + dx * dx;
         best = q;
@@ -321,7 +328,8 @@ class AttentionFigure final : public Figure {
             static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
         for (int q = 0; q < queries_; ++q) {
           const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
-          if (cell.row == row && cell.column == column) target.query = q;
+          if (cell.row != row || cell.column != column) continue;
+          target.queryAt = {(row + 0.5) / rows_, (column + 0.5) / columns_};
         }
         return target;
       });

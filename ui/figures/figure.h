@@ -54,7 +54,11 @@ struct FigureStyle {
   int layer = 0;   ///< the enlarged one, from 0
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
-  int query = -1;  ///< token whose row is drawn; -1: the class token, else the token in the middle
+  /// Where in the image the patch lies whose attention is drawn: down and right, 0 to 1. Tokens
+  /// have other numbers in every model, patches have not. None: the class token, else the patch in
+  /// the middle.
+  std::optional<std::array<double, 2>> queryAt;
+  int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
   bool hasAxisTitles = true;           ///< of charts
   /// On paper, where nobody can enlarge or point at anything: points of type per pixel of the
@@ -68,7 +72,8 @@ struct FigureStyle {
 
 /// Where a click fell; -1 where the figure has no such thing.
 struct FigureTarget {
-  int image = -1, layer = -1, head = -1, query = -1;
+  int image = -1, layer = -1, head = -1;
+  std::optional<std::array<double, 2>> queryAt;  ///< as in FigureStyle
 };
 
 /// One artifact with its style. Painting remembers the layout, which describeAt() and targetAt()

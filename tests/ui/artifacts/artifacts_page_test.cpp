@@ -290,11 +290,11 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   QSignalSpy changed(shown.get(), &Page::viewChanged);
   shown->previousStep();
   for (QCheckBox* box : shown->findChildren<QCheckBox*>()) box->toggle();
-  Q_EMIT shown->views()[0]->clicked({-1, 0, 1, 3});
+  Q_EMIT shown->views()[0]->clicked({-1, 0, 1, std::array<double, 2>{0.75, 0.25}});
   EXPECT_EQ(changed.count(), 4);
   const Json after = shown->viewState();
   EXPECT_EQ(after.at("step"), 10);
-  EXPECT_EQ(after.at("query"), 3);
+  EXPECT_EQ(after.at("query_at"), Json::array({0.75, 0.25}));
   shown->setViewState(before);
   shown->settle();
   EXPECT_EQ(shown->viewState(), before);
@@ -303,9 +303,10 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   shown->setViewState(after);
   shown->settle();
   EXPECT_EQ(shown->viewState(), after);
-  EXPECT_EQ(shown->views()[0]->figure()->style().query, 3);
+  EXPECT_EQ(shown->views()[0]->figure()->style().queryAt, (std::array<double, 2>{0.75, 0.25}));
   EXPECT_EQ(changed.count(), 4) << "only what the user does is said";
-  shown->setViewState(Json::parse(R"({"analysis": 3, "step": -7, "layer": 1e99, "query": "x"})"));
+  shown->setViewState(Json::parse(
+      R"({"analysis": 3, "step": -7, "layer": 1e99, "query": "x", "query_at": [2, 0]})"));
   EXPECT_EQ(shown->analysis().toStdString(), "attention_map") << "what makes no sense is left out";
 }
 

@@ -332,7 +332,30 @@ TEST(Attention, ChoosesALayerAHeadAndAQueryByClick) {
   EXPECT_EQ(target.head, 1);
   // The enlarged map is the wider one of head 0.
   const QRect patches = where(*figure, QStringLiteral("head 0\nrow 0, column 1"));
-  EXPECT_EQ(figure->targetAt(QPointF(patches.right() - 2, patches.center().y())).query, 2);
+  const auto place = figure->targetAt(QPointF(patches.right() - 2, patches.center().y())).queryAt;
+  ASSERT_TRUE(place);
+  EXPECT_EQ(*place, (std::array<double, 2>{0.25, 0.75}));
+}
+
+TEST(Attention, ShowsTheSamePatchWhereverTheClassTokenStands) {
+  const Artifact first = samples::attention();
+  Artifact last = first;
+  last.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, -1}};
+  last.meta["query_positions"] = last.meta["key_positions"];
+  FigureStyle style;
+  style.queryAt = {0.25, 0.75};
+  for (const Artifact& artifact : {first, last}) {
+    EXPECT_TRUE(
+        figureOf(artifact, style)->summary().contains(QStringLiteral("query: row 0, column 1")));
+  }
+  // A finer grid has its own patch there.
+  Artifact fine = first;
+  std::vector<float> values(64, 0.1F);
+  setFloat32(fine, values, {1, 1, 4, 16}, {"layer", "head", "query", "key"});
+  fine.meta["key_positions"] = Json::array();
+  for (int i = 0; i < 16; ++i) fine.meta["key_positions"].push_back({i / 4, i % 4});
+  fine.meta["query_positions"] = {{0, 0}, {1, 2}, {3, 3}, {2, 1}};
+  EXPECT_TRUE(figureOf(fine, style)->summary().contains(QStringLiteral("query: row 1, column 2")));
 }
 
 TEST(Attention, SaysWhatItDoesNotShow) {
