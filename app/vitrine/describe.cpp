@@ -64,12 +64,12 @@ void addRows(Table& table, const std::vector<Field>& fields, const std::string& 
     }
     std::string limits = rangeText(field);
     if (!field.unit.empty()) limits += (limits.empty() ? "" : ", ") + field.unit;
-    table.rows.push_back({key, typeText(field), valueText(field), limits, field.doc});
+    table.rows.push_back({key, field.title, typeText(field), valueText(field), limits, field.doc});
   }
 }
 
 std::string describeSchema(const Schema& schema) {
-  Table table{{"key", "type", "default", "limits", "meaning"}, {}};
+  Table table{{"key", "title", "type", "default", "limits", "meaning"}, {}};
   addRows(table, schema.fields, "");
   std::string text = table.rows.empty() ? "takes no keys\n" : toText(table);
   if (!schema.rules.empty()) {

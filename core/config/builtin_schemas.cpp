@@ -10,159 +10,226 @@ Schema makeTrainSchema() {
   Schema schema;
   schema.fields = {
       integerField("epochs", 10, "length of the run; `steps` wins when both are given")
+          .titled("Epochs")
           .atLeast(1)
           .withUnit("epochs")
           .orNone(),
       integerField("steps", nullptr, "length of the run in optimizer steps")
+          .titled("Steps")
           .atLeast(1)
           .withUnit("steps")
           .orNone(),
       integerField("batch_size", 128,
                    "images per optimizer step on this device, before accumulation")
+          .titled("Batch size")
           .range(1, 65536)
           .withUnit("images"),
       integerField("accumulate", 1, "batches whose gradients are averaged into one optimizer step")
+          .titled("Accumulated batches")
           .range(1, 4096)
           .withUnit("batches"),
       integerField("evaluation_batch_size", 256, "images per forward pass of an evaluation")
+          .titled("Evaluation batch size")
           .range(1, 65536)
           .withUnit("images"),
       tableField(
           "optimizer",
           {choiceField("name", "adamw", {"adamw", "sgd", "lamb", "lars"}, "update rule")
+               .titled("Optimizer")
                .withChoiceDocs({"Adam, decay decoupled", "momentum, decay decoupled",
                                 "Adam, each parameter's update scaled by its norm",
                                 "momentum, each parameter's update scaled by its norm"}),
-           realField("learning_rate", 1e-3, "peak learning rate").moreThan(0),
+           realField("learning_rate", 1e-3, "peak learning rate")
+               .titled("Learning rate")
+               .moreThan(0),
            realField("weight_decay", 0.05, "decay of matrices and kernels, times the learning rate")
+               .titled("Weight decay")
                .atLeast(0),
-           realField("beta1", 0.9, "AdamW, LAMB: decay of the first moment").atLeast(0).lessThan(1),
+           realField("beta1", 0.9, "AdamW, LAMB: decay of the first moment")
+               .titled("Beta 1")
+               .atLeast(0)
+               .lessThan(1),
            realField("beta2", 0.999, "AdamW, LAMB: decay of the second moment")
+               .titled("Beta 2")
                .atLeast(0)
                .lessThan(1),
            realField("eps", 1e-8, "AdamW, LAMB: added to the root of the second moment")
+               .titled("Epsilon")
                .moreThan(0),
-           realField("momentum", 0.9, "SGD, LARS: momentum").atLeast(0).lessThan(1),
-           flagField("nesterov", false, "SGD: Nesterov momentum"),
-           flagField("bias_correction", true, "LAMB: divides the moments by 1 - beta^step"),
+           realField("momentum", 0.9, "SGD, LARS: momentum")
+               .titled("Momentum")
+               .atLeast(0)
+               .lessThan(1),
+           flagField("nesterov", false, "SGD: Nesterov momentum").titled("Nesterov momentum"),
+           flagField("bias_correction", true, "LAMB: divides the moments by 1 - beta^step")
+               .titled("Bias correction"),
            flagField("always_adapt", false,
-                     "LAMB: parameters without decay are scaled by their norm, too"),
-           flagField("trust_clip", false, "LAMB: an update is never scaled up"),
+                     "LAMB: parameters without decay are scaled by their norm, too")
+               .titled("Trust ratio without decay"),
+           flagField("trust_clip", false, "LAMB: an update is never scaled up")
+               .titled("Trust ratio at most 1"),
            flagField("decoupled_decay", false,
-                     "LAMB: decay shrinks the weight before the update is scaled"),
-           realField("trust_coefficient", 0.001, "LARS: ratio of update to weight").moreThan(0)},
-          "how parameters are updated"),
+                     "LAMB: decay shrinks the weight before the update is scaled")
+               .titled("Decoupled decay"),
+           realField("trust_coefficient", 0.001, "LARS: ratio of update to weight")
+               .titled("Trust coefficient")
+               .moreThan(0)},
+          "how parameters are updated")
+          .titled("Optimizer"),
       tableField(
           "schedule",
           {choiceField("name", "cosine", {"constant", "linear", "cosine", "poly", "step"},
-                       "learning rate after the warm-up, per step"),
+                       "learning rate after the warm-up, per step")
+               .titled("Learning rate schedule"),
            integerField("warmup_steps", nullptr,
                         "steps of linear warm-up; wins over `warmup_epochs`")
+               .titled("Warm-up steps")
                .atLeast(0)
                .withUnit("steps")
                .orNone(),
            realField("warmup_epochs", 0.0, "epochs of linear warm-up")
+               .titled("Warm-up epochs")
                .atLeast(0)
                .withUnit("epochs"),
            choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive", "independent"},
                        "how the rate rises in W warm-up steps")
+               .titled("Warm-up formula")
                .withChoiceDocs({"the decayed rate times step / W",
                                 "base * step / (W - 1): steps W - 1 and W have the base",
                                 "base * step / W, whatever the decay says"}),
-           realField("warmup_start", 0.0, "share of the base rate at the first step").range(0, 1),
-           realField("minimum", 0.0, "learning rate at the end").atLeast(0),
-           realField("power", 0.9, "poly: (1 - progress)^power").moreThan(0),
+           realField("warmup_start", 0.0, "share of the base rate at the first step")
+               .titled("Warm-up start")
+               .range(0, 1),
+           realField("minimum", 0.0, "learning rate at the end")
+               .titled("Final learning rate")
+               .atLeast(0),
+           realField("power", 0.9, "poly: (1 - progress)^power").titled("Power").moreThan(0),
            listField("milestones", FieldType::Integer, Json::array(),
                      "step: steps at which the rate is multiplied by `gamma`")
+               .titled("Milestones")
                .atLeast(1)
                .withUnit("steps"),
-           realField("gamma", 0.1, "step: factor at each milestone").moreThan(0),
-           flagField("spans_warmup", false, "the decay begins at step 0, not after warm-up"),
+           realField("gamma", 0.1, "step: factor at each milestone")
+               .titled("Factor at a milestone")
+               .moreThan(0),
+           flagField("spans_warmup", false, "the decay begins at step 0, not after warm-up")
+               .titled("Decay during warm-up"),
            flagField("ends_at_last_step", false,
-                     "the last step has the minimum; otherwise the step after it would")},
-          "how the learning rate moves"),
-      realField("clip_norm", nullptr, "largest global gradient norm").moreThan(0).orNone(),
+                     "the last step has the minimum; otherwise the step after it would")
+               .titled("Minimum at the last step")},
+          "how the learning rate moves")
+          .titled("Schedule"),
+      realField("clip_norm", nullptr, "largest global gradient norm")
+          .titled("Gradient clipping")
+          .moreThan(0)
+          .orNone(),
       tableField(
           "ema",
           {realField("decay", nullptr, "decay per step of the averaged weights; none: no average")
+               .titled("EMA decay")
                .range(0, 1)
                .orNone(),
            flagField("warmup", false,
-                     "early steps average less: decay is at most (1 + n) / (10 + n) at update n")},
-          "exponential moving average of the weights"),
+                     "early steps average less: decay is at most (1 + n) / (10 + n) at update n")
+               .titled("EMA warm-up")},
+          "exponential moving average of the weights")
+          .titled("Averaged weights (EMA)"),
       choiceField("precision", "fp32", {"fp32", "bf16"},
-                  "bf16: matrix products in bfloat16, parameters and sums in float32"),
-      textField("device", "auto", "auto, cpu, or cuda:N"),
+                  "bf16: matrix products in bfloat16, parameters and sums in float32")
+          .titled("Precision"),
+      textField("device", "auto", "auto, cpu, or cuda:N").titled("Device"),
       integerField("threads", nullptr, "CPU threads of the computation; none: every core")
+          .titled("CPU threads")
           .range(1, 1024)
           .orNone(),
       integerField("loader_workers", 1,
                    "threads that prepare batches; the batches do not depend on it")
+          .titled("Loader threads")
           .range(0, 256)
           .withUnit("threads"),
       integerField("seed", 0, "seed of initialisation, order, augmentation and dropout")
+          .titled("Seed")
           .range(0, 9007199254740991.0),
       tableField(
           "checkpoint",
           {integerField("every_steps", nullptr, "write one every n steps")
+               .titled("Every n steps")
                .atLeast(1)
                .withUnit("steps")
                .orNone(),
            integerField("every_epochs", 1, "write one every n epochs")
+               .titled("Every n epochs")
                .atLeast(1)
                .withUnit("epochs")
                .orNone(),
-           integerField("keep", 2, "newest ones kept").range(1, 1000),
+           integerField("keep", 2, "newest ones kept").titled("Newest kept").range(1, 1000),
            integerField("keep_every", nullptr, "also write and keep those of steps divisible by n")
+               .titled("Keep every n steps")
                .atLeast(1)
                .withUnit("steps")
                .orNone(),
-           flagField("best", true, "also keep the best by `best_by`"),
+           flagField("best", true, "also keep the best by `best_by`").titled("Keep the best"),
            textField("best_by", nullptr,
                      "score that decides, as the curves name it, like test/loss; none: the "
                      "task's own")
+               .titled("Best by")
                .orNone(),
            choiceField("best_is", "highest", {"highest", "lowest"},
-                       "which value of `best_by` is the best")},
-          "when checkpoints are written; one is always written at the end"),
+                       "which value of `best_by` is the best")
+               .titled("Best is")},
+          "when checkpoints are written; one is always written at the end")
+          .titled("Checkpoints"),
       tableField("evaluate",
                  {integerField("every_steps", nullptr, "evaluate every n steps")
+                      .titled("Every n steps")
                       .atLeast(1)
                       .withUnit("steps")
                       .orNone(),
                   integerField("every_epochs", 1, "evaluate every n epochs")
+                      .titled("Every n epochs")
                       .atLeast(1)
                       .withUnit("epochs")
                       .orNone()},
-                 "when the task's scores are taken; always at the end"),
+                 "when the task's scores are taken; always at the end")
+          .titled("Evaluation"),
       tableField(
           "divergence",
           {choiceField("policy", "stop", {"stop", "rollback", "skip"},
                        "at a loss or gradient norm that is not finite, or a spike")
+               .titled("At divergence")
                .withChoiceDocs({"the run fails; its checkpoints stay as they are",
                                 "it goes on from the last good checkpoint, with the batches after "
                                 "this one",
                                 "the step changes nothing, and the next one follows"}),
            realField("loss_factor", nullptr,
                      "a loss above this times its running median is a spike; none: never")
+               .titled("Loss spike factor")
                .moreThan(1)
                .orNone(),
            realField("gradient_factor", nullptr,
                      "a gradient norm above this times its running median is a spike; none: never")
+               .titled("Gradient spike factor")
                .moreThan(1)
                .orNone(),
            integerField("window", 100, "steps that the running medians look back")
+               .titled("Median window")
                .range(3, 10000)
                .withUnit("steps"),
            integerField("spike_steps", 1, "spikes in a row, until something is done")
+               .titled("Spikes in a row")
                .range(1, 1000)
                .withUnit("steps"),
-           integerField("max_rollbacks", 3, "of one run; then it fails").range(0, 1000),
+           integerField("max_rollbacks", 3, "of one run; then it fails")
+               .titled("Most rollbacks")
+               .range(0, 1000),
            integerField("max_skipped", 10, "steps skipped in a row; then the run fails")
+               .titled("Most skipped steps")
                .range(0, 1000000)
                .withUnit("steps")},
-          "what happens when training diverges"),
+          "what happens when training diverges")
+          .titled("Divergence"),
       integerField("record_every", 1, "steps between points of the training curves")
+          .titled("Record every n steps")
           .atLeast(1)
           .withUnit("steps"),
   };
@@ -175,15 +242,18 @@ Schema makeDataSchema() {
   Schema schema;
   schema.fields = {
       integerField("train_samples", nullptr, "use only n training samples; `subset` says which")
+          .titled("Training samples")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
       integerField("test_samples", nullptr, "use only n test samples; `subset` says which")
+          .titled("Test samples")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
       choiceField("subset", "stratified", {"stratified", "first"},
                   "which samples `train_samples` and `test_samples` take")
+          .titled("Which samples")
           .withChoiceDocs({"of every class its share: training samples drawn by train.seed, test "
                            "samples the same for every run",
                            "the first ones as the data set lists them; of a folder of images, "
@@ -192,12 +262,17 @@ Schema makeDataSchema() {
           "augment",
           {integerField("crop_padding", 0,
                         "zero padding on each side before a random crop back to size; 0: none")
+               .titled("Crop padding")
                .range(0, 512)
                .withUnit("px"),
-           realField("flip", 0.0, "probability of mirroring an image left to right").range(0, 1)},
-          "changes to training images, drawn by (seed, epoch, sample)"),
+           realField("flip", 0.0, "probability of mirroring an image left to right")
+               .titled("Flip probability")
+               .range(0, 1)},
+          "changes to training images, drawn by (seed, epoch, sample)")
+          .titled("Augmentation"),
       choiceField("normalize", "dataset", {"dataset", "half", "none"},
-                  "dataset: its mean and deviation; half: to [-1, 1]; none: to [0, 1]"),
+                  "dataset: its mean and deviation; half: to [-1, 1]; none: to [0, 1]")
+          .titled("Normalisation"),
   };
   for (Field& field : schema.fields) field.runOnly();
   return schema;
@@ -207,15 +282,18 @@ Schema makeObserveSchema() {
   Schema schema;
   schema.fields = {
       integerField("every_steps", nullptr, "due at steps divisible by n, at step 0 and at the end")
+          .titled("Every n steps")
           .atLeast(1)
           .withUnit("steps")
           .orNone(),
       integerField("every_epochs", nullptr,
                    "due at the end of every n-th epoch, at step 0 and at the end")
+          .titled("Every n epochs")
           .atLeast(1)
           .withUnit("epochs")
           .orNone(),
-      choiceField("weights", "model", {"model", "ema"}, "which weights are looked at"),
+      choiceField("weights", "model", {"model", "ema"}, "which weights are looked at")
+          .titled("Weights"),
   };
   for (Field& field : schema.fields) field.runOnly();
   return schema;

@@ -9,17 +9,25 @@ namespace {
 Schema makeInitSchema() {
   Schema schema;
   schema.fields = {
-      textField("weights", nullptr, "a safetensors file").orNone(),
-      textField("run", nullptr, "a run's UUID, variant:NAME, stage:NAME or previous").orNone(),
-      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step"),
-      choiceField("use", "model", {"model", "ema"}, "raw or averaged weights"),
+      textField("weights", nullptr, "a safetensors file").titled("Weights file").orNone(),
+      textField("run", nullptr, "a run's UUID, variant:NAME, stage:NAME or previous")
+          .titled("Run")
+          .orNone(),
+      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step")
+          .titled("Checkpoint"),
+      choiceField("use", "model", {"model", "ema"}, "raw or averaged weights")
+          .titled("Weights of the run"),
       listField("skip", FieldType::Text, Json::array(),
-                "parameters that keep their own initialisation: [\"head.*\"]"),
-      listField("freeze", FieldType::Text, Json::array(), "parameters that are not trained"),
+                "parameters that keep their own initialisation: [\"head.*\"]")
+          .titled("Parameters left out"),
+      listField("freeze", FieldType::Text, Json::array(), "parameters that are not trained")
+          .titled("Frozen parameters"),
       choiceField("resize_positions", "bicubic",
                   {"bicubic", "bicubic_antialias", "linear_corners", "none"},
-                  "how a position table is brought to another grid"),
-      flagField("strict", true, "every parameter must be found, apart from skip"),
+                  "how a position table is brought to another grid")
+          .titled("Position resizing"),
+      flagField("strict", true, "every parameter must be found, apart from skip")
+          .titled("Strict loading"),
   };
   for (Field& field : schema.fields) field.runOnly();
   return schema;

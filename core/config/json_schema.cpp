@@ -70,6 +70,7 @@ Json valueSchema(const Field& field) {
 Json fieldSchema(const Field& field) {
   Json value = valueSchema(field);
   Json json = Json::object();
+  if (!field.title.empty()) json["title"] = field.title;
   json["description"] = field.doc;
   const bool canBeAbsent =
       field.type == FieldType::Table

@@ -105,6 +105,7 @@ void collectKeys(const std::vector<Field>& fields, const std::string& prefix,
 Json fieldToJson(const Field& field) {
   Json json = Json::object();
   json["name"] = field.name;
+  if (!field.title.empty()) json["title"] = field.title;
   json["type"] = nameOf(kTypeNames, field.type);
   json["default"] = field.defaultValue;
   if (field.required) json["required"] = true;
@@ -137,6 +138,7 @@ Field fieldFromJson(const Json& json, int depth) {
   if (depth > kDeepest) throw ConfigError("a schema nests tables deeper than 32");
   Field field;
   field.name = json.at("name").get<std::string>();
+  field.title = json.value("title", std::string());
   field.type = valueOf(kTypeNames, json.at("type").get<std::string>(), "field type");
   field.defaultValue = json.at("default");
   field.required = json.value("required", false);
@@ -189,6 +191,10 @@ Field& Field::lessThan(double high) {
 }
 Field& Field::withUnit(std::string text) {
   unit = std::move(text);
+  return *this;
+}
+Field& Field::titled(std::string text) {
+  title = std::move(text);
   return *this;
 }
 Field& Field::orNone() {

@@ -46,6 +46,7 @@ struct VITRINE_FOUNDATION_EXPORT Field {
   std::string refusal;  ///< for values in `refusedValues`: the sentence
   std::vector<Json>
       refusedValues;  ///< known to the papers, not offered yet: refused with `refusal`
+  std::string title;  ///< what a form calls it: "MLP width"; "" of a plugin that gives none
 
   // Fluent setters, so that a schema reads as a table.
   Field& range(double low, double high);
@@ -53,6 +54,7 @@ struct VITRINE_FOUNDATION_EXPORT Field {
   Field& moreThan(double low);
   Field& lessThan(double high);
   Field& withUnit(std::string text);
+  Field& titled(std::string text);
   Field& orNone();
   Field& runOnly();
   Field& withChoiceDocs(std::vector<std::string> docs);

@@ -25,21 +25,32 @@ Value lookUp(const char* key, const std::string& word,
 std::vector<Field> sizeFields() {
   return {
       sizeField("image_size", Json{224, 224}, "height and width of the images")
+          .titled("Image size")
           .range(1, 16384)
           .withUnit("px"),
       sizeField("patch_size", Json{16, 16}, "height and width of one patch")
+          .titled("Patch size")
           .range(1, 4096)
           .withUnit("px"),
-      integerField("in_channels", 3, "channels of the images").range(1, 4096),
-      integerField("num_classes", 1000, "outputs of the classifier").range(1, 1000000),
+      integerField("in_channels", 3, "channels of the images")
+          .titled("Input channels")
+          .range(1, 4096),
+      integerField("num_classes", 1000, "outputs of the classifier")
+          .titled("Classes")
+          .range(1, 1000000),
       integerField("width", 768, "channels of the residual stream")
+          .titled("Width")
           .range(1, 65536)
           .withUnit("channels"),
-      integerField("depth", 12, "transformer blocks").range(1, 1024).withUnit("blocks"),
-      integerField("heads", 12, "attention heads per block").range(1, 1024),
+      integerField("depth", 12, "transformer blocks")
+          .titled("Depth")
+          .range(1, 1024)
+          .withUnit("blocks"),
+      integerField("heads", 12, "attention heads per block").titled("Heads").range(1, 1024),
       integerField("mlp_width", nullptr,
                    "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
                    "to a multiple of 256")
+          .titled("MLP width")
           .range(1, 1048576)
           .orNone()
           .withUnit("channels"),
@@ -48,27 +59,35 @@ std::vector<Field> sizeFields() {
 
 std::vector<Field> commonFields() {
   std::vector<Field> fields{
-      flagField("qkv_bias", true, "biases of the query, key and value maps"),
-      flagField(
-          "mlp_bias", true,
-          "biases of the MLP's maps; none: with GELU, not with SwiGLU, as the papers have it"),
+      flagField("qkv_bias", true, "biases of the query, key and value maps").titled("QKV bias"),
+      flagField("mlp_bias", true,
+                "biases of the MLP's maps; none: with GELU, not with SwiGLU, as the papers have it")
+          .titled("MLP bias"),
       choiceField("pool", "cls", {"cls", "gap"}, "what the classifier reads")
+          .titled("Pooling")
           .withChoiceDocs({"the class token", "the mean over patches, without the class token"}),
       choiceField("final_norm", "before_pool", {"before_pool", "after_pool"},
                   "where the last norm stands")
+          .titled("Final norm")
           .withChoiceDocs({"on every token, then pooled (norm)", "on the pooled token (fc_norm)"}),
-      realField("norm_eps", 1e-6, "added to the variance in every norm").moreThan(0).lessThan(1),
+      realField("norm_eps", 1e-6, "added to the variance in every norm")
+          .titled("Norm epsilon")
+          .moreThan(0)
+          .lessThan(1),
       realField("layer_scale", nullptr,
                 "first value of a gain per channel on each branch; none: no gains")
+          .titled("Layer scale")
           .moreThan(0)
           .orNone(),
       realField("drop_path", 0.0,
                 "rate at which the last block's branches are dropped per image, linear from 0 in "
                 "the first")
+          .titled("Drop path")
           .atLeast(0)
           .lessThan(1),
       realField("dropout", 0.0,
                 "rate after positions, attention projection and both maps of the MLP")
+          .titled("Dropout")
           .atLeast(0)
           .lessThan(1),
   };

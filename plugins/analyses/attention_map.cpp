@@ -136,13 +136,16 @@ ItemCard AttentionMap::card() const {
   card.schema.fields = {
       integerField("images", 4,
                    "test images, of the classes in turn; `ids` wins when it is not empty")
+          .titled("Images")
           .range(1, 256)
           .withUnit("images")
           .runOnly(),
       listField("ids", FieldType::Integer, Json::array(), "test images by number, from 0")
+          .titled("Image numbers")
           .atLeast(0)
           .runOnly(),
       choiceField("query", "auto", {"auto", "class", "all"}, "which rows of the attention are kept")
+          .titled("Query tokens")
           .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
                            "every token's"})
           .runOnly()};

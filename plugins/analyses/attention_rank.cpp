@@ -135,10 +135,12 @@ ItemCard AttentionRank::card() const {
   card.schema.fields.insert(
       card.schema.fields.begin(),
       {integerField("images", 4, "test images looked at, of the classes in turn")
+           .titled("Images")
            .range(1, 1024)
            .withUnit("images")
            .runOnly(),
        realField("threshold", 0.8, "share of the sum of singular values that the rank must hold")
+           .titled("Rank threshold")
            .moreThan(0)
            .range(0, 1)
            .runOnly()});

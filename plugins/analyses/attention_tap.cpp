@@ -82,9 +82,11 @@ std::vector<Field> attentionFields() {
   return {
       listField("layers", FieldType::Integer, Json::array(),
                 "layers to look at, from 0; empty: all")
+          .titled("Layers")
           .atLeast(0)
           .runOnly(),
       choiceField("attention", "effective", {"effective", "softmax"}, "which matrix is looked at")
+          .titled("Attention")
           .withChoiceDocs({"what multiplies the values, after a mask", "right after the softmax"})
           .runOnly()};
 }

@@ -60,13 +60,17 @@ ItemCard Calibration::card() const {
       "Whether the model is as sure as it is right: reliability bins and expected calibration "
       "error";
   card.needs = {capability::kImageClassifier};
-  card.schema.fields = {
-      integerField("bins", 15, "bins of the confidence").range(1, 1000).withUnit("bins").runOnly(),
-      choiceField("binning", "equal_width", {"equal_width", "equal_mass"},
-                  "where the edges of the bins lie")
-          .withChoiceDocs({"every bin covers the same range of confidence",
-                           "every bin holds the same number of images"})
-          .runOnly()};
+  card.schema.fields = {integerField("bins", 15, "bins of the confidence")
+                            .titled("Bins")
+                            .range(1, 1000)
+                            .withUnit("bins")
+                            .runOnly(),
+                        choiceField("binning", "equal_width", {"equal_width", "equal_mass"},
+                                    "where the edges of the bins lie")
+                            .titled("Bin edges")
+                            .withChoiceDocs({"every bin covers the same range of confidence",
+                                             "every bin holds the same number of images"})
+                            .runOnly()};
   return card;
 }
 

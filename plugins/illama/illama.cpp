@@ -27,46 +27,65 @@ constexpr Size kSizes[] = {
 
 Field maskField() {
   return tableField(
-      "mask",
-      {choiceField("kind", "causal", {"bidirectional", "causal", "modified_causal", "soft"},
-                   "which tokens a token sees")
-           .withChoiceDocs(
-               {"all", "itself and those before it", "as causal, but the first token sees all",
-                "causal, with the others let through by a factor that training takes to 0"}),
-       choiceField("mode", "multiplicative", {"multiplicative", "additive"}, "where the mask acts")
-           .withChoiceDocs({"on the probabilities after the softmax, rows not renormalised (the "
-                            "released models)",
-                            "-inf on the logits before the softmax (Equation 1)"}),
-       realField("alpha", nullptr,
-                 "soft mask's factor; without a schedule it stays (none: 0), with one training "
-                 "starts there (none: 1)")
-           .range(0, 1)
-           .orNone(),
-       choiceField("schedule", "none", {"none", "constant", "linear"},
-                   "how training moves the soft mask's factor, per step")
-           .withChoiceDocs({"it stays at alpha", "alpha until the cutoff, then 0",
-                            "from alpha to 0 at the cutoff"}),
-       integerField("epochs", 25, "cutoff of the schedule").range(0, 100000).withUnit("epochs")},
-      "mask between tokens");
+             "mask",
+             {choiceField("kind", "causal", {"bidirectional", "causal", "modified_causal", "soft"},
+                          "which tokens a token sees")
+                  .titled("Mask")
+                  .withChoiceDocs(
+                      {"all", "itself and those before it",
+                       "as causal, but the first token sees all",
+                       "causal, with the others let through by a factor that training takes to 0"}),
+              choiceField("mode", "multiplicative", {"multiplicative", "additive"},
+                          "where the mask acts")
+                  .titled("Mask position")
+                  .withChoiceDocs(
+                      {"on the probabilities after the softmax, rows not renormalised (the "
+                       "released models)",
+                       "-inf on the logits before the softmax (Equation 1)"}),
+              realField(
+                  "alpha", nullptr,
+                  "soft mask's factor; without a schedule it stays (none: 0), with one training "
+                  "starts there (none: 1)")
+                  .titled("Soft mask factor")
+                  .range(0, 1)
+                  .orNone(),
+              choiceField("schedule", "none", {"none", "constant", "linear"},
+                          "how training moves the soft mask's factor, per step")
+                  .titled("Mask schedule")
+                  .withChoiceDocs({"it stays at alpha", "alpha until the cutoff, then 0",
+                                   "from alpha to 0 at the cutoff"}),
+              integerField("epochs", 25, "cutoff of the schedule")
+                  .titled("Mask cutoff")
+                  .range(0, 100000)
+                  .withUnit("epochs")},
+             "mask between tokens")
+      .titled("Attention mask");
 }
 
 Schema makeSchema() {
   Schema schema;
   schema.fields = nn::sizeFields();
   schema.fields.push_back(choiceField("mlp", "swiglu", {"swiglu", "gelu_erf", "gelu_tanh"},
-                                      "feed-forward part of a block"));
+                                      "feed-forward part of a block")
+                              .titled("MLP"));
   schema.fields.push_back(
-      choiceField("norm", "rmsnorm", {"rmsnorm", "layernorm"}, "kind of every norm"));
+      choiceField("norm", "rmsnorm", {"rmsnorm", "layernorm"}, "kind of every norm")
+          .titled("Norm"));
   schema.fields.push_back(choiceField("class_token", "last", {"last", "first", "none"},
-                                      "where the class token stands; last is PS[cls]"));
+                                      "where the class token stands; last is PS[cls]")
+                              .titled("Class token"));
   schema.fields.push_back(choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
-                                      "position embedding added to the tokens once"));
+                                      "position embedding added to the tokens once")
+                              .titled("Position embedding"));
   schema.fields.push_back(
-      tableField("rope",
-                 {choiceField("mode", "1d", {"1d", "none"}, "rotary positions in every attention")
-                      .withChoiceDocs({"along the sequence, class token included", "none"}),
-                  realField("theta", 10000.0, "base of the frequencies").moreThan(1)},
-                 "rotary position embedding"));
+      tableField(
+          "rope",
+          {choiceField("mode", "1d", {"1d", "none"}, "rotary positions in every attention")
+               .titled("RoPE mode")
+               .withChoiceDocs({"along the sequence, class token included", "none"}),
+           realField("theta", 10000.0, "base of the frequencies").titled("RoPE base").moreThan(1)},
+          "rotary position embedding")
+          .titled("Rotary positions"));
   schema.fields.push_back(maskField());
   for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
   schema.rules = nn::commonRules();

@@ -37,14 +37,18 @@ Schema makeSchema() {
   schema.fields = nn::sizeFields();
   schema.fields.push_back(
       choiceField("mlp", "gelu_tanh", {"gelu_tanh", "gelu_erf"}, "activation of the MLP")
+          .titled("MLP")
           .withChoiceDocs({"tanh approximation, what the authors' code computes",
                            "exact, what timm and Hugging Face compute"}));
-  schema.fields.push_back(choiceField("norm", "layernorm", {"layernorm"}, "kind of every norm"));
+  schema.fields.push_back(
+      choiceField("norm", "layernorm", {"layernorm"}, "kind of every norm").titled("Norm"));
   schema.fields.push_back(choiceField("class_token", "first", {"first", "none"},
-                                      "where the class token stands in the sequence"));
+                                      "where the class token stands in the sequence")
+                              .titled("Class token"));
   schema.fields.push_back(
       choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
                   "position embedding added to the tokens once")
+          .titled("Position embedding")
           .withChoiceDocs({"one learned vector per token (1-D)", "fixed 2-D sines and cosines",
                            "none: the patches are a bag"})
           .refuse({"1d", "2d", "relative", "every_layer", "every_layer_shared", "1d_every_layer",
@@ -55,21 +59,25 @@ Schema makeSchema() {
   for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
   schema.fields.push_back(
       choiceField("stem", "patch", {"patch"}, "what turns images into tokens")
+          .titled("Stem")
           .refuse({"hybrid", "resnet", "r50", "r50_16", "r50_32"},
                   "the hybrid ResNet stem comes in a later version; use \"patch\""));
   schema.fields.push_back(
       choiceField("attention", "full", {"full"}, "which tokens see each other")
+          .titled("Attention")
           .refuse({"axial"},
                   "axial attention (Appendix D.6) comes in a later version; use \"full\""));
   schema.fields.push_back(
       flagField("pre_logits", false,
                 "a tanh layer between the class token and the classifier, for pre-training")
+          .titled("Pre-logits layer")
           .refuse({true},
                   "the tanh layer before the classifier comes with the authors' own checkpoints in "
                   "a later version"));
   schema.fields.push_back(
       realField("head_bias", 0.0,
-                "first value of the classifier's bias; -10 for pre-training with a sigmoid loss"));
+                "first value of the classifier's bias; -10 for pre-training with a sigmoid loss")
+          .titled("Classifier bias"));
   schema.rules = nn::commonRules();
   schema.rules.push_back({Rule::Kind::Requires,
                           {"pool", "cls", "class_token", "first"},

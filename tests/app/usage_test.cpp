@@ -37,7 +37,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
        {"demo",    "plugins",  "describe", "check", "train",  "run",    "resume",  "stop",
         "retry",   "delete",   "note",     "tag",   "runs",   "show",   "compare", "query",
         "analyse", "evaluate", "infer",    "db",    "doctor", "export", "import",  "search",
-        "enqueue", "queue",    "work",     "move",  "pause"}) {
+        "enqueue", "queue",    "work",     "move",  "pause",  "trash"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -48,7 +48,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
     EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
     ++verbs;
   }
-  EXPECT_EQ(verbs, 29);
+  EXPECT_EQ(verbs, 30);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {
@@ -201,6 +201,32 @@ TEST(Describe, HandsOutSchemasThatStudioAndEditorsRead) {
   EXPECT_EQ(vitrine({"describe", "train", "--schema"}).json().at("type"), "object");
   EXPECT_THAT(vitrine({"describe", "vit"}).out,
               AllOf(HasSubstr("patch_size"), HasSubstr("vit/b16")));
+}
+
+void expectTitles(const Json& fields, const std::string& where) {
+  for (const Json& field : fields) {
+    const std::string key = where + "." + field.at("name").get<std::string>();
+    EXPECT_FALSE(field.value("title", std::string()).empty()) << key << " has no title";
+    EXPECT_EQ(field.value("title", std::string()).find('_'), std::string::npos) << key;
+    if (field.contains("fields")) expectTitles(field.at("fields"), key);
+  }
+}
+
+TEST(Describe, GivesEveryFieldOfEveryItemATitle) {
+  const Json all = vitrine({"describe", "--json"}).json();
+  for (const char* part : {"train", "data", "observe"}) {
+    ASSERT_TRUE(all.contains(part)) << part;
+    expectTitles(all.at(part).at("fields"), part);
+  }
+  int items = 0;
+  for (const Json& item : all.at("catalog").at("items")) {
+    expectTitles(item.at("schema").at("fields"), item.at("id").get<std::string>());
+    ++items;
+  }
+  EXPECT_GT(items, 8);
+  EXPECT_THAT(vitrine({"describe", "vit"}).out, HasSubstr("MLP width"));
+  const Json schema = vitrine({"describe", "vit", "--schema"}).json();
+  EXPECT_EQ(schema.at("properties").at("num_classes").at("title"), "Classes");
 }
 
 TEST(Plugins, ListsWhatIsLoadedWithItsHash) {

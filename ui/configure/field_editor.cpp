@@ -82,8 +82,9 @@ QString plainFieldValue(const Json& value) {
 
 }  // namespace
 
-QString titleOf(const std::string& key) {
-  QString title = QString::fromStdString(key).replace(QLatin1Char('_'), QLatin1Char(' '));
+QString titleOf(const Field& field) {
+  if (!field.title.empty()) return QString::fromStdString(field.title);
+  QString title = QString::fromStdString(field.name).replace(QLatin1Char('_'), QLatin1Char(' '));
   if (!title.isEmpty()) title[0] = title[0].toUpper();
   return title;
 }

@@ -13,8 +13,8 @@ class QLineEdit;
 
 namespace vitrine::ui {
 
-/// "mask_kind" as "Mask kind".
-[[nodiscard]] QString titleOf(const std::string& key);
+/// What the form calls it; where the plugin gives no title, `mask_kind` as "Mask kind".
+[[nodiscard]] QString titleOf(const Field& field);
 /// "1 to 1024 px, none", "more than 0", ...: what the schema allows, or "".
 [[nodiscard]] QString rangeText(const Field& field);
 /// A value as it stands in an editor: "28 x 32", "0.001", "none".

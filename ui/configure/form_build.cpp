@@ -109,17 +109,17 @@ void ExperimentForm::addFields(FormSection* section, const std::string& prefix,
   // Leaves first: a table's rows stand together under its name.
   for (const Field& field : fields) {
     if (field.type == FieldType::Table) continue;
-    FormRow* row = addRow(section, prefix + "." + field.name, titleOf(field.name), field, indent);
+    FormRow* row = addRow(section, prefix + "." + field.name, titleOf(field), field, indent);
     row->setCommon(!folds || isCommonKey(row->key()) || field.required ||
                    prefix.rfind("observe.", 0) == 0);
   }
   for (const Field& field : fields) {
     if (field.type != FieldType::Table) continue;
-    section->addHeading(titleOf(field.name), QString::fromStdString(field.doc));
+    section->addHeading(titleOf(field), QString::fromStdString(field.doc));
     const std::size_t first = section->rows().size();
     addFields(section, prefix + "." + field.name, field.fields, px(12));
     for (std::size_t i = first; i < section->rows().size(); ++i) {
-      section->rows()[i]->setGroup(titleOf(field.name) + QLatin1Char(' ') +
+      section->rows()[i]->setGroup(titleOf(field) + QLatin1Char(' ') +
                                    QString::fromStdString(field.doc));
     }
   }

@@ -18,7 +18,8 @@ bool isThere(const fs::path& file) {
 
 Field folderField(const std::string& archive) {
   Field folder = textField("folder", nullptr,
-                           "folder that " + archive + " was unpacked into, or the one above it");
+                           "folder that " + archive + " was unpacked into, or the one above it")
+                     .titled("Folder");
   folder.required = true;
   return folder.runOnly();
 }
@@ -140,7 +141,8 @@ ItemCard Cifar100Source::card() const {
   card.doc =
       "60,000 colour images, 32 x 32 pixels, 100 classes in 20 super-classes; binary version";
   card.offers = {"image", "label"};
-  Field labels = choiceField("labels", "fine", {"fine", "coarse"}, "which labels are learned");
+  Field labels = choiceField("labels", "fine", {"fine", "coarse"}, "which labels are learned")
+                     .titled("Labels");
   labels.withChoiceDocs({"100 classes", "20 super-classes"});
   card.schema.fields = {folderField("cifar-100-binary.tar.gz"), labels.runOnly()};
   return card;

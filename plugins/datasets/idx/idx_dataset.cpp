@@ -126,7 +126,9 @@ ItemCard FashionMnistSource::card() const {
   card.doc = "70,000 grey images of clothes, 28 x 28 pixels, 10 classes";
   card.offers = {"image", "label"};
   card.schema.fields = {
-      textField("folder", kFashionFolder, "where the four IDX files are, plain or gzip").runOnly()};
+      textField("folder", kFashionFolder, "where the four IDX files are, plain or gzip")
+          .titled("Folder")
+          .runOnly()};
   return card;
 }
 
@@ -149,11 +151,13 @@ ItemCard IdxFolderSource::card() const {
   card.doc = "Grey images and labels in MNIST's file format";
   card.offers = {"image", "label"};
   Field folder = textField("folder", nullptr,
-                           "folder with train-images-idx3-ubyte[.gz] and its three companions");
+                           "folder with train-images-idx3-ubyte[.gz] and its three companions")
+                     .titled("Folder");
   folder.required = true;
   card.schema.fields = {folder.runOnly(),
                         listField("classes", FieldType::Text, Json::array(),
                                   "names of the classes in order; empty: their numbers")
+                            .titled("Class names")
                             .runOnly()};
   return card;
 }

@@ -106,23 +106,29 @@ ItemCard ImageFolderSource::card() const {
   card.offers = {"image", "label"};
   Field folder = textField("folder", nullptr,
                            "folder with one sub-folder per class, or with train, validation and "
-                           "test that have them");
+                           "test that have them")
+                     .titled("Folder");
   folder.required = true;
-  Field color = choiceField("color", "rgb", {"rgb", "grey"}, "channels of an image");
+  Field color =
+      choiceField("color", "rgb", {"rgb", "grey"}, "channels of an image").titled("Colour");
   color.withChoiceDocs({"3 channels", "1 channel"});
   Field verify = choiceField("verify", "decode", {"decode", "structure"},
-                             "how files are looked at when the folder is first opened");
+                             "how files are looked at when the folder is first opened")
+                     .titled("File check");
   verify.withChoiceDocs({"every file is decoded once", "every file is walked, none decoded"});
   Field links =
-      choiceField("links", "inside", {"inside", "anywhere"}, "where symbolic links may lead");
+      choiceField("links", "inside", {"inside", "anywhere"}, "where symbolic links may lead")
+          .titled("Symbolic links");
   links.withChoiceDocs({"into the folder itself", "anywhere on this machine"});
   card.schema.fields = {
       folder.runOnly(),
       sizeField("image_size", 224, "what images are cut and resized to")
+          .titled("Image size")
           .range(1, 4096)
           .withUnit("px")
           .runOnly(),
       realField("crop", 1.0, "share of the sides that the centred cut keeps")
+          .titled("Centre crop")
           .moreThan(0)
           .range(0, 1)
           .runOnly(),
@@ -130,30 +136,36 @@ ItemCard ImageFolderSource::card() const {
       realField("test_fraction", 0.1,
                 "share of the images that is held out for tests, by the hash of their path; not "
                 "used where there are split folders")
+          .titled("Test fraction")
           .atLeast(0)
           .lessThan(1)
           .runOnly(),
       realField("validation_fraction", 0.0, "the same for validation")
+          .titled("Validation fraction")
           .atLeast(0)
           .lessThan(1)
           .runOnly(),
       verify.runOnly(),
       realField("bad_limit", 0.05,
                 "share of unusable files above which the run fails; below it they are left out")
+          .titled("Unusable file limit")
           .range(0, 1)
           .runOnly(),
       links.runOnly(),
       integerField("cache_megabytes", 1024,
                    "memory for decoded images of a split; 0 decodes every time")
+          .titled("Image cache")
           .range(0, 1 << 20)
           .withUnit("MB")
           .runOnly(),
       listField("mean", FieldType::Real, Json::array(),
                 "per channel, for normalising; empty: that of ImageNet")
+          .titled("Channel means")
           .range(0, 1)
           .runOnly(),
       listField("deviation", FieldType::Real, Json::array(),
                 "per channel, for normalising; empty: that of ImageNet")
+          .titled("Channel deviations")
           .range(1e-6, 1)
           .runOnly(),
   };

@@ -277,6 +277,7 @@ ItemCard ClassificationTask::card() const {
   card.needs = {capability::kImageClassifier};
   card.schema.fields = {
       realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
+          .titled("Label smoothing")
           .atLeast(0)
           .lessThan(1)
           .runOnly()};
