@@ -66,10 +66,9 @@ void forgetStoredNotes(const QString& key, const std::string& runUuid) {
 }  // namespace
 
 std::vector<CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const {
-  const RemoteLink* link = workbench_.link();
-  if (link != nullptr && link->waiting(run, RunField::CurveNotes) != nullptr) {
+  if (const std::string* waiting = workbench_.waiting(run, RunField::CurveNotes)) {
     try {
-      return curveNotesFromText(*link->waiting(run, RunField::CurveNotes));
+      return curveNotesFromText(*waiting);
     } catch (const Error&) {  // the file in which it waited is not as it was written
     }
   }
@@ -114,10 +113,8 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
     // What stands now, and not what was read for the plots. The version comes first, so that it is
     // not newer than the list: what others change after it stays.
     RunStore& store = workbench_.store();
-    const RemoteLink* link = workbench_.link();
     std::int64_t version = store.version(run, RunField::CurveNotes);
-    const std::string* waiting =
-        link == nullptr ? nullptr : link->waiting(run, RunField::CurveNotes);
+    const std::string* waiting = workbench_.waiting(run, RunField::CurveNotes);
     auto standing = waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);
     // What another machine has stored may not be in the copy yet.
     const auto known = notes_.find(run);
@@ -130,8 +127,8 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
     const std::string text = curveNotesText({notes.begin(), notes.end()});
     workbench_.edit(run, RunField::CurveNotes, text, version, this,
                     [this, run, text, version, onStored](EditOutcome outcome) {
-                      const bool isStored = !outcome.isConflict && !outcome.isWaiting &&
-                                            outcome.trouble.isEmpty();
+                      const bool isStored =
+                          !outcome.isConflict && !outcome.isWaiting && outcome.trouble.isEmpty();
                       if (isStored && onStored) onStored();
                       // Merged with what others wrote: this list is not that of the version.
                       if (isStored && outcome.version != version + 1) outcome.version = 0;

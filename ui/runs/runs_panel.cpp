@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
+#include "core/store/trash.h"
 #include "ui/runs/runs_delegate.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/small_widgets.h"
@@ -318,12 +319,28 @@ void RunsPanel::askDelete() {
     if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
   }
   if (ended.empty()) return;
+  constexpr std::size_t kMostNames = 10;
   const auto runs = static_cast<std::int64_t>(ended.size());
-  QMessageBox question(
-      QMessageBox::NoIcon, tr("Delete runs"),
-      tr("Delete %1 with curves, artifacts and checkpoints? This cannot be undone.")
-          .arg(counted(runs, tr("run"), tr("runs"))),
-      QMessageBox::Cancel, this);
+  QStringList names;
+  for (const std::int64_t id : ended) {
+    if (static_cast<std::size_t>(names.size()) == kMostNames) {
+      names << tr("and %1 more").arg(ended.size() - kMostNames);
+      break;
+    }
+    const RunRow* row = workbench_.run(id);
+    names << tr("%1  %2, %3")
+                 .arg(id)
+                 .arg(QString::fromStdString(row->name),
+                      QString::fromStdString(toString(row->state)));
+  }
+  QMessageBox question(QMessageBox::NoIcon, tr("Delete runs"),
+                       tr("Delete %1 with curves, artifacts and checkpoints?")
+                           .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
+                       QMessageBox::Cancel, this);
+  question.setTextFormat(Qt::PlainText);
+  question.setInformativeText(tr("%1\n\nThey stay in the trash for %2 days: Run, Deleted runs.")
+                                  .arg(names.join(QLatin1Char('\n')))
+                                  .arg(kTrashTime.count()));
   QPushButton* yes = question.addButton(tr("Delete"), QMessageBox::DestructiveRole);
   yes->setProperty("danger", true);
   question.setDefaultButton(QMessageBox::Cancel);

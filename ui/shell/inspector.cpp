@@ -375,14 +375,11 @@ void Inspector::showConfig() {
 }
 
 /// What others wrote meanwhile, where nothing was typed here. The version is read before the text:
-/// a change between the two is met when this one is saved. What waits for the link to another
-/// machine is newer than what was read from there.
+/// a change between the two is met when this one is saved. What is not stored yet is newer than
+/// what was read.
 void Inspector::showEdits() {
   RunStore& store = workbench_.store();
-  const auto waiting = [this](RunField field) {
-    RemoteLink* link = workbench_.link();
-    return link != nullptr ? link->waiting(run_, field) : nullptr;
-  };
+  const auto waiting = [this](RunField field) { return workbench_.waiting(run_, field); };
   const std::int64_t note = store.version(run_, RunField::Note);
   if (note != noteVersion_ && !note_->document()->isModified() && !noteConflict_->isOpen()) {
     const QSignalBlocker quiet(note_);

@@ -48,6 +48,9 @@ class Inspector : public QWidget {
 
   /// Reads everything about the current run again.
   void refresh();
+  /// Before another run is shown or the window is closed: what was written about this one is saved,
+  /// or, where a choice is still to be made, kept among RunStore::edits().
+  void leaveEdits();
 
  Q_SIGNALS:
   /// For the header of the dock.
@@ -60,9 +63,6 @@ class Inspector : public QWidget {
   void showEdits();
   void saveNote();
   void saveTags();
-  /// Before another run is shown: what was written about this one is saved, or, where a choice is
-  /// still to be made, kept among RunStore::edits().
-  void leaveEdits();
   void keepTyped(RunField field);
   void keepMine(RunField field);
   void takeTheirs(RunField field);

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QFileInfo>
+#include <QMessageBox>
 #include <QScreen>
 #include <QStatusBar>
 #include <QVBoxLayout>
@@ -20,6 +21,7 @@
 #include "ui/shell/plot_accessible.h"
 #include "ui/shell/recent_databases.h"
 #include "ui/shell/settings.h"
+#include "ui/shell/store_bar.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -79,6 +81,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&files_, &FileDesk::importing, this, &MainWindow::showImport);
   connect(&files_, &FileDesk::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
+  connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
   connect(&workbench_, &StudioWorkbench::fileRequested, &files_, &FileDesk::open);
@@ -143,18 +146,21 @@ void MainWindow::makePages() {
     layout->setContentsMargins(0, 0, 0, 0);
     tabs_->addTab(place, factory.title);
   }
+  auto* middle = new QWidget;
+  auto* rows = new QVBoxLayout(middle);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
   if (RemoteLink* link = workbench_.link()) {
-    auto* middle = new QWidget;
-    auto* rows = new QVBoxLayout(middle);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
     rows->addWidget(new LinkBar(*link));
-    rows->addWidget(tabs_, 1);
-    setCentralWidget(middle);
     connect(link, &RemoteLink::stateChanged, this, &MainWindow::updateFile);
   } else {
-    setCentralWidget(tabs_);
+    auto* bar = new StoreBar(workbench_.edits(), workbench_.store());
+    rows->addWidget(bar);
+    connect(bar, &StoreBar::openAgainWanted, this, &MainWindow::openAgain);
+    connect(&workbench_.watcher(), &RunWatcher::failed, bar, &StoreBar::look);
   }
+  rows->addWidget(tabs_, 1);
+  setCentralWidget(middle);
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     if (index >= 0) showPage(pages()[static_cast<std::size_t>(index)].id);
   });
@@ -455,7 +461,17 @@ void MainWindow::setZoom(double factor) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  // Runs are processes of their own: they go on, so nothing is asked here.
+  // Runs are processes of their own: they go on, so nothing is asked about them.
+  inspector_->leaveEdits();
+  if (workbench_.link() == nullptr && !workbench_.edits().isKept() &&
+      QMessageBox::warning(
+          this, tr("Close the window"),
+          tr("%1\n\nIt cannot be kept in a file either: it is lost when the window is closed.")
+              .arg(workbench_.edits().sentence()),
+          QMessageBox::Close | QMessageBox::Cancel, QMessageBox::Cancel) != QMessageBox::Close) {
+    event->ignore();
+    return;
+  }
   storeLayout();
   event->accept();
 }

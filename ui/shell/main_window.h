@@ -96,6 +96,8 @@ class MainWindow : public QMainWindow {
   void viewChosen(int index);
   void showView(const ViewHistory::View& view);
   void exportPage();
+  /// In a window of a new process: one process cannot open a database again whose log is gone.
+  void openAgain();
   /// Opens the chart that an exported figure was drawn from; false where it carries no recipe.
   bool openFigure(const QString& file);
   void showHowToRead();
@@ -133,12 +135,13 @@ class MainWindow : public QMainWindow {
   QTimer factsTimer_;
 
   QAction *new_ = nullptr, *open_ = nullptr, *quit_ = nullptr, *start_ = nullptr, *stop_ = nullptr,
-          *newFrom_ = nullptr, *delete_ = nullptr, *find_ = nullptr, *reload_ = nullptr,
-          *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr, *zoomReset_ = nullptr,
-          *toggleTheme_ = nullptr, *reset_ = nullptr, *paletteAction_ = nullptr,
-          *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr, *openThere_ = nullptr,
-          *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr, *ownKeep_ = nullptr,
-          *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr, *documents_ = nullptr;
+          *newFrom_ = nullptr, *delete_ = nullptr, *trash_ = nullptr, *find_ = nullptr,
+          *reload_ = nullptr, *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr,
+          *zoomReset_ = nullptr, *toggleTheme_ = nullptr, *reset_ = nullptr,
+          *paletteAction_ = nullptr, *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr,
+          *openThere_ = nullptr, *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr,
+          *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
+          *documents_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

@@ -7,10 +7,12 @@
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QProcess>
 #include <QProgressDialog>
 
 #include "core/base/error.h"
 #include "ui/figures/export_dialog.h"
+#include "ui/shell/inspector.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/recent_databases.h"
@@ -52,6 +54,16 @@ void MainWindow::chooseFile() {
 QString MainWindow::placeNow() {
   if (RemoteLink* link = workbench_.link()) return link->url();
   return QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+}
+
+void MainWindow::openAgain() {
+  inspector_->leaveEdits();
+  if (!QProcess::startDetached(QCoreApplication::applicationFilePath(),
+                               {QStringLiteral("--db"), placeNow()})) {
+    workbench_.say(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+    return;
+  }
+  close();
 }
 
 void MainWindow::fillRecent() {

@@ -4,6 +4,7 @@
 #include <QMessageBox>
 
 #include "ui/configure/configure_page.h"
+#include "ui/runs/trash_dialog.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
@@ -53,6 +54,10 @@ void MainWindow::makeActions() {
   stop_->setToolTip(tr("Stop the selected runs at a checkpoint (Ctrl+Alt+Return)"));
   delete_ = action(tr("&Delete\u2026"), QKeySequence(), [this] { runsPanel_->askDelete(); });
   delete_->setIcon(icon(Icon::Trash));
+  trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
+    TrashDialog dialog(workbench_, this);
+    dialog.exec();
+  });
   find_ = action(tr("&Find runs"), QKeySequence::Find, [this] {
     runsDock_->show();
     runsPanel_->filter().setFocus();
@@ -144,7 +149,7 @@ void MainWindow::makeMenus() {
   run->addActions({start_, stop_});
   run->addSeparator();
   run->addAction(newFrom_);
-  run->addAction(delete_);
+  run->addActions({delete_, trash_});
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({howTo_, documents_, shortcuts_, about_});
 

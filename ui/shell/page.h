@@ -55,10 +55,14 @@ class Workbench : public QObject {
   virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
   /// Stores what somebody typed about a run, here or on the other machine. \param text  as
   /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
-  /// unless `context` is gone by then; of what waits for the link, then and when it has arrived
-  virtual void edit(std::int64_t run, RunField field, const std::string& text,
-                    std::int64_t basedOn, QObject* context,
+  /// unless `context` is gone by then; of what waits, then and when it has arrived
+  virtual void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+                    QObject* context,
                     const std::function<void(const EditOutcome& outcome)>& onOutcome) = 0;
+  /// A text that was typed and is not stored yet; nullptr where none waits.
+  [[nodiscard]] virtual const std::string* waiting(std::int64_t /*run*/, RunField /*field*/) {
+    return nullptr;
+  }
   /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
   virtual void openFile(const QString& file) = 0;
   /// To the machine that has the database, of which store() is a copy that is only read; nullptr

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QStyleOptionToolButton>
 #include <QStylePainter>
+#include <utility>
 
 #include "ui/shell/icons.h"
 #include "ui/shell/theme.h"
@@ -166,6 +167,13 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   copy_->hide();
   connect(copy_, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(sentence_->text()); });
+  act_ = new QToolButton;
+  act_->hide();
+  connect(act_, &QToolButton::clicked, this, [this] {
+    const std::function<void()> act = std::exchange(offered_, {});
+    say(QString());
+    if (act) act();
+  });
   machine_ = new QLabel;
   machine_->setProperty("role", "small");
   auto* layout = new QHBoxLayout(this);
@@ -175,6 +183,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   layout->addWidget(queue_);
   layout->addSpacing(px(12));
   layout->addWidget(sentence_, 1);
+  layout->addWidget(act_);
   layout->addWidget(copy_);
   layout->addWidget(machine_);
 }
@@ -184,6 +193,16 @@ void BottomBar::setQueue(const QString& text) { queue_->setText(text); }
 void BottomBar::say(const QString& sentence) {
   sentence_->setText(sentence);
   copy_->setVisible(!sentence.isEmpty());
+  act_->hide();
+  offered_ = {};
+}
+
+void BottomBar::offer(const QString& sentence, const QString& label, std::function<void()> act) {
+  say(sentence);
+  offered_ = std::move(act);
+  act_->setText(label);
+  act_->setAccessibleName(label);
+  act_->show();
 }
 
 void BottomBar::setMachine(const QString& text) { machine_->setText(text); }

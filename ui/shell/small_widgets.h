@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QWidget>
+#include <functional>
 #include <map>
 
 namespace vitrine::ui {
@@ -96,13 +97,16 @@ class BottomBar : public QWidget {
   explicit BottomBar(QWidget* parent = nullptr);
   void setQueue(const QString& text);
   void say(const QString& sentence);
+  /// The same with a button beside it, until the next message.
+  void offer(const QString& sentence, const QString& label, std::function<void()> act);
   void setMachine(const QString& text);
   [[nodiscard]] QString sentence() const;
 
  private:
   QLabel* queue_;
   ElidedLabel* sentence_;
-  QToolButton* copy_;
+  QToolButton *copy_, *act_;
+  std::function<void()> offered_;
   QLabel* machine_;
 };
 

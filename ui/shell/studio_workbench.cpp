@@ -8,7 +8,6 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
-#include "core/store/curve_notes.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -33,7 +32,9 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
       link_(link),
       store_(database, link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWriteCreate),
       watcher_(store_),
-      queue_(store_.file(), link) {
+      queue_(store_.file(), link),
+      edits_(store_) {
+  connect(&edits_, &LocalEdits::said, this, &StudioWorkbench::say);
   connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
@@ -43,6 +44,7 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
 
 StudioWorkbench::~StudioWorkbench() {
   watcher_.stop();
+  describing_.request_stop();
   if (describing_.joinable()) describing_.join();
 }
 
@@ -54,6 +56,7 @@ void StudioWorkbench::start() {
     say(QString::fromUtf8(error.what()));
   }
   watcher_.start();
+  if (link_ == nullptr) edits_.takeOver();
   queue_.refresh();
   connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::tidy);
   reaper_.start(10'000);
@@ -73,11 +76,11 @@ void StudioWorkbench::describe() {
   isDescribing_ = true;
   if (link_ != nullptr) return describeThere();
   if (describing_.joinable()) describing_.join();  // it has posted its answer: nothing to wait for
-  describing_ = std::thread([this] {
+  describing_ = std::jthread([this](const std::stop_token& stop) {
     Catalog described;
     QString sentence;
     try {
-      described = catalogFromJson(readJson(describeJson()).at("catalog"));
+      described = catalogFromJson(readJson(describeJson(stop)).at("catalog"));
     } catch (const std::exception& error) {
       sentence = QString::fromUtf8(error.what());
     }
@@ -247,39 +250,56 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   order.what = Order::What::Delete;
   order.runs = ids;
   queue_.order(order, [this](const OrderOutcome& outcome) {
+    QString sentence = tr("Moved %1 to the trash.").arg(namesOf(outcome.runs));
+    if (!outcome.trouble.empty())
+      sentence += QLatin1Char(' ') + QString::fromStdString(outcome.trouble);
     drop(outcome.runs);
+    // After the sentence of the queue, which has the trouble alone.
+    QMetaObject::invokeMethod(
+        this,
+        [this, sentence, runs = outcome.runs] {
+          Q_EMIT offered(sentence, tr("Undo"), [this, runs] { restoreRuns(runs); });
+        },
+        Qt::QueuedConnection);
     return QString();
   });
+}
+
+void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids) {
+  if (ids.empty()) return;
+  Order order;
+  order.what = Order::What::Restore;
+  order.runs = ids;
+  queue_.order(order, [this](const OrderOutcome& outcome) {
+    watcher_.poll();
+    if (link_ == nullptr && !outcome.runs.empty())
+      selection_.setRuns(outcome.runs, outcome.runs.front());
+    return tr("Restored %1.").arg(namesOf(outcome.runs));
+  });
+}
+
+QString StudioWorkbench::namesOf(const std::vector<std::int64_t>& ids) {
+  constexpr std::size_t kMost = 3;
+  if (ids.size() > kMost)
+    return counted(static_cast<std::int64_t>(ids.size()), tr("run"), tr("runs"));
+  QStringList names;
+  for (const std::int64_t id : ids) {
+    const RunRow* row = run(id);
+    names << (row == nullptr ? QString::number(id)
+                             : tr("%1, %2").arg(id).arg(QString::fromStdString(row->name)));
+  }
+  return (ids.size() == 1 ? tr("run %1") : tr("runs %1")).arg(names.join(QStringLiteral("; ")));
 }
 
 void StudioWorkbench::edit(std::int64_t run, RunField field, const std::string& text,
                            std::int64_t basedOn, QObject* context,
                            const RemoteLink::OnEdit& onOutcome) {
   if (link_ != nullptr) return link_->edit(run, field, text, basedOn, context, onOutcome);
-  EditOutcome outcome;
-  try {
-    switch (field) {
-      case RunField::Name:
-        outcome.version = store_.setName(run, text, basedOn);
-        break;
-      case RunField::Note:
-        outcome.version = store_.setNote(run, text, basedOn);
-        break;
-      case RunField::Tags:
-        outcome.version = store_.setTags(run, split(text, '\n'), basedOn);
-        break;
-      case RunField::CurveNotes:
-        outcome.version = store_.setCurveNotes(run, curveNotesFromText(text), basedOn);
-        break;
-    }
-  } catch (const EditConflict& conflict) {
-    outcome.isConflict = true;
-    outcome.version = conflict.version;
-    outcome.theirs = conflict.theirs;
-  } catch (const Error& error) {
-    outcome.trouble = QString::fromUtf8(error.what());
-  }
-  onOutcome(outcome);
+  edits_.edit(run, field, text, basedOn, context, onOutcome);
+}
+
+const std::string* StudioWorkbench::waiting(std::int64_t run, RunField field) {
+  return link_ != nullptr ? link_->waiting(run, field) : edits_.waiting(run, field);
 }
 
 void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(run); }

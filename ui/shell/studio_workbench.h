@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ui/remote/remote_link.h"
+#include "ui/shell/local_edits.h"
 #include "ui/shell/page.h"
 
 namespace vitrine::ui {
@@ -45,9 +46,16 @@ class StudioWorkbench final : public Workbench {
   void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back) override;
   void openFile(const QString& file) override;
   void stopRuns(const std::vector<std::int64_t>& ids);
+  /// Moves them to the trash and offers to bring them back.
   void deleteRuns(const std::vector<std::int64_t>& ids);
+  void restoreRuns(const std::vector<std::int64_t>& ids);
+  /// "run 3, baseline"; several: "runs 3, baseline; 4, wide", or their number.
+  [[nodiscard]] QString namesOf(const std::vector<std::int64_t>& ids);
   void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, const RemoteLink::OnEdit& onOutcome) override;
+  const std::string* waiting(std::int64_t run, RunField field) override;
+  /// What is typed about runs of this machine's database.
+  [[nodiscard]] LocalEdits& edits() { return edits_; }
   /// Opens the form filled with the configuration of a run.
   void newFromRun(std::int64_t run);
   /// Reads a row again after this window changed it.
@@ -60,6 +68,8 @@ class StudioWorkbench final : public Workbench {
 
  Q_SIGNALS:
   void said(const QString& sentence);
+  /// A message with something to do about it.
+  void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
   void pageRequested(const QString& id);
   void fileRequested(const QString& file);
   void newFromRunRequested(std::int64_t run);
@@ -82,8 +92,9 @@ class StudioWorkbench final : public Workbench {
   Catalog catalog_;
   std::map<std::int64_t, RunRow> rows_;
   QueueDesk queue_;
+  LocalEdits edits_;
   QTimer reaper_;
-  std::thread describing_;
+  std::jthread describing_;
   bool isCatalogAsked_ = false, isCatalogThere_ = false;
   bool isDescribing_ = false;
   bool isRunListVisible_ = true;

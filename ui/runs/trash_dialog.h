@@ -1,0 +1,38 @@
+// Deleted runs: brought back, or removed for good.
+#pragma once
+
+#include <QDialog>
+#include <vector>
+
+#include "core/store/trash.h"
+
+class QLabel;
+class QPushButton;
+class QTreeWidget;
+
+namespace vitrine::ui {
+
+class StudioWorkbench;
+
+class TrashDialog final : public QDialog {
+  Q_OBJECT
+ public:
+  explicit TrashDialog(StudioWorkbench& workbench, QWidget* parent = nullptr);
+  /// The runs that are listed, the newest first.
+  [[nodiscard]] const std::vector<TrashedRun>& runs() const { return runs_; }
+  /// Brings the selected runs back and closes.
+  void restore();
+
+ private:
+  void read();
+  void askEmpty();
+  [[nodiscard]] std::vector<std::int64_t> chosen() const;
+
+  StudioWorkbench& workbench_;
+  std::vector<TrashedRun> runs_;
+  QTreeWidget* list_;
+  QLabel* about_;
+  QPushButton *restore_, *empty_;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,51 @@
+#include "ui/shell/store_bar.h"
+
+#include <QHBoxLayout>
+
+#include "ui/shell/local_edits.h"
+#include "ui/shell/theme.h"
+
+namespace vitrine::ui {
+
+StoreBar::StoreBar(LocalEdits& edits, RunStore& store, QWidget* parent)
+    : QFrame(parent), edits_(edits), store_(store) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+  setAccessibleName(tr("What is not stored"));
+  text_ = new WrapLabel;
+  text_->setProperty("role", "warn");
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  try_ = new QPushButton(tr("&Try now"));
+  open_ = new QPushButton(tr("&Open again"));
+  open_->setToolTip(tr("Opens the database in a new window and closes this one"));
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(px(12), px(4), px(8), px(4));
+  layout->setSpacing(px(8));
+  layout->addWidget(text_, 1);
+  layout->addWidget(try_);
+  layout->addWidget(open_);
+  connect(try_, &QPushButton::clicked, &edits_, &LocalEdits::tryNow);
+  connect(open_, &QPushButton::clicked, this, &StoreBar::openAgainWanted);
+  connect(&edits_, &LocalEdits::changed, this, &StoreBar::look);
+  look();
+}
+
+void StoreBar::look() {
+  const bool isLogGone = store_.isLogGone();
+  QString text = edits_.sentence();
+  if (text.isEmpty() && isLogGone) {
+    text =
+        tr("Another program deleted the log of this database: what is shown is old, and nothing "
+           "is stored. Open the database again.");
+  }
+  // A process that writes for a moment is no reason to move the pages.
+  const bool isShown = isLogGone || (!text.isEmpty() && edits_.isLate());
+  if (text_->text() != text) text_->setText(text);
+  try_->setVisible(!isLogGone);
+  open_->setVisible(isLogGone);
+  setVisible(isShown);
+}
+
+QString StoreBar::sentence() const { return isHidden() ? QString() : text_->text(); }
+
+}  // namespace vitrine::ui

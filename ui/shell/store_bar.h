@@ -1,0 +1,33 @@
+// Says above the pages what could not be stored, and offers to try again.
+#pragma once
+
+#include <QFrame>
+#include <QPushButton>
+
+#include "core/store/run_store.h"
+#include "ui/shell/fit_area.h"
+
+namespace vitrine::ui {
+
+class LocalEdits;
+
+class StoreBar : public QFrame {
+  Q_OBJECT
+ public:
+  StoreBar(LocalEdits& edits, RunStore& store, QWidget* parent = nullptr);
+  /// Looks whether there is something to say.
+  void look();
+  [[nodiscard]] QString sentence() const;
+
+ Q_SIGNALS:
+  /// Opens the database in a new window and closes this one.
+  void openAgainWanted();
+
+ private:
+  LocalEdits& edits_;
+  RunStore& store_;
+  WrapLabel* text_;
+  QPushButton *try_, *open_;
+};
+
+}  // namespace vitrine::ui
