@@ -87,11 +87,14 @@ vitrine::ItemCard PlainMlpArchitecture::card() const {
   card.offers = {vitrine::capability::kImageClassifier};
   card.schema.fields = {
       vitrine::sizeField("image_size", 28, "side of the square image, or [height, width]")
+          .titled("Image size")
           .atLeast(1)
           .withUnit("px"),
-      vitrine::integerField("in_channels", 1, "channels of an image").atLeast(1),
-      vitrine::integerField("num_classes", 10, "classes").atLeast(1),
-      vitrine::integerField("width", 32, "hidden units").atLeast(1),
+      vitrine::integerField("in_channels", 1, "channels of an image")
+          .titled("Input channels")
+          .atLeast(1),
+      vitrine::integerField("num_classes", 10, "classes").titled("Classes").atLeast(1),
+      vitrine::integerField("width", 32, "hidden units").titled("Width").atLeast(1),
   };
   return card;
 }
