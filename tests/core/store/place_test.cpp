@@ -72,9 +72,11 @@ TEST_F(Place, ThatWasLeftByTheFileEndsWriting) {
       {"renamed", [&] { fs::rename(file(), folder_ / "elsewhere.sqlite"); }},
       {"removed", [&] { fs::remove(file()); }},
       {"replaced", [&] {
-         fs::rename(file(), folder_ / "elsewhere.sqlite");
-         RunStore other(file());
-         addRun(other, "of the other");
+         {
+           RunStore other(folder_ / "other.sqlite");
+           addRun(other, "of the other");
+         }
+         fs::rename(folder_ / "other.sqlite", file());
        }}};
   for (const auto& [what, move] : moves) {
     for (const auto& entry : fs::directory_iterator(folder_)) fs::remove_all(entry.path());
