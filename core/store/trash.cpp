@@ -9,10 +9,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
 #include "core/store/export_forms.h"
@@ -55,7 +56,8 @@ struct Entry {
 
 std::optional<Entry> entryAt(const fs::path& folder) {
   std::ifstream stream(folder / kAbout);
-  const Json about = Json::parse(stream, nullptr, false);
+  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const Json about = readJson(text);
   if (!about.is_object()) return std::nullopt;
   Entry entry;
   entry.folder = folder;

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/curve_notes.h"
 
@@ -173,7 +174,7 @@ void LocalEdits::takeOver() {
     if (name.toStdString() == file_.filename() || file.size() > kLargestTyped ||
         !file.open(QIODevice::ReadOnly))
       continue;
-    const Json list = Json::parse(file.readAll().toStdString(), nullptr, false);
+    const Json list = readJson(file.readAll().toStdString());
     int taken = 0;
     for (const Json& one : list.is_array() ? list : Json::array()) {
       try {
