@@ -11,6 +11,7 @@
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "app/vitrine/subprocess.h"
+#include "core/base/cpu_path.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
@@ -175,6 +176,19 @@ Finding machine() {
               formatBytes(memory) + " of memory"};
 }
 
+Finding cpu() {
+  std::string all;
+  for (const CpuPath path : cpuPathsHere())
+    all += (all.empty() ? "" : ", ") + std::string(nameOf(path));
+  try {
+    return {
+        "cpu_path", true,
+        std::string(nameOf(cpuPath())) + " (this processor has " + all + "; VITRINE_CPU chooses)"};
+  } catch (const ConfigError& problem) {
+    return {"cpu_path", false, problem.what()};
+  }
+}
+
 Finding jobLimits() {
   return {"job_limits", nullptr, "memory and processes of a run: " + describeContainment()};
 }
@@ -185,8 +199,9 @@ int runDoctor(const Arguments& arguments) {
   CommandLine line("doctor", {"vitrine doctor", "vitrine doctor --json"});
   line.parse(arguments);
   const std::vector<Finding> findings{
-      compiler(), qt(),     libtorch(), cudaToolkit(),          cudaKernels(), gpu(),
-      sqlite(),   openGl(), display(),  disk(databaseOf(line)), machine(),     jobLimits()};
+      compiler(), qt(),     libtorch(), cudaToolkit(), cudaKernels(),
+      gpu(),      sqlite(), openGl(),   display(),     disk(databaseOf(line)),
+      machine(),  cpu(),    jobLimits()};
   if (line.wantsJson()) {
     Json out = Json::object();
     out["vitrine"] = VITRINE_VERSION;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/vitrine/subprocess.h"
+#include "core/base/cpu_path.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {
@@ -37,6 +38,7 @@ Json describeEnvironment(const LoadedPlugins& plugins, const ComputeEnvironment&
   out["device"] = compute.device;
   out["threads"] = compute.threads;
   out["cpu_capability"] = compute.cpuCapability;
+  out["cpu_path"] = nameOf(cpuPath());
   out["host"] = thisWorker().host;
   out["versions"] = {{"vitrine", VITRINE_VERSION},
                      {"libtorch", compute.libtorch},

@@ -8,6 +8,7 @@
 #include "app/vitrine/compute_process.h"
 #include "app/vitrine/engine_module.h"
 #include "app/vitrine/verb.h"
+#include "core/base/cpu_path.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -106,6 +107,8 @@ int dispatch(const Arguments& words) {
   }
   const Verb* verb = findVerb(name);
   if (verb == nullptr) return unknownVerb(name);
+  if (name != "doctor")
+    static_cast<void>(cpuPath());  // a wrong VITRINE_CPU is said before all else
   for (const LightVerb& light : kLightVerbs) {
     if (name == light.name) return guarded(light.run, arguments);
   }
@@ -119,6 +122,9 @@ int dispatch(const Arguments& words) {
 int main(int argc, char** argv) {
   try {
     return vitrine::app::dispatch({argv + 1, argv + argc});
+  } catch (const vitrine::Error& problem) {
+    vitrine::log::error(problem.what());
+    return static_cast<int>(problem.code());
   } catch (const std::exception& problem) {
     vitrine::log::error(problem.what());
     return static_cast<int>(vitrine::ExitCode::Failed);

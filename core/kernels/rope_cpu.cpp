@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/kernels.h"
 #include "core/kernels/rope.h"
-#include "core/kernels/vector_clones.h"
 
 namespace vitrine::kernels {
 
@@ -44,52 +44,26 @@ void turnRow(const Scalar* in, const Real* cosine, const Real* sine, std::int64_
   }
 }
 
-// The same for the types that training uses, in a form that compilers turn into vector code.
-
-VITRINE_VECTOR_CLONES
-void turnRow(const float* in, const float* cosine, const float* sine, std::int64_t pairs,
-             float* out) {
-  for (std::int64_t m = 0; m < pairs; ++m) {
-    const float a = in[2 * m], b = in[2 * m + 1];
-    out[2 * m] = a * cosine[m] - b * sine[m];
-    out[2 * m + 1] = a * sine[m] + b * cosine[m];
-  }
-}
-
-/// A float's bits rounded to the nearest bfloat16, in the upper half; ties go to even.
-inline std::uint32_t rounded(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t near = bits + 0x7FFFU + ((bits >> 16U) & 1U);
-  return ((bits & 0x7FFFFFFFU) > 0x7F800000U ? 0x7FC00000U : near) & 0xFFFF0000U;
-}
-
-/// A pair of bfloat16: its first channel in the lower half.
-using Word = std::uint32_t __attribute__((may_alias));
-
-VITRINE_VECTOR_CLONES
-void turnWords(const Word* in, const float* cosine, const float* sine, std::int64_t pairs,
-               Word* out) {
-  for (std::int64_t m = 0; m < pairs; ++m) {
-    const float a = std::bit_cast<float>(in[m] << 16U),
-                b = std::bit_cast<float>(in[m] & 0xFFFF0000U);
-    out[m] = rounded(a * cosine[m] - b * sine[m]) >> 16U | rounded(a * sine[m] + b * cosine[m]);
-  }
-}
-
 bool isAligned(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % alignof(std::uint32_t) == 0;
 }
 
-void turnRow(const c10::BFloat16* in, const float* cosine, const float* sine, std::int64_t pairs,
-             c10::BFloat16* out) {
-  if constexpr (std::endian::native == std::endian::little) {
-    if (isAligned(in) && isAligned(out)) {
-      turnWords(reinterpret_cast<const Word*>(in), cosine, sine, pairs,
-                reinterpret_cast<Word*>(out));
-      return;
-    }
-  }
-  turnRow<c10::BFloat16, float>(in, cosine, sine, pairs, out);
+/// The same with the loops of cpuPath() for the types that training uses.
+void turnRowFast(const float* in, const float* cosine, const float* sine, std::int64_t pairs,
+                 float* out) {
+  cpu::kernels().turnRow(in, cosine, sine, 1, pairs, out);
+}
+void turnRowFast(const c10::BFloat16* in, const float* cosine, const float* sine,
+                 std::int64_t pairs, c10::BFloat16* out) {
+  if (std::endian::native != std::endian::little || !isAligned(in) || !isAligned(out))
+    return turnRow(in, cosine, sine, pairs, out);
+  cpu::kernels().turnWords(reinterpret_cast<const cpu::BFloat16Pair*>(in), cosine, sine, pairs,
+                           reinterpret_cast<cpu::BFloat16Pair*>(out));
+}
+template <class Scalar, class Real>
+void turnRowFast(const Scalar* in, const Real* cosine, const Real* sine, std::int64_t pairs,
+                 Scalar* out) {
+  turnRow(in, cosine, sine, pairs, out);
 }
 
 }  // namespace
@@ -111,12 +85,18 @@ at::Tensor ropeCpu(const at::Tensor& input, const at::Tensor& angles, Turn turn)
     const scalar_t* from = x.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
 
+    const bool isPlain = !cpu::hasOwnLoops();
     at::parallel_for(0, x.size(0) * heads * tokens, 256, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         const std::int64_t token = row % tokens, head = row / tokens % heads,
                            batch = row / tokens / heads;
         const scalar_t* in = from + batch * batchStride + head * headStride + token * tokenStride;
-        turnRow(in, cosine + token * pairs, sine + token * pairs, pairs, to + row * 2 * pairs);
+        const Real *c = cosine + token * pairs, *s = sine + token * pairs;
+        if (isPlain) {
+          turnRow(in, c, s, pairs, to + row * 2 * pairs);
+        } else {
+          turnRowFast(in, c, s, pairs, to + row * 2 * pairs);
+        }
       }
     });
   });

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/kernels.h"
 #include "core/nn/rope.h"
 #include "core/nn/short_attention.h"
 
@@ -128,7 +129,7 @@ at::Tensor attendShort(AttentionInput input, const Shape& shape) {
 
 AttentionPath fastestPath(const AttentionInput& input) {
   const Shape shape = shapeOf(input);
-  if (isShort(input, shape)) return AttentionPath::Short;
+  if (cpu::hasOwnLoops() && isShort(input, shape)) return AttentionPath::Short;
   return input.multiplicative.defined() ? AttentionPath::Explicit : AttentionPath::Fused;
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/kernels/cpu/kernels.h"
 #include "core/kernels/first_derivative.h"
 #include "core/nn/attention.h"
 #include "core/nn/block_chunk.h"
@@ -194,7 +195,7 @@ bool fits(const at::Tensor& mask, std::int64_t values) {
 }  // namespace
 
 std::optional<Factor> fusedFactor() {
-  if (!hasFastProducts()) return {};
+  if (!cpu::hasOwnLoops()) return {};
   if (!at::autocast::is_autocast_enabled(at::kCPU)) return Factor::Float32;
   if (at::autocast::get_autocast_dtype(at::kCPU) != at::kBFloat16 || !hasBFloat16Products())
     return {};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/kernels/cpu/kernels.h"
 #include "core/kernels/first_derivative.h"
 #include "core/nn/row_kernels.h"
 
@@ -135,7 +136,7 @@ bool isFusable(const at::Tensor& a, const at::Tensor& b) {
   const auto isPlain = [](const at::Tensor& t) {
     return t.device().is_cpu() && t.scalar_type() == at::kFloat;
   };
-  return isPlain(a) && isPlain(b) && a.sizes() == b.sizes() && a.numel() > 0;
+  return cpu::hasOwnLoops() && isPlain(a) && isPlain(b) && a.sizes() == b.sizes() && a.numel() > 0;
 }
 
 std::pair<at::Tensor, at::Tensor> fusedAddAndNormalise(NormKind kind, const at::Tensor& x,

@@ -11,7 +11,7 @@
 
 namespace vitrine::nn {
 
-/// Whether the kernels here take these: float32 on the CPU, one shape.
+/// Whether the kernels here take these: float32 on the CPU, one shape, and not the reference path.
 [[nodiscard]] bool isFusable(const at::Tensor& a, const at::Tensor& b);
 
 /// {x + branch, norm(x + branch)}; both [.., width]. \pre isFusable(x, branch)

@@ -1,6 +1,6 @@
-// Products of matrices that lie in a core's cache, by the calling thread alone, with the widest
-// vectors of the machine. A library's product costs a fork, a join and a packing per call, which
-// for the widths of a small encoder is more than the product itself.
+// Products of matrices that lie in a core's cache, by the calling thread alone, with the vectors of
+// cpuPath(). A library's product costs a fork, a join and a packing per call, which for the widths
+// of a small encoder is more than the product itself.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,7 @@ enum class Factor {
   BFloat16,  ///< rounded to the nearest bfloat16, two neighbours along the depth in one word
 };
 
-/// Whether this machine has vectors worth using multiply() for; elsewhere a library is faster.
-[[nodiscard]] VITRINE_ENGINE_EXPORT bool hasFastProducts() noexcept;
-/// Whether this machine multiplies bfloat16 pairs itself.
+/// Whether the processor multiplies bfloat16 pairs itself, and the path of cpuPath() uses it.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool hasBFloat16Products() noexcept;
 
 /// A matrix [rows, columns] anywhere in memory; strides in elements.
@@ -30,14 +28,11 @@ inline MatrixView transposed(const MatrixView& m) {
   return {m.values, m.columnStride, m.rowStride};
 }
 
-/// Columns that the packed form of a right factor keeps together.
-inline constexpr std::int64_t kPanel = 32;
-
 /// Floats that packRight() writes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t packedRightSize(Factor factor, std::int64_t depth,
                                                                  std::int64_t columns);
-/// Packs a right factor [depth, columns]: panels of 32 columns, the last one filled up with zeros.
-/// \pre one of the two strides is 1
+/// Packs a right factor [depth, columns]: panels of a few columns, the last one filled up with
+/// zeros. \pre one of the two strides is 1
 VITRINE_ENGINE_EXPORT void packRight(Factor factor, std::int64_t depth, std::int64_t columns,
                                      const MatrixView& right, float* packed);
 
@@ -59,8 +54,9 @@ struct Start {
 /// out[i][j] = start[i][j] + sum_k left[i][k] right[k][j]; `out` may be `start`. Each entry's sum
 /// runs in the order of k, so it depends on nothing but its own row and column.
 ///
-/// \param left   of packLeft()
-/// \param right  of packRight(); may begin at any panel
+/// \param columns  may exceed those of the right factor up to the end of its last panel
+/// \param left     of packLeft(); one of its strides is 1
+/// \param right    of packRight()
 VITRINE_ENGINE_EXPORT void multiply(Factor factor, std::int64_t rows, std::int64_t columns,
                                     std::int64_t depth, const MatrixView& left, const float* right,
                                     const Start& start, float* out, std::int64_t outStride);

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/cpu_path.h"
 #include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
 
@@ -123,7 +124,10 @@ std::int64_t peakMemory(const at::Device& device) {
 }
 
 ComputeEnvironment computeEnvironment(const at::Device& device) {
-  return {device.str(), TORCH_VERSION, at::get_cpu_capability(), at::get_num_threads()};
+  // A forced path gives other last bits, so a run that is resumed on another one says so.
+  std::string capability = at::get_cpu_capability();
+  if (cpuPath() != cpuPathsHere().back()) capability += std::string(" (") + nameOf(cpuPath()) + ")";
+  return {device.str(), TORCH_VERSION, capability, at::get_num_threads()};
 }
 
 }  // namespace vitrine

@@ -56,7 +56,7 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   EXPECT_EQ(run.at("seed"), 0);
   const Json& environment = run.at("environment");
   for (const char* part :
-       {"commit", "dirty", "device", "threads", "versions", "seeds", "plugins"}) {
+       {"commit", "dirty", "device", "threads", "cpu_path", "versions", "seeds", "plugins"}) {
     EXPECT_TRUE(environment.contains(part)) << part;
   }
   EXPECT_EQ(environment.at("threads"), 1);

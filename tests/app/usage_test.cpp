@@ -240,6 +240,32 @@ TEST(Plugins, ListsWhatIsLoadedWithItsHash) {
   EXPECT_TRUE(hasVit);
 }
 
+/// VITRINE_CPU of the programs that a test starts.
+struct CpuVariable {
+  explicit CpuVariable(const char* value) { ::setenv("VITRINE_CPU", value, 1); }
+  ~CpuVariable() { ::unsetenv("VITRINE_CPU"); }
+};
+
+TEST(Program, RefusesAPathOfTheProcessorThatItDoesNotKnow) {
+  const CpuVariable wrong("avx9");
+  for (const char* verb : {"runs", "train"}) {
+    const Ended ended = vitrine({verb});
+    EXPECT_EQ(ended.code, 2) << verb;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("VITRINE_CPU=avx9"), HasSubstr("reference, baseline")));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+  const Json report = vitrine({"doctor", "--json"}).json();
+  EXPECT_EQ(report.at("cpu_path").at("ok"), false);
+  EXPECT_THAT(report.at("cpu_path").at("text").get<std::string>(), HasSubstr("avx9"));
+}
+
+TEST(Doctor, NamesThePathOfTheProcessorThatIsForced) {
+  const CpuVariable forced("baseline");
+  const Json report = vitrine({"doctor", "--json"}).json();
+  EXPECT_EQ(report.at("cpu_path").at("ok"), true);
+  EXPECT_EQ(report.at("cpu_path").at("text").get<std::string>().rfind("baseline", 0), 0u);
+}
+
 TEST(Doctor, WorksWithoutADatabaseAndMakesNone) {
   Scratch scratch;
   const Ended ended = vitrine({"doctor", "--json", "--db", scratch.path("none.sqlite")});

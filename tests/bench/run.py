@@ -10,8 +10,8 @@ import trackers
 from sides import Skipped
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "store", "saves", "rope", "metrics", "open"],
-                    help="step, store, saves, rope, metrics, open")
+parser.add_argument("what", nargs="*", default=["step", "paths", "store", "saves", "rope", "metrics", "open"],
+                    help="step, paths, store, saves, rope, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
@@ -23,8 +23,8 @@ here = os.path.dirname(os.path.abspath(__file__))
 rows = []
 
 
-def Side(name, command):
-    return sides.Side(name, command, {"OMP_NUM_THREADS": str(arguments.threads)})
+def Side(name, command, environment=None):
+    return sides.Side(name, command, {"OMP_NUM_THREADS": str(arguments.threads), **(environment or {})})
 
 
 # model, batch, options, modes, floor. The last three take their blocks layer by layer, not as one operation.
@@ -42,25 +42,62 @@ def step_pairs():
         for mode in modes:
             for precision in ("fp32", "bf16"):
                 name = f"{model} {mode} {precision}" + (" batch 8" if batch == 8 else "") + " ".join(options).replace("--", " ")
+                if arguments.only in name:
+                    step_rows(name, step_options(model, mode, precision, batch) + options, floor)
+
+
+# What every library of both sides is held to, so that this machine is one of the path.
+PATHS = {
+    "avx512": ("avx512f", {}),
+    "avx2": ("avx2", {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
+                      "MKL_ENABLE_INSTRUCTIONS": "AVX2"}),
+    "baseline": ("sse2", {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
+                          "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}),
+}
+
+
+def path_pairs():
+    with open("/proc/cpuinfo") as file:
+        flags = next((line for line in file if line.startswith("flags")), "").split()
+    for path, (flag, limits) in PATHS.items():
+        for model, batch in (("demo", 128), ("ti16", 16)):
+            for mode in ("train", "infer"):
+                name = f"{path} {model} {mode} fp32"
                 if arguments.only not in name:
                     continue
-                common = ["--model", model, "--mode", mode, "--precision", precision, "--batch", str(batch),
-                          "--threads", str(arguments.threads), *options]
-                ours = Side("vitrine", [os.path.join(arguments.programs, "bench_step"), *common])
-                peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *common, "--variant", v])
-                         for v in ("fused", "unfused", "compile", "compile_unfused")]
-                for side in (ours, *peers):
-                    side.wait()
-                iterations = iterations_of(ours)
-                # The best peer is found first, then the two take turns.
-                trial = {p.name: statistics.median(p.turn(iterations) for _ in range(3)) for p in peers}
-                best = min(peers, key=lambda p: trial[p.name])
-                for peer in peers:
-                    if peer is not best:
-                        peer.close()
-                report(name, ours, best, iterations, floor, trial)
-                ours.close()
-                best.close()
+                if flag not in flags:
+                    print(f"{name:<34} skipped: this processor has no {flag}", flush=True)
+                    continue
+                step_rows(name, step_options(model, mode, "fp32", batch), 1.05, path, limits)
+
+
+def step_options(model, mode, precision, batch):
+    return ["--model", model, "--mode", mode, "--precision", precision, "--batch", str(batch),
+            "--threads", str(arguments.threads)]
+
+
+def step_rows(name, options, floor, path="", limits=None):
+    """Ours against the best peer; on a path that is named, against our own layers too, which it may never be slower than."""
+    program = [os.path.join(arguments.programs, "bench_step"), *options]
+    forced = {"VITRINE_CPU": path} if path else {}
+    ours = Side("vitrine", program, {**forced, **(limits or {})})
+    peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *options, "--variant", v], limits)
+             for v in ("fused", "unfused", "compile", "compile_unfused")]
+    layers = [Side("layer by layer", program, {"VITRINE_CPU": "reference", **(limits or {})})] if path else []
+    for side in (ours, *peers, *layers):
+        side.wait()
+    iterations = iterations_of(ours)
+    # The best peer is found first, then the two take turns.
+    trial = {p.name: statistics.median(p.turn(iterations) for _ in range(3)) for p in peers}
+    best = min(peers, key=lambda p: trial[p.name])
+    for peer in peers:
+        if peer is not best:
+            peer.close()
+    report(name, ours, best, iterations, floor, trial)
+    for side in layers:
+        report(name, ours, side, iterations, 1.0)
+    for side in (ours, best, *layers):
+        side.close()
 
 
 def iterations_of(side):
@@ -130,6 +167,8 @@ def rope_pairs():
 
 if "step" in arguments.what:
     step_pairs()
+if "paths" in arguments.what:
+    path_pairs()
 if "store" in arguments.what:
     store_pair()
 if "saves" in arguments.what:

@@ -7,6 +7,7 @@
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "tests/support/every_cpu_path.h"
 
 namespace vitrine::testing {
 
@@ -36,8 +37,9 @@ GoldenCase openGoldenCase(const std::string& name) { return readGoldenCase(golde
          << "off by " << result.error << ", allowed " << result.allowed << " " << result.problem;
 }
 
-void expectReproduced(const std::string& name, const Architecture& architecture,
-                      const Json& overrides) {
+namespace {
+
+void reproduce(const std::string& name, const Architecture& architecture, const Json& overrides) {
   SCOPED_TRACE(name);
   const GoldenCase golden = openGoldenCase(name);
   int compared = 0;
@@ -48,6 +50,13 @@ void expectReproduced(const std::string& name, const Architecture& architecture,
     ++compared;
   }
   EXPECT_GT(compared, 10);
+}
+
+}  // namespace
+
+void expectReproduced(const std::string& name, const Architecture& architecture,
+                      const Json& overrides) {
+  onEveryCpuPath([&] { reproduce(name, architecture, overrides); });
 }
 
 void expectParameters(const std::string& file, const std::string& entry,

@@ -17,9 +17,12 @@
 #include "core/nn/patch_embed.h"
 #include "core/nn/position_embedding.h"
 #include "core/nn/rope.h"
+#include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {
 namespace {
+
+using testing::onEveryCpuPath;
 
 at::Generator seeded(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
 
@@ -146,7 +149,7 @@ Agreement runPath(AttentionInput input, AttentionPath path) {
   return result;
 }
 
-TEST(Attention, ShortPathAgreesWithTheExplicitOneInValuesAndGradients) {
+void expectShortAgrees() {
   // Lengths around the vector width, head widths that fill it and that do not.
   for (const std::int64_t tokens : {1, 15, 16, 17, 33, 64, 197}) {
     for (const std::int64_t headDim : {2, 12, 16, 40, 64}) {
@@ -183,6 +186,19 @@ TEST(Attention, ShortPathAgreesWithTheExplicitOneInValuesAndGradients) {
       }
     }
   }
+}
+
+TEST(Attention, ShortPathAgreesWithTheExplicitOneInValuesAndGradientsOnEveryCpuPath) {
+  onEveryCpuPath(expectShortAgrees);
+}
+
+TEST(Attention, TakesTheLibrarysPathOnTheReferencePath) {
+  AttentionInput input;
+  input.heads = 2;
+  input.query = at::randn({2, 17, 48}, seeded(1));
+  onEveryCpuPath([&] {
+    EXPECT_EQ(fastestPath(input) == AttentionPath::Short, cpuPath() != CpuPath::Reference);
+  });
 }
 
 TEST(Attention, ShortPathWidensHalfTypesAndHandsThemBack) {
@@ -238,7 +254,7 @@ TEST(Norm, GivesThePublishedNumbers) {
   EXPECT_THROW((void)normalise(NormKind::Rms, x, at::ones({3}), {}, 1e-6), ShapeError);
 }
 
-TEST(Norm, SumAndNormOfTheSumAgreeWithTheirDefinitionsInValuesAndGradients) {
+void expectNormsAgree() {
   for (const NormKind kind : {NormKind::Layer, NormKind::Rms}) {
     for (const std::int64_t width : {3, 16, 64, 100}) {
       SCOPED_TRACE(c10::str(kind == NormKind::Rms ? "rms " : "layer ", width));
@@ -270,6 +286,10 @@ TEST(Norm, SumAndNormOfTheSumAgreeWithTheirDefinitionsInValuesAndGradients) {
   }
 }
 
+TEST(Norm, SumAndNormOfTheSumAgreeWithTheirDefinitionsOnEveryCpuPath) {
+  onEveryCpuPath(expectNormsAgree);
+}
+
 TEST(Mlp, ActivationsGiveThePublishedNumbers) {
   EXPECT_NEAR(gelu(at::ones({1}), Gelu::Tanh).item<double>(), .841192, 1e-6);
   EXPECT_NEAR(gelu(at::ones({1}), Gelu::Erf).item<double>(), .841345, 1e-6);
@@ -277,7 +297,7 @@ TEST(Mlp, ActivationsGiveThePublishedNumbers) {
   EXPECT_LT(largestDifference(swiGlu(x, 2 * x), row({1.462117, .537883})), 1e-6);
 }
 
-TEST(Mlp, ActivationsAgreeWithTheLibraryInValuesAndGradients) {
+void expectActivationsAgree() {
   const at::Tensor grid = at::linspace(-12, 12, 4801, at::kFloat);
   for (const Gelu form : {Gelu::Erf, Gelu::Tanh}) {
     const at::Tensor ours = grid.clone().requires_grad_(true),
@@ -300,6 +320,10 @@ TEST(Mlp, ActivationsAgreeWithTheLibraryInValuesAndGradients) {
   EXPECT_LT(largestDifference(a, b), 5e-5);
   EXPECT_LT(largestDifference(gate.grad(), exactGate.grad()), 5e-5);
   EXPECT_LT(largestDifference(up.grad(), exactUp.grad()), 5e-5);
+}
+
+TEST(Mlp, ActivationsAgreeWithTheLibraryInValuesAndGradientsOnEveryCpuPath) {
+  onEveryCpuPath(expectActivationsAgree);
 }
 
 TEST(Mlp, SwiGluHiddenWidthsAreThoseOfTheAuthors) {

@@ -1,0 +1,22 @@
+// All loops of one path and the table that names them. Included once, by the file of that path.
+#pragma once
+
+#include "core/kernels/cpu/head_loops.h"
+#include "core/kernels/cpu/packing_loops.h"
+#include "core/kernels/cpu/product_loops.h"
+#include "core/kernels/cpu/row_loops.h"
+
+namespace vitrine::cpu {
+namespace {
+
+void multiply(const Product& product) { multiplyByTiles(product); }
+
+constexpr Kernels tableOf(const char* name) {
+  return {name,        kPanel,         nullptr,          multiply, packRows,
+          packColumns, normRows,       normRowsBackward, geluTanh, geluErf,
+          swiGlu,      swiGluBackward, multiplyRows,     addRows,  addScaledRows,
+          softmaxRows, slopeRows,      turnRow,          turnWords};
+}
+
+}  // namespace
+}  // namespace vitrine::cpu

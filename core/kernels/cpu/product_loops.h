@@ -1,0 +1,164 @@
+// Products of matrices by tiles of sums that stay in registers while they walk along the depth.
+// VITRINE_TILE_ROWS times two vectors of sums, two of the right factor and one of the left fit the
+// registers of the path.
+#pragma once
+
+#include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/vectors.h"
+
+namespace vitrine::cpu {
+namespace {
+
+constexpr int kTileRows = VITRINE_TILE_ROWS;
+
+/// How the left factor lies.
+enum class Left {
+  Rows,     ///< a row is dense: the tile walks along kRows rows
+  Columns,  ///< a column is dense: the tile reads kRows neighbours at a time
+};
+
+/// One tile, all columns of which are there.
+struct Tile {
+  std::int64_t words;
+  const float* left;
+  std::int64_t leftStride;
+  const float* right;
+  const float* start;
+  std::int64_t startStride;
+  float* out;
+  std::int64_t outStride;
+};
+
+// Steps along the depth that are unrolled: with bfloat16 a second one would push sums out of the
+// registers.
+#ifdef VITRINE_PAIRS
+constexpr int kUnroll = 1;
+VITRINE_INLINE Vector addProduct(Vector sum, float left, Vector right) {
+  return reinterpret_cast<Vector>(_mm512_dpbf16_ps(reinterpret_cast<__m512>(sum),
+                                                   reinterpret_cast<__m512bh>(_mm512_set1_ps(left)),
+                                                   reinterpret_cast<__m512bh>(right)));
+}
+#else
+constexpr int kUnroll = 2;
+VITRINE_INLINE Vector addProduct(Vector sum, float left, Vector right) {
+  return sum + left * right;
+}
+#endif
+
+template <int kRows, int kVectors, Left kLeft>
+void fillTile(const Tile& tile) {
+  Vector sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      sums[r][v] = WholeVector{}.read(tile.start + r * tile.startStride + v * kLanes);
+  }
+  const std::int64_t stride = tile.leftStride;
+  const float* left = tile.left;
+  const float* right = tile.right;
+#pragma GCC unroll kUnroll
+  for (std::int64_t k = 0; k < tile.words; ++k) {
+    Vector factors[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) factors[v] = WholeVector{}.read(right + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const float factor = left[kLeft == Left::Rows ? r * stride : r];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = addProduct(sums[r][v], factor, factors[v]);
+    }
+    left += kLeft == Left::Rows ? 1 : stride;
+    right += kPanel;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      WholeVector{}.write(tile.out + r * tile.outStride + v * kLanes, sums[r][v]);
+  }
+}
+
+using FillTile = void (*)(const Tile&);
+
+/// fillTile() for 1 .. kTileRows rows.
+template <int kVectors, Left kLeft>
+struct Tiles {
+  FillTile of[kTileRows];
+  constexpr Tiles() : of() { set<kTileRows>(); }
+  template <int kRows>
+  constexpr void set() {
+    of[kRows - 1] = fillTile<kRows, kVectors, kLeft>;
+    if constexpr (kRows > 1) set<kRows - 1>();
+  }
+};
+
+/// A tile of fewer columns: through a copy that has them all.
+VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
+                                   std::int64_t columns) {
+  float whole[kTileRows * kPanel];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c)
+      whole[r * kPanel + c] = tile.start[r * tile.startStride + c];
+    for (std::int64_t c = columns; c < kPanel; ++c) whole[r * kPanel + c] = 0;
+  }
+  float* out = tile.out;
+  tile.start = tile.out = whole;
+  tile.startStride = kPanel;
+  const std::int64_t outStride = tile.outStride;
+  tile.outStride = kPanel;
+  fill(tile);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) out[r * outStride + c] = whole[r * kPanel + c];
+  }
+}
+
+/// The whole product in tiles of at most kTileRows rows, as even as can be.
+template <Left kLeft>
+void fillAll(const Product& p) {
+  static constexpr Tiles<1, kLeft> kNarrow;
+  static constexpr Tiles<2, kLeft> kWide;
+  static constexpr float kZeros[kPanel] = {};
+  const bool hasStart = p.start != nullptr;
+  const std::int64_t blocks = (p.rows + kTileRows - 1) / kTileRows;
+  const auto fill = [&](std::int64_t block, std::int64_t column) {
+    const std::int64_t row = p.rows * block / blocks, rows = p.rows * (block + 1) / blocks - row,
+                       columns = p.columns - column;
+    const Tile tile{p.words,
+                    p.left + row * p.leftRowStride,
+                    kLeft == Left::Rows ? p.leftRowStride : p.leftColumnStride,
+                    p.right + column * p.words,
+                    hasStart ? p.start + row * p.startStride + column : kZeros,
+                    hasStart ? p.startStride : 0,
+                    p.out + row * p.outStride + column,
+                    p.outStride};
+    const FillTile fillTile = (columns <= kLanes ? kNarrow.of : kWide.of)[rows - 1];
+    if (columns >= kPanel || columns == kLanes) {
+      fillTile(tile);
+    } else {
+      fillNarrowTile(fillTile, tile, rows, columns);
+    }
+  };
+  // The factor that the inner loop walks along is read again and again: the smaller one, where the
+  // left one's neighbours along the depth lie far apart.
+  if (kLeft == Left::Columns && p.rows > p.columns) {
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      for (std::int64_t column = 0; column < p.columns; column += kPanel) fill(block, column);
+    }
+  } else {
+    for (std::int64_t column = 0; column < p.columns; column += kPanel) {
+      for (std::int64_t block = 0; block < blocks; ++block) fill(block, column);
+    }
+  }
+}
+
+VITRINE_INLINE void multiplyByTiles(const Product& p) {
+  if (p.leftColumnStride == 1) {
+    fillAll<Left::Rows>(p);
+  } else {
+    fillAll<Left::Columns>(p);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::cpu
