@@ -46,11 +46,11 @@ Schema makeTrainSchema() {
                .titled("Weight decay")
                .atLeast(0),
            realField("beta1", 0.9, "AdamW, LAMB: decay of the first moment")
-               .titled("Beta 1")
+               .titled("Beta1")
                .atLeast(0)
                .lessThan(1),
            realField("beta2", 0.999, "AdamW, LAMB: decay of the second moment")
-               .titled("Beta 2")
+               .titled("Beta2")
                .atLeast(0)
                .lessThan(1),
            realField("eps", 1e-8, "AdamW, LAMB: added to the root of the second moment")

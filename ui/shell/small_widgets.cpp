@@ -168,6 +168,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   connect(copy_, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(sentence_->text()); });
   act_ = new QToolButton;
+  act_->setAccessibleName(tr("Act on the message"));
   act_->hide();
   connect(act_, &QToolButton::clicked, this, [this] {
     const std::function<void()> act = std::exchange(offered_, {});
@@ -183,8 +184,8 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   layout->addWidget(queue_);
   layout->addSpacing(px(12));
   layout->addWidget(sentence_, 1);
-  layout->addWidget(act_);
   layout->addWidget(copy_);
+  layout->addWidget(act_);
   layout->addWidget(machine_);
 }
 

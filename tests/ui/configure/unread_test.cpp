@@ -80,9 +80,9 @@ TEST_F(Unread, AnAxisWithoutValuesOrKeyKeepsItFromBeingStarted) {
 
 TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   const auto shown = page();
-  shown->setText(experiment("mine", 96));
+  shown->setText(experiment("mine", 160));
   shown->planNow();
-  ASSERT_EQ(widthOf(*shown), QStringLiteral("96"));
+  ASSERT_EQ(widthOf(*shown), QStringLiteral("160"));
   const QByteArray broken = "title = \"theirs\"\n\n[model\nwidth = 32\n";
   const QString file = write(QStringLiteral("theirs.toml"), broken);
   shown->openFile(file);
@@ -92,9 +92,9 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("is not TOML")));
   EXPECT_FALSE(shown->form().isEnabled()) << "what is edited there has no place in the text";
   EXPECT_FALSE(shown->side().sweep().isEnabled());
-  EXPECT_NE(widthOf(*shown), QStringLiteral("96")) << "the experiment before is still in the form";
+  EXPECT_NE(widthOf(*shown), QStringLiteral("160")) << "the experiment before is still in the form";
   // A control that is reached all the same changes nothing.
-  type(*shown, "model.width", QStringLiteral("64"));
+  type(*shown, "model.width", QStringLiteral("48"));
   shown->save();
   EXPECT_EQ(fileText(file).toStdString(), broken.toStdString());
   EXPECT_EQ(shown->text(), broken.toStdString());
@@ -103,20 +103,20 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   shown->planNow();
   EXPECT_TRUE(shown->form().isEnabled());
   EXPECT_EQ(widthOf(*shown), QStringLiteral("32"));
-  type(*shown, "model.width", QStringLiteral("64"));
+  type(*shown, "model.width", QStringLiteral("48"));
   shown->planNow();
   shown->save();
-  EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 64));
+  EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 48));
 }
 
 TEST_F(Unread, TypingSomethingThatIsNotTomlClosesTheFormUntilItIs) {
   const auto shown = page();
-  shown->setText(experiment("mine", 96));
+  shown->setText(experiment("mine", 160));
   shown->planNow();
-  shown->side().text().setPlainText(QString::fromStdString(experiment("mine", 96) + "depth ="));
+  shown->side().text().setPlainText(QString::fromStdString(experiment("mine", 160) + "depth ="));
   shown->planNow();
   EXPECT_FALSE(shown->form().isEnabled());
-  type(*shown, "model.width", QStringLiteral("64"));
+  type(*shown, "model.width", QStringLiteral("48"));
   EXPECT_TRUE(shown->text().ends_with("depth =")) << "what was typed is gone";
   shown->undo();
   shown->planNow();
