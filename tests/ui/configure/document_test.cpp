@@ -177,6 +177,18 @@ TEST(SweepValues, SurviveTheirText) {
   }
 }
 
+TEST(FieldText, NoneIsTheChoiceOfThatNameAndElsewhereAbsence) {
+  const Field rule = choiceField("rule", nullptr, {"none", "linear"}, "a rule").orNone();
+  const Field place = choiceField("place", nullptr, {"left", "right"}, "a place").orNone();
+  EXPECT_EQ(parseFieldText(rule, QStringLiteral("none")), Json("none"));
+  EXPECT_EQ(normalized(rule, "none"), Json("none"));
+  EXPECT_EQ(parseFieldText(place, QStringLiteral("none")), Json(nullptr));
+  EXPECT_EQ(normalized(place, "none"), Json(nullptr));
+  FieldEditor editor(rule, QStringLiteral("Rule"));
+  editor.setValue("none");
+  EXPECT_EQ(editor.value(), Json("none"));
+}
+
 TEST(FieldText, ReadsWhatItShows) {
   const Field size = sizeField("image_size", 28, "");
   EXPECT_EQ(parseFieldText(size, QStringLiteral("28")), Json(28));
