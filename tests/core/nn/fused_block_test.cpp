@@ -307,7 +307,7 @@ TEST(FusedBlock, ComputesAndKeepsNoGradientOfFrozenParameters) {
       EXPECT_EQ(item.value().grad().defined(), item.value().requires_grad()) << item.key();
       if (!item.value().requires_grad()) continue;
       const at::Tensor reference = wanted[item.key()].grad();
-      // Not to the last bit: the library's own norm behind the blocks sums in another order.
+      // Not to the last bit: the last norm is frozen, too, and the library's.
       EXPECT_LT(largestDifference(item.value().grad(), reference),
                 1e-5 * reference.abs().max().item<double>())
           << item.key();
