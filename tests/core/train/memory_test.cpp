@@ -168,6 +168,9 @@ TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
   EXPECT_EQ(made.imageValues, 3 * 28 * 14);
   EXPECT_EQ(made.datasetBytes, 1300 * (3 * 8 * 8 + 1));
   EXPECT_EQ(made.stepsPerEpoch, 8) << "1,000 images in steps of 128";
+  const Config limited(
+      Json{{"model", config.at("model")}, {"train", train}, {"data", {{"train_samples", 300}}}});
+  EXPECT_EQ(memoryInputOf(limited, 7, {}, &dataset).stepsPerEpoch, 3) << "300 of these images";
   const MemoryInput without = memoryInputOf(config, 7, {}, nullptr);
   EXPECT_EQ(without.datasetBytes, 0);
   EXPECT_EQ(without.stepsPerEpoch, 0);
