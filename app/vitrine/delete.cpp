@@ -7,8 +7,8 @@
 namespace vitrine::app {
 
 int runDelete(const Arguments& arguments) {
-  CommandLine line("delete", {"vitrine delete 3", "vitrine delete 3 4 5 --db lab.sqlite",
-                              "vitrine delete 3 --for-good"});
+  CommandLine line("delete",
+                   {"vitrine delete 3 4 5 --db lab.sqlite", "vitrine delete 3 --for-good"});
   std::vector<std::int64_t> ids;
   bool isForGood = false;
   line.app().add_option("id", ids, "the runs")->required()->type_name("ID");

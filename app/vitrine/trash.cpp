@@ -10,7 +10,7 @@
 namespace vitrine::app {
 
 int runTrash(const Arguments& arguments) {
-  CommandLine line("trash", {"vitrine trash", "vitrine trash restore 3", "vitrine trash empty"});
+  CommandLine line("trash", {"vitrine trash", "vitrine trash restore 3"});
   std::string action = "list";
   std::vector<std::int64_t> ids;
   line.app()
