@@ -425,10 +425,13 @@ TEST(MainWindow, AMessageCanBeCopied) {
   studio.workbench.say(QStringLiteral("patch size 5 does not divide image size 28"));
   EXPECT_EQ(window.bottomBar().sentence().toStdString(),
             "patch size 5 does not divide image size 28");
+  int shown = 0;
   for (QToolButton* button : window.bottomBar().findChildren<QToolButton*>()) {
-    EXPECT_TRUE(button->isVisible());
+    if (!button->isVisible()) continue;  // nothing is offered beside this message
     button->click();
+    ++shown;
   }
+  EXPECT_EQ(shown, 1);
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(),
             "patch size 5 does not divide image size 28");
 }
