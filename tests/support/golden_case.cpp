@@ -42,10 +42,12 @@ namespace {
 void reproduce(const std::string& name, const Architecture& architecture, const Json& overrides) {
   SCOPED_TRACE(name);
   const GoldenCase golden = openGoldenCase(name);
+  // Without fused multiply-add every product is rounded once more before it is added.
+  const double roundings = cpuPath() == CpuPath::Baseline ? 2 : 1;
   int compared = 0;
   for (const Compared& line : compareCase(golden, runModelCase(golden, architecture, overrides))) {
     EXPECT_TRUE(line.isMapped) << line.tensor << " was not compared";
-    EXPECT_FALSE(line.isMiss()) << line.tensor << ": error " << line.error << ", allowed "
+    EXPECT_TRUE(line.problem.empty() && line.error <= roundings * line.allowed) << line.tensor << ": error " << line.error << ", allowed "
                                 << line.allowed << " " << line.problem;
     ++compared;
   }

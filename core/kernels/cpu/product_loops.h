@@ -113,6 +113,22 @@ VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
   }
 }
 
+/// Words of the depth for which a tile's rows are copied together.
+constexpr std::int64_t kPackedDepth = 512;
+
+/// Some dense columns' neighbours, kTileRows apart.
+VITRINE_INLINE void packLeft(const float* left, std::int64_t stride, std::int64_t words,
+                             std::int64_t rows, float* packed) {
+  if (rows == kTileRows) {
+    for (std::int64_t k = 0; k < words; ++k)
+      __builtin_memcpy(packed + k * kTileRows, left + k * stride, sizeof(float) * kTileRows);
+    return;
+  }
+  for (std::int64_t k = 0; k < words; ++k) {
+    for (std::int64_t r = 0; r < rows; ++r) packed[k * kTileRows + r] = left[k * stride + r];
+  }
+}
+
 /// The whole product in tiles of at most kTileRows rows, as even as can be.
 template <Left kLeft>
 void fillAll(const Product& p) {
@@ -121,12 +137,14 @@ void fillAll(const Product& p) {
   static constexpr float kZeros[kPanel] = {};
   const bool hasStart = p.start != nullptr;
   const std::int64_t blocks = (p.rows + kTileRows - 1) / kTileRows;
-  const auto fill = [&](std::int64_t block, std::int64_t column) {
-    const std::int64_t row = p.rows * block / blocks, rows = p.rows * (block + 1) / blocks - row,
+  const auto firstRow = [&](std::int64_t block) { return p.rows * block / blocks; };
+  const auto fill = [&](std::int64_t block, std::int64_t column, const float* left,
+                        std::int64_t leftStride) {
+    const std::int64_t row = firstRow(block), rows = firstRow(block + 1) - row,
                        columns = p.columns - column;
     const Tile tile{p.words,
-                    p.left + row * p.leftRowStride,
-                    kLeft == Left::Rows ? p.leftRowStride : p.leftColumnStride,
+                    left,
+                    leftStride,
                     p.right + column * p.words,
                     hasStart ? p.start + row * p.startStride + column : kZeros,
                     hasStart ? p.startStride : 0,
@@ -139,16 +157,23 @@ void fillAll(const Product& p) {
       fillNarrowTile(fillTile, tile, rows, columns);
     }
   };
-  // The factor that the inner loop walks along is read again and again: the smaller one, where the
-  // left one's neighbours along the depth lie far apart.
-  if (kLeft == Left::Columns && p.rows > p.columns) {
+  if (kLeft == Left::Columns && p.rows > p.columns && p.columns >= 6 * kPanel &&
+      p.words <= kPackedDepth) {
+    // Neighbours along the depth lie so far apart that each is on another page: fetched once for
+    // all columns, where these are enough to be worth the copy.
+    float packed[kTileRows * kPackedDepth];
     for (std::int64_t block = 0; block < blocks; ++block) {
-      for (std::int64_t column = 0; column < p.columns; column += kPanel) fill(block, column);
+      const std::int64_t row = firstRow(block);
+      packLeft(p.left + row, p.leftColumnStride, p.words, firstRow(block + 1) - row, packed);
+      for (std::int64_t column = 0; column < p.columns; column += kPanel)
+        fill(block, column, packed, kTileRows);
     }
-  } else {
-    for (std::int64_t column = 0; column < p.columns; column += kPanel) {
-      for (std::int64_t block = 0; block < blocks; ++block) fill(block, column);
-    }
+    return;
+  }
+  const std::int64_t stride = kLeft == Left::Rows ? p.leftRowStride : p.leftColumnStride;
+  for (std::int64_t column = 0; column < p.columns; column += kPanel) {
+    for (std::int64_t block = 0; block < blocks; ++block)
+      fill(block, column, p.left + firstRow(block) * p.leftRowStride, stride);
   }
 }
 
