@@ -60,9 +60,12 @@ int main(int count, char** words) {
       isDemo ? std::array<std::int64_t, 2>{7, 7} : std::array<std::int64_t, 2>{16, 16};
   config.inChannels = isDemo ? 1 : 3;
   config.classes = isDemo ? 10 : 1000;
-  config.width = isDemo ? 64 : 192;
+  config.heads = isDemo                        ? 4
+                 : options["--model"] == "b16" ? 12
+                 : options["--model"] == "s16" ? 6
+                                               : 3;
+  config.width = isDemo ? 64 : 64 * config.heads;
   config.depth = isDemo ? 4 : 12;
-  config.heads = isDemo ? 4 : 3;
   config.mlpWidth = 4 * config.width;
   if (options.count("--layer-scale") != 0) config.layerScale = std::stod(options["--layer-scale"]);
   if (options.count("--dropout") != 0) config.dropout = std::stod(options["--dropout"]);

@@ -12,7 +12,7 @@ from timm.layers import set_fused_attn
 from timm.models.vision_transformer import VisionTransformer
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--model", choices=["demo", "ti16"], required=True)
+parser.add_argument("--model", choices=["demo", "ti16", "s16", "b16"], required=True)
 parser.add_argument("--mode", choices=["train", "infer"], required=True)
 parser.add_argument("--precision", choices=["fp32", "bf16"], required=True)
 parser.add_argument("--variant", choices=["fused", "unfused", "compile", "compile_unfused"], required=True)
@@ -30,7 +30,8 @@ if arguments.model == "demo":
     model = VisionTransformer(img_size=28, patch_size=7, in_chans=1, embed_dim=64, depth=4, num_heads=4, num_classes=10, **options)
     shape, classes = (1, 28, 28), 10
 else:
-    model = timm.create_model("vit_tiny_patch16_224", **options)
+    size = {"ti16": "tiny", "s16": "small", "b16": "base"}[arguments.model]
+    model = timm.create_model(f"vit_{size}_patch16_224", **options)
     shape, classes = (3, 224, 224), 1000
 images = torch.randn(arguments.batch, *shape)
 labels = torch.randint(0, classes, (arguments.batch,))
