@@ -129,7 +129,8 @@ at::Tensor attendShort(AttentionInput input, const Shape& shape) {
 
 AttentionPath fastestPath(const AttentionInput& input) {
   const Shape shape = shapeOf(input);
-  if (cpu::hasOwnLoops() && isShort(input, shape)) return AttentionPath::Short;
+  if (cpu::areFasterAt(shape.heads * shape.headDim) && isShort(input, shape))
+    return AttentionPath::Short;
   return input.multiplicative.defined() ? AttentionPath::Explicit : AttentionPath::Fused;
 }
 

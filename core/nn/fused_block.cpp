@@ -210,6 +210,7 @@ bool isFusable(const BlockInput& input) {
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
   if (tokens > kShortKeys || width > kFusedWidth || width % input.heads != 0) return false;
+  if (!cpu::areFasterAt(width)) return false;
   for (const at::Tensor& parameter : input.parameters) {
     if (parameter.defined() &&
         (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()))

@@ -36,7 +36,8 @@ std::vector<std::string> environment() {
                                "OMP_NUM_THREADS=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    if (text.rfind("VITRINE_", 0) != 0 && text.rfind("XDG_", 0) != 0) all.push_back(text);
+    const bool isOurs = text.rfind("VITRINE_", 0) == 0 && text.rfind("VITRINE_CPU=", 0) != 0;
+    if (!isOurs && text.rfind("XDG_", 0) != 0) all.push_back(text);
   }
   return all;
 }

@@ -36,5 +36,6 @@ const Kernels& kernels() {
 }
 
 bool hasOwnLoops() { return cpuPath() != CpuPath::Reference; }
+bool areFasterAt(std::int64_t width) { return hasOwnLoops() && width <= kernels().fastWidth; }
 
 }  // namespace vitrine::cpu

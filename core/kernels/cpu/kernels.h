@@ -87,6 +87,9 @@ struct PairKernels {
 
 struct Kernels {
   const char* name;
+  /// Width of a model up to which a library's products lose more by their calls than they win;
+  /// measured by tests/bench/run.sh paths. Wider ones go layer by layer.
+  std::int64_t fastWidth;
   std::int64_t panel;        ///< columns that the packed form of a right factor keeps together
   const PairKernels* pairs;  ///< null where the processor does not multiply bfloat16
 
@@ -134,6 +137,8 @@ struct Kernels {
 
 /// Whether the layers may use these loops: cpuPath() is not the reference path.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool hasOwnLoops();
+/// Whether whole blocks and heads of a model of `width` channels are faster with these loops.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool areFasterAt(std::int64_t width);
 
 /// One for each file; those that this architecture does not have are missing at link time.
 const Kernels& baselineKernels();

@@ -61,6 +61,8 @@ TEST(CpuKernels, AreThoseOfThePathThatIsForced) {
     const bool isReference = cpuPath() == CpuPath::Reference;
     EXPECT_STREQ(kernels().name, nameOf(isReference ? CpuPath::Baseline : cpuPath()));
     EXPECT_EQ(hasOwnLoops(), !isReference);
+    EXPECT_EQ(areFasterAt(64), !isReference);
+    EXPECT_EQ(areFasterAt(192), cpuPath() >= CpuPath::Avx2);
     EXPECT_TRUE(kernels().pairs == nullptr || cpuPath() == CpuPath::Avx512);
   });
 }
