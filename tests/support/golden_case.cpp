@@ -47,8 +47,9 @@ void reproduce(const std::string& name, const Architecture& architecture, const 
   int compared = 0;
   for (const Compared& line : compareCase(golden, runModelCase(golden, architecture, overrides))) {
     EXPECT_TRUE(line.isMapped) << line.tensor << " was not compared";
-    EXPECT_TRUE(line.problem.empty() && line.error <= roundings * line.allowed) << line.tensor << ": error " << line.error << ", allowed "
-                                << line.allowed << " " << line.problem;
+    EXPECT_TRUE(line.problem.empty() && line.error <= roundings * line.allowed)
+        << line.tensor << ": error " << line.error << ", allowed " << line.allowed << " "
+        << line.problem;
     ++compared;
   }
   EXPECT_GT(compared, 10);
