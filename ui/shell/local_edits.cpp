@@ -179,7 +179,10 @@ void LocalEdits::takeOver() {
     for (const Json& one : list.is_array() ? list : Json::array()) {
       try {
         const auto field = runFieldFromString(one.at("field").get<std::string>());
-        const auto run = store_.runByUuid(one.at("uuid").get<std::string>());
+        // Without its UUID, since the database could not be read then, its number tells the run.
+        const auto uuid = one.at("uuid").get<std::string>();
+        const std::optional<RunRow> run =
+            uuid.empty() ? store_.run(one.at("run").get<std::int64_t>()) : store_.runByUuid(uuid);
         if (!field || !run) continue;
         edit(run->id, *field, one.at("text").get<std::string>(),
              one.at("based_on").get<std::int64_t>(), nullptr, {});

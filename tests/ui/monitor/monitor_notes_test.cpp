@@ -162,19 +162,24 @@ TEST_F(MonitorNotes, AreRemovedAfterAQuestionWhereThereIsMoreThanOne) {
   EXPECT_TRUE(stored(runs[0]).isEmpty());
 }
 
-TEST_F(MonitorNotes, ThatCannotBeStoredAreNotShownAndTheWindowSaysWhy) {
-  NotesWindow window(studio.writer.file(), runs);
-  window.write(QStringLiteral("stored"));
+TEST_F(MonitorNotes, ThatCannotBeStoredWaitForTheNextWindowAndThisOneSaysWhy) {
+  auto window = std::make_unique<NotesWindow>(studio.writer.file(), runs);
+  window->write(QStringLiteral("stored"));
   const std::filesystem::path file = studio.writer.file(), away = file.string() + ".away";
   std::filesystem::rename(file, away);
-  QSignalSpy said(&window.workbench, &StudioWorkbench::said);
-  window.write(QStringLiteral("nowhere"));
-  ASSERT_EQ(said.count(), 1);
-  EXPECT_TRUE(said.last()[0].toString().contains(QString::fromStdString(file.string())))
-      << said.last()[0].toString().toStdString();
-  EXPECT_EQ(window.shown(), QStringList{QStringLiteral("stored")});
+  window->write(QStringLiteral("nowhere"));
+  const LocalEdits& edits = window->workbench.edits();
+  EXPECT_TRUE(edits.sentence().contains(QString::fromStdString(file.string())))
+      << edits.sentence().toStdString();
+  EXPECT_TRUE(edits.isKept());
+  window.reset();
   std::filesystem::rename(away, file);
-  EXPECT_EQ(stored(), window.shown());
+  EXPECT_EQ(stored(), QStringList{QStringLiteral("stored")});
+  NotesWindow next(studio.writer.file(), runs);
+  next.workbench.edits().takeOver();
+  EXPECT_EQ(stored().size(), 2) << "the next window has not stored what waited";
+  next.lookAgain();
+  EXPECT_EQ(next.shown().size(), 2);
 }
 
 TEST_F(MonitorNotes, ThatHaveNoRoomAreNotShownAndTheWindowSaysWhy) {
