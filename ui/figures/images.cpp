@@ -116,7 +116,6 @@ class ImageGridFigure final : public Figure {
       throw FileError("images have 1, 3 or 4 channels");
     if (height < 1 || width < 1 || height > 16384 || width > 16384)
       throw FileError("images have 1 to 16384 pixels a side");
-    static_cast<void>(sidesOf(view, {65'536}));
     const auto* pixels = reinterpret_cast<const uchar*>(view.bytes.data());
     const QImage::Format format = channels == 1   ? QImage::Format_Grayscale8
                                   : channels == 3 ? QImage::Format_RGB888

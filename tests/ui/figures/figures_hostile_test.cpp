@@ -38,7 +38,7 @@ TEST(Figure, BelievesNoSideOfAShapeWithoutValues) {
   }
 }
 
-TEST(Figure, DrawsAtMostSoManyLayersRowsAndImages) {
+TEST(Figure, DrawsAtMostSoManyLayersAndRows) {
   struct Large {
     const char* kind;
     const char* dtype;
@@ -52,7 +52,6 @@ TEST(Figure, DrawsAtMostSoManyLayersRowsAndImages) {
                           {artifact_kind::kMatrix, "uint8", {200'000, 1}, 200'000},
                           {artifact_kind::kMatrix, "uint8", {1, 200'000}, 200'000},
                           {artifact_kind::kHeatmap, "uint8", {200'000, 1, 1}, 200'000},
-                          {artifact_kind::kImageGrid, "uint8", {200'000, 1, 1, 1}, 200'000},
                           {artifact_kind::kHistogram, "uint8", {200'000, 3}, 600'000},
                           {artifact_kind::kReliability, "uint8", {200'000, 5}, 1'000'000}}) {
     const auto figure = figureOfShape(large.kind, large.dtype, large.shape, large.bytes);
