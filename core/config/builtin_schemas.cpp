@@ -104,11 +104,12 @@ Schema makeTrainSchema() {
                .titled("Final learning rate")
                .atLeast(0),
            realField("power", 0.9, "poly: (1 - progress)^power").titled("Power").moreThan(0),
-           listField("milestones", FieldType::Integer, Json::array(),
+           listField("milestones", FieldType::Integer, nullptr,
                      "step: steps at which the rate is multiplied by `gamma`")
                .titled("Milestones")
                .atLeast(1)
-               .withUnit("steps"),
+               .withUnit("steps")
+               .orNone(),
            realField("gamma", 0.1, "step: factor at each milestone")
                .titled("Factor at a milestone")
                .moreThan(0),

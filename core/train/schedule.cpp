@@ -26,7 +26,8 @@ Schedule scheduleFrom(const Config& stored, std::int64_t stepsPerEpoch) {
   schedule.warmUpStart = train.real("schedule.warmup_start");
   schedule.power = train.real("schedule.power");
   schedule.gamma = train.real("schedule.gamma");
-  schedule.milestones = train.integers("schedule.milestones");
+  if (train.has("schedule.milestones"))
+    schedule.milestones = train.integers("schedule.milestones");
   schedule.spansWarmUp = train.flag("schedule.spans_warmup");
   schedule.endsAtLastStep = train.flag("schedule.ends_at_last_step");
   const auto steps = train.maybeInteger("schedule.warmup_steps");

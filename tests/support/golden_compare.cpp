@@ -98,7 +98,7 @@ Compared compareTensors(const std::string& name, const at::Tensor& actual,
       allowance.floor, wanted.masked_select(wanted.isfinite()).numel() > 0
                            ? wanted.masked_select(wanted.isfinite()).abs().max().item<double>()
                            : 0);
-  const at::Tensor allowed = wanted.abs()
+  const at::Tensor allowed = at::nan_to_num(wanted.abs(), 0, 0, 0)
                                  .mul(allowance.relative)
                                  .add(allowance.absolute + allowance.relativeToMost * most);
   const at::Tensor excess = at::nan_to_num(error - allowed, /*nan=*/1e300, /*posinf=*/1e300);

@@ -74,7 +74,7 @@ TEST(Problems, OutOfRangeNamesTheRangeAndUnit) {
 
 TEST(Problems, UnknownChoiceNamesTheLegalOnesAndTheNearest) {
   const Plan plan = planMore("[train]\noptimizer = { name = \"adamv\" }\n");
-  EXPECT_EQ(only(plan).message, "'adamv' is none of adamw, sgd");
+  EXPECT_EQ(only(plan).message, "'adamv' is none of adamw, sgd, lamb, lars");
   EXPECT_EQ(only(plan).nearest, "adamw");
   EXPECT_EQ(only(plan).column, 22);
 }

@@ -12,6 +12,7 @@
 #include "core/store/schema.h"
 #include "core/store/store_sink.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/child.h"
 
 namespace vitrine {
 namespace {
@@ -30,7 +31,7 @@ class OpenFileLocks : public testing::StoreTest {
 
   /// Whether another process finds a lock at `place`.
   static bool isLocked(const fs::path& file, off_t place) {
-    const pid_t child = ::fork();
+    const pid_t child = forkChild();
     if (child == 0) {
       const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
       struct flock lock {};

@@ -16,6 +16,7 @@
 #include "core/store/gate.h"
 #include "core/store/maintenance.h"
 #include "core/store/trash.h"
+#include "tests/support/child.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/runs_panel.h"
 #include "ui/runs/trash_dialog.h"
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 
 /// Whether another process finds a lock in the file.
 bool isLocked(const fs::path& file, off_t place) {
-  const pid_t child = ::fork();
+  const pid_t child = forkChild();
   if (child == 0) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     struct flock lock {};
