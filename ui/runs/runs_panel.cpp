@@ -338,9 +338,10 @@ void RunsPanel::askDelete() {
                            .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
                        QMessageBox::Cancel, this);
   question.setTextFormat(Qt::PlainText);
-  question.setInformativeText(tr("%1\n\nThey stay in the trash for %2 days: Run, Deleted runs.")
-                                  .arg(names.join(QLatin1Char('\n')))
-                                  .arg(kTrashTime.count()));
+  const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
+                                  : tr("They stay in the trash for %1 days: Run, Deleted runs.");
+  question.setInformativeText(names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
+                              stays.arg(kTrashTime.count()));
   QPushButton* yes = question.addButton(tr("Delete"), QMessageBox::DestructiveRole);
   yes->setProperty("danger", true);
   question.setDefaultButton(QMessageBox::Cancel);

@@ -25,6 +25,7 @@ TrashDialog::TrashDialog(StudioWorkbench& workbench, QWidget* parent)
   about_->setProperty("role", "muted");
   list_ = new QTreeWidget;
   list_->setRootIsDecorated(false);
+  list_->setProperty("role", "rows");
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   list_->setHeaderLabels({tr("Run"), tr("Name"), tr("Experiment"), tr("Deleted"), tr("Size")});
   list_->headerItem()->setTextAlignment(0, Qt::AlignRight | Qt::AlignVCenter);
