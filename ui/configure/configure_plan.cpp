@@ -167,7 +167,7 @@ void ConfigurePage::showNotice() {
   noticeOpen_->setVisible(!syntax_);
   if (syntax_) {
     noticeText_->setText(
-        QStringLiteral("Line %1 of the text is not TOML: %2. The form can be edited again once the "
+        QStringLiteral("Line %1 of the text: %2. The form can be edited again once the "
                        "text is corrected.")
             .arg(syntax_->line)
             .arg(QString::fromStdString(syntax_->message)));

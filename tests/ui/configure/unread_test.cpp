@@ -89,7 +89,7 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   shown->planNow();
   EXPECT_EQ(shown->text(), broken.toStdString());
   EXPECT_FALSE(startButton(*shown)->isEnabled());
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("is not TOML")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("not valid TOML")));
   EXPECT_FALSE(shown->form().isEnabled()) << "what is edited there has no place in the text";
   EXPECT_FALSE(shown->side().sweep().isEnabled());
   EXPECT_NE(widthOf(*shown), QStringLiteral("160")) << "the experiment before is still in the form";
