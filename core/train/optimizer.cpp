@@ -19,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/train/train_config.h"
+#include "core/train/trust_ratio.h"
 
 namespace vitrine {
 
@@ -212,18 +213,15 @@ void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& d
 
 void Optimizer::updateByTrustRatio(Group& group, const at::Tensor& skip,
                                    const at::Tensor& divisor) {
-  const LambOptions lamb{options_.beta1,         options_.beta2,        options_.eps,
-                         options_.correctsBias,  options_.alwaysAdapts, options_.clipsRatio,
-                         options_.decouplesDecay};
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
     const at::Tensor& gradient = group.gradients[i];
     const TrustRatioStep step{group.parameters[i].detach(),
                               divisor.defined() ? gradient.div(divisor) : gradient,
                               group.learningRate, skip, group.weightDecay};
     if (options_.rule == OptimizerOptions::Rule::Lamb) {
-      lambStep(step, lamb, group.first[i], group.second[i], updates_);
+      lambStep(step, options_, group.first[i], group.second[i], updates_);
     } else {
-      larsStep(step, options_.momentum, options_.trustCoefficient, group.first[i]);
+      larsStep(step, options_, group.first[i]);
     }
   }
 }

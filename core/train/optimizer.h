@@ -12,7 +12,6 @@
 
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
-#include "core/train/trust_ratio.h"
 
 namespace vitrine {
 
@@ -24,8 +23,10 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< AdamW, LAMB
   double momentum = 0.9;                          ///< SGD, LARS
   bool nesterov = false;                          ///< SGD
-  bool correctsBias = true, alwaysAdapts = false, clipsRatio = false,
-       decouplesDecay = false;      ///< LAMB, see LambOptions
+  bool correctsBias = true;                       ///< LAMB: divides the moments by 1 - beta^t
+  bool alwaysAdapts = false;        ///< LAMB: also parameters without decay get a trust ratio
+  bool clipsRatio = false;          ///< LAMB: the ratio is at most 1
+  bool decouplesDecay = false;      ///< LAMB: p -= learning rate * decay * p before the update
   double trustCoefficient = 0.001;  ///< LARS
 };
 

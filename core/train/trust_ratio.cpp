@@ -26,7 +26,7 @@ at::Tensor unlessSkipped(const at::Tensor& skip, const at::Tensor& value) {
 
 }  // namespace
 
-void lambStep(const TrustRatioStep& step, const LambOptions& options, at::Tensor& first,
+void lambStep(const TrustRatioStep& step, const OptimizerOptions& options, at::Tensor& first,
               at::Tensor& second, const at::Tensor& updates) {
   const at::NoGradGuard noGrad;
   const at::Tensor keep = step.skip.neg().add_(1);
@@ -60,16 +60,16 @@ void lambStep(const TrustRatioStep& step, const LambOptions& options, at::Tensor
   step.parameter.sub_(update.mul_(rate));
 }
 
-void larsStep(const TrustRatioStep& step, double momentum, double trust, at::Tensor& buffer) {
+void larsStep(const TrustRatioStep& step, const OptimizerOptions& options, at::Tensor& buffer) {
   const at::NoGradGuard noGrad;
   const at::Tensor keep = step.skip.neg().add_(1);
   at::Tensor update = unlessSkipped(step.skip, step.gradient);
   if (step.parameter.dim() > 1) {
     update = update.add(step.parameter, step.weightDecay);
-    update = update.mul(trustRatio(step.parameter, update, trust));
+    update = update.mul(trustRatio(step.parameter, update, options.trustCoefficient));
   }
   // momentum * m + u, or m as it is
-  buffer.add_(update.add(buffer, momentum - 1).mul_(keep));
+  buffer.add_(update.add(buffer, options.momentum - 1).mul_(keep));
   step.parameter.sub_(buffer.mul(step.learningRate).mul_(keep));
 }
 

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
+#include "core/train/optimizer.h"
 
 namespace vitrine {
 
@@ -15,15 +15,6 @@ struct TrustRatioStep {
   double weightDecay = 0;
 };
 
-struct LambOptions {
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
-  bool correctsBias = true;   ///< divides the moments by 1 - beta^t
-  bool alwaysAdapts = false;  ///< also parameters without decay get a trust ratio
-  bool clipsRatio = false;    ///< the ratio is at most 1
-  bool decouplesDecay =
-      false;  ///< p -= learning rate * decay * p first; else decay * p joins the update
-};
-
 /// LAMB (You et al. 2020, arXiv:1904.00962, algorithm 2, as in timm): with u the Adam direction
 /// plus decay * p,
 ///
@@ -31,7 +22,7 @@ struct LambOptions {
 ///
 /// \param first, second  moments, of the parameter's shape
 /// \param updates        0-d float32: updates including this one
-void lambStep(const TrustRatioStep& step, const LambOptions& options, at::Tensor& first,
+void lambStep(const TrustRatioStep& step, const OptimizerOptions& options, at::Tensor& first,
               at::Tensor& second, const at::Tensor& updates);
 
 /// LARS (You et al. 2017, arXiv:1708.03888, as in MAE's linear probe): with d = g + decay * p,
@@ -39,6 +30,6 @@ void lambStep(const TrustRatioStep& step, const LambOptions& options, at::Tensor
 ///     m = momentum * m + trust * |p| / |d| * d,   p -= learning rate * m
 ///
 /// A one-dimensional parameter gets neither decay nor ratio.
-void larsStep(const TrustRatioStep& step, double momentum, double trust, at::Tensor& buffer);
+void larsStep(const TrustRatioStep& step, const OptimizerOptions& options, at::Tensor& buffer);
 
 }  // namespace vitrine
