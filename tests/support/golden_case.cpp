@@ -8,6 +8,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "tests/support/every_cpu_path.h"
+#include "tests/support/golden_rules.h"
 
 namespace vitrine::testing {
 
@@ -60,6 +61,23 @@ void reproduce(const std::string& name, const Architecture& architecture, const 
 void expectReproduced(const std::string& name, const Architecture& architecture,
                       const Json& overrides) {
   onEveryCpuPath([&] { reproduce(name, architecture, overrides); });
+}
+
+void expectRuleReproduced(const std::string& name, const std::vector<std::string>& parts) {
+  SCOPED_TRACE(name);
+  const GoldenCase golden = openGoldenCase(name);
+  const std::vector<Compared> lines = compareCase(golden, runRuleCase(golden));
+  for (const std::string& part : parts) {
+    int compared = 0;
+    for (const Compared& line : lines) {
+      if (line.tensor != part && !line.tensor.starts_with(part + "/")) continue;
+      EXPECT_TRUE(line.isMapped) << line.tensor << " was not compared";
+      EXPECT_FALSE(line.isMiss()) << line.tensor << ": error " << line.error << ", allowed "
+                                  << line.allowed << " " << line.problem;
+      ++compared;
+    }
+    EXPECT_GT(compared, 0) << "the case has nothing called " << part;
+  }
 }
 
 void expectParameters(const std::string& file, const std::string& entry,

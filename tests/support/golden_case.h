@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/support/golden_models.h"
 
@@ -20,6 +21,10 @@ namespace vitrine::testing {
 /// Everything runModelCase() makes agrees, and nothing that the case holds is left out.
 void expectReproduced(const std::string& name, const Architecture& architecture,
                       const Json& overrides = Json::object());
+
+/// The same of a case without a network (golden_rules.h), of the tensors that are called `parts`,
+/// or lie below one of them: "output/lamb" means output/lamb/step_0/weight, too.
+void expectRuleReproduced(const std::string& name, const std::vector<std::string>& parts);
 
 /// Names, shapes and totals of a model built on the Meta device equal an entry of parameters.json.
 void expectParameters(const std::string& file, const std::string& entry,
