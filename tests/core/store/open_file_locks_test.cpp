@@ -12,7 +12,7 @@
 #include "core/store/schema.h"
 #include "core/store/store_sink.h"
 #include "tests/core/store/temp_database.h"
-#include "tests/support/child.h"
+#include "tests/support/file_locks.h"
 
 namespace vitrine {
 namespace {
@@ -28,26 +28,6 @@ constexpr off_t kUseOfMemory = 128;        ///< of a process, in `-shm`
 class OpenFileLocks : public testing::StoreTest {
  protected:
   [[nodiscard]] fs::path beside(const char* suffix) const { return file().string() + suffix; }
-
-  /// Whether another process finds a lock at `place`.
-  static bool isLocked(const fs::path& file, off_t place) {
-    const pid_t child = forkChild();
-    if (child == 0) {
-      const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-      struct flock lock {};
-      lock.l_type = F_WRLCK;
-      lock.l_whence = SEEK_SET;
-      lock.l_start = place;
-      lock.l_len = 1;
-      if (descriptor < 0 || ::fcntl(descriptor, F_GETLK, &lock) != 0) ::_exit(2);
-      ::_exit(lock.l_type == F_UNLCK ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_NE(WEXITSTATUS(status), 2) << file << " cannot be opened";
-    return WEXITSTATUS(status) == 1;
-  }
 
   /// What a file dialog does to find the type of a file.
   void closeOtherDescriptors() const {

@@ -36,31 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, VitGolden,
                                            "vit_huggingface_names"));
 
 TEST(VitResize, ThreeRulesGiveTheTablesAndLogitsOfThreeGrids) {
-  const auto golden = openGoldenCase("vit/vit_resize_positions");
-  for (const Json& grid : golden.json.at("grids")) {
-    const auto rows = grid.at(0).get<std::int64_t>(), columns = grid.at(1).get<std::int64_t>();
-    const std::string size = std::to_string(rows) + "x" + std::to_string(columns);
-    const Config config =
-        modelConfig(golden, kVit, Json{{"image_size", Json{rows * 8, columns * 8}}});
-    for (const std::string rule : {"bicubic", "bicubic_antialias", "linear_corners"}) {
-      SCOPED_TRACE(rule + " to " + size);
-      const auto model = kVit.build(config, 0);
-      LoadOptions options;
-      options.resizePositions = rule;
-      (void)loadWeights(*model, golden.weights(), options);
-      const std::string suffix = rule + "_" + size;
-      for (const auto& [name, tensor] : namedTensors(*model)) {
-        if (name == "pos_embed") {
-          EXPECT_TRUE(isClose(tensor, golden.io.at("output/pos_embed_" + suffix),
-                              golden.tolerance("output")));
-        }
-      }
-      const at::Tensor logits =
-          capabilityOf<ImageClassifier>(*model)->classify(golden.io.at("input/image_" + size));
-      EXPECT_TRUE(
-          isClose(logits, golden.io.at("output/logits_" + suffix), golden.tolerance("output")));
-    }
-  }
+  expectReproduced("vit/vit_resize_positions", kVit);
 }
 
 TEST(VitResize, NoRuleRefusesAnotherGrid) {

@@ -1,9 +1,5 @@
 // What is typed in the window reaches the database, or is said not to; what is deleted can be
 // brought back.
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileDialog>
@@ -16,7 +12,7 @@
 #include "core/store/gate.h"
 #include "core/store/maintenance.h"
 #include "core/store/trash.h"
-#include "tests/support/child.h"
+#include "tests/support/file_locks.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/runs_panel.h"
 #include "ui/runs/trash_dialog.h"
@@ -27,24 +23,6 @@ namespace vitrine::ui {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Whether another process finds a lock in the file.
-bool isLocked(const fs::path& file, off_t place) {
-  const pid_t child = forkChild();
-  if (child == 0) {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = place;
-    lock.l_len = 1;
-    if (descriptor < 0 || ::fcntl(descriptor, F_GETLK, &lock) != 0) ::_exit(2);
-    ::_exit(lock.l_type == F_UNLCK ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
-}
 
 class Storing : public ::testing::Test {
  protected:
