@@ -1,6 +1,4 @@
 // Notes on curves: rows of the database, which other windows and other machines change as well.
-#include <QMessageBox>
-#include <QPushButton>
 #include <optional>
 
 #include "core/base/error.h"
@@ -8,6 +6,7 @@
 #include "core/store/curve_notes.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/remote/remote_link.h"
+#include "ui/shell/destructive_question.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/theme.h"
 
@@ -180,15 +179,9 @@ void MonitorPage::removeNotes(const std::string& metric) {
 void MonitorPage::askRemoveNotes(PlotCard& card) {
   const auto notes = static_cast<std::int64_t>(card.plot().notes().size());
   if (notes > 1) {
-    QMessageBox question(QMessageBox::NoIcon, tr("Remove notes"),
-                         tr("Remove %1 from %2? This cannot be undone.")
-                             .arg(counted(notes, tr("note"), tr("notes")), card.card().title),
-                         QMessageBox::Cancel, this);
-    QPushButton* yes = question.addButton(tr("Remove"), QMessageBox::DestructiveRole);
-    yes->setProperty("danger", true);
-    question.setDefaultButton(QMessageBox::Cancel);
-    question.exec();
-    if (question.clickedButton() != yes) return;
+    const QString text = tr("Remove %1 from %2? This cannot be undone.")
+                             .arg(counted(notes, tr("note"), tr("notes")), card.card().title);
+    if (!isConfirmed(this, tr("Remove notes"), text, tr("Remove"))) return;
   }
   removeNotes(card.metric());
 }

@@ -4,13 +4,13 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
 #include "core/store/trash.h"
 #include "ui/runs/runs_delegate.h"
+#include "ui/shell/destructive_question.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/small_widgets.h"
 #include "ui/shell/theme.h"
@@ -333,20 +333,15 @@ void RunsPanel::askDelete() {
                  .arg(QString::fromStdString(row->name),
                       QString::fromStdString(toString(row->state)));
   }
-  QMessageBox question(QMessageBox::NoIcon, tr("Delete runs"),
-                       tr("Delete %1 with curves, artifacts and checkpoints?")
-                           .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
-                       QMessageBox::Cancel, this);
-  question.setTextFormat(Qt::PlainText);
   const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
                                   : tr("They stay in the trash for %1 days: Run, Deleted runs.");
-  question.setInformativeText(names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
-                              stays.arg(kTrashTime.count()));
-  QPushButton* yes = question.addButton(tr("Delete"), QMessageBox::DestructiveRole);
-  yes->setProperty("danger", true);
-  question.setDefaultButton(QMessageBox::Cancel);
-  question.exec();
-  if (question.clickedButton() == yes) workbench_.deleteRuns(ended);
+  const bool isSure = isConfirmed(
+      this, tr("Delete runs"),
+      tr("Delete %1 with curves, artifacts and checkpoints?")
+          .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
+      tr("Delete"),
+      names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") + stays.arg(kTrashTime.count()));
+  if (isSure) workbench_.deleteRuns(ended);
 }
 
 }  // namespace vitrine::ui

@@ -4,13 +4,13 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLocale>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/shell/destructive_question.h"
 #include "ui/shell/fit_area.h"
 #include "ui/shell/studio_workbench.h"
 #include "ui/shell/theme.h"
@@ -112,17 +112,11 @@ void TrashDialog::restore() {
 void TrashDialog::askEmpty() {
   std::uint64_t bytes = 0;
   for (const TrashedRun& run : runs_) bytes += run.bytes;
-  QMessageBox question(
-      QMessageBox::NoIcon, tr("Empty trash"),
+  const QString text =
       tr("Remove %1, %2, for good? This cannot be undone.")
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
-               QString::fromStdString(formatBytes(static_cast<double>(bytes)))),
-      QMessageBox::Cancel, this);
-  QPushButton* yes = question.addButton(tr("Remove"), QMessageBox::DestructiveRole);
-  yes->setProperty("danger", true);
-  question.setDefaultButton(QMessageBox::Cancel);
-  question.exec();
-  if (question.clickedButton() != yes) return;
+               QString::fromStdString(formatBytes(static_cast<double>(bytes))));
+  if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;
   Order order;
   order.what = Order::What::EmptyTrash;
   workbench_.queue().order(order, [](const OrderOutcome&) { return tr("The trash is empty."); });
