@@ -15,6 +15,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
+#include "core/store/process_wait.h"
 
 namespace vitrine {
 
@@ -82,13 +83,7 @@ std::string describeJson(const std::stop_token& stop) {
   process.start(QString::fromStdString(program.string()),
                 {QStringLiteral("describe"), QStringLiteral("--json")});
   const std::string what = program.string() + " describe --json";
-  constexpr int kMostLooks = 1200;  // a minute
-  bool hasEnded = false;
-  for (int look = 0; !hasEnded && look < kMostLooks && !stop.stop_requested(); ++look) {
-    hasEnded = process.waitForFinished(50);
-    if (!hasEnded && process.state() == QProcess::NotRunning) break;  // it could not be started
-  }
-  if (!hasEnded) {
+  if (!waitFor(process, std::chrono::minutes(1), stop)) {
     const std::string reason = process.errorString().toStdString();
     process.kill();
     process.waitForFinished(1000);

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/database.h"
+#include "core/store/process_wait.h"
 #include "core/store/rows.h"
 #include "core/store/schema.h"
 
@@ -29,17 +30,6 @@ constexpr std::array<std::pair<FileKind, const char*>, 8> kNames{{
     {FileKind::Foreign, "foreign"},
     {FileKind::Unknown, "unknown"},
 }};
-
-/// Until it has ended, or `stop` is asked for. \returns  whether it has ended
-bool waitFor(QProcess& process, std::chrono::milliseconds patience, const std::stop_token& stop) {
-  constexpr std::chrono::milliseconds kLook{50};
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!process.waitForFinished(static_cast<int>(std::min(patience, kLook).count()))) {
-    const bool isOver = std::chrono::steady_clock::now() >= until || stop.stop_requested();
-    if (isOver || process.state() == QProcess::NotRunning) return false;
-  }
-  return true;
-}
 
 bool hasDatabase(FileKind kind) { return kind == FileKind::Database || kind == FileKind::Export; }
 
