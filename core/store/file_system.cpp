@@ -72,6 +72,20 @@ std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder) {
   return static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
+std::uint64_t bytesBelow(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code unknown;
+    if (!entry->is_regular_file(unknown) || entry->is_symlink(unknown)) continue;
+    const std::uintmax_t size = entry->file_size(unknown);
+    if (!unknown) bytes += size;
+  }
+  return bytes;
+}
+
 std::filesystem::path cacheFolder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "vitrine";

@@ -30,6 +30,9 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 /// $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine: for what can be made or fetched again.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path cacheFolder();
 
+/// Bytes of all files below `folder`; what cannot be read, and links, count nothing.
+[[nodiscard]] std::uint64_t bytesBelow(const std::filesystem::path& folder);
+
 /// Bytes that a user may still write into `folder`; nothing when it is not known.
 [[nodiscard]] std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder);
 

@@ -30,18 +30,6 @@ std::uint64_t sizeOf(const fs::path& file) {
   return error ? 0 : size;
 }
 
-std::uint64_t treeBytes(const fs::path& folder) {
-  std::uint64_t bytes = 0;
-  std::error_code error;
-  for (auto entry = fs::recursive_directory_iterator(folder, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->is_regular_file(error) && !entry->is_symlink(error)) {
-      bytes += entry->file_size(error);
-    }
-  }
-  return bytes;
-}
-
 void report(const Fraction& progress, double done) {
   if (progress) progress(done);
 }
@@ -259,14 +247,14 @@ Json databaseSpace(const fs::path& database) {
     const auto known = owner.find(name);
     if (known == owner.end() || !entry->is_directory(error)) {
       (name == "trash" ? trash : orphans) +=
-          entry->is_directory(error) ? treeBytes(entry->path()) : sizeOf(entry->path());
+          entry->is_directory(error) ? bytesBelow(entry->path()) : sizeOf(entry->path());
       continue;
     }
     for (auto part = fs::directory_iterator(entry->path(), error);
          !error && part != fs::directory_iterator(); part.increment(error)) {
       const std::string what = part->path().filename().string();
       const std::uint64_t size =
-          part->is_directory(error) ? treeBytes(part->path()) : sizeOf(part->path());
+          part->is_directory(error) ? bytesBelow(part->path()) : sizeOf(part->path());
       (what.starts_with("step-")            ? checkpoints
        : part->path().extension() == ".log" ? logs
                                             : other) += size;

@@ -17,6 +17,7 @@
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
 #include "core/store/export_forms.h"
+#include "core/store/file_system.h"
 #include "core/store/new_file.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
@@ -35,17 +36,6 @@ constexpr const char* kAbout = "about.json";
 constexpr const char* kFiles = "files";
 
 fs::path trashFolder(const fs::path& database) { return filesFolder(database) / "trash"; }
-
-std::uint64_t bytesBelow(const fs::path& folder) {
-  std::uint64_t bytes = 0;
-  std::error_code error;
-  for (auto entry = fs::recursive_directory_iterator(folder, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_regular_file(ignored)) bytes += entry->file_size(ignored);
-  }
-  return bytes;
-}
 
 struct Entry {
   TrashedRun run;
