@@ -374,7 +374,7 @@ void ServeSession::watch(const Task& task) {
         if (!runs.hasRoomFor(run)) part(task, {{"runs", runs.take()}});
         runs.add(std::move(run));
       }
-      // Whoever comes back after a dropped link asks from here on: not before all of it was sent.
+      // A client that comes back after a dropped link asks from here on: not before all was sent.
       part(task, {{"runs", runs.take()}, {"change", seen}, {"deleted", deleted}});
       isFirst = false;
     }

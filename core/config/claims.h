@@ -49,7 +49,7 @@ class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
   /// what was said below its key.
   using Settings = std::vector<std::pair<std::string, Json>>;
 
-  /// \throws ConfigError  the text has no title, or is no TOML
+  /// \throws ConfigError  the text has no title, or is not TOML
   ClaimedExperiment(const std::string& text, const std::string& fileName);
 
   [[nodiscard]] const std::string& title() const { return title_; }

@@ -90,7 +90,7 @@ bool isOwnerTrusted(uid_t owner) {
 }
 
 /// Empty, or why nothing is loaded from `path`. Where this is empty for a file and for the folders
-/// above it, nobody else can put another file in its place between the check and the loading.
+/// above it, no other user can put another file in its place between the check and the loading.
 std::string whyUnsafe(const fs::path& path, const char* what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be looked at";

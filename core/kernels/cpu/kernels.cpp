@@ -7,7 +7,7 @@ namespace vitrine::cpu {
 #ifdef __x86_64__
 namespace {
 
-/// Whether the processor multiplies bfloat16 pairs is no part of the path.
+/// Whether the processor multiplies bfloat16 pairs is not part of the path.
 const Kernels& widestKernels() {
   static const Kernels table = [] {
     Kernels kernels = avx512Kernels();
