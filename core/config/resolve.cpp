@@ -103,8 +103,7 @@ Checked checkText(const Field& field, const Json& value) {
   if (text.find('\0') != std::string::npos)
     return {nullptr, "must not contain a zero character", ""};
   if (field.type != FieldType::Choice) return {value, "", ""};
-  if (std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end())
-    return {value, "", ""};
+  if (field.offers(text)) return {value, "", ""};
   return {nullptr, shown(value) + " is none of " + listed(field.choices),
           nearest(text, field.choices)};
 }
@@ -164,10 +163,7 @@ Checked checkLeaf(const Field& field, const Node& node) {
   }
   // The word means the choice where one is called none, and absence elsewhere.
   const bool saysNone = given == "none" || (given.is_null() && node.raw == "none");
-  const bool choosesNone =
-      saysNone && field.type == FieldType::Choice &&
-      std::find(field.choices.begin(), field.choices.end(), "none") != field.choices.end();
-  if (choosesNone) return {"none", "", ""};
+  if (saysNone && field.offers("none")) return {"none", "", ""};
   const bool canBeAbsent = field.nullable || (field.defaultValue.is_null() && !field.required);
   if (given.is_null() || saysNone) {
     if (canBeAbsent) return {nullptr, "", ""};

@@ -1,5 +1,6 @@
 #include "core/config/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -214,6 +215,11 @@ Field& Field::refuse(std::vector<Json> values, std::string sentence) {
   refusedValues = std::move(values);
   refusal = std::move(sentence);
   return *this;
+}
+
+bool Field::offers(const std::string& word) const {
+  return type == FieldType::Choice &&
+         std::find(choices.begin(), choices.end(), word) != choices.end();
 }
 
 Field flagField(std::string name, bool value, std::string doc) {

@@ -48,6 +48,9 @@ struct VITRINE_FOUNDATION_EXPORT Field {
       refusedValues;  ///< known to the papers, not offered yet: refused with `refusal`
   std::string title;  ///< what a form calls it: "MLP width"; "" of a plugin that gives none
 
+  /// Whether this is a Choice and `word` is one of its choices.
+  [[nodiscard]] bool offers(const std::string& word) const;
+
   // Fluent setters, so that a schema reads as a table.
   Field& range(double low, double high);
   Field& atLeast(double low);

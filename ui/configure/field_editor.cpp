@@ -30,12 +30,7 @@ bool isNone(const QString& text) {
 }
 
 /// Whether the word "none" means that the field is absent, and not a choice of that name.
-bool noneIsAbsent(const Field& field) {
-  const bool isChoice =
-      field.type == FieldType::Choice &&
-      std::find(field.choices.begin(), field.choices.end(), "none") != field.choices.end();
-  return field.nullable && !isChoice;
-}
+bool noneIsAbsent(const Field& field) { return field.nullable && !field.offers("none"); }
 
 /// A whole or real number as typed; text where it is none.
 Json numberFrom(FieldType type, QString text) {
