@@ -27,6 +27,8 @@ class NoSink final : public EventSink {
     if (record.kind == "non_finite") problem = record.text;
   }
   void artifact(Artifact) override {}
+  void image(GeneratedImage) override {}
+  void text(GeneratedText) override {}
   void progress(const ProgressRecord&) override {}
   void checkpoint(const CheckpointRecord&) override {}
   void flush() override {}

@@ -53,6 +53,8 @@ class ProgressSink final : public EventSink {
   void metrics(const MetricRecord& record) override { next_.metrics(record); }
   void event(const EventRecord& record) override;
   void artifact(Artifact artifact) override { next_.artifact(std::move(artifact)); }
+  void image(GeneratedImage image) override { next_.image(std::move(image)); }
+  void text(GeneratedText text) override { next_.text(std::move(text)); }
   void progress(const ProgressRecord& record) override;
   void checkpoint(const CheckpointRecord& record) override { next_.checkpoint(record); }
   void flush() override { next_.flush(); }

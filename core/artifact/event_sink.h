@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/generated.h"
 #include "core/base/json.h"
 #include "core/foundation_export.h"
 
@@ -54,6 +55,8 @@ class VITRINE_FOUNDATION_EXPORT EventSink {
   virtual void metrics(const MetricRecord& record) = 0;
   virtual void event(const EventRecord& record) = 0;
   virtual void artifact(Artifact artifact) = 0;
+  virtual void image(GeneratedImage image) = 0;
+  virtual void text(GeneratedText text) = 0;
   virtual void progress(const ProgressRecord& record) = 0;
   virtual void checkpoint(const CheckpointRecord& record) = 0;
   /// Returns when everything handed over so far is durable.

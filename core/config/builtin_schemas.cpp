@@ -300,8 +300,24 @@ Schema makeObserveSchema() {
   return schema;
 }
 
+Schema makeSampleSchema() {
+  Schema schema;
+  schema.fields = {
+      integerField("seed", 0, "what the first image or text is drawn from; the next ones count on")
+          .titled("Seed")
+          .atLeast(0),
+      integerField("count", 16, "images or texts").titled("Count").range(1, 100000),
+  };
+  for (Field& field : schema.fields) field.runOnly();
+  return schema;
+}
+
 }  // namespace
 
+const Schema& sampleSchema() {
+  static const Schema schema = makeSampleSchema();
+  return schema;
+}
 const Schema& trainSchema() {
   static const Schema schema = makeTrainSchema();
   return schema;

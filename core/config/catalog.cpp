@@ -6,8 +6,10 @@ namespace vitrine {
 
 namespace {
 
-constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset,
-                               ItemKind::Analysis};
+constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task,
+                               ItemKind::Dataset,      ItemKind::Transform,
+                               ItemKind::Analysis,     ItemKind::Sampler,
+                               ItemKind::Optimizer,    ItemKind::Schedule};
 
 ItemKind kindFrom(const std::string& text) {
   for (const ItemKind kind : kKinds) {
@@ -27,8 +29,16 @@ std::string toString(ItemKind kind) {
       return "task";
     case ItemKind::Dataset:
       return "dataset";
+    case ItemKind::Transform:
+      return "transform";
     case ItemKind::Analysis:
       return "analysis";
+    case ItemKind::Sampler:
+      return "sampler";
+    case ItemKind::Optimizer:
+      return "optimizer";
+    case ItemKind::Schedule:
+      return "schedule";
   }
   return "";
 }
@@ -61,19 +71,24 @@ Json toJson(const Catalog& catalog) {
     entry["offers"] = item.offers;
     entry["needs"] = item.needs;
     entry["schema"] = toJson(item.schema);
+    if (item.kind == ItemKind::Task) {
+      entry["metrics"] = {{"headline", item.metrics.headline},
+                          {"plots", item.metrics.plots},
+                          {"unit", item.metrics.unit}};
+    }
     list.push_back(std::move(entry));
   }
   Json json = Json::object();
-  json["version"] = 1;
+  json["version"] = 2;
   json["items"] = std::move(list);
   return json;
 }
 
 Catalog catalogFromJson(const Json& json) {
   try {
-    if (json.at("version").get<int>() != 1) {
+    if (json.at("version").get<int>() != 2) {
       throw ConfigError("a catalogue has version " + json.at("version").dump() +
-                        ", this program reads version 1");
+                        ", this program reads version 2");
     }
     Catalog catalog;
     for (const Json& entry : json.at("items")) {
@@ -87,6 +102,12 @@ Catalog catalogFromJson(const Json& json) {
       item.offers = entry.at("offers").get<std::vector<std::string>>();
       item.needs = entry.at("needs").get<std::vector<std::string>>();
       item.schema = schemaFromJson(entry.at("schema"));
+      if (item.kind == ItemKind::Task) {
+        const Json& metrics = entry.at("metrics");
+        item.metrics.headline = metrics.at("headline").get<std::vector<std::string>>();
+        item.metrics.plots = metrics.at("plots").get<std::vector<std::string>>();
+        item.metrics.unit = metrics.at("unit").get<std::string>();
+      }
       catalog.items.push_back(std::move(item));
     }
     return catalog;

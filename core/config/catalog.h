@@ -8,18 +8,29 @@
 
 namespace vitrine {
 
-enum class ItemKind { Architecture, Task, Dataset, Analysis };
+enum class ItemKind {
+  Architecture,
+  Task,
+  Dataset,
+  Transform,
+  Analysis,
+  Sampler,
+  Optimizer,
+  Schedule,
+};
 
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(
     ItemKind kind);  ///< "architecture", ...
 
-/// Names of capabilities, as items offer and need them (core/model/capability.h implements them).
-namespace capability {
-inline constexpr const char* kImageClassifier = "image_classifier";
-inline constexpr const char* kTokenEncoder = "token_encoder";
-inline constexpr const char* kAttentionSource = "attention_source";
-inline constexpr const char* kScheduled = "scheduled";
-}  // namespace capability
+/// How the runs of a task are shown: the window and the tables ask this and assume nothing.
+struct VITRINE_FOUNDATION_EXPORT MetricCard {
+  /// Quantities without their split that sum a run up, the most important first: "top1", "ece".
+  std::vector<std::string> headline;
+  /// Metrics that are worth a plot before anybody chose: "train/loss", "test/top1".
+  std::vector<std::string> plots;
+  /// What throughput counts: "images" gives system/images_per_second.
+  std::string unit = "images";
+};
 
 /// An item without its code.
 struct VITRINE_FOUNDATION_EXPORT ItemCard {
@@ -29,11 +40,13 @@ struct VITRINE_FOUNDATION_EXPORT ItemCard {
   std::string paper;   ///< "Authors 2021, arXiv:...", or ""
   std::string doc;     ///< one sentence
   std::string plugin;  ///< id of the plugin file that brought it; filled in by the loader
-  std::vector<std::string>
-      offers;  ///< capabilities: of an architecture, or sample fields of a dataset
-  std::vector<std::string>
-      needs;  ///< capabilities a task or analysis asks a model for, or fields of a dataset
+  /// Of an architecture its capabilities, of a data set or transform the fields it fills, of a task
+  /// the outputs that listeners hear.
+  std::vector<std::string> offers;
+  /// What an item asks the others for, by the same names.
+  std::vector<std::string> needs;
   Schema schema;
+  MetricCard metrics;  ///< of a task
 };
 
 struct VITRINE_FOUNDATION_EXPORT Catalog {
@@ -60,5 +73,11 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 /// The schema of `[init]`: what a run starts from. `rename`, whose keys are names of parameters, is
 /// read beside it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& initSchema();
+
+/// The schema of each `[aux.NAME]`: a trained model that the run uses and does not train.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& auxSchema();
+
+/// What every sampler takes beside its own keys: seed, count.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& sampleSchema();
 
 }  // namespace vitrine

@@ -33,6 +33,24 @@ Schema makeInitSchema() {
   return schema;
 }
 
+Schema makeAuxSchema() {
+  Schema schema;
+  schema.fields = {
+      textField("run", nullptr, "the run that trained it: its UUID, or variant:NAME")
+          .titled("Run")
+          .orNone(),
+      textField("weights", nullptr, "a checkpoint folder, or a safetensors file with a `model`")
+          .titled("Weights file")
+          .orNone(),
+      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step")
+          .titled("Checkpoint"),
+      choiceField("use", "model", {"model", "ema"}, "raw or averaged weights")
+          .titled("Weights of the run"),
+  };
+  for (Field& field : schema.fields) field.runOnly();
+  return schema;
+}
+
 /// Dotted names of parameters arrive as nested tables; this joins them again.
 void collectNames(const Node& node, const std::string& prefix, Json& pairs, ProblemList& problems) {
   for (const auto& [name, child] : node.children) {
@@ -49,6 +67,11 @@ void collectNames(const Node& node, const std::string& prefix, Json& pairs, Prob
 }
 
 }  // namespace
+
+const Schema& auxSchema() {
+  static const Schema schema = makeAuxSchema();
+  return schema;
+}
 
 const Schema& initSchema() {
   static const Schema schema = makeInitSchema();

@@ -119,23 +119,25 @@ void RunResolver::model(const Node& tree, LayerNames& layers, Json& config, Orig
 
 void RunResolver::capabilities(const ItemCard& asker, const Node* where, const std::string& key) {
   for (const std::string& need : asker.needs) {
-    const bool isOffered = (architecture_ && contains(architecture_->offers, need)) ||
-                           (dataset_ && contains(dataset_->offers, need));
-    if (isOffered) continue;
-    static const std::vector<std::string> ofModels = {
-        capability::kImageClassifier, capability::kTokenEncoder, capability::kAttentionSource,
-        capability::kScheduled};
-    bool isOfModel = contains(ofModels, need);
-    for (const ItemCard& card : catalog_.items) {
-      isOfModel = isOfModel || (card.kind == ItemKind::Architecture && contains(card.offers, need));
-    }
-    // Without its giver there is a problem already.
-    const ItemCard* giver = isOfModel ? architecture_ : dataset_;
-    if (!giver) continue;
+    const auto has = [&need](const ItemCard* giver) {
+      return giver != nullptr && contains(giver->offers, need);
+    };
+    if (has(architecture_) || has(dataset_) || (task_ != &asker && has(task_))) continue;
+    // Which of the three is asked follows from who offers such a thing at all.
+    const auto isOffered = [&](ItemKind kind) {
+      return std::any_of(
+          catalog_.items.begin(), catalog_.items.end(),
+          [&](const ItemCard& card) { return card.kind == kind && contains(card.offers, need); });
+    };
+    const bool isOfTask = task_ != &asker && isOffered(ItemKind::Task);
+    const bool isOfData = isOffered(ItemKind::Dataset) || isOffered(ItemKind::Transform);
+    const bool isOfModel = isOffered(ItemKind::Architecture) || (!isOfTask && !isOfData);
+    const ItemCard* giver = isOfModel ? architecture_ : isOfTask ? task_ : dataset_;
+    if (giver == nullptr) continue;  // without its giver there is a problem already
+    const char* what = isOfModel ? "a model" : isOfTask ? "a task" : "samples";
     problems_.add(where, kAtKey, key,
-                  toString(asker.kind) + " '" + asker.id + "' needs " +
-                      (isOfModel ? "a model" : "samples") + " with '" + need + "'; " +
-                      toString(giver->kind) + " '" + giver->id + "' offers " +
+                  toString(asker.kind) + " '" + asker.id + "' needs " + what + " with '" + need +
+                      "'; " + toString(giver->kind) + " '" + giver->id + "' offers " +
                       listed(giver->offers));
   }
 }
@@ -181,8 +183,8 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
   model(tree, layers, config, run.origins);
 
   Json task = Json::object(), data = Json::object(), train = Json::object();
-  const ItemCard* taskCard = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
-  if (taskCard) resolver.table({{&taskCard->schema}, {"name"}}, section("task"), "task.", task);
+  task_ = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
+  if (task_) resolver.table({{&task_->schema}, {"name"}}, section("task"), "task.", task);
   config["task"] = std::move(task);
 
   dataset_ = item(ItemKind::Dataset, section("data"), "data", "dataset", data, resolver);
@@ -195,9 +197,9 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
   config["train"] = std::move(train);
   run.seed = config["train"]["seed"].get<std::uint64_t>();
 
-  if (taskCard) {
+  if (task_) {
     const Node* taskSection = section("task");
-    capabilities(*taskCard, taskSection ? taskSection->find("name") : nullptr, "task.name");
+    capabilities(*task_, taskSection ? taskSection->find("name") : nullptr, "task.name");
   }
   observe(section("observe"), resolver, config);
 

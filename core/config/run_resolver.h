@@ -33,6 +33,7 @@ class RunResolver {
   ProblemList& problems_;
   const ItemCard* architecture_ = nullptr;
   const ItemCard* dataset_ = nullptr;
+  const ItemCard* task_ = nullptr;
 };
 
 /// Sections of a file that configure a run.

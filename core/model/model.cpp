@@ -18,10 +18,10 @@ Scheduled::~Scheduled() = default;
 
 std::vector<std::string> capabilitiesOf(Model& model) {
   std::vector<std::string> names;
-  if (capabilityOf<ImageClassifier>(model)) names.emplace_back(capability::kImageClassifier);
-  if (capabilityOf<TokenEncoder>(model)) names.emplace_back(capability::kTokenEncoder);
-  if (capabilityOf<AttentionSource>(model)) names.emplace_back(capability::kAttentionSource);
-  if (capabilityOf<Scheduled>(model)) names.emplace_back(capability::kScheduled);
+  if (capabilityOf<ImageClassifier>(model)) names.emplace_back("image_classifier");
+  if (capabilityOf<TokenEncoder>(model)) names.emplace_back("token_encoder");
+  if (capabilityOf<AttentionSource>(model)) names.emplace_back("attention_source");
+  if (capabilityOf<Scheduled>(model)) names.emplace_back("scheduled");
   return names;
 }
 

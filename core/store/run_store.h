@@ -108,6 +108,8 @@ class VITRINE_STORE_EXPORT RunStore {
     std::vector<MetricRecord> metrics;
     std::vector<EventRecord> events;
     std::vector<Artifact> artifacts;
+    std::vector<GeneratedImage> images;
+    std::vector<GeneratedText> texts;
     std::vector<CheckpointRecord> checkpoints;
     std::optional<ProgressRecord> progress;
   };

@@ -38,12 +38,15 @@ void moveAll(RunStore::Batch& from, RunStore::Batch& to) {
   moveAll(from.metrics, to.metrics);
   moveAll(from.events, to.events);
   moveAll(from.artifacts, to.artifacts);
+  moveAll(from.images, to.images);
+  moveAll(from.texts, to.texts);
   moveAll(from.checkpoints, to.checkpoints);
   if (from.progress) to.progress = std::exchange(from.progress, std::nullopt);
 }
 
 bool isEmpty(const RunStore::Batch& batch) {
   return batch.metrics.empty() && batch.events.empty() && batch.artifacts.empty() &&
+         batch.images.empty() && batch.texts.empty() &&
          batch.checkpoints.empty() && !batch.progress;
 }
 
@@ -280,6 +283,16 @@ void StoreSink::event(const EventRecord& record) {
 void StoreSink::artifact(Artifact artifact) {
   const std::lock_guard lock(state_->mutex_);
   state_->waiting_.artifacts.push_back(std::move(artifact));
+}
+
+void StoreSink::image(GeneratedImage image) {
+  const std::lock_guard lock(state_->mutex_);
+  state_->waiting_.images.push_back(std::move(image));
+}
+
+void StoreSink::text(GeneratedText text) {
+  const std::lock_guard lock(state_->mutex_);
+  state_->waiting_.texts.push_back(std::move(text));
 }
 
 void StoreSink::progress(const ProgressRecord& record) {

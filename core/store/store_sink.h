@@ -39,6 +39,8 @@ class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
   void metrics(const MetricRecord& record) override;
   void event(const EventRecord& record) override;
   void artifact(Artifact artifact) override;
+  void image(GeneratedImage image) override;
+  void text(GeneratedText text) override;
   void progress(const ProgressRecord& record) override;
   void checkpoint(const CheckpointRecord& record) override;
   /// Durable in the database or in the side file. \throws StoreError  neither can be written; the

@@ -132,7 +132,7 @@ ItemCard AttentionMap::card() const {
   card.id = "attention_map";
   card.title = "Attention maps";
   card.doc = "Attention of chosen images, layers and heads";
-  card.needs = {capability::kAttentionSource};
+  card.needs = {"attention_source"};
   card.schema.fields = {
       integerField("images", 4,
                    "test images, of the classes in turn; `ids` wins when it is not empty")

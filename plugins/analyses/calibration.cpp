@@ -59,7 +59,7 @@ ItemCard Calibration::card() const {
   card.doc =
       "Whether the model is as sure as it is right: reliability bins and expected calibration "
       "error";
-  card.needs = {capability::kImageClassifier};
+  card.needs = {"image_classifier"};
   card.schema.fields = {integerField("bins", 15, "bins of the confidence")
                             .titled("Bins")
                             .range(1, 1000)

@@ -175,8 +175,7 @@ ItemCard IllamaArchitecture::card() const {
   card.doc =
       "A LLaMA decoder as image encoder: causal attention, class token at the end, soft mask, "
       "RMSNorm, SwiGLU, RoPE";
-  card.offers = {capability::kImageClassifier, capability::kTokenEncoder,
-                 capability::kAttentionSource, capability::kScheduled};
+  card.offers = {"image_classifier", "token_encoder", "attention_source", "scheduled"};
   card.schema = makeSchema();
   return card;
 }

@@ -44,6 +44,8 @@ class NoSink final : public EventSink {
   }
   void event(const EventRecord&) override {}
   void artifact(Artifact) override {}
+  void image(GeneratedImage) override {}
+  void text(GeneratedText) override {}
   void progress(const ProgressRecord&) override {}
   void checkpoint(const CheckpointRecord&) override {}
   void flush() override {}

@@ -274,7 +274,9 @@ ItemCard ClassificationTask::card() const {
   card.id = "classification";
   card.title = "Image classification";
   card.doc = "One label per image, learned with cross-entropy";
-  card.needs = {capability::kImageClassifier};
+  card.needs = {"image_classifier"};
+  card.offers = {"logits"};
+  card.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};
   card.schema.fields = {
       realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
           .titled("Label smoothing")

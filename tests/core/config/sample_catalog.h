@@ -13,8 +13,8 @@ inline Catalog sampleCatalog() {
   vit.kind = ItemKind::Architecture;
   vit.id = "vit";
   vit.title = "Vision Transformer";
-  vit.offers = {capability::kImageClassifier, capability::kTokenEncoder,
-                capability::kAttentionSource};
+  vit.offers = {"image_classifier", "token_encoder",
+                "attention_source"};
   Field classes = integerField("num_classes", nullptr, "number of classes").atLeast(1);
   classes.required = true;
   vit.schema.fields = {
@@ -53,14 +53,14 @@ inline Catalog sampleCatalog() {
   plain.kind = ItemKind::Architecture;
   plain.id = "plain";
   plain.title = "No attention";
-  plain.offers = {capability::kImageClassifier};
+  plain.offers = {"image_classifier"};
   plain.schema.fields = {integerField("width", 8, "channels"),
                          integerField("num_classes", 10, "classes")};
 
   ItemCard task;
   task.kind = ItemKind::Task;
   task.id = "classification";
-  task.needs = {capability::kImageClassifier, "label"};
+  task.needs = {"image_classifier", "label"};
   task.schema.fields = {
       realField("label_smoothing", 0, "smoothing").atLeast(0).lessThan(1).runOnly()};
 
@@ -79,7 +79,7 @@ inline Catalog sampleCatalog() {
   ItemCard rank;
   rank.kind = ItemKind::Analysis;
   rank.id = "attention_rank";
-  rank.needs = {capability::kAttentionSource};
+  rank.needs = {"attention_source"};
   rank.schema.fields = {integerField("images", 4, "images looked at").range(1, 64).runOnly()};
 
   ItemCard calibration;

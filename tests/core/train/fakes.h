@@ -216,6 +216,8 @@ class RecordingSink : public EventSink {
     expectTrainingThread();
     artifacts.push_back(std::move(item));
   }
+  void image(GeneratedImage item) override { images.push_back(std::move(item)); }
+  void text(GeneratedText item) override { texts.push_back(std::move(item)); }
   void progress(const ProgressRecord& record) override { progresses.push_back(record); }
   void checkpoint(const CheckpointRecord& record) override {
     expectTrainingThread();
@@ -254,6 +256,8 @@ class RecordingSink : public EventSink {
   std::vector<double> times;
   std::vector<EventRecord> events;
   std::vector<Artifact> artifacts;
+  std::vector<GeneratedImage> images;
+  std::vector<GeneratedText> texts;
   std::vector<ProgressRecord> progresses;
   std::vector<CheckpointRecord> checkpoints;
 

@@ -287,6 +287,8 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
     void metrics(const MetricRecord& record) override { next.metrics(record); }
     void event(const EventRecord& record) override { next.event(record); }
     void artifact(Artifact item) override { next.artifact(std::move(item)); }
+    void image(GeneratedImage item) override { next.image(std::move(item)); }
+    void text(GeneratedText item) override { next.text(std::move(item)); }
     void progress(const ProgressRecord& record) override { next.progress(record); }
     void checkpoint(const CheckpointRecord& record) override { next.checkpoint(record); }
     void flush() override {

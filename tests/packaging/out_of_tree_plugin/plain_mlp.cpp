@@ -84,7 +84,7 @@ vitrine::ItemCard PlainMlpArchitecture::card() const {
   card.id = "plain_mlp";
   card.title = "Plain MLP";
   card.doc = "Two layers over the pixels";
-  card.offers = {vitrine::capability::kImageClassifier};
+  card.offers = {"image_classifier"};
   card.schema.fields = {
       vitrine::sizeField("image_size", 28, "side of the square image, or [height, width]")
           .titled("Image size")

@@ -13,7 +13,7 @@ inline Catalog testCatalog() {
   picture.title = "Picture transformer";
   picture.paper = "Nobody et al. 2026";
   picture.doc = "splits a picture into patches";
-  picture.offers = {capability::kImageClassifier, capability::kAttentionSource};
+  picture.offers = {"image_classifier", "attention_source"};
   picture.schema.fields = {
       sizeField("image_size", 28, "side of the input").range(1, 1024).withUnit("px"),
       sizeField("patch_size", 7, "side of a patch").range(1, 256).withUnit("px"),
@@ -48,7 +48,7 @@ inline Catalog testCatalog() {
   ItemCard blind = picture;
   blind.id = "blind";
   blind.title = "Without attention";
-  blind.offers = {capability::kImageClassifier};
+  blind.offers = {"image_classifier"};
   blind.schema.presets.clear();
   catalog.items.push_back(blind);
 
@@ -56,7 +56,7 @@ inline Catalog testCatalog() {
   task.kind = ItemKind::Task;
   task.id = "sorting";
   task.title = "Sorting";
-  task.needs = {capability::kImageClassifier};
+  task.needs = {"image_classifier"};
   task.schema.fields = {
       realField("label_smoothing", 0.0, "share of the other classes").range(0, 1)};
   catalog.items.push_back(task);
@@ -74,7 +74,7 @@ inline Catalog testCatalog() {
   attention.id = "attention_rank";
   attention.title = "Attention rank";
   attention.doc = "singular values of every head";
-  attention.needs = {capability::kAttentionSource};
+  attention.needs = {"attention_source"};
   attention.schema.fields = {integerField("images", 4, "images it looks at").range(1, 64)};
   catalog.items.push_back(attention);
   ItemCard calibration;
@@ -82,7 +82,7 @@ inline Catalog testCatalog() {
   calibration.id = "calibration";
   calibration.title = "Calibration";
   calibration.doc = "reliability bins";
-  calibration.needs = {capability::kImageClassifier};
+  calibration.needs = {"image_classifier"};
   catalog.items.push_back(calibration);
   return catalog;
 }
