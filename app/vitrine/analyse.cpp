@@ -16,11 +16,14 @@ namespace vitrine::app {
 
 namespace {
 
-void requireCapabilities(const ItemCard& card, Model& model) {
-  const std::vector<std::string> has = capabilitiesOf(model);
+void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
+  const TaskSession& session = *trained.run.session;
+  std::vector<std::string> has = capabilitiesOf(trained.run.session->model());
+  for (const Evaluation& each : session.evaluations())
+    has.insert(has.end(), each.outputs.begin(), each.outputs.end());
   for (const std::string& need : card.needs) {
     if (std::find(has.begin(), has.end(), need) == has.end()) {
-      throw RefusedError("analysis '" + card.id + "' needs a model that offers " + need +
+      throw RefusedError("analysis '" + card.id + "' needs a run that offers " + need +
                          ", which this one does not");
     }
   }
@@ -31,22 +34,30 @@ void requireCapabilities(const ItemCard& card, Model& model) {
 Analysis::Findings analyse(const Analysis& analysis, const Config& config,
                            const TrainedModel& trained, Split split) {
   const RestoredRun& run = trained.run;
+  TaskSession& session = *run.session;
   const c10::NoGradGuard noGradient;
   // As in training, probes compute in float32 whatever the run's precision is.
   if (analysis.kind() == Analysis::Kind::Probe) {
-    return analysis.probe(config, *run.model,
-                          run.session->probeBatch(analysis.probeImages(config)))();
+    const StepContext context = beginLook(session, run.look);
+    Batch batch = probeBatch(session, analysis.probeSamples(config));
+    for (auto& [name, field] : batch.fields) field = field.to(run.look.device);
+    ProbeContext looked{session,
+                        session.model(),
+                        batch,
+                        context.generator,
+                        {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch}};
+    return analysis.probe(config, looked)();
   }
   const std::string id = analysis.card().id;
-  NamedListener listener(id, analysis.listen(config, run.session->dataset()));
-  Analysis::Findings findings;
-  std::vector<Artifact> all;
+  NamedListener listener(id, analysis.listen(config, session.dataset()));
+  CollectedResults all;
   // The task's own scores and artifacts are `evaluate`'s.
-  (void)evaluateSplit(*run.model, *run.session, split, run.look, {&listener}, all);
-  for (Artifact& artifact : all) {
+  evaluate(session, evaluationOf(session, split), run.look, {&listener}, all);
+  Analysis::Findings findings;
+  for (Artifact& artifact : all.artifacts) {
     if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
   }
-  const std::string part = split == lastSplit(*run.session) ? "" : toString(split) + "/";
+  const std::string part = split == lastSplit(session) ? "" : toString(split) + "/";
   for (const auto& [name, score] : listener.scores())
     findings.scores.emplace_back(part + name, score);
   return findings;
@@ -98,7 +109,9 @@ int runAnalyse(const Arguments& arguments) {
       ->required()
       ->type_name("ITEM");
   line.app()
-      .add_option("overrides", overrides, "the analysis's own keys: images=8")
+      .add_option("overrides", overrides,
+                  "the analysis's own keys, other data or another image size: images=8 "
+                  "data.test_samples=1000 model.image_size=56")
       ->type_name("KEY=VALUE");
   addModelOptions(line, asked, "what a listener hears: train, validation or test");
   line.parse(arguments);
@@ -108,12 +121,18 @@ int runAnalyse(const Arguments& arguments) {
   Engine engine;
   loadEngine(engine);
   const Analysis& analysis = engine.registry.analysis(item);
+  const auto isOfRun = [](const std::string& text) {
+    return text.starts_with("data.") || text.starts_with("model.");
+  };
+  const auto middle = std::stable_partition(overrides.begin(), overrides.end(), isOfRun);
+  const std::vector<std::string> ofRun(overrides.begin(), middle);
   Json values = Json::object();
-  layOverrides(values, overrides);
+  layOverrides(values, {middle, overrides.end()});
   const Config config(resolveOrThrow(analysis.card().schema, item, std::move(values)));
 
-  const TrainedModel trained = openTrainedModel(store, engine, run, asked.which, asked.use);
-  requireCapabilities(analysis.card(), *trained.run.model);
+  const TrainedModel trained = openTrainedModel(
+      store, engine, run, {asked.which, asked.use, asked.device, asked.precision, ofRun});
+  requireCapabilities(analysis.card(), trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
   const Split split = isProbe ? lastSplit(*trained.run.session) : splitOf(trained, asked.split);
   const std::string precision = toString(isProbe ? Precision::Float32 : trained.run.look.precision);
@@ -121,7 +140,8 @@ int runAnalyse(const Arguments& arguments) {
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
             ", precision " + precision);
   Analysis::Findings findings = analyse(analysis, config, trained, split);
-  storeScores(store, run, item, findings.scores, trained, asked.use);
+  // A curve of the run is one of its own data.
+  if (ofRun.empty()) storeScores(store, run, item, findings.scores, trained, asked.use);
 
   Json artifacts = Json::array(), scores = Json::object();
   Table table{{"artifact", "kind", "id", "bytes"}, {}};
@@ -131,6 +151,7 @@ int runAnalyse(const Arguments& arguments) {
     artifact.meta["split"] = toString(split);
     artifact.meta["weights"] = asked.use;
     artifact.meta["time"] = trained.time;
+    if (!ofRun.empty()) artifact.meta["overrides"] = ofRun;
     const std::int64_t artifactId = store.addArtifact(run.id, artifact);
     artifacts.push_back({{"id", artifactId},
                          {"name", artifact.name},

@@ -49,12 +49,16 @@ class Datasets {
   std::map<std::string, std::shared_ptr<const Dataset>> opened_;
 };
 
-Cost costOf(const Registry& registry, const PlannedRun& run) {
+std::shared_ptr<Model> modelOf(const Registry& registry, const PlannedRun& run) {
   const Json& model = run.config.at("model");
+  return registry.architecture(model.at("architecture").get<std::string>())
+      .build(Config(model), run.seed);
+}
+
+Cost costOf(const Registry& registry, const PlannedRun& run) {
   // No memory and no initial values: the largest named sizes are as quick as the smallest.
   const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
-  const auto built = registry.architecture(model.at("architecture").get<std::string>())
-                         .build(Config(model), run.seed);
+  const auto built = modelOf(registry, run);
   Cost cost;
   cost.parameters = parameterCount(*built);
   cost.blocks = built->cost();
@@ -83,13 +87,20 @@ std::shared_ptr<const Dataset> judgeData(const Registry& registry, const Planned
     }
     return nullptr;
   }
-  TaskContext context;
-  context.seed = run.seed;
-  context.batchSize = config.integer("train.batch_size");
-  context.evaluationBatchSize = config.integer("train.evaluation_batch_size");
-  context.imageSize = config.size("model.image_size");
-  (void)registry.task(config.text("task.name"))
-      .open(config.table("task"), config.table("data"), dataset, context);
+  // Models that [aux] names may be trained by then and are not yet.
+  if (config.has("aux") && !config.at("aux").empty()) return dataset;
+  const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+  TaskSetup setup;
+  setup.task = config.table("task");
+  setup.data = config.table("data");
+  setup.model = modelOf(registry, run);
+  setup.dataset = dataset;
+  setup.registry = &registry;
+  setup.seed = run.seed;
+  setup.batchSize = config.integer("train.batch_size");
+  setup.evaluationBatchSize = config.integer("train.evaluation_batch_size");
+  if (config.has("model.image_size")) setup.imageSize = config.size("model.image_size");
+  (void)registry.task(config.text("task.name")).open(setup);
   return dataset;
 }
 

@@ -68,11 +68,26 @@ void addTrainedRun(CommandLine& line, ModelChoice& choice) {
       ->type_name("RUN");
 }
 
-void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp) {
+void addComputeOptions(CommandLine& line, std::string& device, std::string& precision) {
   line.app()
-      .add_option("--split", choice.split,
-                  splitHelp + " (default: test, or validation where the data have no test split)")
-      ->type_name("SPLIT");
+      .add_option("--device", device, "auto, cpu, cuda or cuda:N")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  line.app()
+      .add_option("--precision", precision,
+                  "fp32 or bf16" +
+                      std::string(precision.empty() ? " (default: as the run was trained)" : ""))
+      ->type_name("PRECISION");
+}
+
+void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp) {
+  addComputeOptions(line, choice.device, choice.precision);
+  if (!splitHelp.empty()) {
+    line.app()
+        .add_option("--split", choice.split,
+                    splitHelp + " (default: test, or validation where the data have no test split)")
+        ->type_name("SPLIT");
+  }
   line.app()
       .add_option("--checkpoint", choice.which, "latest, best or a step")
       ->capture_default_str()

@@ -60,10 +60,13 @@ struct ModelChoice {
   std::int64_t run = 0;
   std::string split;  ///< "": the one that evaluations end with
   std::string which = "latest", use = "model";
+  std::string device = "cpu", precision;  ///< precision "": as the run was trained
 };
+/// --device and --precision; what they hold is the default.
+void addComputeOptions(CommandLine& line, std::string& device, std::string& precision);
 /// The run alone: an argument of its own, so that others can come before the options.
 void addTrainedRun(CommandLine& line, ModelChoice& choice);
-/// \param splitHelp  what the split is for
+/// \param splitHelp  what the split is for; "": there is no --split
 void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp);
 
 /// \throws ConfigError  one of them is no key=value

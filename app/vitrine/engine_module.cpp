@@ -10,12 +10,12 @@ struct EngineVerb {
 };
 
 constexpr EngineVerb kEngineVerbs[] = {
-    {"plugins", vitrine::app::runPlugins}, {"describe", vitrine::app::runDescribe},
-    {"check", vitrine::app::runCheck},     {"train", vitrine::app::runTrain},
-    {"enqueue", vitrine::app::runEnqueue},
-    {"run", vitrine::app::runRun},         {"resume", vitrine::app::runResume},
-    {"analyse", vitrine::app::runAnalyse}, {"evaluate", vitrine::app::runEvaluate},
-    {"infer", vitrine::app::runInfer},     {"demo", vitrine::app::runDemo},
+    {"plugins", vitrine::app::runPlugins},   {"describe", vitrine::app::runDescribe},
+    {"check", vitrine::app::runCheck},       {"train", vitrine::app::runTrain},
+    {"enqueue", vitrine::app::runEnqueue},   {"run", vitrine::app::runRun},
+    {"resume", vitrine::app::runResume},     {"analyse", vitrine::app::runAnalyse},
+    {"evaluate", vitrine::app::runEvaluate}, {"sample", vitrine::app::runSample},
+    {"infer", vitrine::app::runInfer},       {"demo", vitrine::app::runDemo},
 };
 
 }  // namespace

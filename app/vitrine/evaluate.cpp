@@ -7,34 +7,36 @@
 namespace vitrine::app {
 
 int runEvaluate(const Arguments& arguments) {
-  CommandLine line(
-      "evaluate",
-      {"vitrine evaluate 3", "vitrine evaluate 3 --split train --checkpoint best --json"},
-      Csv::Offered);
+  CommandLine line("evaluate",
+                   {"vitrine evaluate 3 model.image_size=56",
+                    "vitrine evaluate 3 --split train --checkpoint best --json"},
+                   Csv::Offered);
   ModelChoice asked;
   addTrainedRun(line, asked);
-  addModelOptions(line, asked, "train, validation or test");
-  std::string precision;
+  std::vector<std::string> overrides;
   line.app()
-      .add_option("--precision", precision, "fp32 or bf16 (default: as the run was trained)")
-      ->type_name("PRECISION");
+      .add_option("overrides", overrides,
+                  "other data or another image size: data.test_samples=1000 model.image_size=56")
+      ->type_name("KEY=VALUE");
+  addModelOptions(line, asked, "train, validation or test");
   line.parse(arguments);
   if (!asked.split.empty()) (void)splitFromString(asked.split);
-  if (!precision.empty()) (void)precisionFrom(precision);
+  if (!asked.precision.empty()) (void)precisionFrom(asked.precision);
   RunStore store = openStore(line, Missing::Refuse);
   const RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
-  const TrainedModel trained = openTrainedModel(store, engine, run, asked.which, asked.use);
+  const TrainedModel trained = openTrainedModel(
+      store, engine, run, {asked.which, asked.use, asked.device, asked.precision, overrides});
   const Split split = splitOf(trained, asked.split);
-  Look look = trained.run.look;
-  if (!precision.empty()) look.precision = precisionFrom(precision);
+  const Look& look = trained.run.look;
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) + ", weights " +
             asked.use + ", precision " + toString(look.precision));
-  std::vector<Artifact> artifacts;
-  const Scores scores =
-      evaluateSplit(*trained.run.model, *trained.run.session, split, look, {}, artifacts);
+  TaskSession& session = *trained.run.session;
+  CollectedResults found;
+  evaluate(session, evaluationOf(session, split), look, {}, found);
+  const Scores& scores = found.scores;
   if (line.wantsJson()) {
     Json values = Json::object();
     for (const auto& [name, value] : scores) values[name] = finite(value);
@@ -43,6 +45,8 @@ int runEvaluate(const Arguments& arguments) {
                {"split", toString(split)},
                {"weights", asked.use},
                {"precision", toString(look.precision)},
+               {"device", look.device.str()},
+               {"overrides", overrides},
                {"scores", values}});
     return 0;
   }

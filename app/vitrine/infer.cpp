@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <c10/core/GradMode.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "app/vitrine/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/model/capabilities.h"
 #include "core/model/weights.h"
 #include "core/train/device.h"
 
@@ -19,6 +21,7 @@ namespace {
 
 struct InferOptions {
   std::string weights, input, output;
+  std::string device = "cpu", precision = "fp32";
   std::string resizePositions = "bicubic";
   std::int64_t batchSize = 64;
   bool wantsBlocks = false, wantsAttention = false, isEffective = false;
@@ -73,11 +76,11 @@ class Collector {
   void add(const std::string& name, const at::Tensor& value) {
     for (auto& [known, parts] : parts_) {
       if (known == name) {
-        parts.push_back(value.detach().clone());
+        parts.push_back(copyOf(value));
         return;
       }
     }
-    parts_.push_back({name, {value.detach().clone()}});
+    parts_.push_back({name, {copyOf(value)}});
   }
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> take() const {
     std::vector<std::pair<std::string, at::Tensor>> whole;
@@ -87,6 +90,11 @@ class Collector {
   }
 
  private:
+  /// float32 on the CPU, whatever it was computed in.
+  static at::Tensor copyOf(const at::Tensor& value) {
+    const bool isHalf = value.scalar_type() == at::kBFloat16 || value.scalar_type() == at::kHalf;
+    return value.detach().to(at::kCPU, isHalf ? at::kFloat : value.scalar_type(), false, true);
+  }
   std::vector<std::pair<std::string, std::vector<at::Tensor>>> parts_;
 };
 
@@ -127,11 +135,14 @@ std::vector<std::pair<std::string, at::Tensor>> infer(Model& model, const at::Te
     throw RefusedError(
         "this model does not classify images (image_classifier), so infer has nothing to write");
   const c10::NoGradGuard noGradient;
+  const at::Device device = resolveDevice(options.device);
+  model.module().to(device);
+  const AutocastScope autocast(precisionFrom(options.precision), device.type());
   Collector out;
   setTaps(model, options, out);
   for (std::int64_t first = 0; first < images.size(0); first += options.batchSize) {
     const at::Tensor part =
-        images.narrow(0, first, std::min(options.batchSize, images.size(0) - first));
+        images.narrow(0, first, std::min(options.batchSize, images.size(0) - first)).to(device);
     const at::Tensor features = classifier->features(part);
     out.add("features", features);
     out.add("logits", classifier->head(features));
@@ -179,11 +190,13 @@ int runInfer(const Arguments& arguments) {
   app.add_option("--batch-size", options.batchSize, "images per pass")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
+  addComputeOptions(line, options.device, options.precision);
   app.add_option("model", options.overrides,
                  "the model: model.architecture=NAME model.preset=NAME model.depth=6 ...")
       ->required()
       ->type_name("KEY=VALUE");
   line.parse(arguments);
+  (void)precisionFrom(options.precision);
   if (options.isEffective && !options.wantsAttention)
     throw ConfigError("--effective says which attention is written; give --attention too");
   for (const std::string& file : {options.weights, options.input}) {

@@ -1,4 +1,4 @@
-// A run as one of its checkpoints left it: for `analyse` and `evaluate`.
+// A run as one of its checkpoints left it: for `analyse`, `evaluate` and `sample`.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,17 @@ struct TrainedModel {
   double time = 0;   ///< seconds of running time up to the checkpoint
 };
 
-/// \param which, use  see chooseCheckpoint
+/// What of a run is opened, and how it is computed.
+struct Opening {
+  std::string which = "latest", use = "model";  ///< see chooseCheckpoint
+  std::string device = "cpu";                   ///< auto | cpu | cuda | cuda:N
+  std::string precision;                        ///< "": as the run was trained
+  std::vector<std::string> overrides;           ///< "data.test_samples=100", "model.image_size=56"
+};
+
+/// \throws ConfigError  an override of another key than those of [data] and model.image_size
 [[nodiscard]] TrainedModel openTrainedModel(RunStore& store, const Engine& engine,
-                                            const RunRow& run, const std::string& which,
-                                            const std::string& use);
+                                            const RunRow& run, const Opening& opening);
 
 /// Evaluation mode, no dropout.
 void setEvaluationMode(Model& model);

@@ -55,6 +55,7 @@ int runResume(const Arguments& arguments);
 int runAnalyse(const Arguments& arguments);
 int runEvaluate(const Arguments& arguments);
 int runInfer(const Arguments& arguments);
+int runSample(const Arguments& arguments);
 int runDemo(const Arguments& arguments);
 
 /// Runs one verb and turns what it throws into one sentence on stderr and an exit code.

@@ -33,6 +33,7 @@ constexpr Verb kVerbs[] = {
     {"query", "any read-only SQL statement on the database"},
     {"analyse", "look into a trained run with an analysis"},
     {"evaluate", "the task's scores of a trained run on a split"},
+    {"sample", "make images or texts with a trained run"},
     {"infer", "tensors in, tensors out: public weights and images from safetensors files"},
     {"export", "put runs into a file: everything, CSV, JSON Lines, or TensorBoard's event files"},
     {"import", "take runs from an exported file or from TensorBoard's event files"},

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/capabilities.h"
 #include "core/nn/attention.h"
 #include "core/nn/vision_transformer.h"
 

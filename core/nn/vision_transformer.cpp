@@ -214,6 +214,9 @@ const VisionTransformerConfig& VisionTransformer::config() const noexcept { retu
 std::array<std::int64_t, 2> VisionTransformer::grid() const noexcept { return state_->grid; }
 torch::nn::Module& VisionTransformer::module() { return *state_->encoder; }
 std::vector<BlockCost> VisionTransformer::cost() const { return costOf(state_->config); }
+std::vector<OfferedCapability> VisionTransformer::capabilities() {
+  return offersOf<ImageClassifier, TokenEncoder, AttentionSource>(*this);
+}
 void VisionTransformer::setGenerator(const at::Generator& generator) {
   state_->generator = generator;
 }
@@ -278,7 +281,7 @@ void VisionTransformer::setBlockTap(std::function<void(std::int64_t, const at::T
   state_->blockTap = std::move(tap);
 }
 std::int64_t VisionTransformer::attentionLayers() const { return state_->config.depth; }
-std::int64_t VisionTransformer::attentionHeads() const { return state_->config.heads; }
+std::int64_t VisionTransformer::attentionHeads(std::int64_t) const { return state_->config.heads; }
 void VisionTransformer::setAttentionTap(std::shared_ptr<const AttentionTap> tap) {
   state_->attentionTap = std::move(tap);
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/engine_export.h"
-#include "core/model/model.h"
+#include "core/model/capabilities.h"
 #include "core/nn/attention_mask.h"
 #include "core/nn/norm.h"
 #include "core/nn/position_embedding.h"
@@ -91,6 +91,7 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   [[nodiscard]] std::vector<std::vector<WeightRename>> otherNames() const override;
   [[nodiscard]] at::Tensor adapt(const std::string& parameter, const at::Tensor& value,
                                  const std::string& rule) const override;
+  [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
   void setGenerator(const at::Generator& generator) override;
 
   [[nodiscard]] at::Tensor classify(const at::Tensor& images) override;
@@ -104,7 +105,7 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   void setBlockTap(std::function<void(std::int64_t, const at::Tensor&)> tap) override;
 
   [[nodiscard]] std::int64_t attentionLayers() const override;
-  [[nodiscard]] std::int64_t attentionHeads() const override;
+  [[nodiscard]] std::int64_t attentionHeads(std::int64_t layer) const override;
   void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override;
 
   /// The mask's factor S for a sequence of `tokens`, [tokens, tokens] float32 on the model's

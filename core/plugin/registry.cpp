@@ -1,9 +1,5 @@
 #include "core/plugin/registry.h"
 
-#include <torch/nn/module.h>
-
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plugin/missing_items.h"
@@ -12,40 +8,10 @@ namespace vitrine {
 
 Architecture::~Architecture() = default;
 DatasetSource::~DatasetSource() = default;
-EvaluationListener::~EvaluationListener() = default;
-TaskSession::~TaskSession() = default;
 Task::~Task() = default;
 Analysis::~Analysis() = default;
+Sampler::~Sampler() = default;
 Plugin::~Plugin() = default;
-
-torch::nn::Module* TaskSession::head() { return nullptr; }
-std::vector<torch::nn::Module*> TaskSession::frozen() { return {}; }
-bool TaskSession::isStatic() const noexcept { return true; }
-std::string TaskSession::bestBy() const { return ""; }
-
-std::vector<ParameterGroup> TaskSession::parameterGroups(Model& model) {
-  // Matrices and kernels decay; biases, norms, the class token and position tables do not (fact
-  // sheets A.2.1, B.2.1).
-  ParameterGroup decay{"decay", {}, {}, 1, 1};
-  ParameterGroup plain{"no_decay", {}, {}, 0, 1};
-  for (const auto& item : model.module().named_parameters()) {
-    const std::string& name = item.key();
-    const bool isTable =
-        name.find("pos_embed") != std::string::npos || name.find("cls_token") != std::string::npos;
-    ParameterGroup& group = item.value().dim() <= 1 || isTable ? plain : decay;
-    group.parameterNames.push_back(name);
-    group.parameters.push_back(item.value());
-  }
-  return {decay, plain};
-}
-
-std::unique_ptr<EvaluationListener> Analysis::listen(const Config&, const DatasetInfo&) const {
-  throw PluginError("analysis '" + card().id + "' is not a listener");
-}
-ProbeImages Analysis::probeImages(const Config&) const { return {}; }
-std::function<Analysis::Findings()> Analysis::probe(const Config&, Model&, const Batch&) const {
-  throw PluginError("analysis '" + card().id + "' is not a probe");
-}
 
 Registry::Registry() = default;
 Registry::~Registry() = default;
@@ -63,13 +29,18 @@ void Registry::absorb(Registry& other) {
   tasks_.merge(other.tasks_);
   datasets_.merge(other.datasets_);
   analyses_.merge(other.analyses_);
+  samplers_.merge(other.samplers_);
   for (ItemCard& card : other.catalog_.items) catalog_.items.push_back(std::move(card));
   other.catalog_.items.clear();
 }
 
-void Registry::note(ItemCard card) {
+template <class Item>
+void Registry::keep(std::map<std::string, std::unique_ptr<Item>>& items,
+                    std::unique_ptr<Item> item) {
+  ItemCard card = item->card();
   refuseTaken(card, plugin_);
   card.plugin = plugin_;
+  items.emplace(card.id, std::move(item));
   catalog_.items.push_back(std::move(card));
 }
 
@@ -88,26 +59,11 @@ const auto& get(const Map& items, ItemKind kind, const std::string& id, const Ca
 
 }  // namespace
 
-void Registry::add(std::unique_ptr<Architecture> item) {
-  note(item->card());
-  std::string id = item->card().id;
-  architectures_.emplace(std::move(id), std::move(item));
-}
-void Registry::add(std::unique_ptr<Task> item) {
-  note(item->card());
-  std::string id = item->card().id;
-  tasks_.emplace(std::move(id), std::move(item));
-}
-void Registry::add(std::unique_ptr<DatasetSource> item) {
-  note(item->card());
-  std::string id = item->card().id;
-  datasets_.emplace(std::move(id), std::move(item));
-}
-void Registry::add(std::unique_ptr<Analysis> item) {
-  note(item->card());
-  std::string id = item->card().id;
-  analyses_.emplace(std::move(id), std::move(item));
-}
+void Registry::add(std::unique_ptr<Architecture> item) { keep(architectures_, std::move(item)); }
+void Registry::add(std::unique_ptr<Task> item) { keep(tasks_, std::move(item)); }
+void Registry::add(std::unique_ptr<DatasetSource> item) { keep(datasets_, std::move(item)); }
+void Registry::add(std::unique_ptr<Analysis> item) { keep(analyses_, std::move(item)); }
+void Registry::add(std::unique_ptr<Sampler> item) { keep(samplers_, std::move(item)); }
 
 const Architecture& Registry::architecture(const std::string& id) const {
   return get(architectures_, ItemKind::Architecture, id, catalog_);
@@ -120,6 +76,9 @@ const DatasetSource& Registry::dataset(const std::string& id) const {
 }
 const Analysis& Registry::analysis(const std::string& id) const {
   return get(analyses_, ItemKind::Analysis, id, catalog_);
+}
+const Sampler& Registry::sampler(const std::string& id) const {
+  return get(samplers_, ItemKind::Sampler, id, catalog_);
 }
 
 }  // namespace vitrine

@@ -82,6 +82,11 @@ Json toJson(const CheckpointState& state) {
   Json scheduled = Json::object();
   for (const auto& [name, value] : state.scheduled) scheduled[name] = value;
   json["scheduled"] = scheduled;
+  json["scheduled_state"] = state.scheduledState;
+  Json frozen = Json::array();
+  for (const auto& [name, file, sha256] : state.frozen)
+    frozen.push_back({{"name", name}, {"file", file}, {"sha256", sha256}});
+  json["frozen_networks"] = frozen;
   json["device"] = state.environment.device;
   json["threads"] = state.environment.threads;
   json["libtorch"] = state.environment.libtorch;
@@ -117,6 +122,13 @@ CheckpointState checkpointStateFromJson(const Json& json) {
     state.divergence = json.value("divergence", Json());
     for (const auto& [name, value] : json.at("scheduled").items()) {
       state.scheduled.emplace_back(name, value.get<double>());
+    }
+    // Checkpoints of earlier versions have neither.
+    state.scheduledState = json.value("scheduled_state", Json::object());
+    for (const Json& each : json.value("frozen_networks", Json::array())) {
+      state.frozen.push_back({each.at("name").get<std::string>(),
+                              each.at("file").get<std::string>(),
+                              each.at("sha256").get<std::string>()});
     }
     json.at("device").get_to(state.environment.device);
     json.at("threads").get_to(state.environment.threads);

@@ -44,7 +44,12 @@ struct CheckpointState {
   Json divergence;             ///< DivergenceWatch::state()
   std::string generator;       ///< state of the trainer's generator, bytes
   std::vector<std::pair<std::string, double>>
-      scheduled;  ///< Scheduled::scheduledValues() of the last step
+      scheduled;                         ///< Scheduled::scheduledValues() of the last step
+  Json scheduledState = Json::object();  ///< Scheduled::scheduledState() by scheduledOf()'s names
+  struct FrozenNetwork {
+    std::string name, file, sha256;  ///< of the weights that it was made from
+  };
+  std::vector<FrozenNetwork> frozen;  ///< networks that the checkpoint refers to and does not hold
   ComputeEnvironment environment;
   std::string precision, configHash;
   Json config;              ///< resolved; null where it is not known

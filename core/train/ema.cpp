@@ -17,6 +17,11 @@ Ema::Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp)
   for (const at::Tensor& parameter : parameters_) average_.push_back(parameter.detach().clone());
 }
 
+Ema::Ema(std::vector<at::Tensor> parameters, const std::vector<at::Tensor>& average, double decay)
+    : parameters_(std::move(parameters)), decay_(decay), warmUp_(WarmUp::None) {
+  for (const at::Tensor& each : average) average_.push_back(each.detach());
+}
+
 void Ema::update(const at::Tensor& skip, const at::Tensor& updates) {
   const at::NoGradGuard noGrad;
   if (parameters_.empty()) return;

@@ -85,11 +85,14 @@ bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
 
 MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
                           std::vector<BlockCost> blocks, const Dataset* dataset) {
-  const auto [height, width] = config.size("model.image_size");
   MemoryInput input;
   input.parameters = static_cast<double>(parameters);
   input.blocks = std::move(blocks);
-  input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
+  // A model that is not for images has neither key.
+  if (config.has("model.image_size") && config.has("model.in_channels")) {
+    const auto [height, width] = config.size("model.image_size");
+    input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
+  }
   input.train = config.table("train");
   if (dataset == nullptr) return input;
   input.datasetBytes = dataset->memoryBytes();

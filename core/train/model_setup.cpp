@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/train/modules.h"
 
 namespace vitrine {
 
@@ -12,33 +13,50 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The weights of the task's head that a run's own file may hold under "task.".
-void loadHead(TaskSession& session, const fs::path& file, const LoadOptions& options,
-              LoadReport& report) {
-  torch::nn::Module* const head = session.head();
-  if (head == nullptr) return;
-  const auto tensors = readTensors(file);
+/// The weights of trained networks beside the model, which a run's own file holds under their
+/// names.
+void loadNetworks(TaskSession& session, const fs::path& file, const LoadOptions& options,
+                  LoadReport& report) {
+  std::map<std::string, at::Tensor> tensors;
   const at::NoGradGuard noGrad;
-  std::vector<std::pair<std::string, at::Tensor>> own;
-  for (const auto& item : head->named_parameters()) own.emplace_back(item.key(), item.value());
-  for (const auto& item : head->named_buffers()) own.emplace_back(item.key(), item.value());
-  for (auto& [key, tensor] : own) {
-    const std::string name = "task." + key;
-    bool isSkipped = false;
-    for (const std::string& glob : options.skip) isSkipped = isSkipped || matchesGlob(glob, name);
-    const auto found = tensors.find(name);
-    if (isSkipped || found == tensors.end()) {
-      (isSkipped ? report.skipped : report.missing).push_back(name);
-      continue;
+  for (const Network& network : session.networks()) {
+    if (network.name.empty() || network.role == Network::Role::Frozen) continue;
+    if (tensors.empty()) tensors = readTensors(file);
+    for (auto& [name, tensor] : tensorsOf(network)) {
+      bool isSkipped = false;
+      for (const std::string& glob : options.skip) isSkipped = isSkipped || matchesGlob(glob, name);
+      const auto found = tensors.find(name);
+      std::erase(report.unused, name);
+      if (isSkipped || found == tensors.end()) {
+        (isSkipped ? report.skipped : report.missing).push_back(name);
+        continue;
+      }
+      if (found->second.sizes() != tensor.sizes()) {
+        throw ConfigError("init.weights: '" + name + "' of " + file.string() +
+                          " has another shape here; skip it with init.skip = [\"" + network.name +
+                          ".*\"]");
+      }
+      tensor.detach().copy_(found->second);
+      report.loaded.push_back(name);
     }
-    if (found->second.sizes() != tensor.sizes()) {
-      throw ConfigError(
-          "init.weights: '" + name + "' of " + file.string() +
-          " has another shape than the task's head; skip it with init.skip = [\"task.*\"]");
-    }
-    tensor.copy_(found->second);
-    report.loaded.push_back(name);
   }
+}
+
+AuxiliaryNetwork openAuxiliary(const Registry& registry, const AuxChoice& choice) {
+  const Config model = Config(choice.config).table("model");
+  AuxiliaryNetwork network{choice.name, nullptr, choice.config, choice.weights.string(),
+                           choice.sha256};
+  network.model = registry.architecture(model.text("architecture")).build(model, 0);
+  try {
+    (void)loadWeights(*network.model, choice.weights, {});
+  } catch (const Error& error) {
+    throw ConfigError("aux." + choice.name + ": " + error.what());
+  }
+  if (auto* scheduled = capabilityOf<Scheduled>(*network.model)) scheduled->finish();
+  network.model->module().eval();
+  for (const at::Tensor& parameter : network.model->module().parameters())
+    parameter.set_requires_grad(false);
+  return network;
 }
 
 }  // namespace
@@ -65,42 +83,55 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
     setup.observed.push_back({&registry.analysis(id), id, Config(table)});
   }
 
-  setup.model = architecture.build(modelConfig, seed);
-  TaskContext context;
-  context.seed = seed;
-  context.batchSize = setup.train.integer("batch_size");
-  context.evaluationBatchSize = setup.train.integer("evaluation_batch_size");
-  if (extent == Extent::DryStep) context.evaluationLimit = context.evaluationBatchSize;
-  context.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
-  if (modelConfig.has("image_size")) context.imageSize = modelConfig.size("image_size");
-  setup.session = task.open(taskConfig, dataConfig, source.open(dataConfig), context);
+  TaskSetup opened;
+  opened.task = taskConfig;
+  opened.data = dataConfig;
+  opened.model = architecture.build(modelConfig, seed);
+  for (const AuxChoice& choice : init.auxiliaries)
+    opened.auxiliaries.push_back(openAuxiliary(registry, choice));
+  opened.registry = &registry;
+  opened.seed = seed;
+  opened.batchSize = setup.train.integer("batch_size");
+  opened.evaluationBatchSize = setup.train.integer("evaluation_batch_size");
+  if (extent == Extent::DryStep) opened.evaluationLimit = opened.evaluationBatchSize;
+  opened.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
+  if (modelConfig.has("image_size")) opened.imageSize = modelConfig.size("image_size");
+  opened.dataset = source.open(dataConfig);
+  setup.session = task.open(opened);
+  setup.throughput = throughputMetric(task.card());
 
   if (!init.weights.empty()) {
     fs::path file = init.weights;
     if (fs::is_directory(file)) file /= init.use == "ema" ? "ema.safetensors" : "model.safetensors";
-    LoadReport loaded = loadWeights(*setup.model, file, init.options);
-    loadHead(*setup.session, file, init.options, loaded);
+    LoadReport loaded = loadWeights(setup.session->model(), file, init.options);
+    loadNetworks(*setup.session, file, init.options, loaded);
     if (report != nullptr) *report = std::move(loaded);
   }
   return setup;
 }
 
+std::string throughputMetric(const ItemCard& task) {
+  return "system/" + task.metrics.unit + "_per_second";
+}
+
 RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64_t seed,
-                       const fs::path& weights) {
+                       const fs::path& weights, const std::vector<AuxChoice>& auxiliaries,
+                       at::Device device) {
   InitChoice init;
   init.weights = weights;
+  init.auxiliaries = auxiliaries;
   TrainerSetup setup = prepareRun(registry, config, seed, init);
-  RestoredRun run{std::move(setup.model),
-                  std::move(setup.session),
-                  readCheckpointState(weights.parent_path()),
-                  {}};
-  if (auto* scheduled = capabilityOf<Scheduled>(*run.model); scheduled && run.state.isFinished) {
-    scheduled->finish();
-  } else {
-    placeAfterStep(*run.model, {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch});
+  RestoredRun run{std::move(setup.session), readCheckpointState(weights.parent_path()), {}};
+  moveModules(*run.session, device);
+  for (const auto& [name, scheduled] : scheduledOf(*run.session)) {
+    if (run.state.scheduledState.contains(name))
+      scheduled->restoreScheduled(run.state.scheduledState[name]);
+    if (run.state.isFinished) scheduled->finish();
   }
-  run.look = {precisionFrom(setup.train.text("precision")), at::kCPU, seed, run.state.step};
-  beginLook(*run.model, *run.session, run.look);
+  if (!run.state.isFinished)
+    placeAfterStep(*run.session, {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch});
+  run.look = {precisionFrom(setup.train.text("precision")), device, seed, run.state.step};
+  (void)beginLook(*run.session, run.look);
   return run;
 }
 

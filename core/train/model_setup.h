@@ -15,6 +15,15 @@
 
 namespace vitrine {
 
+/// One [aux.NAME] with its name turned into a file.
+struct AuxChoice {
+  std::string name;
+  std::filesystem::path weights;       ///< a safetensors file
+  std::string sha256;                  ///< of it
+  Json config;                         ///< of the run that made it, or {"model": ...}
+  std::shared_ptr<const void> hold{};  ///< what lets nobody remove the file
+};
+
 /// What a run starts from, with every name turned into a file.
 struct InitChoice {
   std::filesystem::path
@@ -24,6 +33,7 @@ struct InitChoice {
   std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
   LoadOptions options;
   std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
+  std::vector<AuxChoice> auxiliaries;
 };
 
 /// How much of the data a run's evaluations read.
@@ -46,14 +56,19 @@ enum class Extent {
 
 /// A run's model as a checkpoint left it, with the data it was trained on.
 struct RestoredRun {
-  std::shared_ptr<Model> model;  ///< on the CPU, in evaluation mode, where the run's schedule was
-  std::unique_ptr<TaskSession> session;
+  std::unique_ptr<TaskSession> session;  ///< in evaluation mode, where the run's schedules were
   CheckpointState state;
   Look look;  ///< the run's own: evaluateSplit() with it gives what the run recorded
 };
 /// \param weights  model.safetensors or ema.safetensors of a checkpoint folder
-[[nodiscard]] VITRINE_ENGINE_EXPORT RestoredRun restoreRun(const Registry& registry,
-                                                           const Json& config, std::uint64_t seed,
-                                                           const std::filesystem::path& weights);
+/// \param auxiliaries  what its [aux] tables mean now
+/// \param device   where it is computed
+[[nodiscard]] VITRINE_ENGINE_EXPORT RestoredRun
+restoreRun(const Registry& registry, const Json& config, std::uint64_t seed,
+           const std::filesystem::path& weights, const std::vector<AuxChoice>& auxiliaries = {},
+           at::Device device = at::kCPU);
+
+/// The throughput metric of a task: "system/images_per_second".
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string throughputMetric(const ItemCard& task);
 
 }  // namespace vitrine

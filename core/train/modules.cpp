@@ -6,26 +6,12 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/model/weights.h"
 
 namespace vitrine {
 
 namespace {
 
-constexpr const char* kTaskPrefix = "task.";
-
-/// What may be trained, by name.
-std::vector<std::pair<std::string, at::Tensor>> parametersOf(Model& model, TaskSession& session) {
-  std::vector<std::pair<std::string, at::Tensor>> named;
-  for (const auto& item : model.module().named_parameters())
-    named.emplace_back(item.key(), item.value());
-  if (torch::nn::Module* head = session.head()) {
-    for (const auto& item : head->named_parameters()) {
-      named.emplace_back(kTaskPrefix + item.key(), item.value());
-    }
-  }
-  return named;
-}
+bool isTrained(const Network& network) { return network.role == Network::Role::Trained; }
 
 /// Evaluation mode for the modules of which every parameter is frozen, with all they hold: no
 /// running statistics move in them, and nothing is dropped.
@@ -40,27 +26,35 @@ void restFrozen(torch::nn::Module& module) {
   for (const auto& child : module.children()) restFrozen(*child);
 }
 
-void setModeOf(torch::nn::Module& module, Mode mode) {
-  module.train(mode == Mode::Train);
-  if (mode == Mode::Train) restFrozen(module);
-}
-
 }  // namespace
 
-void moveModules(Model& model, TaskSession& session, const at::Device& device) {
-  model.module().to(device);
-  if (torch::nn::Module* head = session.head()) head->to(device);
-  for (torch::nn::Module* helper : session.frozen()) helper->to(device);
+std::string nameIn(const Network& network, const std::string& tensor) {
+  return network.name.empty() ? tensor : network.name + "." + tensor;
 }
 
-void setMode(Model& model, TaskSession& session, Mode mode) {
-  setModeOf(model.module(), mode);
-  if (torch::nn::Module* head = session.head()) setModeOf(*head, mode);
-  for (torch::nn::Module* helper : session.frozen()) helper->eval();
+void moveModules(TaskSession& session, const at::Device& device) {
+  for (const Network& network : session.networks()) network.module->to(device);
 }
 
-void freezeParameters(Model& model, TaskSession& session, const std::vector<std::string>& globs) {
-  auto named = parametersOf(model, session);
+void setMode(TaskSession& session, Mode mode) {
+  for (const Network& network : session.networks()) {
+    const bool trains = mode == Mode::Train && isTrained(network);
+    network.module->train(trains);
+    if (trains) restFrozen(*network.module);
+  }
+}
+
+void freezeParameters(TaskSession& session, const std::vector<std::string>& globs) {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  for (const Network& network : session.networks()) {
+    for (const auto& item : network.module->named_parameters()) {
+      if (isTrained(network)) {
+        named.emplace_back(nameIn(network, item.key()), item.value());
+      } else {
+        item.value().set_requires_grad(false);
+      }
+    }
+  }
   for (const std::string& glob : globs) {
     bool isUsed = false;
     for (auto& [name, parameter] : named) {
@@ -74,27 +68,37 @@ void freezeParameters(Model& model, TaskSession& session, const std::vector<std:
                         (named.empty() ? std::string() : named.front().first) + "'");
     }
   }
-  for (torch::nn::Module* helper : session.frozen()) {
-    for (at::Tensor& parameter : helper->parameters()) parameter.set_requires_grad(false);
-  }
 }
 
-std::vector<ParameterGroup> trainedGroups(Model& model, TaskSession& session) {
-  std::vector<ParameterGroup> groups = session.parameterGroups(model);
-  const bool hasHead = std::any_of(groups.begin(), groups.end(), [](const ParameterGroup& group) {
+namespace {
+
+bool isMentioned(const Network& network, const std::vector<ParameterGroup>& groups) {
+  const std::string prefix = nameIn(network, "");
+  return std::any_of(groups.begin(), groups.end(), [&](const ParameterGroup& group) {
     return std::any_of(group.parameterNames.begin(), group.parameterNames.end(),
-                       [](const std::string& name) { return name.starts_with(kTaskPrefix); });
+                       [&](const std::string& name) { return name.starts_with(prefix); });
   });
-  if (torch::nn::Module* head = session.head(); head != nullptr && !hasHead) {
-    ParameterGroup decay{"task_decay", {}, {}, 1, 1};
-    ParameterGroup plain{"task_no_decay", {}, {}, 0, 1};
-    for (const auto& item : head->named_parameters()) {
-      ParameterGroup& group = item.value().dim() <= 1 ? plain : decay;
-      group.parameterNames.push_back(kTaskPrefix + item.key());
-      group.parameters.push_back(item.value());
-    }
-    groups.push_back(std::move(decay));
-    groups.push_back(std::move(plain));
+}
+
+void addByShape(const Network& network, std::vector<ParameterGroup>& groups) {
+  ParameterGroup decay{network.name + "_decay", {}, {}, 1, 1};
+  ParameterGroup plain{network.name + "_no_decay", {}, {}, 0, 1};
+  for (const auto& item : network.module->named_parameters()) {
+    ParameterGroup& group = item.value().dim() <= 1 ? plain : decay;
+    group.parameterNames.push_back(nameIn(network, item.key()));
+    group.parameters.push_back(item.value());
+  }
+  groups.push_back(std::move(decay));
+  groups.push_back(std::move(plain));
+}
+
+}  // namespace
+
+std::vector<ParameterGroup> trainedGroups(TaskSession& session) {
+  std::vector<ParameterGroup> groups = session.parameterGroups();
+  for (const Network& network : session.networks()) {
+    if (isTrained(network) && !network.name.empty() && !isMentioned(network, groups))
+      addByShape(network, groups);
   }
   for (ParameterGroup& group : groups) {
     ParameterGroup trained{group.name, {}, {}, group.weightDecayScale, group.learningRateScale};
@@ -108,21 +112,29 @@ std::vector<ParameterGroup> trainedGroups(Model& model, TaskSession& session) {
   return groups;
 }
 
-std::vector<std::pair<std::string, at::Tensor>> runTensors(Model& model, TaskSession& session) {
-  std::vector<std::pair<std::string, at::Tensor>> named = namedTensors(model);
-  if (torch::nn::Module* head = session.head()) {
-    for (const auto& item : head->named_parameters())
-      named.emplace_back(kTaskPrefix + item.key(), item.value());
-    for (const auto& item : head->named_buffers())
-      named.emplace_back(kTaskPrefix + item.key(), item.value());
+std::vector<std::pair<std::string, at::Tensor>> tensorsOf(const Network& network) {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  for (const auto& item : network.module->named_parameters())
+    named.emplace_back(nameIn(network, item.key()), item.value());
+  for (const auto& item : network.module->named_buffers())
+    named.emplace_back(nameIn(network, item.key()), item.value());
+  return named;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> runTensors(TaskSession& session) {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  for (const Network& network : session.networks()) {
+    if (network.role == Network::Role::Frozen) continue;
+    for (auto& tensor : tensorsOf(network)) named.push_back(std::move(tensor));
   }
   return named;
 }
 
-std::vector<at::Tensor> runBuffers(Model& model, TaskSession& session) {
-  std::vector<at::Tensor> buffers = model.module().buffers();
-  if (torch::nn::Module* head = session.head()) {
-    for (const at::Tensor& buffer : head->buffers()) buffers.push_back(buffer);
+std::vector<at::Tensor> runBuffers(TaskSession& session) {
+  std::vector<at::Tensor> buffers;
+  for (const Network& network : session.networks()) {
+    if (!isTrained(network)) continue;
+    for (const at::Tensor& buffer : network.module->buffers()) buffers.push_back(buffer);
   }
   return buffers;
 }

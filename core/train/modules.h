@@ -1,4 +1,4 @@
-// The modules of a run: the model, the task's head and the task's frozen helpers.
+// The networks of a run: the model, what is trained beside it, averages and frozen helpers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,31 +12,38 @@
 
 namespace vitrine {
 
-/// Model, head and helpers to `device`.
-VITRINE_ENGINE_EXPORT void moveModules(Model& model, TaskSession& session,
-                                       const at::Device& device);
+/// All networks to `device`.
+VITRINE_ENGINE_EXPORT void moveModules(TaskSession& session, const at::Device& device);
 
 enum class Mode { Train, Evaluate };
-/// Helpers are always in evaluation mode, and so is a module all of whose parameters are frozen,
-/// with the modules it holds.
-VITRINE_ENGINE_EXPORT void setMode(Model& model, TaskSession& session, Mode mode);
+/// Networks that are not trained are always in evaluation mode, and so is a module all of whose
+/// parameters are frozen, with the modules it holds.
+VITRINE_ENGINE_EXPORT void setMode(TaskSession& session, Mode mode);
 
-/// Turns gradients off for parameters that match one of `globs`, and for every helper.
+/// Turns gradients off for parameters of trained networks that match one of `globs`, and for every
+/// network that is not trained.
 /// \throws ConfigError  a glob matches nothing
-VITRINE_ENGINE_EXPORT void freezeParameters(Model& model, TaskSession& session,
+VITRINE_ENGINE_EXPORT void freezeParameters(TaskSession& session,
                                             const std::vector<std::string>& globs);
 
-/// The session's groups without what is frozen; a head that no group mentions joins by the usual
-/// rule.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ParameterGroup> trainedGroups(Model& model,
-                                                                              TaskSession& session);
+/// The session's groups without what is frozen; a trained network that no group mentions joins by
+/// its shapes.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ParameterGroup> trainedGroups(TaskSession& session);
 
-/// Parameters and buffers of the model, then those of the head under "task.": the live tensors.
+/// Parameters and buffers of every network that a checkpoint holds, by name: the live tensors.
+/// Frozen networks are not among them.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, at::Tensor>> runTensors(
-    Model& model, TaskSession& session);
+    TaskSession& session);
 
-/// Buffers of the model and the head: what a forward pass in training mode may change.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<at::Tensor> runBuffers(Model& model,
-                                                                       TaskSession& session);
+/// Those of one network.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, at::Tensor>> tensorsOf(
+    const Network& network);
+
+/// Buffers of the trained networks: what a forward pass in training mode may change.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<at::Tensor> runBuffers(TaskSession& session);
+
+/// A tensor's name in checkpoints and groups: the model's own, "<network>.<tensor>" of the others.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string nameIn(const Network& network,
+                                                       const std::string& tensor);
 
 }  // namespace vitrine

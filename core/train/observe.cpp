@@ -15,49 +15,91 @@
 
 namespace vitrine {
 
-void beginLook(Model& model, TaskSession& session, const Look& look) {
-  const auto words =
-      RandomStream(look.seed, "probe").bits(static_cast<std::uint64_t>(look.step), 0);
-  setMode(model, session, Mode::Evaluate);
-  model.setGenerator(
-      makeGenerator(look.device, (static_cast<std::uint64_t>(words[0]) << 32) | words[1]));
+namespace {
+
+at::Generator generatorOf(const Look& look, std::string_view stream) {
+  const auto words = RandomStream(look.seed, stream).bits(static_cast<std::uint64_t>(look.step), 0);
+  return makeGenerator(look.device, (static_cast<std::uint64_t>(words[0]) << 32) | words[1]);
 }
 
-Scores evaluateSplit(Model& model, TaskSession& session, Split split, const Look& look,
-                     const std::vector<EvaluationListener*>& listeners,
-                     std::vector<Artifact>& artifacts) {
-  beginLook(model, session, look);
+}  // namespace
+
+StepContext beginLook(TaskSession& session, const Look& look) {
+  setMode(session, Mode::Evaluate);
+  session.model().setGenerator(generatorOf(look, "probe"));
+  StepPosition position;
+  position.step = look.step;
+  return {position, generatorOf(look, "evaluation"), look.device};
+}
+
+void evaluate(TaskSession& session, const Evaluation& evaluation, const Look& look,
+              const std::vector<EvaluationListener*>& listeners, Results& results) {
+  StepContext context = beginLook(session, look);
   const at::NoGradGuard noGrad;
   const AutocastScope autocast(look.precision, look.device.type());
-  return session.evaluate(model, split, listeners, artifacts);
+  session.evaluate({evaluation, context, listeners}, results);
 }
 
-void placeAfterStep(Model& model, const Scheduled::Position& completed) {
-  auto* scheduled = capabilityOf<Scheduled>(model);
-  if (scheduled == nullptr) return;
-  Scheduled::Position position = completed;
+std::vector<std::pair<std::string, Scheduled*>> scheduledOf(TaskSession& session) {
+  std::vector<std::pair<std::string, Scheduled*>> all;
+  if (auto* model = capabilityOf<Scheduled>(session.model())) all.emplace_back("model", model);
+  if (Scheduled* task = session.scheduled()) all.emplace_back("task", task);
+  return all;
+}
+
+void placeAfterStep(TaskSession& session, const StepPosition& completed) {
+  StepPosition position = completed;
   position.step = std::max<std::int64_t>(0, position.step - 1);
-  scheduled->beforeStep(position);
+  for (const auto& [name, scheduled] : scheduledOf(session)) scheduled->beforeStep(position);
 }
 
 Split lastSplit(const TaskSession& session) {
-  const std::vector<Split> splits = session.evaluationSplits();
-  return splits.empty() ? Split::Test : splits.back();
+  const std::vector<Evaluation> all = session.evaluations();
+  return all.empty() ? Split::Test : all.back().split;
+}
+
+Evaluation evaluationOf(const TaskSession& session, Split split) {
+  const std::vector<Evaluation> all = session.evaluations();
+  const std::string name = toString(split);
+  for (const Evaluation& each : all) {
+    if (each.id == name) return each;
+  }
+  Evaluation other = all.empty() ? Evaluation() : all.back();
+  other.id = name;
+  other.split = split;
+  return other;
+}
+
+Batch probeBatch(TaskSession& session, const ProbeSamples& wanted) {
+  const Split split = wanted.split.value_or(lastSplit(session));
+  return session.read(split,
+                      wanted.ids.empty() ? session.chooseSamples(split, wanted.count) : wanted.ids);
+}
+
+bool isHeardBy(const Evaluation& evaluation, const Analysis& analysis) {
+  const std::vector<std::string> wanted = analysis.outputs();
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& output) {
+    return std::find(evaluation.outputs.begin(), evaluation.outputs.end(), output) !=
+           evaluation.outputs.end();
+  });
 }
 
 NamedListener::NamedListener(std::string id, std::unique_ptr<EvaluationListener> listener)
     : id_(std::move(id)), listener_(std::move(listener)) {}
 NamedListener::~NamedListener() = default;
 
-void NamedListener::batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor& logits,
-                          const at::Tensor& labels) {
-  listener_->batch(sampleIds, logits, labels);
-}
+void NamedListener::batch(const EvaluationBatch& batch) { listener_->batch(batch); }
 
-std::vector<Artifact> NamedListener::finish(Scores&) {
-  std::vector<Artifact> artifacts = listener_->finish(scores_);
-  for (Artifact& artifact : artifacts) artifact.analysis = id_;
-  return artifacts;
+void NamedListener::finish(Results& results) {
+  CollectedResults found;
+  listener_->finish(found);
+  scores_ = std::move(found.scores);
+  for (Artifact& artifact : found.artifacts) {
+    artifact.analysis = id_;
+    results.artifact(std::move(artifact));
+  }
+  for (GeneratedImage& image : found.images) results.image(std::move(image));
+  for (GeneratedText& text : found.texts) results.text(std::move(text));
 }
 
 struct ProbeThread::State {

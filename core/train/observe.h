@@ -25,22 +25,39 @@ struct Look {
   std::int64_t step = 0;   ///< optimizer steps completed
 };
 
-/// Evaluation mode, and a generator that depends on seed and step alone: what is drawn depends
-/// neither on earlier evaluations nor on where a run was resumed. The caller puts both back.
-VITRINE_ENGINE_EXPORT void beginLook(Model& model, TaskSession& session, const Look& look);
+/// Evaluation mode, and generators that depend on seed and step alone: what is drawn depends
+/// neither on earlier evaluations nor on where a run was resumed. The caller puts mode and the
+/// model's generator back. \returns  what the session draws from
+VITRINE_ENGINE_EXPORT StepContext beginLook(TaskSession& session, const Look& look);
 
-/// Scores of one split, without gradients, as `look` says.
-[[nodiscard]] VITRINE_ENGINE_EXPORT Scores
-evaluateSplit(Model& model, TaskSession& session, Split split, const Look& look,
-              const std::vector<EvaluationListener*>& listeners, std::vector<Artifact>& artifacts);
+/// One evaluation, without gradients, as `look` says.
+VITRINE_ENGINE_EXPORT void evaluate(TaskSession& session, const Evaluation& evaluation,
+                                    const Look& look,
+                                    const std::vector<EvaluationListener*>& listeners,
+                                    Results& results);
 
-/// Puts a scheduled model where step `completed.step` was taken, which is how the evaluations after
-/// that step see it; another model is left alone.
-VITRINE_ENGINE_EXPORT void placeAfterStep(Model& model, const Scheduled::Position& completed);
+/// Puts what is scheduled where step `completed.step` was taken, which is how the evaluations after
+/// that step see it; a run without schedules is left alone.
+VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPosition& completed);
 
-/// The split whose batch probes look at, and whose scores have plain names: the last that
-/// evaluations visit.
+/// What of a run moves along its steps, by the name that its state has in checkpoints.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, Scheduled*>> scheduledOf(
+    TaskSession& session);
+
+/// The split that probes look at, and whose scores have plain names: that of the last evaluation.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Split lastSplit(const TaskSession& session);
+
+/// The evaluation of a split by its own name, or the last one made for `split` where none is.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Evaluation evaluationOf(const TaskSession& session,
+                                                            Split split);
+
+/// What a probe wants to see, on the CPU.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Batch probeBatch(TaskSession& session,
+                                                     const ProbeSamples& wanted);
+
+/// Whether an evaluation has all outputs that a listener hears.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool isHeardBy(const Evaluation& evaluation,
+                                                   const Analysis& analysis);
 
 /// Stands between an evaluation and a listener, so that the analysis's scores stay apart from the
 /// task's.
@@ -48,9 +65,8 @@ class VITRINE_ENGINE_EXPORT NamedListener final : public EvaluationListener {
  public:
   NamedListener(std::string id, std::unique_ptr<EvaluationListener> listener);
   ~NamedListener() override;
-  void batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor& logits,
-             const at::Tensor& labels) override;
-  [[nodiscard]] std::vector<Artifact> finish(Scores& scores) override;
+  void batch(const EvaluationBatch& batch) override;
+  void finish(Results& results) override;
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const Scores& scores() const noexcept { return scores_; }
 

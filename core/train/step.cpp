@@ -11,6 +11,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/Event.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <deque>
@@ -29,18 +30,46 @@ at::Tensor divisorOf(const at::Tensor& count) { return count.add(count.eq(0)); }
 
 }  // namespace
 
-TrainStep::TrainStep(Model& model, TaskSession& session, const StepOptions& options,
+TrainStep::TrainStep(TaskSession& session, const StepOptions& options,
                      std::vector<ParameterGroup> groups)
-    : model_(model),
-      session_(session),
+    : session_(session),
       options_(options),
       optimizer_(options.optimizer, std::move(groups)),
       skip_(at::zeros({}, optimizer_.updates().options())),
       spikes_(at::zeros({}, skip_.options())),
       spikeLimits_(at::zeros({2}, skip_.options())) {
-  if (options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(model, session);
+  if (options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(session);
   if (options_.emaDecay) {
     ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay, options_.emaWarmUp);
+  }
+  followNetworks();
+}
+
+void TrainStep::followNetworks() {
+  const at::NoGradGuard noGrad;
+  const std::vector<Network> networks = session_.networks();
+  for (const Network& network : networks) {
+    if (network.role != Network::Role::Averaged) continue;
+    const auto source = std::find_if(networks.begin(), networks.end(), [&](const Network& each) {
+      return each.name == network.source && each.role == Network::Role::Trained;
+    });
+    const std::vector<at::Tensor> average = network.module->parameters();
+    const std::vector<at::Tensor> followed =
+        source == networks.end() ? std::vector<at::Tensor>() : source->module->parameters();
+    const bool fits =
+        std::equal(average.begin(), average.end(), followed.begin(), followed.end(),
+                   [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
+    const std::vector<at::Tensor> buffers = network.module->buffers();
+    if (!fits || buffers.size() != source->module->buffers().size()) {
+      throw PluginError("network '" + network.name + "' is an average of '" + network.source +
+                        "', which is no trained network with the same parameters");
+    }
+    for (std::size_t i = 0; i < average.size(); ++i) average[i].copy_(followed[i]);
+    networkAverages_.emplace_back(followed, average, network.decay);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i].copy_(source->module->buffers()[i]);
+      followedBuffers_.emplace_back(buffers[i], source->module->buffers()[i]);
+    }
   }
 }
 
@@ -82,11 +111,11 @@ at::Tensor TrainStep::badFlag(const at::Tensor& loss, const at::Tensor& norm,
   return isBad;
 }
 
-std::vector<LossPart> TrainStep::lossOf(const Batch& batch) {
+std::vector<LossPart> TrainStep::lossOf(StepContext& context, const Batch& batch) {
   std::vector<LossPart> parts;
   {
     const AutocastScope autocast(options_.precision, skip_.device().type());
-    parts = session_.loss(model_, batch);
+    parts = session_.loss(context, batch);
   }
   if (parts.empty()) throw ShapeError("the task's loss has no part; it needs at least one");
   for (LossPart& part : parts) {
@@ -101,9 +130,9 @@ std::vector<LossPart> TrainStep::lossOf(const Batch& batch) {
   return parts;
 }
 
-at::Tensor TrainStep::backward(const Batch& batch, std::vector<Part>& parts) {
+at::Tensor TrainStep::backward(StepContext& context, const Batch& batch, std::vector<Part>& parts) {
   at::Tensor loss;
-  for (const LossPart& given : lossOf(batch)) {
+  for (const LossPart& given : lossOf(context, batch)) {
     const at::Tensor mean =
         given.count.defined()
             ? given.sum.div(divisorOf(given.count))
@@ -116,8 +145,8 @@ at::Tensor TrainStep::backward(const Batch& batch, std::vector<Part>& parts) {
   return loss.detach();
 }
 
-void TrainStep::addBatch(const Batch& batch, std::vector<Part>& parts) {
-  const std::vector<LossPart> all = lossOf(batch);
+void TrainStep::addBatch(StepContext& context, const Batch& batch, std::vector<Part>& parts) {
+  const std::vector<LossPart> all = lossOf(context, batch);
   const std::vector<at::Tensor>& parameters = optimizer_.parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LossPart& given = all[i];
@@ -168,15 +197,15 @@ at::Tensor TrainStep::addUp(std::vector<Part>& parts) {
   return loss;
 }
 
-at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate,
+at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, double learningRate,
                           const SpikeLimits& limits) {
   if (!buffers_.empty()) keepBuffers();
   std::vector<Part> parts;
   std::vector<at::Tensor> readings(4);
   if (batches.size() == 1) {
-    readings[0] = backward(batches.front(), parts);
+    readings[0] = backward(context, batches.front(), parts);
   } else {
-    for (const Batch& batch : batches) addBatch(batch, parts);
+    for (const Batch& batch : batches) addBatch(context, batch, parts);
     const at::NoGradGuard noGrad;
     readings[0] = addUp(parts);
   }
@@ -201,6 +230,8 @@ at::Tensor TrainStep::run(std::span<const Batch> batches, double learningRate,
   if (options_.clipNorm) divisor = norm.add(1e-6).div_(*options_.clipNorm).clamp_min_(1);
   optimizer_.step(learningRate, skip_, divisor);
   if (ema_) ema_->update(skip_, optimizer_.updates());
+  for (Ema& average : networkAverages_) average.update(skip_, optimizer_.updates());
+  for (auto& [buffer, source] : followedBuffers_) buffer.copy_(source);
   optimizer_.clearGradients();
   readings[1] = norm;
   readings[2] = skip_;

@@ -48,17 +48,17 @@ class VITRINE_ENGINE_EXPORT TrainStep {
  public:
   /// \param groups  what is trained, on its device; a step's gradients are those of these
   /// parameters
-  TrainStep(Model& model, TaskSession& session, const StepOptions& options,
-            std::vector<ParameterGroup> groups);
+  TrainStep(TaskSession& session, const StepOptions& options, std::vector<ParameterGroup> groups);
   ~TrainStep();
 
+  /// \param context  handed to the task's loss
   /// \param batches  on the parameters' device; the gradient is that of all of them at once,
   /// whatever their sizes
   /// \param limits  infinite ones cost nothing
   /// \returns [4 + parts] float32 on the device: loss, gradient norm, flag, updates, parts of the
   /// loss
   /// \throws ShapeError  a part of the loss is not one number
-  at::Tensor run(std::span<const Batch> batches, double learningRate,
+  at::Tensor run(StepContext& context, std::span<const Batch> batches, double learningRate,
                  const SpikeLimits& limits = {});
   [[nodiscard]] static StepReadings readingsOf(const at::Tensor& onCpu);
 
@@ -76,24 +76,29 @@ class VITRINE_ENGINE_EXPORT TrainStep {
     at::Tensor mean, sum, count;        ///< 0-d, without gradient
     std::vector<at::Tensor> gradients;  ///< of `sum`: one for each of the optimizer's parameters
   };
-  [[nodiscard]] std::vector<LossPart> lossOf(const Batch& batch);
+  [[nodiscard]] std::vector<LossPart> lossOf(StepContext& context, const Batch& batch);
   /// Forward and backward of a step's only batch. \returns  the loss
-  [[nodiscard]] at::Tensor backward(const Batch& batch, std::vector<Part>& parts);
+  [[nodiscard]] at::Tensor backward(StepContext& context, const Batch& batch,
+                                    std::vector<Part>& parts);
   /// Forward and backward of one batch of several, added to `parts`. One backward pass for each
   /// part of the loss.
-  void addBatch(const Batch& batch, std::vector<Part>& parts);
+  void addBatch(StepContext& context, const Batch& batch, std::vector<Part>& parts);
   /// Their gradients into the parameters. \returns  the loss
   [[nodiscard]] at::Tensor addUp(std::vector<Part>& parts);
+  /// Lets averaged networks begin where those that they follow are. \throws PluginError  they
+  /// differ
+  void followNetworks();
   void keepBuffers();
   void restoreBuffers();
   [[nodiscard]] at::Tensor badFlag(const at::Tensor& loss, const at::Tensor& norm,
                                    const SpikeLimits& limits);
 
-  Model& model_;
   TaskSession& session_;
   StepOptions options_;
   Optimizer optimizer_;
   std::unique_ptr<Ema> ema_;
+  std::vector<Ema> networkAverages_;  ///< of the networks that follow another one
+  std::vector<std::pair<at::Tensor, at::Tensor>> followedBuffers_;  ///< theirs, and where from
   at::Tensor skip_;    ///< 0-d float32: 1 in a bad step, or from the first one on
   at::Tensor spikes_;  ///< 0-d float32: spikes in a row
   bool areSpikesCounted_ = false;

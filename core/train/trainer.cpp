@@ -57,14 +57,14 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
     : setup(std::move(given)),
       sink(theSink),
       control(theControl),
-      model(*setup.model),
       session(*setup.session),
+      model(session.model()),
       device(resolveDevice(setup.train.text("device"))),
       precision(precisionFrom(setup.train.text("precision"))),
       threads(useThreads(setup.train.maybeInteger("threads"))),
       accumulate(setup.train.integer("accumulate")),
       recordEvery(setup.train.integer("record_every")),
-      scheduled(capabilityOf<Scheduled>(model)),
+      scheduled(scheduledOf(session)),
       divergence(divergenceFrom(setup.train)),
       watch(divergence) {
   CheckpointState from;
@@ -100,18 +100,17 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
                       ", but the run ends at step " + std::to_string(totalSteps));
   }
 
-  moveModules(model, session, device);
-  freezeParameters(model, session, setup.freeze);
+  moveModules(session, device);
+  freezeParameters(session, setup.freeze);
   generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
   model.setGenerator(generator);
-  trainStep =
-      std::make_unique<TrainStep>(model, session, stepOptions(setup.train, precision, divergence),
-                                  trainedGroups(model, session));
+  trainStep = std::make_unique<TrainStep>(session, stepOptions(setup.train, precision, divergence),
+                                          trainedGroups(session));
   prepareObservation();
   prepareCheckpoints();
   if (!setup.resumeFrom.empty()) resume();
   startStep = step;
-  setMode(model, session, Mode::Train);
+  setMode(session, Mode::Train);
 }
 
 double Trainer::State::seconds() const {
@@ -137,19 +136,18 @@ Batch Trainer::State::nextBatch() {
   return batch;
 }
 
+void Trainer::State::beforeStep() {
+  scheduledValues.clear();
+  for (const auto& [name, each] : scheduled) {
+    each->beforeStep(position());
+    for (auto& value : each->scheduledValues()) scheduledValues.push_back(std::move(value));
+    for (const Scheduled::Occurrence& what : each->occurrences()) event(what.kind, what.text);
+  }
+}
+
 void Trainer::State::oneStep() {
   const auto start = Clock::now();
-  if (scheduled != nullptr) {
-    scheduled->beforeStep({step, totalSteps, stepsPerEpoch});
-    auto values = scheduled->scheduledValues();
-    for (std::size_t i = 0; i < values.size() && i < scheduledValues.size(); ++i) {
-      if (values[i].first.ends_with("mask_alpha") && scheduledValues[i].second > 0 &&
-          values[i].second == 0) {
-        event("mask_cutoff", "the soft mask is at its end: from this step on the model is causal");
-      }
-    }
-    scheduledValues = std::move(values);
-  }
+  beforeStep();
   std::vector<Batch> batches;
   StepIds ids{step + 1, {}};
   for (std::int64_t i = 0; i < accumulate; ++i) {
@@ -163,7 +161,8 @@ void Trainer::State::oneStep() {
 
   const double rate = learningRate(schedule, step, totalSteps);
   const SpikeLimits limits = watch.limits(step + 1);
-  const at::Tensor readings = trainStep->run(batches, rate, limits);
+  StepContext context{position(), generator, device};
+  const at::Tensor readings = trainStep->run(context, batches, rate, limits);
   ++step;
   // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
   // fresh order. Counted in batches: after a rollback steps and epochs are out of step.
@@ -203,7 +202,7 @@ void Trainer::State::record(const Sent& at, const StepReadings& readings) {
   imagesPerSecond = took > 0 ? static_cast<double>(at.images - recordedImages) / took : 0;
   recordedImages = at.images;
   recordedSeconds = at.trainSeconds;
-  metrics.values.emplace_back("system/images_per_second", imagesPerSecond);
+  metrics.values.emplace_back(setup.throughput, imagesPerSecond);
   for (const auto& value : at.scheduled) metrics.values.push_back(value);
   sink.metrics(metrics);
 }
@@ -246,7 +245,7 @@ void Trainer::State::boundary() {
 }
 
 void Trainer::State::observeAsOwed() {
-  placeAfterStep(model, {step, totalSteps, stepsPerEpoch});
+  placeAfterStep(session, position());
   const bool isOwed = step > 0 && isEvaluationDue() && evaluatedStep != step;
   if (isOwed) evaluate();
   if (areProbesDue() && probedStep != step) probe();
@@ -299,7 +298,7 @@ TrainerResult Trainer::State::run() {
                {"device", device.str()},
                {"threads", threads},
                {"trained_parameters", parameterTotal(trainStep->optimizer())}});
-    placeAfterStep(model, {step, totalSteps, stepsPerEpoch});
+    placeAfterStep(session, position());
     if (areProbesDue()) probe();
   } else if (step < totalSteps) {
     observeAsOwed();
@@ -316,7 +315,7 @@ TrainerResult Trainer::State::run() {
   }
   readBack(LateReader::Take::All);
   if (failure) return diverged();
-  if (scheduled != nullptr) scheduled->finish();
+  for (const auto& [name, each] : scheduled) each->finish();
   evaluate();
   if (areProbesDue()) probe();
   isFinished = true;

@@ -27,9 +27,8 @@ struct Observed {
 };
 
 struct TrainerSetup {
-  std::shared_ptr<Model> model;  ///< initialised, or loaded by `init`
-  std::unique_ptr<TaskSession> session;
-  Config train;  ///< trainSchema()
+  std::unique_ptr<TaskSession> session;  ///< its networks initialised, or loaded by `init`
+  Config train;                          ///< trainSchema()
   std::vector<Observed> observed;
   std::vector<std::string> freeze;         ///< parameter-name globs that are not trained
   std::filesystem::path checkpointFolder;  ///< `<name>.files/run-<uuid>`; empty: no checkpoints
@@ -43,6 +42,7 @@ struct TrainerSetup {
   /// How long the run may wait for its own saves, apart from a twentieth of its running time; a
   /// save that would wait longer is made later.
   std::chrono::duration<double> saveWait = std::chrono::seconds(5);
+  std::string throughput = "system/images_per_second";  ///< name of that metric
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };

@@ -75,6 +75,15 @@ NamedTensors withAverage(const NamedTensors& all, const Ema& ema) {
   return named;
 }
 
+std::vector<CheckpointState::FrozenNetwork> frozenNetworks(TaskSession& session) {
+  std::vector<CheckpointState::FrozenNetwork> frozen;
+  for (const Network& network : session.networks()) {
+    if (network.role == Network::Role::Frozen)
+      frozen.push_back({network.name, network.source, network.sha256});
+  }
+  return frozen;
+}
+
 /// "model.width is 64 instead of 32", for the first few keys.
 std::string changedKeys(const Json& before, const Json& now) {
   constexpr std::size_t kNamed = 4;
@@ -104,6 +113,19 @@ void Trainer::State::requireSameConfiguration(const CheckpointState& from) const
                      "[init] weights");
 }
 
+void Trainer::State::requireSameFrozen(const CheckpointState& from) const {
+  for (const CheckpointState::FrozenNetwork& now : frozenNetworks(session)) {
+    for (const CheckpointState::FrozenNetwork& then : from.frozen) {
+      if (then.name != now.name || then.sha256 == now.sha256) continue;
+      throw RefusedError("the checkpoint " + setup.resumeFrom.string() +
+                         " was trained beside the " + "frozen network '" + then.name + "' of " +
+                         then.file + " (SHA-256 " + then.sha256.substr(0, 12) + "...), and " +
+                         now.file + " holds another (" + now.sha256.substr(0, 12) +
+                         "...); bring that file back, or start a new run");
+    }
+  }
+}
+
 void Trainer::State::prepareCheckpoints() {
   if (setup.checkpointFolder.empty()) return;
   RetentionOptions retention;
@@ -121,7 +143,8 @@ void Trainer::State::prepareCheckpoints() {
 void Trainer::State::resume() {
   LoadedCheckpoint loaded = readCheckpoint(setup.resumeFrom);
   const CheckpointState& from = loaded.state;
-  const NamedTensors tensors = runTensors(model, session);
+  requireSameFrozen(from);
+  const NamedTensors tensors = runTensors(session);
   restore(tensors, loaded.model, "model.safetensors");
   trainStep->optimizer().load(loaded.optimizer, from.updates);
   if (Ema* ema = trainStep->ema())
@@ -149,6 +172,9 @@ void Trainer::State::resume() {
   bestStep = from.bestStep;
   bestScore = from.bestScore;
   scheduledValues = from.scheduled;
+  for (const auto& [name, each] : scheduled) {
+    if (from.scheduledState.contains(name)) each->restoreScheduled(from.scheduledState[name]);
+  }
   savedStep = step;
   event("resumed",
         inexact.empty() ? "training goes on after step " + std::to_string(step)
@@ -207,6 +233,8 @@ CheckpointSnapshot Trainer::State::snapshot() {
   state.generator.assign(static_cast<const char*>(bytes.const_data_ptr()),
                          static_cast<std::size_t>(bytes.numel()));
   state.scheduled = scheduledValues;
+  for (const auto& [name, each] : scheduled) state.scheduledState[name] = each->scheduledState();
+  state.frozen = frozenNetworks(session);
   state.environment = computeEnvironment(device);
   state.precision = setup.train.text("precision");
   state.configHash = setup.configHash;
@@ -217,7 +245,7 @@ CheckpointSnapshot Trainer::State::snapshot() {
   snapshot.trained.insert(names.begin(), names.end());
 
   const at::NoGradGuard noGrad;
-  const NamedTensors tensors = runTensors(model, session);
+  const NamedTensors tensors = runTensors(session);
   snapshot.model = cpuCopies(tensors);
   if (const Ema* ema = trainStep->ema()) snapshot.ema = cpuCopies(withAverage(tensors, *ema));
   snapshot.optimizer = cpuCopies(trainStep->optimizer().state());

@@ -15,17 +15,16 @@ namespace {
 /// Puts back mode and generator of the training, so that looking at a model changes nothing of it.
 class Looking {
  public:
-  Looking(Model& model, TaskSession& session, const at::Generator& training)
-      : model_(model), session_(session), training_(training) {}
+  Looking(TaskSession& session, const at::Generator& training)
+      : session_(session), training_(training) {}
   ~Looking() {
-    model_.setGenerator(training_);
-    setMode(model_, session_, Mode::Train);
+    session_.model().setGenerator(training_);
+    setMode(session_, Mode::Train);
   }
   Looking(const Looking&) = delete;
   Looking& operator=(const Looking&) = delete;
 
  private:
-  Model& model_;
   TaskSession& session_;
   at::Generator training_;
   at::NoGradGuard noGrad_;
@@ -59,8 +58,18 @@ void Trainer::State::prepareObservation() {
   probeBatches.resize(probes.size());
 }
 
+bool Trainer::State::isDueNow(const Evaluation& evaluation) const {
+  if (step == totalSteps) return evaluation.isAtEnd;
+  if (!evaluation.everySteps && !evaluation.everyEpochs)
+    return isDue(setup.train, "evaluate", step, stepsPerEpoch);
+  return (evaluation.everySteps && step % *evaluation.everySteps == 0) ||
+         (evaluation.everyEpochs && step % (*evaluation.everyEpochs * stepsPerEpoch) == 0);
+}
+
 bool Trainer::State::isEvaluationDue() const {
-  return step == totalSteps || isDue(setup.train, "evaluate", step, stepsPerEpoch);
+  const std::vector<Evaluation> all = session.evaluations();
+  return std::any_of(all.begin(), all.end(),
+                     [this](const Evaluation& each) { return isDueNow(each); });
 }
 
 bool Trainer::State::isListenerDue(const Observed& observed) const {
@@ -83,13 +92,16 @@ bool Trainer::State::areProbesDue() const {
 Look Trainer::State::look() const { return {precision, device, setup.seed, step}; }
 
 void Trainer::State::evaluate() {
-  const Looking looking(model, session, generator);
+  const Looking looking(session, generator);
   MetricRecord record{step, epoch(), seconds(), {}};
   Json scores = Json::object();
-  evaluateWeights("model", record, scores);
+  std::vector<Evaluation> due = session.evaluations();
+  const auto isLater = [this](const Evaluation& each) { return !isDueNow(each); };
+  const bool isWhole = std::erase_if(due, isLater) == 0;
+  evaluateWith("model", due, record, scores);
   if (trainStep->ema() != nullptr) {
     const WithAverage average(*trainStep->ema());
-    evaluateWeights("ema", record, scores);
+    evaluateWith("ema", due, record, scores);
   }
   evaluatedStep = step;
   record.time = seconds();
@@ -101,7 +113,7 @@ void Trainer::State::evaluate() {
     lastScores.emplace_back(name, score.get<double>());
     if (name == bestBy()) text = name + " " + formatReal(score.get<double>(), 4);
   }
-  findBest();
+  findBest(isWhole);
   event("evaluation", text, Json{{"scores", scores}});
 }
 
@@ -111,12 +123,12 @@ std::string Trainer::State::bestBy() const {
   return name.empty() ? session.bestBy() : name;
 }
 
-void Trainer::State::findBest() {
+void Trainer::State::findBest(bool isWhole) {
   const std::string by = bestBy();
   const auto found = std::find_if(lastScores.begin(), lastScores.end(),
                                   [&](const auto& score) { return score.first == by; });
   if (found == lastScores.end()) {
-    if (isBestUnknown || by == session.bestBy()) return;
+    if (isBestUnknown || by == session.bestBy() || !isWhole) return;
     isBestUnknown = true;
     std::string names;
     for (const auto& score : lastScores) names += (names.empty() ? "" : ", ") + score.first;
@@ -134,41 +146,67 @@ void Trainer::State::findBest() {
   }
 }
 
-void Trainer::State::evaluateWeights(const std::string& weights, MetricRecord& record,
-                                     Json& scores) {
-  const std::vector<Split> splits = session.evaluationSplits();
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const std::string split = toString(splits[i]);
+bool Trainer::State::isPlain(const std::string& listener, const Evaluation& evaluation) const {
+  const auto observed = std::find_if(listeners.begin(), listeners.end(),
+                                     [&](const Observed* each) { return each->id == listener; });
+  std::string last;
+  for (const Evaluation& each : session.evaluations()) {
+    if (isHeardBy(each, *(*observed)->analysis)) last = each.id;
+  }
+  return evaluation.id == last;
+}
+
+void Trainer::State::evaluateWith(const std::string& weights, const std::vector<Evaluation>& due,
+                                  MetricRecord& record, Json& scores) {
+  for (const Evaluation& evaluation : due) {
+    const auto& looksAt = evaluation.weights;
+    if (std::find(looksAt.begin(), looksAt.end(), weights) == looksAt.end()) continue;
     std::deque<NamedListener> heard;
     std::vector<EvaluationListener*> pointers;
     for (const Observed* observed : listeners) {
-      if (observed->config.text("weights") != weights || !isListenerDue(*observed)) continue;
+      if (observed->config.text("weights") != weights || !isListenerDue(*observed) ||
+          !isHeardBy(evaluation, *observed->analysis))
+        continue;
       heard.emplace_back(observed->id,
                          observed->analysis->listen(observed->config, session.dataset()));
       pointers.push_back(&heard.back());
     }
-    std::vector<Artifact> artifacts;
-    const Scores found = evaluateSplit(model, session, splits[i], look(), pointers, artifacts);
-    for (const auto& [name, score] : found) {
-      const std::string full = split + "/" + name + suffixOf(weights);
+    CollectedResults found;
+    vitrine::evaluate(session, evaluation, look(), pointers, found);
+    for (const auto& [name, score] : found.scores) {
+      const std::string full = evaluation.id + "/" + name + suffixOf(weights);
       record.values.emplace_back(full, score);
       scores[full] = score;
     }
-    // With several splits, the last one (the test split) has the plain names.
-    const std::string part = i + 1 == splits.size() ? "" : split + "/";
     for (const NamedListener& listener : heard) {
+      const std::string part = isPlain(listener.id(), evaluation) ? "" : evaluation.id + "/";
       for (const auto& [name, score] : listener.scores()) {
         record.values.emplace_back(
             "analysis/" + listener.id() + "/" + part + name + suffixOf(weights), score);
       }
     }
-    for (Artifact& artifact : artifacts) {
-      artifact.step = step;
-      artifact.meta["split"] = split;
-      artifact.meta["weights"] = weights;
-      artifact.meta["time"] = seconds();
-      sink.artifact(std::move(artifact));
-    }
+    deliver(found, evaluation, weights);
+  }
+}
+
+void Trainer::State::deliver(CollectedResults& found, const Evaluation& evaluation,
+                             const std::string& weights) {
+  for (Artifact& artifact : found.artifacts) {
+    artifact.step = step;
+    artifact.meta["split"] = toString(evaluation.split);
+    artifact.meta["weights"] = weights;
+    artifact.meta["time"] = seconds();
+    sink.artifact(std::move(artifact));
+  }
+  for (GeneratedImage& image : found.images) {
+    image.step = step;
+    image.recipe["weights"] = weights;
+    sink.image(std::move(image));
+  }
+  for (GeneratedText& text : found.texts) {
+    text.step = step;
+    text.recipe["weights"] = weights;
+    sink.text(std::move(text));
   }
 }
 
@@ -183,23 +221,24 @@ void Trainer::State::probe() {
           Json{{"skipped", skippedProbes}});
     return;
   }
-  const Looking looking(model, session, generator);
+  const Looking looking(session, generator);
   ProbeJob job{step, epoch(), seconds(), {}};
   for (std::size_t i = 0; i < probes.size(); ++i) {
     const Observed& observed = *probes[i];
     if (!isProbeDue(observed)) continue;
     const std::string weights = observed.config.text("weights");
-    beginLook(model, session, look());  // whatever the probe before has left behind
+    StepContext context = beginLook(session, look());  // whatever the probe before has left behind
     try {
       std::optional<WithAverage> average;
       if (weights == "ema") average.emplace(*trainStep->ema());
       if (!probeBatches[i]) {
-        Batch batch = session.probeBatch(observed.analysis->probeImages(observed.config));
+        Batch batch = probeBatch(session, observed.analysis->probeSamples(observed.config));
         for (auto& field : batch.fields) field.second = field.second.to(device);
         probeBatches[i] = std::move(batch);
       }
-      job.parts.push_back({observed.id, weights,
-                           observed.analysis->probe(observed.config, model, *probeBatches[i])});
+      ProbeContext looked{session, model, *probeBatches[i], context.generator, position()};
+      job.parts.push_back(
+          {observed.id, weights, observed.analysis->probe(observed.config, looked)});
     } catch (const std::exception& error) {
       event("probe_failed", "analysis '" + observed.id + "' failed: " + error.what());
     }

@@ -24,8 +24,8 @@ struct Trainer::State {
   TrainerSetup setup;
   EventSink& sink;
   RunControl& control;
-  Model& model;
   TaskSession& session;
+  Model& model;
 
   // Where and how long.
   at::Device device;
@@ -39,7 +39,7 @@ struct Trainer::State {
   // What moves.
   std::unique_ptr<BatchStream> stream;
   std::unique_ptr<TrainStep> trainStep;
-  Scheduled* scheduled = nullptr;
+  std::vector<std::pair<std::string, Scheduled*>> scheduled;
   at::Generator generator;
   std::int64_t step = 0;  ///< optimizer steps completed
   std::int64_t batchesConsumed = 0, samplesSeen = 0;
@@ -108,6 +108,9 @@ struct Trainer::State {
   TrainerResult run();
   void oneStep();
   [[nodiscard]] Batch nextBatch();
+  [[nodiscard]] StepPosition position() const { return {step, totalSteps, stepsPerEpoch}; }
+  /// Moves everything that is scheduled to the coming step, and tells what happened there.
+  void beforeStep();
   void readBack(LateReader::Take which);
   void record(const Sent& at, const StepReadings& readings);
   void boundary();
@@ -134,14 +137,22 @@ struct Trainer::State {
   void evaluate();
   /// Name of the score that decides which checkpoint is the best.
   [[nodiscard]] std::string bestBy() const;
-  void findBest();
-  void evaluateWeights(const std::string& weights, MetricRecord& record, Json& scores);
+  /// \param isWhole  every evaluation was made at this step
+  void findBest(bool isWhole);
+  /// Of several evaluations that a listener hears, its scores in the last one have the plain names.
+  [[nodiscard]] bool isPlain(const std::string& listener, const Evaluation& evaluation) const;
+  void deliver(CollectedResults& found, const Evaluation& evaluation, const std::string& weights);
+  [[nodiscard]] bool isDueNow(const Evaluation& evaluation) const;
+  void evaluateWith(const std::string& weights, const std::vector<Evaluation>& due,
+                    MetricRecord& record, Json& scores);
   void probe();
   void deliverFindings();
 
   // trainer_checkpoint.cpp
   /// \throws RefusedError  the configuration of `from` is not this run's
   void requireSameConfiguration(const CheckpointState& from) const;
+  /// \throws RefusedError  a frozen network is not the one that the checkpoint was trained with
+  void requireSameFrozen(const CheckpointState& from) const;
   void prepareCheckpoints();
   void resume();
   [[nodiscard]] bool isCheckpointDue() const;

@@ -132,7 +132,7 @@ ItemCard AttentionMap::card() const {
   card.id = "attention_map";
   card.title = "Attention maps";
   card.doc = "Attention of chosen images, layers and heads";
-  card.needs = {"attention_source"};
+  card.needs = {AttentionSource::kId};
   card.schema.fields = {
       integerField("images", 4,
                    "test images, of the classes in turn; `ids` wins when it is not empty")
@@ -153,12 +153,13 @@ ItemCard AttentionMap::card() const {
   return card;
 }
 
-ProbeImages AttentionMap::probeImages(const Config& config) const {
+ProbeSamples AttentionMap::probeSamples(const Config& config) const {
   return {config.integer("images"), config.integers("ids")};
 }
 
-std::function<Analysis::Findings()> AttentionMap::probe(const Config& config, Model& model,
-                                                        const Batch& batch) const {
+std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
+                                                        ProbeContext& context) const {
+  const Batch& batch = context.batch;
   Captured captured;
   captured.ids = batch.sampleIds;
   const at::Tensor& images = batch.at("image");
@@ -169,7 +170,7 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config, Mo
   captured.attention = config.text("attention");
   captured.query = config.text("query");
   captured.records =
-      captureAttention(model, images, config.integers("layers"), attentionKind(config));
+      captureAttention(context.model, images, config.integers("layers"), attentionKind(config));
   return [captured = std::move(captured)] {
     const at::NoGradGuard noGradient;
     return findingsOf(captured);

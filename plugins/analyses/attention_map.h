@@ -11,9 +11,9 @@ class AttentionMap final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeImages probeImages(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config, Model& model,
-                                                const Batch& batch) const override;
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
 };
 
 }  // namespace vitrine::analyses

@@ -130,7 +130,7 @@ ItemCard AttentionRank::card() const {
   card.title = "Attention rank";
   card.paper = "Wang et al. 2024, arXiv:2404.06773, figure 4";
   card.doc = "Singular values of every head's attention and the rank that holds most of them";
-  card.needs = {"attention_source"};
+  card.needs = {AttentionSource::kId};
   card.schema.fields = attentionFields();
   card.schema.fields.insert(
       card.schema.fields.begin(),
@@ -147,14 +147,15 @@ ItemCard AttentionRank::card() const {
   return card;
 }
 
-ProbeImages AttentionRank::probeImages(const Config& config) const {
+ProbeSamples AttentionRank::probeSamples(const Config& config) const {
   return {config.integer("images"), {}};
 }
 
-std::function<Analysis::Findings()> AttentionRank::probe(const Config& config, Model& model,
-                                                         const Batch& batch) const {
-  std::vector<AttentionRecord> records =
-      captureAttention(model, batch.at("image"), config.integers("layers"), attentionKind(config));
+std::function<Analysis::Findings()> AttentionRank::probe(const Config& config,
+                                                         ProbeContext& context) const {
+  const Batch& batch = context.batch;
+  std::vector<AttentionRecord> records = captureAttention(
+      context.model, batch.at("image"), config.integers("layers"), attentionKind(config));
   const double threshold = config.real("threshold");
   const Json meta = {{"attention", config.text("attention")},
                      {"threshold", threshold},

@@ -33,11 +33,11 @@ class AttentionRank final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeImages probeImages(const Config& config) const override;
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
   /// Scores: rank80 (of the mean curve over images), rank80_mean (mean of the images' ranks),
   /// effective_rank, stable_rank, each as NAME/layerL/headH and, averaged over heads, NAME/layerL.
-  [[nodiscard]] std::function<Findings()> probe(const Config& config, Model& model,
-                                                const Batch& batch) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
 };
 
 }  // namespace vitrine::analyses

@@ -42,12 +42,8 @@ void runOn(Model& model, const at::Tensor& images) {
 std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& images,
                                               const std::vector<std::int64_t>& layers,
                                               AttentionTap::Kind kind) {
-  auto* source = capabilityOf<AttentionSource>(model);
-  if (source == nullptr) {
-    throw ConfigError(
-        "this analysis needs a model that offers attention_source, which this one does not");
-  }
-  const std::int64_t depth = source->attentionLayers();
+  auto& source = requireCapability<AttentionSource>(model, "this analysis");
+  const std::int64_t depth = source.attentionLayers();
   for (const std::int64_t layer : layers) {
     if (layer < 0 || layer >= depth) {
       throw ConfigError("there is no attention layer " + std::to_string(layer) +
@@ -65,11 +61,11 @@ std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& im
     };
     records.push_back({record.layer, onCpu(record.weights, at::kFloat),
                        onCpu(record.queryPositions, at::kDouble),
-                       onCpu(record.keyPositions, at::kDouble)});
+                       onCpu(record.keyPositions, at::kDouble), record.window, record.time});
   };
   {
     const at::NoGradGuard noGradient;
-    const InstalledTap installed(*source, tap);
+    const InstalledTap installed(source, tap);
     runOn(model, images);
   }
   std::sort(records.begin(), records.end(),

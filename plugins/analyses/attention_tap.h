@@ -6,7 +6,7 @@
 
 #include "core/config/config.h"
 #include "core/config/schema.h"
-#include "core/model/model.h"
+#include "core/model/capabilities.h"
 
 namespace vitrine::analyses {
 

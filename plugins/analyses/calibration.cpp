@@ -12,12 +12,11 @@ class Listener final : public EvaluationListener {
  public:
   Listener(std::int64_t bins, std::string binning) : bins_(bins), binning_(std::move(binning)) {}
 
-  void batch(const std::vector<std::int64_t>&, const at::Tensor& logits,
-             const at::Tensor& labels) override {
-    confidences_.append(eval::confidencesOf(logits, labels));
+  void batch(const EvaluationBatch& batch) override {
+    confidences_.append(eval::confidencesOf(batch.output("logits"), batch.batch.at("label")));
   }
 
-  std::vector<Artifact> finish(Scores& scores) override {
+  void finish(Results& results) override {
     const auto samples = static_cast<std::int64_t>(confidences_.confidence.size());
     const std::vector<eval::ReliabilityBin> bins = eval::reliabilityBins(
         confidences_, bins_,
@@ -38,8 +37,8 @@ class Listener final : public EvaluationListener {
     artifact.meta["ece"] = error;
     artifact.meta["samples"] = samples;
     artifact.meta["gap_midpoint"] = gaps;
-    scores.emplace_back("ece", error);
-    return {std::move(artifact)};
+    results.score("ece", error);
+    results.artifact(std::move(artifact));
   }
 
  private:

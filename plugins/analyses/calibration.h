@@ -11,6 +11,7 @@ class Calibration final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Kind kind() const noexcept override { return Kind::Listener; }
+  [[nodiscard]] std::vector<std::string> outputs() const override { return {"logits"}; }
   [[nodiscard]] std::unique_ptr<EvaluationListener> listen(
       const Config& config, const DatasetInfo& dataset) const override;
 };

@@ -150,10 +150,23 @@ Illama::Illama(const nn::VisionTransformerConfig& config, const SoftMask& softMa
   finish();
 }
 
-void Illama::beforeStep(const Position& position) {
+std::vector<OfferedCapability> Illama::capabilities() {
+  std::vector<OfferedCapability> all = VisionTransformer::capabilities();
+  all.push_back({Scheduled::kId, static_cast<Scheduled*>(this)});
+  return all;
+}
+
+void Illama::beforeStep(const StepPosition& position) {
   if (config().mask != nn::MaskKind::Soft || softMask_.schedule == MaskSchedule::None) return;
+  const double before = maskAlpha();
   setMaskAlpha(maskAlphaAt(softMask_.schedule, softMask_.alpha.value_or(1),
                            softMask_.epochs * position.stepsPerEpoch, position.step));
+  hasJustEnded_ = before > 0 && maskAlpha() == 0;
+}
+
+std::vector<Scheduled::Occurrence> Illama::occurrences() const {
+  if (!hasJustEnded_) return {};
+  return {{"mask_cutoff", "the soft mask is at its end: from this step on the model is causal"}};
 }
 
 std::vector<std::pair<std::string, double>> Illama::scheduledValues() const {
@@ -175,7 +188,7 @@ ItemCard IllamaArchitecture::card() const {
   card.doc =
       "A LLaMA decoder as image encoder: causal attention, class token at the end, soft mask, "
       "RMSNorm, SwiGLU, RoPE";
-  card.offers = {"image_classifier", "token_encoder", "attention_source", "scheduled"};
+  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId, Scheduled::kId};
   card.schema = makeSchema();
   return card;
 }

@@ -38,13 +38,17 @@ struct SoftMask {
 class Illama final : public nn::VisionTransformer, public Scheduled {
  public:
   Illama(const nn::VisionTransformerConfig& config, const SoftMask& softMask, std::uint64_t seed);
-  void beforeStep(const Position& position) override;
+  [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
+  void beforeStep(const StepPosition& position) override;
   [[nodiscard]] std::vector<std::pair<std::string, double>> scheduledValues() const override;
+  /// The end of a soft mask: from then on the model is causal.
+  [[nodiscard]] std::vector<Occurrence> occurrences() const override;
   /// Factor 0, unless the configuration fixes another one for good (schedule None).
   void finish() override;
 
  private:
   SoftMask softMask_;
+  bool hasJustEnded_ = false;
 };
 
 class IllamaArchitecture final : public Architecture {

@@ -114,8 +114,7 @@ ItemCard VitArchitecture::card() const {
   card.title = "Vision Transformer";
   card.paper = "Dosovitskiy et al. 2021, \"An Image is Worth 16x16 Words\", arXiv:2010.11929";
   card.doc = "Patches as words: a plain transformer encoder over a sequence of image patches";
-  card.offers = {"image_classifier", "token_encoder",
-                 "attention_source"};
+  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId};
   card.schema = makeSchema();
   return card;
 }

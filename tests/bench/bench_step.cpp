@@ -23,22 +23,21 @@ namespace {
 /// Cross-entropy on whatever batch it is given.
 class BenchSession final : public TaskSession {
  public:
-  const IoSpec& io() const noexcept override { return io_; }
+  explicit BenchSession(Model& model) : model_(model) {}
+  Model& model() override { return model_; }
   std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
-    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
+  std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
+    const at::Tensor logits = capabilityOf<ImageClassifier>(model_)->classify(batch.at("image"));
     return {{"", at::cross_entropy_loss(logits, batch.at("label"), {}, at::Reduction::Sum)}};
   }
-  Scores evaluate(Model&, Split, const std::vector<EvaluationListener*>&,
-                  std::vector<Artifact>&) override {
-    return {};
-  }
-  std::vector<Split> evaluationSplits() const override { return {}; }
-  Batch probeBatch(const ProbeImages&) override { return {}; }
+  std::vector<Evaluation> evaluations() const override { return {}; }
+  void evaluate(const EvaluationRequest&, Results&) override {}
+  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
+  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
   const DatasetInfo& dataset() const noexcept override { return info_; }
 
  private:
-  IoSpec io_;
+  Model& model_;
   DatasetInfo info_;
 };
 
@@ -77,15 +76,16 @@ int main(int count, char** words) {
   batch.fields["image"] =
       at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
   batch.fields["label"] = at::randint(config.classes, {batchSize}, at::kLong);
-  BenchSession session;
+  BenchSession session(model);
   StepOptions stepOptions;
   stepOptions.precision = precision;
   stepOptions.optimizer.weightDecay = 0.05;
-  TrainStep step(model, session, stepOptions, session.parameterGroups(model));
+  TrainStep step(session, stepOptions, session.parameterGroups());
+  StepContext context;
 
   const auto iterate = [&] {
     if (isTraining) {
-      step.run({&batch, 1}, 1e-3);
+      step.run(context, {&batch, 1}, 1e-3);
     } else {
       const c10::InferenceMode inference;
       const AutocastScope scope(precision, at::kCPU);

@@ -28,35 +28,24 @@ constexpr std::int64_t kNoIgnoredLabel = -100;
 /// Scores and maps of two runs compare only where they saw the same images.
 constexpr std::uint64_t kSeedOfAllRuns = 0;
 
-ImageClassifier& classifierOf(Model& model) {
-  if (auto* classifier = capabilityOf<ImageClassifier>(model)) return *classifier;
-  throw ConfigError(
-      "classification needs a model that offers image_classifier, which this one does not");
-}
-
-at::Device deviceOf(Model& model) {
-  const std::vector<at::Tensor> parameters = model.module().parameters();
-  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
-}
-
 class Session final : public TaskSession {
  public:
-  Session(const Config& task, const Config& data, std::shared_ptr<const Dataset> dataset,
-          const TaskContext& context)
-      : dataset_(std::move(dataset)), context_(context), smoothing_(task.real("label_smoothing")) {
+  explicit Session(const TaskSetup& setup)
+      : setup_(setup),
+        dataset_(setup.dataset),
+        classifier_(requireCapability<ImageClassifier>(*setup.model, "classification")),
+        smoothing_(setup.task.real("label_smoothing")) {
     const DatasetInfo& info = dataset_->info();
-    io_.channels = info.channels;
-    io_.height = context.imageSize[0] > 0 ? context.imageSize[0] : info.height;
-    io_.width = context.imageSize[1] > 0 ? context.imageSize[1] : info.width;
-    io_.classes = static_cast<std::int64_t>(info.classes.size());
-    if (io_.classes < 1)
+    const Config& data = setup.data;
+    classes_ = static_cast<std::int64_t>(info.classes.size());
+    if (classes_ < 1)
       throw ConfigError("classification needs a data set with class names; this one has none");
 
-    options_.workers = context.loaderWorkers;
+    options_.workers = setup.loaderWorkers;
     options_.prefetch = kPrefetch;
-    options_.seed = context.seed;
-    options_.height = io_.height;
-    options_.width = io_.width;
+    options_.seed = setup.seed;
+    options_.height = setup.imageSize[0];
+    options_.width = setup.imageSize[1];
     options_.augmentation.cropPadding = data.integer("augment.crop_padding");
     options_.augmentation.flip = data.real("augment.flip");
     const auto channels = static_cast<std::size_t>(info.channels);
@@ -74,7 +63,7 @@ class Session final : public TaskSession {
     isStratified_ = data.has("subset") && data.text("subset") == "stratified";
   }
 
-  const IoSpec& io() const noexcept override { return io_; }
+  Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return dataset_->info(); }
   std::string bestBy() const override {
     return dataset_->size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
@@ -82,7 +71,7 @@ class Session final : public TaskSession {
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
     LoaderOptions options = options_;
-    options.batchSize = context_.batchSize;
+    options.batchSize = setup_.batchSize;
     options.shuffle = true;
     options.augment = true;
     options.samples = samplesOf(Split::Train);
@@ -93,45 +82,44 @@ class Session final : public TaskSession {
     return makeLoader(dataset_, Split::Train, options, firstBatch);
   }
 
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
-    const at::Tensor logits = logitsOf(model, batch.at("image"));
+  std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
+    const at::Tensor logits = logitsOf(batch.at("image"));
     return {{"", at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {},
                                         at::Reduction::Sum, kNoIgnoredLabel, smoothing_)}};
   }
 
-  std::vector<Split> evaluationSplits() const override {
-    std::vector<Split> splits;
+  std::vector<Evaluation> evaluations() const override {
+    std::vector<Evaluation> all;
     for (const Split split : {Split::Validation, Split::Test}) {
-      if (dataset_->size(split) > 0) splits.push_back(split);
+      if (dataset_->size(split) > 0) all.push_back({toString(split), split, {"logits"}});
     }
-    return splits;
+    return all;
   }
 
-  Batch probeBatch(const ProbeImages& images) override {
-    const Split split = dataset_->size(Split::Test) > 0 ? Split::Test : Split::Validation;
-    return readBatch(*dataset_, split,
-                     images.ids.empty() ? choose(split, images.count, kSeedOfAllRuns) : images.ids,
-                     options_);
+  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
+    return readBatch(*dataset_, split, ids, options_);
   }
 
-  Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
-                  std::vector<Artifact>& artifacts) override {
-    const at::NoGradGuard noGradient;
-    const at::Device device = deviceOf(model);
+  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
+    return choose(split, count, kSeedOfAllRuns);
+  }
+
+  void evaluate(const EvaluationRequest& request, Results& results) override {
+    const Split split = request.evaluation.split;
     LoaderOptions options = options_;
-    options.batchSize = context_.evaluationBatchSize;
-    options.samples = context_.evaluationLimit > 0 ? firstOf(split, context_.evaluationLimit)
-                                                   : samplesOf(split);
+    options.batchSize = setup_.evaluationBatchSize;
+    options.samples =
+        setup_.evaluationLimit > 0 ? firstOf(split, setup_.evaluationLimit) : samplesOf(split);
     const std::unique_ptr<BatchStream> stream = makeLoader(dataset_, split, options);
 
     std::int64_t samples = 0, first = 0, firstFive = 0;
     double loss = 0;
-    eval::ClassCounts counts(io_.classes);
+    eval::ClassCounts counts(classes_);
     eval::Confidences confidences;
     for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
       const Batch batch = stream->next();
-      const at::Tensor logits =
-          logitsOf(model, batch.at("image").to(device)).detach().to(at::kCPU, at::kFloat);
+      const at::Tensor images = batch.at("image").to(request.context.device);
+      const at::Tensor logits = logitsOf(images).detach().to(at::kCPU, at::kFloat);
       const at::Tensor& labels = batch.at("label");
       samples += batch.size();
       loss += at::cross_entropy_loss(logits.to(at::kDouble), labels, {}, at::Reduction::Sum,
@@ -141,21 +129,18 @@ class Session final : public TaskSession {
       firstFive += eval::topKCorrect(logits, labels, kTopK);
       counts.add(logits, labels);
       confidences.append(eval::confidencesOf(logits, labels));
-      for (EvaluationListener* listener : listeners)
-        listener->batch(batch.sampleIds, logits, labels);
+      const std::map<std::string, at::Tensor> outputs{{"logits", logits}};
+      for (EvaluationListener* listener : request.listeners) listener->batch({batch, outputs});
     }
 
     const double count = static_cast<double>(samples);
-    Scores scores{{"top1", static_cast<double>(first) / count},
-                  {"top5", static_cast<double>(firstFive) / count},
-                  {"loss", loss / count},
-                  {"ece", eval::calibrationError(
-                              eval::reliabilityBins(confidences, kCalibrationBins), samples)}};
-    addClasses(counts, split, scores, artifacts);
-    for (EvaluationListener* listener : listeners) {
-      for (Artifact& artifact : listener->finish(scores)) artifacts.push_back(std::move(artifact));
-    }
-    return scores;
+    results.score("top1", static_cast<double>(first) / count);
+    results.score("top5", static_cast<double>(firstFive) / count);
+    results.score("loss", loss / count);
+    results.score("ece", eval::calibrationError(
+                             eval::reliabilityBins(confidences, kCalibrationBins), samples));
+    addClasses(counts, split, results);
+    for (EvaluationListener* listener : request.listeners) listener->finish(results);
   }
 
  private:
@@ -176,7 +161,7 @@ class Session final : public TaskSession {
     auto& samples = samples_[static_cast<std::size_t>(split)];
     if (!samples) {
       samples = std::make_shared<const std::vector<std::int64_t>>(
-          choose(split, limit, split == Split::Train ? context_.seed : kSeedOfAllRuns));
+          choose(split, limit, split == Split::Train ? setup_.seed : kSeedOfAllRuns));
       warnOfMissingClasses(split, *samples);
     }
     return samples;
@@ -198,19 +183,19 @@ class Session final : public TaskSession {
     for (const std::int64_t id : samples) labels.insert(dataset_->label(split, id));
     const auto there = std::ssize(labels);
     // Those that a stratified draw of so many leaves out have no images in this split.
-    if (there >= io_.classes || (isStratified_ && std::ssize(samples) >= io_.classes)) return;
+    if (there >= classes_ || (isStratified_ && std::ssize(samples) >= classes_)) return;
     log::warning("data." + toString(split) + "_samples = " + formatCount(std::ssize(samples)) +
-                 " takes images of " + formatCount(there) + " of the " + formatCount(io_.classes) +
+                 " takes images of " + formatCount(there) + " of the " + formatCount(classes_) +
                  " classes only" +
                  (isStratified_ ? "; take more" : "; data.subset = \"stratified\" takes all"));
   }
 
-  at::Tensor logitsOf(Model& model, const at::Tensor& images) const {
-    at::Tensor logits = classifierOf(model).classify(images);
-    if (logits.dim() != 2 || logits.size(1) != io_.classes) {
+  at::Tensor logitsOf(const at::Tensor& images) const {
+    at::Tensor logits = classifier_.classify(images);
+    if (logits.dim() != 2 || logits.size(1) != classes_) {
       throw ConfigError("the model has " + std::to_string(logits.size(-1)) + " classes, the data " +
-                        std::to_string(io_.classes) +
-                        "; set model.num_classes = " + std::to_string(io_.classes));
+                        std::to_string(classes_) +
+                        "; set model.num_classes = " + std::to_string(classes_));
     }
     return logits;
   }
@@ -222,7 +207,7 @@ class Session final : public TaskSession {
     matrix.name = "confusion";
     matrix.kind = artifact_kind::kMatrix;
     const std::vector<float> values(counts.matrix().begin(), counts.matrix().end());
-    setFloat32(matrix, values, {io_.classes, io_.classes}, {"label", "prediction"});
+    setFloat32(matrix, values, {classes_, classes_}, {"label", "prediction"});
     matrix.meta["rows"] = names;
     matrix.meta["columns"] = names;
     matrix.meta["row_title"] = "label";
@@ -232,12 +217,11 @@ class Session final : public TaskSession {
     return matrix;
   }
 
-  void addClasses(const eval::ClassCounts& counts, Split split, Scores& scores,
-                  std::vector<Artifact>& artifacts) const {
+  void addClasses(const eval::ClassCounts& counts, Split split, Results& results) const {
     const std::vector<std::string>& names = dataset_->info().classes;
     const std::vector<double> accuracy = counts.accuracy();
     const std::vector<std::int64_t>& samples = counts.samples();
-    if (!counts.matrix().empty()) artifacts.push_back(confusionOf(counts, split));
+    if (!counts.matrix().empty()) results.artifact(confusionOf(counts, split));
 
     Artifact table;
     table.analysis = "classification";
@@ -249,17 +233,18 @@ class Session final : public TaskSession {
       const bool isSeen = samples[c] > 0;
       rows.push_back({names[c], samples[c], isSeen ? Json(accuracy[c]) : Json()});
       if (isSeen && names.size() <= kMostClassScores)
-        scores.emplace_back("class_accuracy/" + names[c], accuracy[c]);
+        results.score("class_accuracy/" + names[c], accuracy[c]);
     }
     setJson(table, {{"columns", {"class", "images", "accuracy"}}, {"rows", std::move(rows)}});
     table.meta["split"] = toString(split);
-    artifacts.push_back(std::move(table));
+    results.artifact(std::move(table));
   }
 
+  TaskSetup setup_;
   std::shared_ptr<const Dataset> dataset_;
-  TaskContext context_;
+  ImageClassifier& classifier_;
   double smoothing_;
-  IoSpec io_;
+  std::int64_t classes_ = 0;
   LoaderOptions options_;  // what training and evaluation share
   std::int64_t trainLimit_ = 0, testLimit_ = 0;
   bool isStratified_ = true;
@@ -274,7 +259,7 @@ ItemCard ClassificationTask::card() const {
   card.id = "classification";
   card.title = "Image classification";
   card.doc = "One label per image, learned with cross-entropy";
-  card.needs = {"image_classifier"};
+  card.needs = {ImageClassifier::kId};
   card.offers = {"logits"};
   card.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};
   card.schema.fields = {
@@ -286,10 +271,8 @@ ItemCard ClassificationTask::card() const {
   return card;
 }
 
-std::unique_ptr<TaskSession> ClassificationTask::open(const Config& task, const Config& data,
-                                                      std::shared_ptr<const Dataset> dataset,
-                                                      const TaskContext& context) const {
-  return std::make_unique<Session>(task, data, std::move(dataset), context);
+std::unique_ptr<TaskSession> ClassificationTask::open(const TaskSetup& setup) const {
+  return std::make_unique<Session>(setup);
 }
 
 }  // namespace vitrine::classification

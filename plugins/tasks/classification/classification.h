@@ -15,9 +15,7 @@ class ClassificationTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;
   /// \throws ConfigError  the data has no labels to learn or normalising does not fit
-  [[nodiscard]] std::unique_ptr<TaskSession> open(const Config& task, const Config& data,
-                                                  std::shared_ptr<const Dataset> dataset,
-                                                  const TaskContext& context) const override;
+  [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
 };
 
 }  // namespace vitrine::classification

@@ -105,7 +105,7 @@ TEST_F(Loader, LoadsEverythingWhenTheSettingsAreDamagedAndSaysWhere) {
 TEST_F(Loader, ReadsAManifestWithoutRunningAnyCodeOfTheFile) {
   const PluginManifest manifest = readManifest(put("twin"));
   EXPECT_EQ(manifest.id, "twin");
-  EXPECT_EQ(manifest.interface, "org.vitrine.Plugin/2");
+  EXPECT_EQ(manifest.interface, "org.vitrine.Plugin/3");
   EXPECT_EQ(manifest.torch, VITRINE_TORCH_VERSION);
   EXPECT_EQ(manifest.compiler, VITRINE_COMPILER);
   EXPECT_THAT(manifest.sha256, SizeIs(64));
@@ -118,7 +118,7 @@ TEST_F(Loader, RefusesAPluginOfAnotherInterfaceVersionWithBothVersions) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_THAT(result.refused[0].sentence,
               AllOf(HasSubstr("other_interface.so speaks org.vitrine.Plugin/1"),
-                    HasSubstr("this host speaks org.vitrine.Plugin/2")));
+                    HasSubstr("this host speaks org.vitrine.Plugin/3")));
   EXPECT_FALSE(hasRunCode());
 }
 

@@ -56,7 +56,7 @@ class ExactResume : public testing::TestWithParam<int> {
   static void segment(std::shared_ptr<Model> model, const TemporaryFolder& folder,
                       std::int64_t resumeFrom, std::int64_t stop, Recorded& recorded) {
     SmallRun run(config());
-    run.setup.model = std::move(model);
+    run.use(std::move(model));
     run.setup.checkpointFolder = folder.path();
     if (resumeFrom > 0) run.setup.resumeFrom = folder.path() / checkpointName(resumeFrom);
     run.session->onLoss = [&run, left = stop - resumeFrom](const Batch&) mutable {
@@ -128,14 +128,15 @@ TEST(Freezing, OfAllBelowTheHeadOfAViTLeavesNothingToDraw) {
       tensor.detach().copy_(at::linspace(-1, 1, tensor.numel()).view_as(tensor));
   }
   SmallSession session;
+  session.use(model);
   const at::Tensor images = SmallData().take({0, 1, 2, 3}, 0).at("image");
   const auto logits = [&](Mode mode) {
-    setMode(*model, session, mode);
+    setMode(session, mode);
     model->setGenerator(makeGenerator(at::kCPU, 7));
     return capabilityOf<ImageClassifier>(*model)->classify(images).detach();
   };
   EXPECT_FALSE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
-  freezeParameters(*model, session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
+  freezeParameters(session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
   EXPECT_TRUE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
 }
 
@@ -153,8 +154,9 @@ Census censusOf(const Architecture& architecture, const std::string& preset) {
   const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
   const auto model = architecture.build(Config(values), 0);
   SmallSession session;
+  session.use(model);
   Census census;
-  for (const ParameterGroup& group : trainedGroups(*model, session)) {
+  for (const ParameterGroup& group : trainedGroups(session)) {
     EXPECT_TRUE(group.weightDecayScale == 0 || group.weightDecayScale == 1) << group.name;
     (group.weightDecayScale == 0 ? census.plain : census.decayed)
         .insert(group.parameterNames.begin(), group.parameterNames.end());

@@ -82,8 +82,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
       evaluated = run.sink.curve("test/loss@ema");
     }
     SmallRun run(everything());
-    run.setup.model = run.model =
-        std::make_shared<SmallModel>(999);  // what it starts from must not matter
+    run.use(run.model = std::make_shared<SmallModel>(999));  // what it starts from must not matter
     run.setup.checkpointFolder = folder.path();
     run.setup.resumeFrom = folder.path() / checkpointName(stop);
     const TrainerResult result = run.go();
@@ -241,7 +240,7 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
     Other() : SmallModel(1) { register_parameter("extra", at::zeros({3})); }
   };
   SmallRun run(everything());
-  run.setup.model = std::make_shared<Other>();
+  run.use(std::make_shared<Other>());
   run.setup.resumeFrom = folder.path() / checkpointName(2);
   try {
     static_cast<void>(run.go());

@@ -33,6 +33,9 @@ class SmallCnn final : public torch::nn::Module, public Model, public ImageClass
   }
   torch::nn::Module& module() override { return *this; }
   std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier>(*this);
+  }
   void setGenerator(const at::Generator& generator) override { generator_ = generator; }
   at::Tensor features(const at::Tensor& images) override {
     at::Tensor x = at::conv2d(images, kernel_, {}, 1, 1);
@@ -59,19 +62,19 @@ class BadBatches final : public SmallSession {
     SmallStream stream(data_, 0);
     for (std::int64_t i = 0; i < 120; ++i) numbers_[stream.next().sampleIds] = i;
   }
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
     const std::int64_t number = numbers_.at(batch.sampleIds);
     taken.push_back(number);
     if (static_cast<std::int64_t>(taken.size()) == diesAt) throw std::runtime_error("it died");
-    if (bad_.count(number) == 0) return SmallSession::loss(model, batch);
+    if (bad_.count(number) == 0) return SmallSession::loss(context, batch);
     if (kind_ == Kind::DataNan) {
       Batch damaged = batch;
       for (auto& field : damaged.fields) {
         if (field.first == "image") field.second = at::full_like(field.second, std::nan(""));
       }
-      return SmallSession::loss(model, damaged);
+      return SmallSession::loss(context, damaged);
     }
-    std::vector<LossPart> parts = SmallSession::loss(model, batch);
+    std::vector<LossPart> parts = SmallSession::loss(context, batch);
     at::Tensor& sum = parts.front().sum;
     if (kind_ == Kind::LossNan) sum = sum * std::nan("");
     if (kind_ == Kind::LossTimes) sum = sum * factor_;
@@ -105,7 +108,7 @@ struct WholeRun {
   /// throws at that loss, as a crash would
   void segment(std::int64_t stop = -1, std::int64_t dies = -1) {
     SmallRun run(train, session());
-    run.setup.model = model();
+    run.use(model());
     run.setup.checkpointFolder = folder.path();
     const auto newest = newestCheckpoint(folder.path());
     if (newest) run.setup.resumeFrom = newest->folder;

@@ -23,7 +23,7 @@
 #include "core/artifact/event_sink.h"
 #include "core/base/random.h"
 #include "core/config/experiment.h"
-#include "core/model/model.h"
+#include "core/model/capabilities.h"
 #include "core/train/trainer.h"
 #include "tests/support/temporary_folder.h"
 
@@ -53,6 +53,9 @@ class SmallModel : public torch::nn::Module,
   }
   torch::nn::Module& module() override { return *this; }
   std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier, Scheduled>(*this);
+  }
   void setGenerator(const at::Generator& generator) override { generator_ = generator; }
 
   at::Tensor features(const at::Tensor& images) override {
@@ -70,10 +73,16 @@ class SmallModel : public torch::nn::Module,
   }
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
 
-  void beforeStep(const Position& position) override {
+  void beforeStep(const StepPosition& position) override {
     positions.push_back(position.step);
+    const double before = alpha_;
     alpha_ = std::max(
         0.0, 1 - static_cast<double>(position.step) / static_cast<double>(position.stepsPerEpoch));
+    hasJustEnded_ = before > 0 && alpha_ == 0;
+  }
+  std::vector<Occurrence> occurrences() const override {
+    if (!hasJustEnded_) return {};
+    return {{"mask_cutoff", "the soft mask is at its end"}};
   }
   std::vector<std::pair<std::string, double>> scheduledValues() const override {
     return {{"model/mask_alpha", alpha_}};
@@ -89,6 +98,7 @@ class SmallModel : public torch::nn::Module,
 
  private:
   double dropout_, alpha_ = 0;
+  bool hasJustEnded_ = false;
   at::Generator generator_;
   at::Tensor first_, firstBias_, second_, secondBias_;
 };
@@ -151,41 +161,50 @@ class SmallStream final : public BatchStream {
 class SmallSession : public TaskSession {
  public:
   explicit SmallSession(SmallData data = {}) : data_(data) {}
-  const IoSpec& io() const noexcept override { return io_; }
+  /// A session is made before its model in these tests.
+  void use(std::shared_ptr<Model> model) { model_ = std::move(model); }
+  Model& model() override { return *model_; }
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
     return std::make_unique<SmallStream>(data_, firstBatch);
   }
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
     if (onLoss) onLoss(batch);
-    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
+    const at::Tensor logits = classify(batch.at("image"));
     lastLogitsType = logits.scalar_type();
     at::Tensor sum =
         at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {}, at::Reduction::Sum);
     if (losses++ == poisonedLoss) sum = sum * std::numeric_limits<double>::quiet_NaN();
     return {{"plain", sum}};
   }
-  Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
-                  std::vector<Artifact>& artifacts) override {
+  void evaluate(const EvaluationRequest& request, Results& results) override {
     EXPECT_FALSE(at::GradMode::is_enabled());
-    EXPECT_FALSE(model.module().is_training());
+    EXPECT_FALSE(model().module().is_training());
     std::vector<std::int64_t> ids(64);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i);
-    const Batch batch = data_.take(ids, split == Split::Validation ? 2 : 1);
-    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
-    Scores scores{
-        {"top1", logits.argmax(1).eq(batch.at("label")).to(at::kFloat).mean().item<double>()},
-        {"loss", at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label")).item<double>()}};
-    for (EvaluationListener* listener : listeners) {
-      listener->batch(ids, logits, batch.at("label"));
-      for (Artifact& artifact : listener->finish(scores)) artifacts.push_back(std::move(artifact));
+    const Batch batch = read(request.evaluation.split, ids);
+    const at::Tensor logits = classify(batch.at("image"));
+    results.score("top1",
+                  logits.argmax(1).eq(batch.at("label")).to(at::kFloat).mean().item<double>());
+    results.score("loss",
+                  at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label")).item<double>());
+    const std::map<std::string, at::Tensor> outputs{{"logits", logits}};
+    for (EvaluationListener* listener : request.listeners) {
+      listener->batch({batch, outputs});
+      listener->finish(results);
     }
-    return scores;
   }
-  std::vector<Split> evaluationSplits() const override { return splits; }
-  Batch probeBatch(const ProbeImages& images) override {
+  std::vector<Evaluation> evaluations() const override {
+    std::vector<Evaluation> all;
+    for (const Split split : splits) all.push_back({toString(split), split, {"logits"}});
+    return all;
+  }
+  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
+    return data_.take(ids, split == Split::Validation ? 2 : 1);
+  }
+  std::vector<std::int64_t> chooseSamples(Split, std::int64_t count) override {
     std::vector<std::int64_t> ids;
-    for (std::int64_t i = 0; i < images.count; ++i) ids.push_back(i);
-    return data_.take(ids, 1);
+    for (std::int64_t i = 0; i < count; ++i) ids.push_back(i);
+    return ids;
   }
   const DatasetInfo& dataset() const noexcept override { return info_; }
   std::string bestBy() const override { return "test/top1"; }
@@ -196,10 +215,13 @@ class SmallSession : public TaskSession {
   at::ScalarType lastLogitsType = at::kFloat;
 
  protected:
+  at::Tensor classify(const at::Tensor& images) {
+    return capabilityOf<ImageClassifier>(*model_)->classify(images);
+  }
   SmallData data_;
+  std::shared_ptr<Model> model_;
 
  private:
-  IoSpec io_{1, 4, 4, 4};
   DatasetInfo info_{1, 4, 4, {"a", "b", "c", "d"}, {0}, {1}};
 };
 
@@ -272,8 +294,10 @@ class SmallProbe final : public Analysis {
  public:
   ItemCard card() const override { return {}; }
   Kind kind() const noexcept override { return Kind::Probe; }
-  ProbeImages probeImages(const Config&) const override { return {4, {}}; }
-  std::function<Findings()> probe(const Config&, Model& model, const Batch& batch) const override {
+  ProbeSamples probeSamples(const Config&) const override { return {4, {}}; }
+  std::function<Findings()> probe(const Config&, ProbeContext& context) const override {
+    Model& model = context.model;
+    const Batch& batch = context.batch;
     EXPECT_FALSE(model.module().is_training());
     EXPECT_FALSE(at::GradMode::is_enabled());
     const auto classify = [&] {
@@ -311,17 +335,14 @@ class SmallListening final : public Analysis {
                                              const DatasetInfo& info) const override {
     struct Listener final : EvaluationListener {
       explicit Listener(std::size_t theClasses) : classes(theClasses) {}
-      void batch(const std::vector<std::int64_t>& ids, const at::Tensor&,
-                 const at::Tensor&) override {
-        heard += ids.size();
-      }
-      std::vector<Artifact> finish(Scores& scores) override {
-        scores.emplace_back("heard", static_cast<double>(heard));
+      void batch(const EvaluationBatch& batch) override { heard += batch.batch.sampleIds.size(); }
+      void finish(Results& results) override {
+        results.score("heard", static_cast<double>(heard));
         Artifact artifact;
         artifact.name = "bins";
         artifact.kind = artifact_kind::kTable;
         setJson(artifact, Json{{"classes", classes}});
-        return {artifact};
+        results.artifact(artifact);
       }
       std::size_t heard = 0, classes;
     };
@@ -356,12 +377,14 @@ struct SmallRun {
   explicit SmallRun(Config train,
                     std::unique_ptr<SmallSession> given = std::make_unique<SmallSession>())
       : model(std::make_shared<SmallModel>(3)), session(given.get()) {
-    setup.model = model;
+    session->use(model);
     setup.session = std::move(given);
     setup.train = std::move(train);
     setup.seed = 5;
     setup.checkpointPrefix = "run-test";
   }
+  /// Another model than the usual one.
+  void use(std::shared_ptr<Model> other) { session->use(std::move(other)); }
   TrainerResult go() {
     Trainer trainer(std::move(setup), sink, control);
     return trainer.run();

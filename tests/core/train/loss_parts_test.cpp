@@ -16,9 +16,9 @@ namespace {
 class TwoParts final : public SmallSession {
  public:
   using SmallSession::SmallSession;
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
     if (onLoss) onLoss(batch);
-    const at::Tensor logits = capabilityOf<ImageClassifier>(model)->classify(batch.at("image"));
+    const at::Tensor logits = classify(batch.at("image"));
     const at::Tensor& labels = batch.at("label");
     const at::Tensor isRare = labels.eq(2).to(at::kFloat);
     const LossPart all{"all", at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum)};
@@ -45,7 +45,7 @@ Ended trained(std::int64_t batchSize, std::int64_t accumulate) {
                             {"optimizer.name", "sgd"},
                             {"optimizer.learning_rate", 0.1}}),
                std::make_unique<TwoParts>(data));
-  run.setup.model = run.model = std::make_shared<SmallModel>(3, 0.0);
+  run.use(run.model = std::make_shared<SmallModel>(3, 0.0));
   EXPECT_EQ(run.go().outcome, Outcome::Done);
   Ended ended{run.weights(), {}};
   for (const char* name : {"train/loss", "train/loss/all", "train/loss/rare"})
@@ -84,8 +84,8 @@ TEST(LossParts, MakeTheLossWithTheirWeights) {
 TEST(LossParts, OfWhichNothingIsCountedAddNothing) {
   class Empty final : public SmallSession {
    public:
-    std::vector<LossPart> loss(Model& model, const Batch& batch) override {
-      std::vector<LossPart> parts = SmallSession::loss(model, batch);
+    std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
+      std::vector<LossPart> parts = SmallSession::loss(context, batch);
       parts.push_back({"none", at::zeros({}), at::zeros({})});
       return parts;
     }
@@ -102,8 +102,8 @@ TEST(LossParts, OfWhichNothingIsCountedAddNothing) {
 TEST(LossParts, WithAxesAreRefusedByName) {
   class Wide final : public SmallSession {
    public:
-    std::vector<LossPart> loss(Model& model, const Batch& batch) override {
-      return {{"wide", capabilityOf<ImageClassifier>(model)->classify(batch.at("image"))}};
+    std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
+      return {{"wide", classify(batch.at("image"))}};
     }
   };
   SmallRun run(trainConfig({{"steps", 3}}), std::make_unique<Wide>());
@@ -144,6 +144,9 @@ class Normed final : public torch::nn::Module, public Model, public ImageClassif
   }
   torch::nn::Module& module() override { return *this; }
   std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier>(*this);
+  }
   void setGenerator(const at::Generator&) override {}
   at::Tensor features(const at::Tensor& images) override {
     wasTraining = wasTraining || is_training();
@@ -163,7 +166,7 @@ TEST(Freezing, LeavesRunningStatisticsAndWhatDropsInEvaluationMode) {
   for (const bool isFrozen : {false, true}) {
     SmallRun run(trainConfig({{"steps", 14}}));  // an evaluation on the way changes modes
     const auto model = std::make_shared<Normed>();
-    run.setup.model = model;
+    run.use(model);
     if (isFrozen) run.setup.freeze = {"trunk.*"};
     EXPECT_EQ(run.go().outcome, Outcome::Done);
     EXPECT_TRUE(model->wasTraining) << "the head is trained";

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 struct Asked {
   std::uint64_t seed = 0;
   Json model, task, data, opened;
-  TaskContext context;
+  TaskSetup context;
   bool hasBuilt = false;
 };
 
@@ -65,7 +65,7 @@ class HeadedSession final : public SmallSession {
     }
     at::Tensor weight, mean;
   };
-  torch::nn::Module* head() override { return &head_; }
+  std::vector<Network> networks() override { return {{"", &model().module()}, {"task", &head_}}; }
   Head head_;
 };
 
@@ -73,13 +73,13 @@ class SmallTask final : public Task {
  public:
   explicit SmallTask(Asked& asked) : asked_(asked) {}
   ItemCard card() const override { return cardOf(ItemKind::Task, "guessing"); }
-  std::unique_ptr<TaskSession> open(const Config& task, const Config& data,
-                                    std::shared_ptr<const Dataset>,
-                                    const TaskContext& context) const override {
-    asked_.task = task.json();
-    asked_.data = data.json();
-    asked_.context = context;
-    return std::make_unique<HeadedSession>();
+  std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override {
+    asked_.task = setup.task.json();
+    asked_.data = setup.data.json();
+    asked_.context = setup;
+    auto session = std::make_unique<HeadedSession>();
+    session->use(setup.model);
+    return session;
   }
 
  private:
@@ -162,7 +162,7 @@ TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
   LoadReport report;
   const TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
   SmallModel other(42);
-  const auto wanted = namedTensors(other), got = namedTensors(*setup.model);
+  const auto wanted = namedTensors(other), got = namedTensors(setup.session->model());
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i)
     EXPECT_TRUE(at::equal(got[i].second, wanted[i].second)) << got[i].first;

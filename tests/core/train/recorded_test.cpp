@@ -41,11 +41,10 @@ class NoSource final : public DatasetSource {
 class SmallTask final : public Task {
  public:
   ItemCard card() const override { return cardOf(ItemKind::Task, "small"); }
-  std::unique_ptr<TaskSession> open(const Config& task, const Config&,
-                                    std::shared_ptr<const Dataset>,
-                                    const TaskContext&) const override {
+  std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override {
     auto session = std::make_unique<SmallSession>();
-    if (task.flag("validation")) session->splits = {Split::Validation, Split::Test};
+    session->use(setup.model);
+    if (setup.task.flag("validation")) session->splits = {Split::Validation, Split::Test};
     return session;
   }
 };
@@ -140,11 +139,11 @@ TEST_P(Recorded, ScoresAreThoseOfTheCheckpointToTheLastBit) {
       const std::filesystem::path weights = checkpoint.folder / (use + ".safetensors");
       if (!std::filesystem::exists(weights)) continue;
       const RestoredRun run = restoreRun(registry_, config, kSeed, weights);
-      for (const Split split : run.session->evaluationSplits()) {
-        std::vector<Artifact> artifacts;
-        for (const auto& [name, score] :
-             evaluateSplit(*run.model, *run.session, split, run.look, {}, artifacts)) {
-          const std::string full = toString(split) + "/" + name + (use == "ema" ? "@ema" : "");
+      for (const Evaluation& evaluation : run.session->evaluations()) {
+        CollectedResults found;
+        evaluate(*run.session, evaluation, run.look, {}, found);
+        for (const auto& [name, score] : found.scores) {
+          const std::string full = evaluation.id + "/" + name + (use == "ema" ? "@ema" : "");
           EXPECT_EQ(score, recorded(full, checkpoint.step))
               << full << " at step " << checkpoint.step;
           ++compared;

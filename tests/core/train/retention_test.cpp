@@ -188,11 +188,11 @@ TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
 
 TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
   struct Session final : SmallSession {
-    Scores evaluate(Model& model, Split split, const std::vector<EvaluationListener*>& listeners,
-                    std::vector<Artifact>& artifacts) override {
-      Scores scores = SmallSession::evaluate(model, split, listeners, artifacts);
-      if (evaluations++ == 0) scores[0].second = std::nan("");
-      return scores;
+    void evaluate(const EvaluationRequest& request, Results& results) override {
+      CollectedResults found;
+      SmallSession::evaluate(request, found);
+      if (evaluations++ == 0) found.scores[0].second = std::nan("");
+      for (const auto& [name, score] : found.scores) results.score(name, score);
     }
     int evaluations = 0;
   };

@@ -67,7 +67,7 @@ TEST(Trainer, AveragesTheGradientsOfAccumulatedBatches) {
     SmallRun run(trainConfig({{"steps", 3}, {"accumulate", accumulate}}),
                  std::make_unique<SmallSession>(data));
     run.model = std::make_shared<SmallModel>(3, 0.0);
-    run.setup.model = run.model;
+    run.use(run.model);
     static_cast<void>(run.go());
     weights.push_back(run.weights());
   }
@@ -331,13 +331,12 @@ class OddSession final : public SmallSession {
     explicit Part(float value) { weight = register_parameter("weight", at::full({4, 4}, value)); }
     at::Tensor weight;
   };
-  std::vector<LossPart> loss(Model& model, const Batch& batch) override {
+  std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
     EXPECT_FALSE(helper_->is_training());
     // Every other batch is cut, so that no two neighbours have one shape.
     const std::int64_t count = calls_++ % 2 == 0 ? batch.size() : batch.size() - 3;
     const at::Tensor images = batch.at("image").slice(0, 0, count);
-    const at::Tensor logits =
-        at::linear(capabilityOf<ImageClassifier>(model)->classify(images), head_->weight);
+    const at::Tensor logits = at::linear(classify(images), head_->weight);
     const at::Tensor teacher = at::linear(logits.detach(), helper_->weight).softmax(1);
     const at::Tensor main = at::cross_entropy_loss(logits, batch.at("label").slice(0, 0, count), {},
                                                    at::Reduction::Sum);
@@ -345,9 +344,11 @@ class OddSession final : public SmallSession {
     const at::Tensor counted = at::scalar_tensor(count);
     return {{"main", main, counted}, {"distilled", distilled, counted, 0.1}};
   }
-  torch::nn::Module* head() override { return head_.get(); }
-  std::vector<torch::nn::Module*> frozen() override { return {helper_.get()}; }
-  bool isStatic() const noexcept override { return false; }
+  std::vector<Network> networks() override {
+    return {{"", &model().module()},
+            {"task", head_.get()},
+            {"helper", helper_.get(), Network::Role::Frozen, "helper.safetensors", "abc"}};
+  }
 
   std::shared_ptr<Part> head_ = std::make_shared<Part>(0.3F);
   std::shared_ptr<Part> helper_ = std::make_shared<Part>(0.5F);

@@ -49,6 +49,9 @@ class PlainMlp final : public torch::nn::Module,
   }
 
   torch::nn::Module& module() override { return *this; }
+  std::vector<vitrine::OfferedCapability> capabilities() override {
+    return vitrine::offersOf<vitrine::ImageClassifier>(*this);
+  }
   void setGenerator(const at::Generator&) override {}  // nothing is drawn
 
   at::Tensor features(const at::Tensor& images) override {
@@ -84,7 +87,7 @@ vitrine::ItemCard PlainMlpArchitecture::card() const {
   card.id = "plain_mlp";
   card.title = "Plain MLP";
   card.doc = "Two layers over the pixels";
-  card.offers = {"image_classifier"};
+  card.offers = {vitrine::ImageClassifier::kId};
   card.schema.fields = {
       vitrine::sizeField("image_size", 28, "side of the square image, or [height, width]")
           .titled("Image size")

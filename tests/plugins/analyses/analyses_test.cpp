@@ -31,6 +31,9 @@ class FakeAttention final : public torch::nn::Module,
   explicit FakeAttention(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
   torch::nn::Module& module() override { return *this; }
   std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier, AttentionSource>(*this);
+  }
   void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override {
     sawGradient = sawGradient || at::GradMode::is_enabled();
@@ -59,7 +62,9 @@ class FakeAttention final : public torch::nn::Module,
   std::int64_t attentionLayers() const override {
     return static_cast<std::int64_t>(layers_.size());
   }
-  std::int64_t attentionHeads() const override { return layers_.front().size(0); }
+  std::int64_t attentionHeads(std::int64_t layer) const override {
+    return layers_.at(static_cast<std::size_t>(layer)).size(0);
+  }
   void setAttentionTap(std::shared_ptr<const AttentionTap> value) override {
     tap = std::move(value);
   }
@@ -79,6 +84,31 @@ Batch batchOf(std::int64_t images) {
   batch.sampleIds.resize(static_cast<std::size_t>(images));
   std::iota(batch.sampleIds.begin(), batch.sampleIds.end(), 0);
   return batch;
+}
+
+/// A session of which the probes here want nothing.
+class NoSession final : public TaskSession {
+ public:
+  explicit NoSession(Model& model) : model_(model) {}
+  Model& model() override { return model_; }
+  const DatasetInfo& dataset() const noexcept override { return info_; }
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
+  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
+  std::vector<Evaluation> evaluations() const override { return {}; }
+  void evaluate(const EvaluationRequest&, Results&) override {}
+  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
+  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
+
+ private:
+  Model& model_;
+  DatasetInfo info_;
+};
+
+std::function<Analysis::Findings()> probed(const Analysis& analysis, const Config& config,
+                                           Model& model, const Batch& batch) {
+  NoSession session(model);
+  ProbeContext context{session, model, batch, {}, {}};
+  return analysis.probe(config, context);
 }
 
 Batch only(const Batch& all, const std::vector<std::int64_t>& ids) {
@@ -194,7 +224,7 @@ TEST(AttentionRank, TheProbeNamesEveryLayerAndHead) {
                    second = io.at("input/attention_bidirectional")[0];
   FakeAttention model({first, second});
   const AttentionRank analysis;
-  const auto later = analysis.probe(configOf(analysis), model, batchOf(2));
+  const auto later = probed(analysis, configOf(analysis), model, batchOf(2));
   EXPECT_EQ(model.tap, nullptr);
   EXPECT_FALSE(model.sawGradient);
   const Analysis::Findings findings = later();
@@ -228,7 +258,7 @@ TEST(AttentionRank, LooksAtTheLayersAndTheMatrixItIsToldTo) {
   FakeAttention model({at::eye(5).unsqueeze(0), at::eye(5).unsqueeze(0)});
   const AttentionRank analysis;
   const auto scoresOf = [&](const Json& changes) {
-    const auto findings = analysis.probe(configOf(analysis, changes), model, batchOf(1))();
+    const auto findings = probed(analysis, configOf(analysis, changes), model, batchOf(1))();
     return std::map<std::string, double>(findings.scores.begin(), findings.scores.end());
   };
   const auto second = scoresOf({{"layers", {1}}, {"threshold", 0.6}});
@@ -251,11 +281,11 @@ TEST(AttentionProbes, TakeTheirTapAwayEvenWhenTheModelFailsAndDrawNothing) {
   at::manual_seed(5);
   const AttentionRank rank;
   const AttentionMap map;
-  (void)rank.probe(configOf(rank), model, batchOf(2))();
-  (void)map.probe(configOf(map), model, batchOf(2))();
+  (void)probed(rank, configOf(rank), model, batchOf(2))();
+  (void)probed(map, configOf(map), model, batchOf(2))();
   EXPECT_TRUE(at::equal(at::rand({3}), expected));
   model.fails = true;
-  EXPECT_THROW((void)rank.probe(configOf(rank), model, batchOf(2)), Error);
+  EXPECT_THROW((void)probed(rank, configOf(rank), model, batchOf(2)), Error);
   EXPECT_EQ(model.tap, nullptr);
 }
 
@@ -264,8 +294,8 @@ TEST(AttentionMap, GivesEveryChosenImageItsMapsAndItsPixels) {
   FakeAttention model({heads, heads + 100});
   const AttentionMap analysis;
   const Config config = configOf(analysis, {{"ids", {2, 0}}});
-  EXPECT_EQ(analysis.probeImages(config).ids, (std::vector<std::int64_t>{2, 0}));
-  const auto findings = analysis.probe(config, model, only(batchOf(3), {2, 0}))();
+  EXPECT_EQ(analysis.probeSamples(config).ids, (std::vector<std::int64_t>{2, 0}));
+  const auto findings = probed(analysis, config, model, only(batchOf(3), {2, 0}))();
   ASSERT_EQ(findings.artifacts.size(), 4u);
   const Artifact& map = findings.artifacts[0];
   EXPECT_EQ(map.kind, artifact_kind::kAttention);
@@ -289,12 +319,12 @@ TEST(AttentionMap, KeepsOnlyTheClassTokensRowWhenAskedAndSaysWhenThereIsNone) {
   FakeAttention model({at::arange(25, at::kFloat).view({1, 5, 5})});
   const AttentionMap analysis;
   const Config config = configOf(analysis, {{"query", "class"}, {"images", 1}});
-  const auto findings = analysis.probe(config, model, batchOf(1))();
+  const auto findings = probed(analysis, config, model, batchOf(1))();
   EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 1, 1, 5}));
   EXPECT_EQ(findings.artifacts.at(0).meta["query_positions"].size(), 1u);
   model.hasClassToken = false;
   try {
-    (void)analysis.probe(config, model, batchOf(1))();
+    (void)probed(analysis, config, model, batchOf(1))();
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("set query = \"all\""));
@@ -304,10 +334,10 @@ TEST(AttentionMap, KeepsOnlyTheClassTokensRowWhenAskedAndSaysWhenThereIsNone) {
 TEST(AttentionMap, ManyQueriesAreKeptOnlyForTheClassToken) {
   FakeAttention model({at::ones({1, 65, 65})});
   const AttentionMap analysis;
-  EXPECT_EQ(analysis.probe(configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+  EXPECT_EQ(probed(analysis, configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
             Json({1, 1, 1, 65}));
   model.hasClassToken = false;
-  EXPECT_EQ(analysis.probe(configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+  EXPECT_EQ(probed(analysis, configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
             Json({1, 1, 65, 65}));
 }
 
@@ -318,11 +348,16 @@ TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
   const auto listener = analysis.listen(configOf(analysis), {});
   for (std::int64_t first = 0; first < 2000; first += 300) {
     const std::int64_t size = std::min<std::int64_t>(300, 2000 - first);
-    listener->batch({}, io.at("input/logits").narrow(0, first, size),
-                    io.at("input/labels").narrow(0, first, size));
+    Batch batch;
+    batch.fields["label"] = io.at("input/labels").narrow(0, first, size);
+    const std::map<std::string, at::Tensor> outputs{
+        {"logits", io.at("input/logits").narrow(0, first, size)}};
+    listener->batch({batch, outputs});
   }
-  Scores scores;
-  const std::vector<Artifact> artifacts = listener->finish(scores);
+  CollectedResults results;
+  listener->finish(results);
+  const Scores& scores = results.scores;
+  const std::vector<Artifact>& artifacts = results.artifacts;
   ASSERT_EQ(scores.size(), 1u);
   EXPECT_EQ(scores[0].first, "ece");
   EXPECT_NEAR(scores[0].second, io.at("output/ece_15").item<double>(), 1e-5);

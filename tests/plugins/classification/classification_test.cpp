@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "core/base/error.h"
@@ -50,6 +51,9 @@ class Brightness final : public torch::nn::Module, public Model, public ImageCla
   }
   torch::nn::Module& module() override { return *this; }
   std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier>(*this);
+  }
   void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override {
     seen = images.sizes().vec();
@@ -78,30 +82,67 @@ Json dataValues() {
           {"normalize", "dataset"}};
 }
 
-std::unique_ptr<TaskSession> openSession(const Json& data = dataValues(), TaskContext context = {},
-                                         double smoothing = 0) {
-  context.batchSize = 4;
-  context.evaluationBatchSize = 3;
-  return ClassificationTask().open(Config(Json{{"label_smoothing", smoothing}}), Config(data),
-                                   std::make_shared<TenImages>(), context);
+TaskSetup setupOf(std::shared_ptr<Model> model, std::shared_ptr<const Dataset> dataset,
+                  const Json& data = dataValues(), double smoothing = 0) {
+  TaskSetup setup;
+  setup.task = Config(Json{{"label_smoothing", smoothing}});
+  setup.data = Config(data);
+  setup.model = std::move(model);
+  setup.dataset = std::move(dataset);
+  return setup;
+}
+
+/// A session over ten images in batches of 4 and 3, with its model at hand.
+struct Opened {
+  std::shared_ptr<Brightness> model;
+  std::unique_ptr<TaskSession> session;
+  TaskSession* operator->() const { return session.get(); }
+};
+
+Opened openSession(const Json& data = dataValues(),
+                   const std::function<void(TaskSetup&)>& change = {},
+                   std::shared_ptr<Brightness> model = std::make_shared<Brightness>()) {
+  TaskSetup setup = setupOf(model, std::make_shared<TenImages>(), data);
+  setup.batchSize = 4;
+  setup.evaluationBatchSize = 3;
+  if (change) change(setup);
+  return {model, ClassificationTask().open(setup)};
+}
+
+/// What an evaluation gives, as the trainer asks for it.
+CollectedResults evaluated(TaskSession& session, Split split,
+                           std::vector<EvaluationListener*> listeners = {}) {
+  const at::NoGradGuard noGradient;
+  CollectedResults results;
+  StepContext context;
+  const Evaluation evaluation{toString(split), split, {"logits"}};
+  session.evaluate({evaluation, context, std::move(listeners)}, results);
+  return results;
+}
+
+std::vector<Split> splitsOf(const TaskSession& session) {
+  std::vector<Split> splits;
+  for (const Evaluation& each : session.evaluations()) splits.push_back(each.split);
+  return splits;
 }
 
 std::map<std::string, double> asMap(const Scores& scores) { return {scores.begin(), scores.end()}; }
 
 class CountingListener final : public EvaluationListener {
  public:
-  void batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor& logits,
-             const at::Tensor& labels) override {
-    ids.insert(ids.end(), sampleIds.begin(), sampleIds.end());
+  void batch(const EvaluationBatch& batch) override {
+    const at::Tensor &logits = batch.output("logits"), &labels = batch.batch.at("label");
+    ids.insert(ids.end(), batch.batch.sampleIds.begin(), batch.batch.sampleIds.end());
     fits = fits && logits.device().is_cpu() &&
            logits.sizes() == at::IntArrayRef({labels.size(0), 3}) &&
            labels.scalar_type() == at::kLong && !logits.requires_grad();
+    EXPECT_THROW((void)batch.output("features"), ConfigError);
   }
-  std::vector<Artifact> finish(Scores& scores) override {
-    scores.emplace_back("heard", static_cast<double>(ids.size()));
+  void finish(Results& results) override {
+    results.score("heard", static_cast<double>(ids.size()));
     Artifact artifact;
     artifact.name = "heard";
-    return {artifact};
+    results.artifact(artifact);
   }
   std::vector<std::int64_t> ids;
   bool fits = true;
@@ -117,6 +158,9 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
     }
     torch::nn::Module& module() override { return *this; }
     std::vector<BlockCost> cost() const override { return {}; }
+    std::vector<OfferedCapability> capabilities() override {
+      return offersOf<ImageClassifier>(*this);
+    }
     void setGenerator(const at::Generator&) override {}
     at::Tensor classify(const at::Tensor&) override { return logits; }
     at::Tensor features(const at::Tensor& images) override { return images; }
@@ -138,14 +182,14 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
   };
   for (const auto& [name, smoothing] :
        {std::pair<std::string, double>{"cross_entropy", 0.0}, {"label_smoothing", 0.1}}) {
-    Fixed model(io.at("input/logits"));
-    const auto session =
-        ClassificationTask().open(Config(Json{{"label_smoothing", smoothing}}), Config(dataValues()),
-                                  std::make_shared<TenClasses>(), {});
+    const auto model = std::make_shared<Fixed>(io.at("input/logits"));
+    const auto session = ClassificationTask().open(
+        setupOf(model, std::make_shared<TenClasses>(), dataValues(), smoothing));
     Batch batch;
     batch.fields["image"] = at::zeros({6, 1, 1, 1});
     batch.fields["label"] = io.at("input/labels");
-    const std::vector<LossPart> parts = session->loss(model, batch);
+    StepContext context;
+    const std::vector<LossPart> parts = session->loss(context, batch);
     ASSERT_EQ(parts.size(), 1u);
     EXPECT_EQ(parts[0].sum.dim(), 0);
     EXPECT_EQ(parts[0].sum.scalar_type(), at::kFloat);
@@ -154,18 +198,15 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
     EXPECT_NEAR(mean.item<double>(), io.at("output/" + name).item<double>(), 1e-5) << name;
     mean.backward();
     // float32 softmax of ten logits: a few ulp of values up to 1.
-    EXPECT_LT((model.logits.grad() - io.at("grad/" + name)).abs().max().item<double>(), 1e-6)
+    EXPECT_LT((model->logits.grad() - io.at("grad/" + name)).abs().max().item<double>(), 1e-6)
         << name;
   }
 }
 
 TEST(Classification, ScoresAreWhatTheyAreByHand) {
-  const auto session = openSession();
-  Brightness model;
-  std::vector<Artifact> artifacts;
+  const Opened opened = openSession();
   CountingListener listener;
-  const Scores found = session->evaluate(model, Split::Test, {&listener}, artifacts);
-  const auto scores = asMap(found);
+  const auto scores = asMap(evaluated(*opened.session, Split::Test, {&listener}).scores);
   // Labels 0 1 0 1 0 1 0: brightness 0 or 10, so logits (0, 0, 0) or (0, 10, 0): equal logits mean
   // class 0.
   EXPECT_EQ(scores.at("top1"), 1.0);
@@ -178,18 +219,18 @@ TEST(Classification, ScoresAreWhatTheyAreByHand) {
   EXPECT_EQ(scores.at("heard"), 7);
   EXPECT_EQ(listener.ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(listener.fits);
-  EXPECT_FALSE(model.sawGradient);
+  EXPECT_FALSE(opened.model->sawGradient);
 }
 
 TEST(Classification, TheConfusionMatrixHasLabelsInRows) {
-  const auto session = openSession();
-  Brightness model;
+  const Opened opened = openSession();
   {
     const at::NoGradGuard noGradient;
-    model.gain.fill_(-1);  // bright images now look least like class 1
+    opened.model->gain.fill_(-1);  // bright images now look least like class 1
   }
-  std::vector<Artifact> artifacts;
-  const auto scores = asMap(session->evaluate(model, Split::Test, {}, artifacts));
+  const CollectedResults found = evaluated(*opened.session, Split::Test);
+  const auto scores = asMap(found.scores);
+  const std::vector<Artifact>& artifacts = found.artifacts;
   EXPECT_NEAR(scores.at("top1"), 4.0 / 7, 1e-12);
   EXPECT_EQ(scores.at("class_accuracy/middle"), 0.0);
   ASSERT_EQ(artifacts.size(), 2u);
@@ -215,28 +256,21 @@ TEST(Classification, SubsetsNormalisingAndTheModelsImageSizeAreObeyed) {
   data["train_samples"] = 6;
   data["test_samples"] = 2;
   data["normalize"] = "half";
-  TaskContext context;
-  context.imageSize = {8, 6};
-  const auto session = openSession(data, context);
-  EXPECT_EQ(session->io().height, 8);
-  EXPECT_EQ(session->io().width, 6);
-  EXPECT_EQ(session->io().classes, 3);
-  Brightness model;
-  std::vector<Artifact> artifacts;
+  const Opened session = openSession(data, [](TaskSetup& setup) { setup.imageSize = {8, 6}; });
   CountingListener listener;
-  (void)session->evaluate(model, Split::Test, {&listener}, artifacts);
+  (void)evaluated(*session.session, Split::Test, {&listener});
   EXPECT_EQ(listener.ids.size(), 2u);
-  EXPECT_EQ(model.seen, (std::vector<std::int64_t>{2, 1, 8, 6}));
+  EXPECT_EQ(session.model->seen, (std::vector<std::int64_t>{2, 1, 8, 6}));
   const auto stream = session->trainingStream(0);
   EXPECT_EQ(stream->batchesPerEpoch(), 1);  // six samples, batches of four, all equal
   const Batch batch = stream->next();
   EXPECT_EQ(batch.size(), 4);
-  const Batch probe = session->probeBatch({.count = 2, .ids = {0, 1}});
+  const Batch probe = session->read(Split::Test, {0, 1});
   EXPECT_EQ(probe.sampleIds, (std::vector<std::int64_t>{0, 1}));
   EXPECT_FLOAT_EQ(probe.at("image")[0][0][0][0].item<float>(), -1.0f);
   EXPECT_NEAR(probe.at("image")[1][0][7][5].item<float>(), (10.0 / 255 - 0.5) / 0.5, 1e-6);
-  EXPECT_EQ(session->probeBatch({.count = 100, .ids = {}}).size(), 7);
-  EXPECT_THROW((void)session->probeBatch({.count = 1, .ids = {7}}), ConfigError);
+  EXPECT_EQ(session->chooseSamples(Split::Test, 100).size(), 7u);
+  EXPECT_THROW((void)session->read(Split::Test, {7}), ConfigError);
 }
 
 /// Four classes of 25 images each, one after the other, as a folder lists them.
@@ -267,32 +301,28 @@ Chosen chosenOf(const Json& subset, std::uint64_t seed) {
   data["test_samples"] = 12;
   data["subset"] = subset;
   if (subset.is_null()) data.erase("subset");
-  TaskContext context;
-  context.seed = seed;
-  context.batchSize = 20;
-  context.evaluationBatchSize = 12;
-  const auto session =
-      ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}), Config(data),
-                                std::make_shared<SortedByClass>(), context);
+  TaskSetup setup =
+      setupOf(std::make_shared<Brightness>(4), std::make_shared<SortedByClass>(), data);
+  setup.seed = seed;
+  setup.batchSize = 20;
+  setup.evaluationBatchSize = 12;
+  const auto session = ClassificationTask().open(setup);
   Chosen chosen;
   chosen.trained = session->trainingStream(0)->next().sampleIds;
   std::sort(chosen.trained.begin(), chosen.trained.end());
   class Ids final : public EvaluationListener {
    public:
     explicit Ids(std::vector<std::int64_t>& ids) : ids_(ids) {}
-    void batch(const std::vector<std::int64_t>& sampleIds, const at::Tensor&,
-               const at::Tensor&) override {
-      ids_.insert(ids_.end(), sampleIds.begin(), sampleIds.end());
+    void batch(const EvaluationBatch& batch) override {
+      ids_.insert(ids_.end(), batch.batch.sampleIds.begin(), batch.batch.sampleIds.end());
     }
-    std::vector<Artifact> finish(Scores&) override { return {}; }
+    void finish(Results&) override {}
 
    private:
     std::vector<std::int64_t>& ids_;
   } ids(chosen.tested);
-  Brightness model(4);
-  std::vector<Artifact> artifacts;
-  (void)session->evaluate(model, Split::Test, {&ids}, artifacts);
-  chosen.probed = session->probeBatch({.count = 4, .ids = {}}).sampleIds;
+  (void)evaluated(*session, Split::Test, {&ids});
+  chosen.probed = session->chooseSamples(Split::Test, 4);
   return chosen;
 }
 
@@ -356,15 +386,12 @@ TEST(Classification, LeavesTheConfusionMatrixOfManyClassesOut) {
    private:
     DatasetInfo info_;
   };
-  const auto session = ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}),
-                                                 Config(dataValues()),
-                                                 std::make_shared<ManyClasses>(), {});
-  Brightness model(1001);
-  std::vector<Artifact> artifacts;
-  const auto scores = asMap(session->evaluate(model, Split::Test, {}, artifacts));
-  EXPECT_NEAR(scores.at("top1"), 1.0 / 3, 1e-12);
-  ASSERT_EQ(artifacts.size(), 1u);
-  EXPECT_EQ(artifacts[0].name, "classes");
+  const auto session = ClassificationTask().open(
+      setupOf(std::make_shared<Brightness>(1001), std::make_shared<ManyClasses>()));
+  const CollectedResults found = evaluated(*session, Split::Test);
+  EXPECT_NEAR(asMap(found.scores).at("top1"), 1.0 / 3, 1e-12);
+  ASSERT_EQ(found.artifacts.size(), 1u);
+  EXPECT_EQ(found.artifacts[0].name, "classes");
 }
 
 TEST(Classification, ASetSmallerThanABatchStillTrains) {
@@ -379,27 +406,22 @@ TEST(Classification, ChoosesTheBestCheckpointByTheTestSplitOnlyWhereThereIsNoOth
     const auto images = std::make_shared<TenImages>();
     images->validations = validations;
     images->tests = tests;
-    return ClassificationTask().open(Config(Json{{"label_smoothing", 0.0}}), Config(dataValues()),
-                                     images, {});
+    return ClassificationTask().open(setupOf(std::make_shared<Brightness>(), images));
   };
   const auto both = opened(5, 7), test = opened(0, 7), validation = opened(5, 0);
-  EXPECT_EQ(both->evaluationSplits(), (std::vector<Split>{Split::Validation, Split::Test}));
+  EXPECT_EQ(splitsOf(*both), (std::vector<Split>{Split::Validation, Split::Test}));
   EXPECT_EQ(both->bestBy(), "validation/top1");
-  EXPECT_EQ(test->evaluationSplits(), std::vector<Split>{Split::Test});
+  EXPECT_EQ(splitsOf(*test), std::vector<Split>{Split::Test});
   EXPECT_EQ(test->bestBy(), "test/top1");
-  EXPECT_EQ(validation->evaluationSplits(), std::vector<Split>{Split::Validation});
+  EXPECT_EQ(splitsOf(*validation), std::vector<Split>{Split::Validation});
   EXPECT_EQ(validation->bestBy(), "validation/top1");
 }
 
 TEST(Classification, ADryRunEvaluatesNoMoreImagesThanItIsTold) {
-  TaskContext context;
-  context.evaluationLimit = 3;
   const auto heard = [&](const Json& data) {
-    const auto session = openSession(data, context);
-    Brightness model;
-    std::vector<Artifact> artifacts;
+    const Opened session = openSession(data, [](TaskSetup& setup) { setup.evaluationLimit = 3; });
     CountingListener listener;
-    (void)session->evaluate(model, Split::Test, {&listener}, artifacts);
+    (void)evaluated(*session.session, Split::Test, {&listener});
     return listener.ids.size();
   };
   EXPECT_EQ(heard(dataValues()), 3u);
@@ -409,25 +431,39 @@ TEST(Classification, ADryRunEvaluatesNoMoreImagesThanItIsTold) {
 }
 
 TEST(Classification, AModelWithOtherClassesIsRefusedWithTheKeyToSet) {
-  const auto session = openSession();
-  Brightness model(5);
-  std::vector<Artifact> artifacts;
+  const Opened session = openSession(dataValues(), {}, std::make_shared<Brightness>(5));
   try {
-    (void)session->evaluate(model, Split::Test, {}, artifacts);
+    (void)evaluated(*session.session, Split::Test);
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("set model.num_classes = 3"));
   }
 }
 
+TEST(Classification, RefusesAModelThatClassifiesNothing) {
+  class Blind final : public torch::nn::Module, public Model {
+   public:
+    torch::nn::Module& module() override { return *this; }
+    std::vector<BlockCost> cost() const override { return {}; }
+    void setGenerator(const at::Generator&) override {}
+  };
+  try {
+    (void)ClassificationTask().open(
+        setupOf(std::make_shared<Blind>(), std::make_shared<TenImages>()));
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "classification needs a model that offers image_classifier; this one offers nothing");
+  }
+}
+
 TEST(Classification, LeavesTheGlobalGeneratorAlone) {
-  const auto session = openSession();
-  Brightness model;
-  std::vector<Artifact> artifacts;
+  const Opened session = openSession();
   at::manual_seed(5);
   const at::Tensor expected = at::rand({3});
   at::manual_seed(5);
-  (void)session->evaluate(model, Split::Test, {}, artifacts);
+  (void)evaluated(*session.session, Split::Test);
   (void)session->trainingStream(0)->next();
   EXPECT_TRUE(at::equal(at::rand({3}), expected));
 }

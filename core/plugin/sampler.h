@@ -1,0 +1,45 @@
+// Samplers: images and texts from a trained run.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <c10/core/Device.h>
+
+#include <cstdint>
+
+#include "core/config/catalog.h"
+#include "core/config/config.h"
+#include "core/plugin/results.h"
+#include "core/plugin/task.h"
+
+namespace vitrine {
+
+struct SampleRequest {
+  TaskSession& session;  ///< its model and networks, in evaluation mode
+  Config config;         ///< sampleSchema() and the sampler's own keys, resolved
+  at::Device device = at::kCPU;
+  std::int64_t step = 0;  ///< optimizer steps that the weights had seen
+  /// What made the weights; the recipe of everything that comes out begins with it.
+  Json origin = Json::object();
+};
+
+/// The same code behind `vitrine sample`, `vitrine serve` and evaluations. Sample i is drawn from
+/// (seed + i) alone: a batch of 16 gives what 16 batches of one give, to float rounding of the
+/// model; equal requests on one machine give equal bytes.
+class VITRINE_ENGINE_EXPORT Sampler {
+ public:
+  virtual ~Sampler();
+  [[nodiscard]] virtual ItemCard card() const = 0;
+  /// No gradient. Asks results.isCancelled() between its steps and tells results.progress().
+  virtual void sample(const SampleRequest& request, Results& results) const = 0;
+};
+
+/// The origin, then "sampler" and all its settings: what GeneratedImage::recipe must hold.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Json recipeOf(const SampleRequest& request,
+                                                  const std::string& sampler, std::uint64_t seed);
+/// Noise of the image with this seed: standard normal float32 of `shape` on the CPU, from the
+/// counter-based stream `sample`, whatever else was drawn before. `draw` tells several apart.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sampleNoise(std::uint64_t seed,
+                                                           at::IntArrayRef shape,
+                                                           std::uint64_t draw = 0);
+
+}  // namespace vitrine

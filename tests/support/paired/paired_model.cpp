@@ -1,0 +1,123 @@
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "core/base/random.h"
+#include "paired.h"
+
+namespace paired {
+
+namespace {
+
+/// Normal values from the `init` stream, by name.
+at::Tensor normal(std::uint64_t seed, const std::string& name, std::vector<std::int64_t> shape,
+                  double deviation) {
+  const vitrine::RandomStream stream(seed, "init");
+  at::Tensor values = at::empty(shape, at::kFloat);
+  float* out = values.data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    out[i] = static_cast<float>(
+        deviation * stream.normal(vitrine::nameHash(name), static_cast<std::uint64_t>(i)));
+  }
+  return values;
+}
+
+class PairedModel final : public torch::nn::Module, public vitrine::Model, public TextDenoiser {
+ public:
+  PairedModel(std::int64_t width, double dropout, std::uint64_t seed)
+      : width_(width), dropout_(dropout) {
+    const auto add = [&](const char* name, std::int64_t out, std::int64_t in) {
+      return register_parameter(
+          name, normal(seed, name, {out, in}, 1 / std::sqrt(static_cast<double>(in))));
+    };
+    image_ = add("image", width, kPixels);
+    time_ = add("time", width, 2);
+    text_ = add("text", width, kText);
+    out_ = add("out", kPixels, width);
+    bias_ = register_parameter("bias", at::zeros({width}));
+  }
+  torch::nn::Module& module() override { return *this; }
+  std::vector<vitrine::OfferedCapability> capabilities() override {
+    return vitrine::offersOf<TextDenoiser>(*this);
+  }
+  void setGenerator(const at::Generator& generator) override { generator_ = generator; }
+  std::vector<vitrine::BlockCost> cost() const override {
+    vitrine::BlockCost all;
+    all.name = "all";
+    all.kind = "mlp";
+    all.parameters = width_ * (2 * kPixels + kText + 3);
+    all.macs = static_cast<double>(width_ * (2 * kPixels + kText + 2));
+    all.flops = 2 * all.macs;
+    all.activationBytes = 4.0 * static_cast<double>(2 * width_ + 2 * kPixels);
+    return {all};
+  }
+
+  at::Tensor imageFeatures(const at::Tensor& images) override {
+    return at::tanh(at::linear(images.flatten(1), image_, bias_));
+  }
+  at::Tensor velocity(const at::Tensor& x, const at::Tensor& time,
+                      const at::Tensor& text) override {
+    at::Tensor hidden = at::linear(x.flatten(1), image_, bias_) +
+                        at::linear(at::stack({time, time * time}, 1), time_) +
+                        at::linear(text, text_);
+    hidden = at::gelu(hidden);
+    if (is_training() && dropout_ > 0) {
+      hidden = hidden * at::empty_like(hidden).bernoulli_(1 - dropout_, generator_) / (1 - dropout_);
+    }
+    return at::linear(hidden, out_).view_as(x);
+  }
+
+ private:
+  std::int64_t width_;
+  double dropout_;
+  at::Generator generator_;
+  at::Tensor image_, time_, text_, out_, bias_;
+};
+
+}  // namespace
+
+Reader::Reader(std::uint64_t seed) {
+  embedding = register_parameter("embedding", normal(seed, "reader.embedding", {kWords, kText}, 1));
+}
+
+at::Tensor Reader::forward(const at::Tensor& words, const at::Tensor& offsets) const {
+  const at::Tensor lengths = offsets.diff();
+  const at::Tensor of =
+      at::arange(lengths.size(0), lengths.options()).repeat_interleave(lengths);  // [words]
+  const at::Tensor sums = at::zeros({lengths.size(0), kText}, embedding.options())
+                              .index_add(0, of, embedding.index_select(0, words));
+  return sums / lengths.clamp_min(1).unsqueeze(1);
+}
+
+at::Tensor drawn(TextDenoiser& model, const at::Tensor& noise, const at::Tensor& text,
+                 std::int64_t steps) {
+  at::Tensor x = noise;
+  const double size = 1.0 / static_cast<double>(steps);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const at::Tensor time =
+        at::full({x.size(0)}, 1 - static_cast<double>(i) * size, x.options());
+    x = x - size * model.velocity(x, time, text);
+  }
+  return x;
+}
+
+vitrine::ItemCard PairedArchitecture::card() const {
+  vitrine::ItemCard card;
+  card.kind = vitrine::ItemKind::Architecture;
+  card.id = "paired";
+  card.title = "Paired";
+  card.doc = "A small network that draws a quarter of an image from words";
+  card.offers = {TextDenoiser::kId};
+  card.schema.fields = {
+      vitrine::integerField("width", 32, "hidden units").titled("Width").range(1, 4096),
+      vitrine::realField("dropout", 0.1, "share of hidden units left out").titled("Dropout").range(
+          0, 0.9)};
+  return card;
+}
+
+std::shared_ptr<vitrine::Model> PairedArchitecture::build(const vitrine::Config& config,
+                                                          std::uint64_t seed) const {
+  return std::make_shared<PairedModel>(config.integer("width"), config.real("dropout"), seed);
+}
+
+}  // namespace paired
