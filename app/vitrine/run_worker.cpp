@@ -182,6 +182,7 @@ TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
     return stepsOthersStartFrom(database, uuid);
   };
+  setup.origin = {{"run", work.run.uuid}};
   setup.configHash = sha256OfText(work.config.dump());
   Trainer trainer(std::move(setup), sink, work.control);
   return trainer.run();

@@ -43,6 +43,8 @@ struct TrainerSetup {
   /// save that would wait longer is made later.
   std::chrono::duration<double> saveWait = std::chrono::seconds(5);
   std::string throughput = "system/images_per_second";  ///< name of that metric
+  /// What the recipes of images and texts that evaluations make begin with: {"run": uuid}.
+  Json origin = Json::object();
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };

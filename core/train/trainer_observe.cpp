@@ -198,14 +198,17 @@ void Trainer::State::deliver(CollectedResults& found, const Evaluation& evaluati
     artifact.meta["time"] = seconds();
     sink.artifact(std::move(artifact));
   }
+  Json origin = setup.origin;
+  origin["step"] = step;
+  origin["weights"] = weights;
   for (GeneratedImage& image : found.images) {
     image.step = step;
-    image.recipe["weights"] = weights;
+    image.recipe.update(origin);
     sink.image(std::move(image));
   }
   for (GeneratedText& text : found.texts) {
     text.step = step;
-    text.recipe["weights"] = weights;
+    text.recipe.update(origin);
     sink.text(std::move(text));
   }
 }

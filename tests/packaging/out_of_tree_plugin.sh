@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs this build into a temporary folder, builds a third party's plugin against it, trusts it and trains with it.
+# Installs this build into a temporary folder and builds plugins of third parties against it: the classifier and the generative model of
+# resources/docs/plugin_author.md, from the page itself, and a task with several networks. Trusts them, trains with them, samples.
 #
 #   out_of_tree_plugin.sh BUILD_FOLDER SOURCE_FOLDER TORCH_DIR
 set -eu
@@ -12,10 +13,18 @@ trap 'rm -rf "$folder"' EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log" 2>&1 || { tail -n 20 "$folder/install.log"; fail "install"; }
-cmake -G Ninja -S "$source/tests/packaging/out_of_tree_plugin" -B "$folder/plugin" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; fail "configure"; }
-grep -qi "warning" "$folder/configure.log" && { cat "$folder/configure.log"; fail "configuring warns"; }
-cmake --build "$folder/plugin" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; fail "build"; }
+awk -v out="$folder/page" -f "$source/tests/packaging/files_of_page.awk" "$source/resources/docs/plugin_author.md"
+plugin() { # plugin NAME SOURCE_FOLDER: builds it into $folder/plugin
+  cmake -G Ninja -S "$2" -B "$folder/build-$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$folder/prefix" \
+    >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; fail "configure $1"; }
+  grep -qi "warning" "$folder/configure.log" && { cat "$folder/configure.log"; fail "configuring $1 warns"; }
+  cmake --build "$folder/build-$1" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; fail "build $1"; }
+  mkdir -p "$folder/plugin"
+  cp "$folder/build-$1/$1.so" "$folder/plugin/"
+}
+plugin plain_mlp "$folder/page/plain_mlp"
+plugin brush "$folder/page/brush"
+plugin outside "$source/tests/packaging/out_of_tree_plugin"
 
 # Nothing of the user's, and nothing of the build tree's.
 export XDG_DATA_HOME="$folder/data" XDG_CACHE_HOME="$folder/cache"
@@ -50,8 +59,12 @@ vitrine="$folder/prefix/bin/vitrine"
 
 "$vitrine" plugins >"$folder/before.txt"
 grep -q "plain_mlp.so is not trusted" "$folder/before.txt" || { cat "$folder/before.txt"; fail "an unknown plugin was not refused"; }
-"$vitrine" plugins --trust "$folder/plugin/plain_mlp.so" >"$folder/after.txt"
-grep -q "architecture plain_mlp" "$folder/after.txt" || { cat "$folder/after.txt"; fail "the trusted plugin was not loaded"; }
+for name in plain_mlp brush outside; do
+  "$vitrine" plugins --trust "$folder/plugin/$name.so" >"$folder/after.txt"
+done
+for item in "architecture plain_mlp" "task brush" "sampler brush" "analysis error_over_time" "task paired"; do
+  grep -q "$item" "$folder/after.txt" || { cat "$folder/after.txt"; fail "the trusted plugins bring no $item"; }
+done
 grep -q "$folder/prefix/" "$folder/after.txt" || { cat "$folder/after.txt"; fail "the installed plugins were not loaded"; }
 
 # IDX files of 64 and 32 images of 8 x 8 pixels.
@@ -62,21 +75,48 @@ idx() { # NAME COUNT
 }
 idx train 64
 idx t10k 32
-cat >"$folder/mlp.toml" <<TOML
-title = "Out of tree"
-[model]
-architecture = "plain_mlp"
-image_size = 8
-[task]
-name = "classification"
-[data]
-dataset = "fashion_mnist"
-folder = "$folder/images"
-[train]
-steps = 20
-batch_size = 16
-TOML
-"$vitrine" train "$folder/mlp.toml" --json >"$folder/result.json" 2>"$folder/train.log" || { tail -n 20 "$folder/train.log"; fail "training"; }
-grep -q '"state": "done"' "$folder/result.json" && grep -q '"step": 20' "$folder/result.json" || { cat "$folder/result.json"; fail "the run is not done at step 20"; }
+train() { # train FILE RUN
+  "$vitrine" train "$1" --json >"$folder/result.json" 2>"$folder/train.log" || { tail -n 20 "$folder/train.log"; fail "training $1"; }
+  grep -q '"state": "done"' "$folder/result.json" || { cat "$folder/result.json"; fail "run $2 of $1 is not done"; }
+}
+for toml in "$folder"/page/*/*.toml; do sed -i "s|IMAGES|$folder/images|" "$toml"; done
+train "$folder/page/plain_mlp/mlp.toml" 1
+grep -q '"step": 20' "$folder/result.json" || { cat "$folder/result.json"; fail "the run is not done at step 20"; }
 "$vitrine" show 1 --json | grep -q '"id": "plain_mlp"' || fail "the run does not record the plugin it used"
-echo "an installed Vitrine built, trusted and trained a plugin from outside"
+
+# What the page says of its generative model: a curve, samples, an analysis.
+train "$folder/page/brush/brush.toml" 2
+losses=$("$vitrine" query "SELECT count(*) FROM metrics WHERE run_id = 2 AND name = 'train/loss'" --csv | tail -n 1)
+[ "$losses" -eq 60 ] || fail "the generative run has $losses losses instead of 60"
+curves=$("$vitrine" query "SELECT count(*) FROM artifacts WHERE run_id = 2 AND analysis = 'error_over_time'" --csv | tail -n 1)
+[ "$curves" -eq 4 ] || fail "the generative run was looked into $curves times instead of 4"
+for turn in 1 2; do
+  "$vitrine" sample 2 count=4 seed=1 steps=10 --output "$folder/made$turn" --json >"$folder/made$turn.json" || fail "sampling"
+done
+[ "$(ls "$folder/made1" | wc -l)" -eq 4 ] || fail "four images were to be made"
+images=$("$vitrine" query "SELECT count(*), count(DISTINCT sha256), count(DISTINCT recipe) FROM generated_images WHERE run_id = 2" --csv | tail -n 1)
+[ "$images" = 8,4,4 ] || fail "equal recipes must give equal images: $images instead of 8,4,4"
+"$vitrine" analyse 2 error_over_time images=8 --json | grep -q '"kind": "curve"' || fail "the analysis of the page"
+
+# A task with two trained networks, an average and a frozen model of another run.
+cat >"$folder/paired.toml" <<TOML
+title = "Words"
+[model]
+architecture = "paired"
+[task]
+name = "paired"
+[data]
+dataset = "paired"
+normalize = "half"
+[train]
+steps = 16
+batch_size = 8
+TOML
+train "$folder/paired.toml" 3
+uuid=$("$vitrine" query "SELECT uuid FROM runs WHERE id = 3" --csv | tail -n 1)
+{ sed 's/name = "paired"/name = "paired"\nteach = true/' "$folder/paired.toml"; printf '[aux.teacher]\nrun = "%s"\n' "$uuid"; } >"$folder/taught.toml"
+train "$folder/taught.toml" 4
+parts=$("$vitrine" query "SELECT count(*) FROM metrics WHERE run_id = 4 AND name = 'train/loss/teacher'" --csv | tail -n 1)
+[ "$parts" -eq 16 ] || fail "the taught run has $parts losses of its teacher instead of 16"
+"$vitrine" sample 4 class=2 count=2 --output "$folder/words" >/dev/null || fail "sampling with words"
+echo "an installed Vitrine built, trusted and trained three plugins from outside"

@@ -329,6 +329,8 @@ class SmallProbe final : public Analysis {
 /// A listener that counts what it hears.
 class SmallListening final : public Analysis {
  public:
+  std::vector<std::string> hears;
+  std::vector<std::string> outputs() const override { return hears; }
   ItemCard card() const override { return {}; }
   Kind kind() const noexcept override { return Kind::Listener; }
   std::unique_ptr<EvaluationListener> listen(const Config&,

@@ -323,6 +323,49 @@ TEST(Probe, ThatFailsIsAnEventAndTheRunGoesOn) {
   EXPECT_THAT(run.sink.eventsOf("probe_failed")[0].text, testing::HasSubstr("no attention here"));
 }
 
+// ---- evaluations of a task's own ----
+
+/// The usual one, and before it one that is made every fourth step, of the raw weights, and not at
+/// the end.
+class TwoEvaluations final : public SmallSession {
+ public:
+  std::vector<Evaluation> evaluations() const override {
+    return {{"rare", Split::Validation, {"logits"}, {"model"}, 4, std::nullopt, false},
+            {"test", Split::Test, {"logits", "features"}}};
+  }
+};
+
+TEST(Evaluations, AreMadeAtTheirOwnPeriodWithTheWeightsTheyName) {
+  SmallRun run(trainConfig({{"steps", 12},
+                            {"ema.decay", 0.9},
+                            {"evaluate.every_steps", 6},
+                            {"evaluate.every_epochs", nullptr}}),
+               std::make_unique<TwoEvaluations>());
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.sink.steps("rare/top1"), (std::vector<std::int64_t>{4, 8}));
+  EXPECT_TRUE(run.sink.steps("rare/top1@ema").empty());
+  EXPECT_EQ(run.sink.steps("test/top1"), (std::vector<std::int64_t>{6, 12}));
+  EXPECT_EQ(run.sink.steps("test/top1@ema"), (std::vector<std::int64_t>{6, 12}));
+}
+
+TEST(Evaluations, AreHeardByThoseWhoseOutputsTheyHave) {
+  SmallListening listening;
+  listening.hears = {"features"};
+  SmallRun run(trainConfig({{"steps", 8}, {"evaluate.every_steps", 4}}),
+               std::make_unique<TwoEvaluations>());
+  run.setup.observed = {{&listening, "listening", observeConfig()}};
+  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.sink.steps("analysis/listening/heard"), (std::vector<std::int64_t>{4, 8}));
+  EXPECT_TRUE(run.sink.steps("analysis/listening/rare/heard").empty());
+  listening.hears = {"logits"};
+  SmallRun other(trainConfig({{"steps", 8}, {"evaluate.every_steps", 4}}),
+                 std::make_unique<TwoEvaluations>());
+  other.setup.observed = {{&listening, "listening", observeConfig()}};
+  EXPECT_EQ(other.go().outcome, Outcome::Done);
+  EXPECT_EQ(other.sink.steps("analysis/listening/heard"), (std::vector<std::int64_t>{4, 8}));
+  EXPECT_EQ(other.sink.steps("analysis/listening/rare/heard"), (std::vector<std::int64_t>{4}));
+}
+
 // ---- a task with a head, a frozen helper and shapes that vary ----
 
 class OddSession final : public SmallSession {

@@ -2,16 +2,14 @@
 
 #include <QObject>
 
-#include "plain_mlp.h"
+#include "../../support/paired/paired.h"
 
-class PlainMlpPlugin final : public QObject, public vitrine::Plugin {
+class OutsidePlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "plain_mlp.json")
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "outside.json")
   Q_INTERFACES(vitrine::Plugin)
  public:
-  void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<plain_mlp::PlainMlpArchitecture>());
-  }
+  void registerInto(vitrine::Registry& registry) override { paired::addPairedItems(registry); }
 };
 
 #include "plugin.moc"

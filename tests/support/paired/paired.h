@@ -1,8 +1,8 @@
-// A task that has everything a classifier has not: two trained networks, an average of one of them, a
-// frozen teacher from another run, ragged tokens beside images, two loss parts with counts of their
-// own, draws inside the loss, a capability that core does not know, an evaluation that needs the
-// whole split, and a sampler. It learns to draw a bright quarter of an 8 x 8 image from a few words
-// about it. Tests link it; the packaging test builds it as a plugin of somebody else's.
+// A task that has everything a classifier has not: two trained networks, an average of one of them,
+// a frozen teacher from another run, ragged tokens beside images, two loss parts with counts of
+// their own, draws inside the loss, a capability that core does not know, an evaluation that needs
+// the whole split, and a sampler. It learns to draw a bright quarter of an 8 x 8 image from a few
+// words about it. Tests link it; the packaging test builds it as a plugin of somebody else's.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -21,9 +21,7 @@ class Data final : public vitrine::Dataset {
   }
   const vitrine::DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(vitrine::Split split) const override {
-    return split == vitrine::Split::Train  ? 64
-           : split == vitrine::Split::Test ? 32
-                                           : 0;
+    return split == vitrine::Split::Train ? 64 : split == vitrine::Split::Test ? 32 : 0;
   }
   std::int64_t label(vitrine::Split, std::int64_t id) const override { return id % kQuarters; }
   void read(vitrine::Split split, std::int64_t id, vitrine::Sample& sample) const override {

@@ -62,7 +62,8 @@ class PairedModel final : public torch::nn::Module, public vitrine::Model, publi
                         at::linear(text, text_);
     hidden = at::gelu(hidden);
     if (is_training() && dropout_ > 0) {
-      hidden = hidden * at::empty_like(hidden).bernoulli_(1 - dropout_, generator_) / (1 - dropout_);
+      hidden =
+          hidden * at::empty_like(hidden).bernoulli_(1 - dropout_, generator_) / (1 - dropout_);
     }
     return at::linear(hidden, out_).view_as(x);
   }
@@ -94,8 +95,7 @@ at::Tensor drawn(TextDenoiser& model, const at::Tensor& noise, const at::Tensor&
   at::Tensor x = noise;
   const double size = 1.0 / static_cast<double>(steps);
   for (std::int64_t i = 0; i < steps; ++i) {
-    const at::Tensor time =
-        at::full({x.size(0)}, 1 - static_cast<double>(i) * size, x.options());
+    const at::Tensor time = at::full({x.size(0)}, 1 - static_cast<double>(i) * size, x.options());
     x = x - size * model.velocity(x, time, text);
   }
   return x;
@@ -110,8 +110,9 @@ vitrine::ItemCard PairedArchitecture::card() const {
   card.offers = {TextDenoiser::kId};
   card.schema.fields = {
       vitrine::integerField("width", 32, "hidden units").titled("Width").range(1, 4096),
-      vitrine::realField("dropout", 0.1, "share of hidden units left out").titled("Dropout").range(
-          0, 0.9)};
+      vitrine::realField("dropout", 0.1, "share of hidden units left out")
+          .titled("Dropout")
+          .range(0, 0.9)};
   return card;
 }
 

@@ -36,9 +36,10 @@ class Session final : public TaskSession {
   Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return setup_.dataset->info(); }
   std::vector<Network> networks() override {
-    std::vector<Network> all{{"", &model().module()},
-                             {"reader", reader_.get()},
-                             {"average", average_.get(), Network::Role::Averaged, "reader", "", 0.9}};
+    std::vector<Network> all{
+        {"", &model().module()},
+        {"reader", reader_.get()},
+        {"average", average_.get(), Network::Role::Averaged, "reader", "", 0.9}};
     if (teacher_ != nullptr) {
       const AuxiliaryNetwork& teacher = setup_.auxiliary("teacher");
       all.push_back({"teacher", &teacher.model->module(), Network::Role::Frozen, teacher.file,
@@ -63,8 +64,7 @@ class Session final : public TaskSession {
     const at::Tensor noise = at::randn(images.sizes(), context.generator, images.options());
     const at::Tensor share = time.view({-1, 1, 1, 1});
     const at::Tensor text = reader_->forward(words.values, words.offsets);
-    const at::Tensor found =
-        denoiser_.velocity((1 - share) * images + share * noise, time, text);
+    const at::Tensor found = denoiser_.velocity((1 - share) * images + share * noise, time, text);
     std::vector<LossPart> parts{{"velocity", (found - (noise - images)).square().sum(),
                                  at::scalar_tensor(images.numel(), images.options())}};
     if (teacher_ != nullptr) parts.push_back(teacherPart(images, words));
@@ -100,10 +100,9 @@ class Session final : public TaskSession {
     }
     results.score("loss", loss / pixels);
     // Of all images together: a mean over batches would be another number.
-    results.score("distance", (momentsOf(at::cat(real)) - momentsOf(at::cat(made)))
-                                  .square()
-                                  .sum()
-                                  .item<double>());
+    results.score(
+        "distance",
+        (momentsOf(at::cat(real)) - momentsOf(at::cat(made))).square().sum().item<double>());
     for (EvaluationListener* listener : request.listeners) listener->finish(results);
   }
 
@@ -143,7 +142,8 @@ vitrine::ItemCard PairedTask::card() const {
   card.offers = {"velocity"};
   card.metrics = {{"distance", "loss"}, {"train/loss/velocity", "test/distance"}, "images"};
   card.schema.fields = {
-      vitrine::flagField("teach", false, "words follow the model of [aux.teacher]").titled("Teach")};
+      vitrine::flagField("teach", false, "words follow the model of [aux.teacher]")
+          .titled("Teach")};
   return card;
 }
 
@@ -164,8 +164,7 @@ vitrine::ItemCard PairedSampler::card() const {
   return card;
 }
 
-void PairedSampler::sample(const vitrine::SampleRequest& request,
-                           vitrine::Results& results) const {
+void PairedSampler::sample(const vitrine::SampleRequest& request, vitrine::Results& results) const {
   auto& model = requireCapability<TextDenoiser>(request.session.model(), "sampler 'paired'");
   const Reader* reader = nullptr;
   for (const Network& network : request.session.networks()) {
@@ -175,15 +174,17 @@ void PairedSampler::sample(const vitrine::SampleRequest& request,
   const std::int64_t count = request.config.integer("count");
   const auto seed = static_cast<std::uint64_t>(request.config.integer("seed"));
   const at::Tensor words = 3 * request.config.integer("class") + at::arange(3, at::kLong);
-  const at::Tensor text = reader->forward(words.to(request.device),
-                                          at::tensor({0, 3}, at::kLong).to(request.device));
+  const at::Tensor text =
+      reader->forward(words.to(request.device), at::tensor({0, 3}, at::kLong).to(request.device));
   for (std::int64_t i = 0; i < count && !results.isCancelled(); ++i) {
     const std::uint64_t its = seed + static_cast<std::uint64_t>(i);
     const at::Tensor noise = sampleNoise(its, {1, 1, kSide, kSide}).to(request.device);
     const at::Tensor image = drawn(model, noise, text, request.config.integer("steps"));
-    const at::Tensor bytes =
-        (image.to(at::kCPU, at::kFloat) * 127.5 + 127.5).round().clamp(0, 255).to(at::kByte)
-            .contiguous();
+    const at::Tensor bytes = (image.to(at::kCPU, at::kFloat) * 127.5 + 127.5)
+                                 .round()
+                                 .clamp(0, 255)
+                                 .to(at::kByte)
+                                 .contiguous();
     GeneratedImage made = generatedImage(
         {bytes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(bytes.numel())}, kSide,
         kSide, 1);
