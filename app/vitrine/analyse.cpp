@@ -39,8 +39,7 @@ Analysis::Findings analyse(const Analysis& analysis, const Config& config,
   // As in training, probes compute in float32 whatever the run's precision is.
   if (analysis.kind() == Analysis::Kind::Probe) {
     const StepContext context = beginLook(session, run.look);
-    Batch batch = probeBatch(session, analysis.probeSamples(config));
-    for (auto& [name, field] : batch.fields) field = field.to(run.look.device);
+    const Batch batch = probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
     ProbeContext looked{session,
                         session.model(),
                         batch,

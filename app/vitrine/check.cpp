@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/data/pipeline.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "core/train/memory.h"
@@ -94,12 +95,11 @@ std::shared_ptr<const Dataset> judgeData(const Registry& registry, const Planned
   setup.task = config.table("task");
   setup.data = config.table("data");
   setup.model = modelOf(registry, run);
-  setup.dataset = dataset;
+  setup.pipeline = makePipeline(registry, config, dataset, run.seed);
   setup.registry = &registry;
   setup.seed = run.seed;
   setup.batchSize = config.integer("train.batch_size");
   setup.evaluationBatchSize = config.integer("train.evaluation_batch_size");
-  if (config.has("model.image_size")) setup.imageSize = config.size("model.image_size");
   (void)registry.task(config.text("task.name")).open(setup);
   return dataset;
 }

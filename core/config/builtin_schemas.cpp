@@ -252,13 +252,28 @@ Schema makeDataSchema() {
           .atLeast(1)
           .withUnit("images")
           .orNone(),
+      realField("train_share", nullptr, "use only this share of the training samples")
+          .titled("Share of training samples")
+          .moreThan(0)
+          .range(0, 1)
+          .orNone(),
+      realField("test_share", nullptr, "use only this share of the test samples")
+          .titled("Share of test samples")
+          .moreThan(0)
+          .range(0, 1)
+          .orNone(),
       choiceField("subset", "stratified", {"stratified", "first"},
-                  "which samples `train_samples` and `test_samples` take")
+                  "which samples a number or share of them takes")
           .titled("Which samples")
-          .withChoiceDocs({"of every class its share: training samples drawn by train.seed, test "
-                           "samples the same for every run",
+          .withChoiceDocs({"of every class its share: training samples drawn by subset_seed or "
+                           "train.seed, test samples the same for every run",
                            "the first ones as the data set lists them; of a folder of images, "
                            "the first classes"}),
+      integerField("subset_seed", nullptr,
+                   "what the training samples are drawn by; none: train.seed")
+          .titled("Subset seed")
+          .atLeast(0)
+          .orNone(),
       tableField(
           "augment",
           {integerField("crop_padding", 0,

@@ -123,15 +123,18 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
       return giver != nullptr && contains(giver->offers, need);
     };
     if (has(architecture_) || has(dataset_) || (task_ != &asker && has(task_))) continue;
+    if (std::any_of(transforms_.begin(), transforms_.end(), has)) continue;
     // Which of the three is asked follows from who offers such a thing at all.
     const auto isOffered = [&](ItemKind kind) {
-      return std::any_of(
-          catalog_.items.begin(), catalog_.items.end(),
-          [&](const ItemCard& card) { return card.kind == kind && contains(card.offers, need); });
+      return std::any_of(catalog_.items.begin(), catalog_.items.end(), [&](const ItemCard& card) {
+        return card.kind == kind && contains(card.offers, need);
+      });
     };
     const bool isOfTask = task_ != &asker && isOffered(ItemKind::Task);
     const bool isOfData = isOffered(ItemKind::Dataset) || isOffered(ItemKind::Transform);
-    const bool isOfModel = isOffered(ItemKind::Architecture) || (!isOfTask && !isOfData);
+    // An architecture asks for samples, not for itself.
+    const bool isOfModel =
+        architecture_ != &asker && (isOffered(ItemKind::Architecture) || (!isOfTask && !isOfData));
     const ItemCard* giver = isOfModel ? architecture_ : isOfTask ? task_ : dataset_;
     if (giver == nullptr) continue;  // without its giver there is a problem already
     const char* what = isOfModel ? "a model" : isOfTask ? "a task" : "samples";
@@ -140,6 +143,99 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
                       "'; " + toString(giver->kind) + " '" + giver->id + "' offers " +
                       listed(giver->offers));
   }
+}
+
+void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
+  Json values = Json::object();
+  transforms_.clear();
+  dataset_ = item(ItemKind::Dataset, section, "data", "dataset", values, resolver);
+  if (dataset_) {
+    resolver.table({{&dataset_->schema, &dataSchema()}, {"dataset", "pipeline"}}, section, "data.",
+                   values);
+    for (const std::string split : {"train", "test"}) {
+      const std::string count = split + "_samples", share = split + "_share";
+      if (values[count].is_null() || values[share].is_null()) continue;
+      problems_.add(section->find(share), kAtKey, "data." + share,
+                    "data." + count + " says how many already; keep one of them");
+    }
+    const Node* given = section->find("pipeline");
+    if (given && !isNone(*given)) pipeline(*given, resolver, values);
+    const bool isSaidTwice = values.contains("pipeline") && values["pipeline"].contains("train") &&
+                             values["augment"] != dataSchema().defaults()["augment"];
+    if (const Node* augment = section->find("augment"); augment && isSaidTwice) {
+      problems_.add(augment, kAtKey, "data.augment",
+                    "is not used, for data.pipeline.train lists what is done to training samples; "
+                    "keep one of them");
+    }
+  }
+  config["data"] = std::move(values);
+}
+
+void RunResolver::pipeline(const Node& given, Resolver& resolver, Json& data) {
+  static const std::vector<std::string> phases = {"train", "evaluate"};
+  if (!given.isTable) {
+    problems_.add(&given, kAtValue, "data.pipeline",
+                  "must be a table with lists of transforms: train, evaluate");
+    return;
+  }
+  Json lists = Json::object();
+  for (const auto& [phase, list] : given.children) {
+    const std::string key = "data.pipeline." + shorten(phase, 80);
+    if (!contains(phases, phase)) {
+      problems_.add(&list, kAtKey, key, "there is no such key here; there are " + listed(phases),
+                    nearest(phase, phases));
+      continue;
+    }
+    if (isNone(list)) continue;
+    lists[phase] = transforms(list, key);
+    resolver.origin(key, &list);
+  }
+  if (!lists.empty()) data["pipeline"] = std::move(lists);
+}
+
+Json RunResolver::transforms(const Node& list, const std::string& key) {
+  Json resolved = Json::array();
+  if (list.isTable || !list.value.is_array()) {
+    problems_.add(&list, kAtValue, key, "must be a list of transforms: [{ name = \"flip\" }, ...]");
+    return resolved;
+  }
+  std::vector<std::string> fields = dataset_->offers;
+  const std::vector<std::string> ids = catalog_.ids(ItemKind::Transform);
+  for (const Json& element : list.value) {
+    const std::string place = key + "[" + std::to_string(resolved.size()) + "]";
+    const bool isNamed =
+        element.is_object() && element.contains("name") && element["name"].is_string();
+    if (!isNamed) {
+      problems_.add(&list, kAtValue, place,
+                    "must be a table with the name of a transform: " + listed(ids));
+      return resolved;
+    }
+    const auto id = element["name"].get<std::string>();
+    const ItemCard* card = catalog_.find(ItemKind::Transform, id);
+    if (!card) {
+      problems_.add(&list, kAtValue, place,
+                    "there is no transform '" + shorten(id, 60) + "'; there are " + listed(ids),
+                    nearest(id, ids));
+      return resolved;
+    }
+    for (const std::string& need : card->needs) {
+      if (contains(fields, need)) continue;
+      problems_.add(&list, kAtValue, place,
+                    "transform '" + id + "' needs samples with '" + need + "'; here they have " +
+                        listed(fields));
+    }
+    fields.insert(fields.end(), card->offers.begin(), card->offers.end());
+    transforms_.push_back(card);
+    Node node = nodeFrom(element, list.source);
+    node.placeAt(list);
+    Json values = {{"name", id}};
+    // The list has one origin, its elements have none.
+    const LayerNames none;
+    Resolver(problems_, none, nullptr)
+        .table({{&card->schema}, {"name"}}, &node, place + ".", values);
+    resolved.push_back(std::move(values));
+  }
+  return resolved;
 }
 
 void RunResolver::observe(const Node* section, Resolver& resolver, Json& config) {
@@ -182,16 +278,12 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
 
   model(tree, layers, config, run.origins);
 
-  Json task = Json::object(), data = Json::object(), train = Json::object();
+  Json task = Json::object(), train = Json::object();
   task_ = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
   if (task_) resolver.table({{&task_->schema}, {"name"}}, section("task"), "task.", task);
   config["task"] = std::move(task);
 
-  dataset_ = item(ItemKind::Dataset, section("data"), "data", "dataset", data, resolver);
-  if (dataset_)
-    resolver.table({{&dataset_->schema, &dataSchema()}, {"dataset"}}, section("data"), "data.",
-                   data);
-  config["data"] = std::move(data);
+  data(section("data"), resolver, config);
 
   resolver.table({{&trainSchema()}, {}}, section("train"), "train.", train);
   config["train"] = std::move(train);
@@ -200,6 +292,11 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
   if (task_) {
     const Node* taskSection = section("task");
     capabilities(*task_, taskSection ? taskSection->find("name") : nullptr, "task.name");
+  }
+  if (architecture_) {
+    const Node* modelSection = section("model");
+    capabilities(*architecture_, modelSection ? modelSection->find("architecture") : nullptr,
+                 "model.architecture");
   }
   observe(section("observe"), resolver, config);
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/config/experiment.h"
 #include "core/config/node.h"
@@ -27,6 +28,9 @@ class RunResolver {
   const ItemCard* item(ItemKind kind, const Node* section, const std::string& sectionName,
                        const char* keyName, Json& values, Resolver& resolver);
   void observe(const Node* section, Resolver& resolver, Json& config);
+  void data(const Node* section, Resolver& resolver, Json& config);
+  void pipeline(const Node& given, Resolver& resolver, Json& data);
+  Json transforms(const Node& list, const std::string& key);
   void capabilities(const ItemCard& asker, const Node* where, const std::string& key);
 
   const Catalog& catalog_;
@@ -34,6 +38,7 @@ class RunResolver {
   const ItemCard* architecture_ = nullptr;
   const ItemCard* dataset_ = nullptr;
   const ItemCard* task_ = nullptr;
+  std::vector<const ItemCard*> transforms_;  // of `[data.pipeline]`, known ones
 };
 
 /// Sections of a file that configure a run.

@@ -1,12 +1,46 @@
 #include "core/data/dataset.h"
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace vitrine {
 
 Dataset::~Dataset() = default;
 
-double Dataset::memoryBytes() const {
+std::vector<SampleField> labelledImageFields(std::int64_t channels, std::int64_t height,
+                                             std::int64_t width) {
+  return {{"image", FieldKind::Image, at::kByte, {channels, height, width}, "pixels"},
+          {"label", FieldKind::Label, at::kLong, {}, "index of the class"}};
+}
+
+std::vector<SampleField> fieldsOf(const DatasetInfo& info) {
+  return info.fields.empty() ? labelledImageFields(info.channels, info.height, info.width)
+                             : info.fields;
+}
+
+double Dataset::memoryBytes() const { return 0; }
+
+std::int64_t Dataset::label(Split split, std::int64_t id) const {
+  Sample sample;
+  sample.begin(id);
+  read(split, id, sample);
+  return sample.at("label").get<std::int64_t>()[0];
+}
+
+void Dataset::requireSample(Split split, std::int64_t id) const {
+  if (id >= 0 && id < size(split)) return;
+  throw ShapeError("the " + toString(split) + " split has " + formatCount(size(split)) +
+                   " samples; there is no sample " + std::to_string(id));
+}
+
+void LabelledImages::read(Split split, std::int64_t id, Sample& sample) const {
+  const DatasetInfo& about = info();
+  const std::span<std::uint8_t> image =
+      sample["image"].resize<std::uint8_t>({about.channels, about.height, about.width});
+  sample["label"].resize<std::int64_t>({})[0] = readImage(split, id, image);
+}
+
+double LabelledImages::memoryBytes() const {
   const auto perImage = static_cast<double>(info().channels * info().height * info().width + 1);
   double images = 0;
   for (const Split split : {Split::Train, Split::Validation, Split::Test})
@@ -14,14 +48,8 @@ double Dataset::memoryBytes() const {
   return images * perImage;
 }
 
-std::int64_t Dataset::label(Split split, std::int64_t id) const {
-  std::vector<std::uint8_t> image(
-      static_cast<std::size_t>(info().channels * info().height * info().width));
-  return read(split, id, image);
-}
-
-void Dataset::requireImage(Split split, std::int64_t id,
-                           std::span<const std::uint8_t> image) const {
+void LabelledImages::requireImage(Split split, std::int64_t id,
+                                  std::span<const std::uint8_t> image) const {
   const std::int64_t bytes = info().channels * info().height * info().width;
   if (id >= 0 && id < size(split) && image.size() == static_cast<std::size_t>(bytes)) return;
   throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +

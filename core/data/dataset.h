@@ -1,16 +1,15 @@
-// Samples, batches and where they come from.
+// Data sets: what they hold and how one sample is read.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/config/config.h"
+#include "core/data/batch.h"
+#include "core/data/sample.h"
 #include "core/engine_export.h"
 
 namespace vitrine {
@@ -20,37 +19,56 @@ enum class Split { Train, Validation, Test };
 /// \throws ConfigError
 [[nodiscard]] VITRINE_ENGINE_EXPORT Split splitFromString(const std::string& name);
 
-/// Named fields of several samples: `image` float [batch, channels, height, width], `label` int64 [batch].
-struct Batch {
-  std::map<std::string, at::Tensor> fields;
-  std::vector<std::int64_t> sampleIds;  ///< index within the split
-  [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(sampleIds.size()); }
-  [[nodiscard]] const at::Tensor& at(const std::string& field) const { return fields.at(field); }
-};
-
 struct DatasetInfo {
-  std::int64_t channels = 1, height = 0, width = 0;  ///< of a stored image
+  std::int64_t channels = 1;
+  std::int64_t height = 0, width = 0;  ///< of a stored image; 0 where images differ in size
   std::vector<std::string> classes;
-  std::vector<double> mean, deviation;  ///< per channel of pixels scaled to [0, 1]; the defaults for normalising
+  /// Per channel of pixels scaled to [0, 1]; the defaults for normalising.
+  std::vector<double> mean, deviation;
+  /// Every field of a sample; empty stands for `image` and `label` of these sizes.
+  std::vector<SampleField> fields{};
 };
 
-/// Images of unsigned bytes with one label each. Reading is thread-safe.
+/// The fields of images with one label each: `image` and `label`.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<SampleField> labelledImageFields(
+    std::int64_t channels, std::int64_t height, std::int64_t width);
+/// Every field of a sample of this data set.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<SampleField> fieldsOf(const DatasetInfo& info);
+
+/// Samples by split and id. Reading is thread-safe.
 class VITRINE_ENGINE_EXPORT Dataset {
  public:
   virtual ~Dataset();
   [[nodiscard]] virtual const DatasetInfo& info() const noexcept = 0;
   [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
-  /// Copies one image, [channels, height, width] uint8, and returns its label.
-  virtual std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const = 0;
-  /// Bytes of memory that a run takes for this once every image was read; for the estimate before it.
-  /// Here: every image and its label of every split.
+  /// Fills every field of `info().fields`, at its native size.
+  /// \pre sample.begin(id) was called \throws ShapeError  the split has no sample `id`
+  virtual void read(Split split, std::int64_t id, Sample& sample) const = 0;
+  /// Bytes of memory that a run takes for this once every sample was read; for the estimate before
+  /// it. Here: none.
   [[nodiscard]] virtual double memoryBytes() const;
-  /// The label of one image. Here: what read() returns; a data set that knows its labels without
-  /// the images says so faster. Thread-safe.
+  /// The class of a sample, by which subsets are stratified. Here: its field `label`, read with the
+  /// rest; a data set that knows its labels without the images says so faster. Thread-safe.
   [[nodiscard]] virtual std::int64_t label(Split split, std::int64_t id) const;
 
  protected:
-  /// For read(). \throws ShapeError  the split has no image `id`, or `image` is not as long as one
+  /// For read(). \throws ShapeError  the split has no sample `id`
+  void requireSample(Split split, std::int64_t id) const;
+};
+
+/// Images of unsigned bytes, all of one size, with one label each.
+class VITRINE_ENGINE_EXPORT LabelledImages : public Dataset {
+ public:
+  void read(Split split, std::int64_t id, Sample& sample) const final;
+  /// Copies one image, [channels, height, width], and returns its label. Thread-safe.
+  virtual std::int64_t readImage(Split split, std::int64_t id,
+                                 std::span<std::uint8_t> image) const = 0;
+  /// Every image and its label of every split.
+  [[nodiscard]] double memoryBytes() const override;
+
+ protected:
+  /// For readImage(). \throws ShapeError  the split has no image `id`, or `image` is not as long as
+  /// one
   void requireImage(Split split, std::int64_t id, std::span<const std::uint8_t> image) const;
 };
 

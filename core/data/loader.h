@@ -1,35 +1,17 @@
-// Batches from a dataset: worker threads, prefetch, augmentation. What comes out depends on seed and epoch alone, never on
-// the number of threads or on where a run was resumed.
+// Batches over epochs: worker threads, order, prefetch. What comes out depends on seed and epoch
+// alone, never on the number of threads or on where a run was resumed.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "core/data/batch.h"
 #include "core/data/dataset.h"
 
 namespace vitrine {
-
-/// What is done to a training image; evaluation only normalises.
-struct Augmentation {
-  std::int64_t cropPadding = 0;  ///< pixels of zero padding on each side before a random crop back to size; 0: no crop
-  double flip = 0;               ///< probability of mirroring left to right
-  std::vector<double> mean, deviation;  ///< per channel, of pixels in [0, 1]; empty: 0 and 1
-};
-
-struct LoaderOptions {
-  std::int64_t batchSize = 128;
-  int workers = 1;           ///< threads; 0 prepares each batch when asked for it
-  int prefetch = 4;          ///< batches kept ready
-  std::uint64_t seed = 0;
-  bool shuffle = false;      ///< `order` stream, by epoch
-  bool dropLast = false;     ///< leave out a last batch that is not full
-  bool augment = false;
-  /// Ids of the samples that are used, in this order; null: all of the split.
-  std::shared_ptr<const std::vector<std::int64_t>> samples;
-  std::int64_t height = 0, width = 0;  ///< wanted size; 0: as stored. Otherwise bilinear, antialiased when smaller
-  Augmentation augmentation;
-};
 
 /// Endless stream of batches over epochs.
 class VITRINE_ENGINE_EXPORT BatchStream {
@@ -43,12 +25,33 @@ class VITRINE_ENGINE_EXPORT BatchStream {
   [[nodiscard]] virtual double waited() const noexcept = 0;
 };
 
-/// \param firstBatch  batches already consumed over all epochs: where a resumed run goes on
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::unique_ptr<BatchStream> makeLoader(std::shared_ptr<const Dataset> dataset,
-                                                                           Split split, const LoaderOptions& options,
-                                                                           std::int64_t firstBatch = 0);
-/// One batch of given samples, normalised, not augmented: for probes.
-[[nodiscard]] VITRINE_ENGINE_EXPORT Batch readBatch(const Dataset& dataset, Split split,
-                                                    std::span<const std::int64_t> ids, const LoaderOptions& options);
+/// Prepares one batch of given samples. One object per thread.
+class VITRINE_ENGINE_EXPORT BatchMaker {
+ public:
+  virtual ~BatchMaker();
+  /// \param number  of the batch within its epoch
+  virtual Batch make(std::span<const std::int64_t> ids, std::int64_t epoch,
+                     std::int64_t number) = 0;
+};
+
+struct LoaderOptions {
+  std::int64_t batchSize = 128;
+  int workers = 1;   ///< threads; 0 prepares each batch when asked for it
+  int prefetch = 4;  ///< batches kept ready
+  std::uint64_t seed = 0;
+  bool shuffle = false;   ///< `order` stream, by epoch
+  bool dropLast = false;  ///< leave out a last batch that is not full
+  /// Ids of the samples that are used, in this order; null: all of the split.
+  std::shared_ptr<const std::vector<std::int64_t>> samples;
+  Split split = Split::Train;  ///< for messages
+  std::int64_t size = 0;       ///< samples of the split
+};
+
+/// \param makeMaker   called once in each thread
+/// \param firstBatch  batches already consumed over all epochs: where a resumed run continues
+/// \throws ConfigError  an option cannot be, or there are too few samples for a batch
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::unique_ptr<BatchStream> makeLoader(
+    std::function<std::unique_ptr<BatchMaker>()> makeMaker, const LoaderOptions& options,
+    std::int64_t firstBatch = 0);
 
 }  // namespace vitrine

@@ -28,13 +28,14 @@ std::vector<std::int64_t> stratifiedSubset(const Dataset& dataset, Split split, 
   if (wanted == size) return ids;
 
   const RandomStream stream(seed, "subset");
+  const bool hasLabels = findField(fieldsOf(dataset.info()), "label") != nullptr;
   std::vector<Candidate> candidates;
   candidates.reserve(size);
   for (const std::int64_t id : ids) {
     const auto words =
         stream.bits(static_cast<std::uint64_t>(split), static_cast<std::uint64_t>(id));
     const std::uint64_t draw = std::uint64_t{words[1]} << 32 | words[0];
-    candidates.push_back({dataset.label(split, id), draw, id});
+    candidates.push_back({hasLabels ? dataset.label(split, id) : 0, draw, id});
   }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.label, a.draw, a.id) < std::tie(b.label, b.draw, b.id);

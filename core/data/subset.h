@@ -15,7 +15,7 @@ namespace vitrine {
 /// by (split, sample id). The j-th of a class with n samples stands at place (j + 1/2) / n, the
 /// first at 0; the subset is the samples with the smallest places, equal places by the draw. So
 /// every class keeps its share to within one sample or two, none is missing where `count` allows
-/// it, and a smaller subset is part of a larger one.
+/// it, and a smaller subset is part of a larger one. Samples without a field `label` are one class.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::int64_t> stratifiedSubset(
     const Dataset& dataset, Split split, std::int64_t count, std::uint64_t seed);
 

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plugin/missing_items.h"
+#include "core/plugin/transform.h"
 
 namespace vitrine {
 
@@ -28,6 +29,7 @@ void Registry::absorb(Registry& other) {
   architectures_.merge(other.architectures_);
   tasks_.merge(other.tasks_);
   datasets_.merge(other.datasets_);
+  transforms_.merge(other.transforms_);
   analyses_.merge(other.analyses_);
   samplers_.merge(other.samplers_);
   for (ItemCard& card : other.catalog_.items) catalog_.items.push_back(std::move(card));
@@ -62,6 +64,7 @@ const auto& get(const Map& items, ItemKind kind, const std::string& id, const Ca
 void Registry::add(std::unique_ptr<Architecture> item) { keep(architectures_, std::move(item)); }
 void Registry::add(std::unique_ptr<Task> item) { keep(tasks_, std::move(item)); }
 void Registry::add(std::unique_ptr<DatasetSource> item) { keep(datasets_, std::move(item)); }
+void Registry::add(std::unique_ptr<Transform> item) { keep(transforms_, std::move(item)); }
 void Registry::add(std::unique_ptr<Analysis> item) { keep(analyses_, std::move(item)); }
 void Registry::add(std::unique_ptr<Sampler> item) { keep(samplers_, std::move(item)); }
 
@@ -73,6 +76,9 @@ const Task& Registry::task(const std::string& id) const {
 }
 const DatasetSource& Registry::dataset(const std::string& id) const {
   return get(datasets_, ItemKind::Dataset, id, catalog_);
+}
+const Transform& Registry::transform(const std::string& id) const {
+  return get(transforms_, ItemKind::Transform, id, catalog_);
 }
 const Analysis& Registry::analysis(const std::string& id) const {
   return get(analyses_, ItemKind::Analysis, id, catalog_);

@@ -11,6 +11,7 @@
 #include "core/plugin/dataset_source.h"
 #include "core/plugin/sampler.h"
 #include "core/plugin/task.h"
+#include "core/plugin/transform.h"
 
 namespace vitrine {
 
@@ -26,6 +27,7 @@ class VITRINE_ENGINE_EXPORT Registry {
   void add(std::unique_ptr<Architecture> item);
   void add(std::unique_ptr<Task> item);
   void add(std::unique_ptr<DatasetSource> item);
+  void add(std::unique_ptr<Transform> item);
   void add(std::unique_ptr<Analysis> item);
   void add(std::unique_ptr<Sampler> item);
 
@@ -38,6 +40,7 @@ class VITRINE_ENGINE_EXPORT Registry {
   [[nodiscard]] const Architecture& architecture(const std::string& id) const;
   [[nodiscard]] const Task& task(const std::string& id) const;
   [[nodiscard]] const DatasetSource& dataset(const std::string& id) const;
+  [[nodiscard]] const Transform& transform(const std::string& id) const;
   [[nodiscard]] const Analysis& analysis(const std::string& id) const;
   [[nodiscard]] const Sampler& sampler(const std::string& id) const;
 
@@ -53,6 +56,7 @@ class VITRINE_ENGINE_EXPORT Registry {
   std::map<std::string, std::unique_ptr<Architecture>> architectures_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;
   std::map<std::string, std::unique_ptr<DatasetSource>> datasets_;
+  std::map<std::string, std::unique_ptr<Transform>> transforms_;
   std::map<std::string, std::unique_ptr<Analysis>> analyses_;
   std::map<std::string, std::unique_ptr<Sampler>> samplers_;
   Catalog catalog_;

@@ -4,7 +4,6 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,6 +20,7 @@
 
 namespace vitrine {
 
+class Pipeline;
 class Registry;
 
 /// A network of a run. The first of a session is its model and has no name; the tensors of the
@@ -131,14 +131,13 @@ struct AuxiliaryNetwork {
 struct TaskSetup {
   Config task, data;  ///< resolved tables [task] and [data]
   std::shared_ptr<Model> model;
-  std::shared_ptr<const Dataset> dataset;
+  std::shared_ptr<const Pipeline> pipeline;  ///< the run's samples, as [data] says
   std::vector<AuxiliaryNetwork> auxiliaries;
   const Registry* registry = nullptr;  ///< to build further networks from
   std::uint64_t seed = 0;
   std::int64_t batchSize = 128;
   std::int64_t evaluationBatchSize = 256;
   int loaderWorkers = 1;
-  std::array<std::int64_t, 2> imageSize{0, 0};  ///< the model's, [height, width]; 0: as stored
   /// Samples of a split that an evaluation reads at most; 0: all.
   std::int64_t evaluationLimit = 0;
 

@@ -102,6 +102,8 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
   std::int64_t samples = dataset->size(Split::Train);
   if (const auto limit = config.maybeInteger("data.train_samples"))
     samples = std::min(samples, *limit);
+  else if (const auto share = config.maybeReal("data.train_share"))
+    samples = std::max<std::int64_t>(1, std::llround(*share * static_cast<double>(samples)));
   input.stepsPerEpoch = std::ceil(static_cast<double>(samples) / images);
   return input;
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/data/pipeline.h"
 #include "core/train/modules.h"
 
 namespace vitrine {
@@ -95,8 +96,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   opened.evaluationBatchSize = setup.train.integer("evaluation_batch_size");
   if (extent == Extent::DryStep) opened.evaluationLimit = opened.evaluationBatchSize;
   opened.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
-  if (modelConfig.has("image_size")) opened.imageSize = modelConfig.size("image_size");
-  opened.dataset = source.open(dataConfig);
+  opened.pipeline = makePipeline(registry, all, source.open(dataConfig), seed);
   setup.session = task.open(opened);
   setup.throughput = throughputMetric(task.card());
 

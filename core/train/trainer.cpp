@@ -130,10 +130,7 @@ Batch Trainer::State::nextBatch() {
   Batch batch = stream->next();
   ++batchesConsumed;
   samplesSeen += batch.size();
-  if (!device.is_cpu()) {
-    for (auto& field : batch.fields) field.second = field.second.to(device, /*non_blocking=*/true);
-  }
-  return batch;
+  return device.is_cpu() ? batch : batch.to(device);
 }
 
 void Trainer::State::beforeStep() {

@@ -235,9 +235,8 @@ void Trainer::State::probe() {
       std::optional<WithAverage> average;
       if (weights == "ema") average.emplace(*trainStep->ema());
       if (!probeBatches[i]) {
-        Batch batch = probeBatch(session, observed.analysis->probeSamples(observed.config));
-        for (auto& field : batch.fields) field.second = field.second.to(device);
-        probeBatches[i] = std::move(batch);
+        probeBatches[i] =
+            probeBatch(session, observed.analysis->probeSamples(observed.config)).to(device);
       }
       ProbeContext looked{session, model, *probeBatches[i], context.generator, position()};
       job.parts.push_back(

@@ -12,6 +12,7 @@
 #include "core/files/event_file.h"
 #include "core/files/idx.h"
 #include "core/files/image_header.h"
+#include "core/files/sample_lists.h"
 #include "tests/fuzz/memory_file.h"
 
 namespace vitrine::fuzz {
@@ -75,6 +76,36 @@ void runImage(Bytes input) {
     require(header.width <= limits.side && header.height <= limits.side, "no side is too long");
     require(header.width * header.height <= limits.pixels, "there are not too many pixels");
   });
+}
+
+void runSampleLists(Bytes input) {
+  const MemoryFile file(input);
+  takes<FileError>([&] {
+    for (const ListedPath& entry : readSplitList(file.path())) {
+      require(!entry.path.starts_with('/'), "a path is below the folder");
+      require(("/" + entry.path + "/").find("/../") == std::string::npos,
+              "a path does not lead out of the folder");
+    }
+  });
+  takes<FileError>([&] {
+    for (const CaptionedPath& entry : readCaptions(file.path()))
+      require(!entry.captions.empty() && entry.captions.size() <= 64, "there are 1 to 64 captions");
+  });
+  takes<FileError>([&] {
+    for (const ChoiceQuestion& entry : readChoices(file.path())) {
+      require(entry.answer >= 0 && entry.answer < static_cast<std::int64_t>(entry.choices.size()),
+              "the answer is one of the choices");
+    }
+  });
+  const std::string text(input.begin(), input.end());
+  for (const Documents by : {Documents::File, Documents::Paragraph, Documents::Line}) {
+    std::size_t last = 0;
+    for (const TextRange& range : divideText(text, by)) {
+      require(range.begin >= last && range.begin < range.end && range.end <= text.size(),
+              "documents follow each other and lie in the text");
+      last = range.end;
+    }
+  }
 }
 
 namespace {

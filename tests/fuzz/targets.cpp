@@ -13,6 +13,7 @@ std::span<const Target> targets() {
       Target{"cifar", runCifar, 8192},
       Target{"image", runImage, 4096},
       Target{"event_file", runEventFile, 8192},
+      Target{"sample_lists", runSampleLists, 4096},
       Target{"experiment", runExperiment, 4096},
       Target{"claims", runClaims, 4096},
       Target{"catalog", runCatalog, 8192},

@@ -38,6 +38,7 @@ void runIdxGzip(Bytes input);
 void runCifar(Bytes input);
 void runImage(Bytes input);
 void runEventFile(Bytes input);
+void runSampleLists(Bytes input);
 void runExperiment(Bytes input);
 void runClaims(Bytes input);
 void runCatalog(Bytes input);

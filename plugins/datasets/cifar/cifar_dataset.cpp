@@ -67,6 +67,7 @@ CifarDataset::CifarDataset(const fs::path& folder, const Layout& layout, Dataset
   }
   info_.channels = 3;
   info_.height = info_.width = kCifarSide;
+  info_.fields = labelledImageFields(info_.channels, kCifarSide, kCifarSide);
   info_.classes = readCifarNames(place / layout.namesFile, layout.classes);
 
   const auto readPart = [&](const std::vector<std::string>& files, std::int64_t records) {
@@ -105,7 +106,8 @@ std::int64_t CifarDataset::size(Split split) const {
   return split == Split::Validation ? 0 : static_cast<std::int64_t>(part(split).labels.size());
 }
 
-std::int64_t CifarDataset::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
+std::int64_t CifarDataset::readImage(Split split, std::int64_t id,
+                                     std::span<std::uint8_t> image) const {
   constexpr auto kBytes = static_cast<std::size_t>(kCifarPixels);
   requireImage(split, id, image);
   const Part& from = part(split);

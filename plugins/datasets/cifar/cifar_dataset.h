@@ -27,7 +27,7 @@ enum class Labels { Fine, Coarse };
 [[nodiscard]] Layout cifar100Layout(Labels labels);
 
 /// Images and labels, in memory as a whole; train and test.
-class CifarDataset final : public Dataset {
+class CifarDataset final : public LabelledImages {
  public:
   /// \param folder  holds the files, or a folder `layout.folder` that does
   /// \param info    mean and deviation; the rest is read
@@ -37,7 +37,8 @@ class CifarDataset final : public Dataset {
 
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override;
-  std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  std::int64_t readImage(Split split, std::int64_t id,
+                         std::span<std::uint8_t> image) const override;
   [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
     return part(split).labels.at(static_cast<std::size_t>(id));
   }

@@ -64,6 +64,7 @@ IdxDataset::IdxDataset(const std::filesystem::path& folder, DatasetInfo info,
   info_.channels = 1;
   info_.height = train_.images.shape[1];
   info_.width = train_.images.shape[2];
+  info_.fields = labelledImageFields(info_.channels, info_.height, info_.width);
 
   if (info_.classes.empty()) {
     std::uint8_t largest = 0;
@@ -109,7 +110,8 @@ std::int64_t IdxDataset::size(Split split) const {
   return split == Split::Validation ? 0 : part(split).images.shape[0];
 }
 
-std::int64_t IdxDataset::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
+std::int64_t IdxDataset::readImage(Split split, std::int64_t id,
+                                   std::span<std::uint8_t> image) const {
   const std::size_t bytes = static_cast<std::size_t>(info_.height * info_.width);
   requireImage(split, id, image);
   const Part& from = part(split);

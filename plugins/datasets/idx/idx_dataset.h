@@ -12,7 +12,7 @@
 namespace vitrine::idx {
 
 /// Grey images of one size with labels 0..classes-1, in memory as a whole; train and test.
-class IdxDataset final : public Dataset {
+class IdxDataset final : public LabelledImages {
  public:
   /// Reads {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz].
   /// \param info    classes, mean and deviation; sizes are read. Without classes: numbers up to the
@@ -24,7 +24,8 @@ class IdxDataset final : public Dataset {
 
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override;
-  std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  std::int64_t readImage(Split split, std::int64_t id,
+                         std::span<std::uint8_t> image) const override;
   [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
     return part(split).labels.data.at(static_cast<std::size_t>(id));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +16,7 @@
 #include "core/base/log.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/data/sample.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/image_header.h"
 
@@ -40,22 +42,19 @@ std::string stampOf(const fs::path& file) {
 
 struct Finding {
   std::string path, stamp, why;  // why: "" when the image is usable
+  std::uint64_t pixels = 0;
 };
 
 /// "" when the image can be used. \throws Error  what is no fault of the file
-std::string whyUnusable(const fs::path& folder, const std::string& path, Verify verify,
-                        std::vector<std::uint8_t>& scratch) {
+std::string whyUnusable(const fs::path& folder, Finding& finding, Verify verify,
+                        SampleValue& scratch) {
+  const std::string& path = finding.path;
   try {
     const std::string content = readTextFile(folder / path, kLargestFile);
     const auto bytes = std::as_bytes(std::span(content));
-    if (verify == Verify::Structure) {
-      (void)inspectImage(bytes, "");
-    } else {
-      // What is decoded does not depend on the size that comes out.
-      const Framing framing{32, 32, 3, 1.0};
-      scratch.resize(std::size_t{3} * 32 * 32);
-      decodeImage(bytes, "", framing, scratch);
-    }
+    const ImageHeader header = inspectImage(bytes, "");
+    if (verify == Verify::Decode) decodeImage(bytes, "", 3, scratch);
+    finding.pixels = static_cast<std::uint64_t>(header.height * header.width);
     return "";
   } catch (const FileError& problem) {
     // Sentences of the file system begin with the whole path.
@@ -67,7 +66,7 @@ std::string whyUnusable(const fs::path& folder, const std::string& path, Verify 
   }
 }
 
-/// Findings of earlier times: one line each, "stamp TAB path TAB why".
+/// Findings of earlier times: one line each, "stamp TAB path TAB why TAB pixels".
 class Cache {
  public:
   Cache(const fs::path& folder, const CheckOptions& options) {
@@ -76,7 +75,7 @@ class Cache {
     const fs::path real = fs::canonical(folder, error);
     file_ = options.cacheFolder / (sha256OfText(real.string()).substr(0, 32) + ".txt");
     const ImageLimits limits;
-    title_ = "vitrine images 1, " +
+    title_ = "vitrine images 2, " +
              std::string(options.verify == Verify::Decode ? "decoded" : "structure") + ", " +
              std::to_string(limits.pixels) + " pixels, " + real.string();
     if (!fs::exists(file_, error)) return;
@@ -89,16 +88,24 @@ class Cache {
     if (lines.empty() || lines.front() != title_) return;
     for (std::size_t i = 1; i < lines.size(); ++i) {
       const std::vector<std::string> parts = split(lines[i], '\t');
-      if (parts.size() == 3) known_.emplace(parts[1], std::pair{parts[0], parts[2]});
+      Finding finding{"", "", "", 0};
+      if (parts.size() != 4) continue;
+      const auto number =
+          std::from_chars(parts[3].data(), parts[3].data() + parts[3].size(), finding.pixels);
+      if (number.ec != std::errc()) continue;
+      finding.stamp = parts[0];
+      finding.why = parts[2];
+      known_.emplace(parts[1], std::move(finding));
     }
   }
 
   /// True when `finding` could be filled in from its path and stamp.
   [[nodiscard]] bool recall(Finding& finding) const {
     const auto found = known_.find(finding.path);
-    if (found == known_.end() || finding.stamp.empty() || found->second.first != finding.stamp)
+    if (found == known_.end() || finding.stamp.empty() || found->second.stamp != finding.stamp)
       return false;
-    finding.why = found->second.second;
+    finding.why = found->second.why;
+    finding.pixels = found->second.pixels;
     return true;
   }
 
@@ -110,7 +117,8 @@ class Cache {
       std::string why = finding.why;
       std::replace_if(
           why.begin(), why.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
-      text += finding.stamp + "\t" + finding.path + "\t" + why + "\n";
+      text += finding.stamp + "\t" + finding.path + "\t" + why + "\t" +
+              std::to_string(finding.pixels) + "\n";
     }
     std::error_code error;
     fs::create_directories(file_.parent_path(), error);
@@ -124,7 +132,7 @@ class Cache {
  private:
   fs::path file_;
   std::string title_;
-  std::unordered_map<std::string, std::pair<std::string, std::string>> known_;
+  std::unordered_map<std::string, Finding> known_;  // by path
 };
 
 /// Looks at every file that `cache` does not know, on all cores. Returns how many that were.
@@ -135,13 +143,13 @@ std::size_t lookAt(const fs::path& folder, const CheckOptions& options, const Ca
   std::exception_ptr failure;
   auto shown = std::chrono::steady_clock::now();
   const auto work = [&] {
-    std::vector<std::uint8_t> scratch;
+    SampleValue scratch;
     try {
       for (std::size_t i = next++; i < findings.size(); i = next++) {
         Finding& finding = findings[i];
         finding.stamp = stampOf(folder / finding.path);
         if (cache.recall(finding)) continue;
-        finding.why = whyUnusable(folder, finding.path, options.verify, scratch);
+        finding.why = whyUnusable(folder, finding, options.verify, scratch);
         const std::size_t done = ++looked;
         if (done % 256 != 0) continue;
         const std::lock_guard lock(mutex);
@@ -174,17 +182,21 @@ std::size_t lookAt(const fs::path& folder, const CheckOptions& options, const Ca
 void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& listing) {
   std::vector<Finding> findings;
   for (const auto& images : listing.images) {
-    for (const ListedImage& image : images) findings.push_back({image.path, "", ""});
+    for (const ListedImage& image : images) findings.push_back({image.path, "", "", 0});
   }
   const std::size_t all = findings.size() + listing.unusable.size();
   const Cache cache(folder, options);
   if (lookAt(folder, options, cache, findings) > 0) cache.keep(findings);
+  auto finding = findings.cbegin();
+  for (auto& images : listing.images) {
+    for (ListedImage& image : images) image.pixels = (finding++)->pixels;
+  }
 
   std::unordered_map<std::string, std::string> whyOf;
-  for (Finding& finding : findings) {
-    if (finding.why.empty()) continue;
-    listing.unusable.emplace_back(finding.path, finding.why);
-    whyOf.emplace(std::move(finding.path), std::move(finding.why));
+  for (Finding& each : findings) {
+    if (each.why.empty()) continue;
+    listing.unusable.emplace_back(each.path, each.why);
+    whyOf.emplace(std::move(each.path), std::move(each.why));
   }
   std::sort(listing.unusable.begin(), listing.unusable.end());
   const auto names = [&](std::size_t most) {

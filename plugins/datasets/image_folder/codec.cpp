@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/data/sample.h"
 #include "core/files/image_header.h"
 
 namespace vitrine::image_folder {
@@ -38,15 +39,21 @@ Module loadModule() {
 
 }  // namespace
 
-void decodeImage(std::span<const std::byte> bytes, const std::string& name, const Framing& framing,
-                 std::span<std::uint8_t> out) {
+void decodeImage(std::span<const std::byte> bytes, const std::string& name, std::int64_t channels,
+                 SampleValue& out) {
   static const Module module = loadModule();
   if (module.decode == nullptr) throw Error(module.why);
-  if (out.size() != static_cast<std::size_t>(framing.channels * framing.height * framing.width))
-    throw ShapeError(name + " is to become " + std::to_string(out.size()) + " bytes");
   (void)inspectImage(bytes, name);
+  struct Target {
+    std::int64_t channels;
+    SampleValue& value;
+  } target{channels, out};
+  const PixelRoom room = [](void* context, std::int64_t height, std::int64_t width) {
+    const auto& into = *static_cast<Target*>(context);
+    return into.value.resize<std::uint8_t>({into.channels, height, width}).data();
+  };
   if (const char* problem = module.decode(reinterpret_cast<const unsigned char*>(bytes.data()),
-                                          bytes.size(), framing, out.data())) {
+                                          bytes.size(), channels, room, &target)) {
     throw FileError(name + " " + problem);
   }
 }

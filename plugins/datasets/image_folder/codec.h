@@ -1,38 +1,36 @@
-// From the bytes of a PNG, JPEG or WebP file to pixels of one size.
+// From the bytes of a PNG, JPEG or WebP file to pixels.
 //
 // OpenCV decodes, in a module that is loaded at the first call (codec_module.cpp): its limits are
 // read from the environment when the library is loaded, so they are set before; and a program that
 // reads no images is spared a hundred libraries.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+namespace vitrine {
+class SampleValue;
+}
+
 namespace vitrine::image_folder {
 
 inline constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;  // bytes
 
-/// What becomes of an image: the largest centred cut with the proportions of the result, `crop` of
-/// its sides, resized (area means when it shrinks, bilinear when it grows).
-struct Framing {
-  std::int64_t height = 0, width = 0;  ///< of the result, pixels
-  std::int64_t channels = 3;           ///< 1 grey, 3 RGB; transparency is dropped
-  double crop = 1;                     ///< in (0, 1]
-};
+/// Takes memory for [channels, height, width] bytes; called once, before the pixels are written.
+using PixelRoom = unsigned char* (*)(void* context, std::int64_t height, std::int64_t width);
 
 /// The module's only function. nullptr when all went well, else a clause that lives until the
-/// thread's next call. \param out  [channels, height, width]
+/// thread's next call. \param channels  1 grey, 3 RGB; transparency is dropped
 using DecodeFunction = const char* (*)(const unsigned char* bytes, std::size_t size,
-                                       const Framing& framing, unsigned char* out);
+                                       std::int64_t channels, PixelRoom room, void* context);
 
 /// Checks the structure and the limits, then decodes. Upright: an orientation in the file is
-/// applied. Thread-safe. \param name  for messages \param out   [channels, height, width] \throws
-/// FileError  the file cannot be used: one sentence that begins with `name` \throws Error      this
-/// build has no decoders
-void decodeImage(std::span<const std::byte> bytes, const std::string& name, const Framing& framing,
-                 std::span<std::uint8_t> out);
+/// applied. Thread-safe. \param name  for messages \param out  becomes [channels, height, width]
+/// bytes \throws FileError  the file cannot be used: one sentence that begins with `name`
+/// \throws Error  this build has no decoders
+void decodeImage(std::span<const std::byte> bytes, const std::string& name, std::int64_t channels,
+                 SampleValue& out);
 
 }  // namespace vitrine::image_folder

@@ -26,17 +26,29 @@ ImageFolder::ImageFolder(const std::filesystem::path& folder, const FolderOption
     log::warning(folder_.string() + ": " + formatCount(files) + " files ending in '" + ending +
                  "' are passed over; PNG, JPEG and WebP are read");
   }
-  info_.channels = options_.framing.channels;
-  info_.height = options_.framing.height;
-  info_.width = options_.framing.width;
+  info_.channels = options_.channels;
+  info_.height = info_.width = 0;
   info_.classes = listing_.classes;
-  const auto bytes = static_cast<std::uint64_t>(info_.channels * info_.height * info_.width);
-  for (std::size_t split = 0; split < memory_.size(); ++split) {
-    const std::size_t images = listing_.images[split].size();
-    if (images == 0 || images > options_.cacheBytes / bytes) continue;
-    // Not set to zero: pages are taken from the system as images come.
-    memory_[split].pixels = std::make_unique_for_overwrite<std::uint8_t[]>(images * bytes);
-    memory_[split].states = std::make_unique<std::atomic<std::uint8_t>[]>(images);
+  info_.fields = labelledImageFields(info_.channels, -1, -1);
+  for (std::size_t split = 0; split < memory_.size(); ++split) keep(split);
+}
+
+/// Makes room for the decoded images of a split where all of them fit.
+void ImageFolder::keep(std::size_t split) {
+  const std::vector<ListedImage>& images = listing_.images[split];
+  std::uint64_t bytes = 0;
+  for (const ListedImage& image : images)
+    bytes += image.pixels * static_cast<std::uint64_t>(info_.channels);
+  if (images.empty() || bytes > options_.cacheBytes) return;
+  Memory& memory = memory_[split];
+  memory.bytes = bytes;
+  // Not set to zero: pages are taken from the system as images come.
+  memory.pixels = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
+  memory.images = std::make_unique<Memory::Image[]>(images.size());
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    memory.images[i].at = at;
+    at += images[i].pixels * static_cast<std::uint64_t>(info_.channels);
   }
 }
 
@@ -45,7 +57,6 @@ std::int64_t ImageFolder::size(Split split) const {
 }
 
 double ImageFolder::memoryBytes() const {
-  const auto perImage = static_cast<double>(info_.channels * info_.height * info_.width + 1);
   double bytes = 0;
   for (std::size_t split = 0; split < memory_.size(); ++split) {
     const auto& images = listing_.images[split];
@@ -54,16 +65,18 @@ double ImageFolder::memoryBytes() const {
           image.path.capacity() > std::string().capacity() ? image.path.capacity() + 1 : 0;
       bytes += static_cast<double>(sizeof(image) + onHeap);
     }
-    if (memory_[split].states) bytes += perImage * static_cast<double>(images.size());
+    if (memory_[split].images) {
+      bytes += static_cast<double>(memory_[split].bytes + images.size() * sizeof(Memory::Image));
+    }
   }
   return bytes;
 }
 
-void ImageFolder::decode(const ListedImage& image, std::span<std::uint8_t> out) const {
+void ImageFolder::decode(const ListedImage& image, SampleValue& out) const {
   const std::filesystem::path file = folder_ / image.path;
   try {
     const std::string content = readTextFile(file, kLargestFile);
-    decodeImage(std::as_bytes(std::span(content)), file.string(), options_.framing, out);
+    decodeImage(std::as_bytes(std::span(content)), file.string(), info_.channels, out);
   } catch (const FileError& problem) {
     throw FileError(std::string(problem.what()) +
                     "; it was listed when the data set was opened: leave the folder alone while a "
@@ -71,30 +84,37 @@ void ImageFolder::decode(const ListedImage& image, std::span<std::uint8_t> out) 
   }
 }
 
-std::int64_t ImageFolder::read(Split split, std::int64_t id, std::span<std::uint8_t> image) const {
-  const auto& images = listing_.images[static_cast<std::size_t>(split)];
-  const auto bytes = static_cast<std::size_t>(info_.channels * info_.height * info_.width);
-  requireImage(split, id, image);
+void ImageFolder::read(Split split, std::int64_t id, Sample& sample) const {
+  requireSample(split, id);
   const auto at = static_cast<std::size_t>(id);
-  Memory& memory = memory_[static_cast<std::size_t>(split)];
-  if (!memory.states) {
-    decode(images[at], image);
-    return images[at].label;
+  const ListedImage& listed = listing_.images[static_cast<std::size_t>(split)][at];
+  sample["label"].resize<std::int64_t>({})[0] = listed.label;
+  SampleValue& image = sample["image"];
+  const Memory& memory = memory_[static_cast<std::size_t>(split)];
+  if (!memory.images) {
+    decode(listed, image);
+    return;
   }
-  std::atomic<std::uint8_t>& state = memory.states[at];
-  std::uint8_t* const kept = memory.pixels.get() + at * bytes;
-  if (state.load(std::memory_order_acquire) == kReady) {
-    std::memcpy(image.data(), kept, bytes);
-    return images[at].label;
+  Memory::Image& kept = memory.images[at];
+  std::uint8_t* const place = memory.pixels.get() + kept.at;
+  if (kept.state.load(std::memory_order_acquire) == kReady) {
+    const std::span<std::uint8_t> out =
+        image.resize<std::uint8_t>({info_.channels, kept.height, kept.width});
+    std::memcpy(out.data(), place, out.size());
+    return;
   }
-  decode(images[at], image);
-  // Whoever comes first keeps it; another thread at the same image has its own copy already.
+  decode(listed, image);
+  // A file that changed since the folder was opened may not fit into its place.
+  const std::span<const std::byte> pixels = image.bytes();
+  if (pixels.size() != listed.pixels * static_cast<std::uint64_t>(info_.channels)) return;
+  // The first thread keeps it; another thread at the same image has its own copy already.
   std::uint8_t empty = kEmpty;
-  if (state.compare_exchange_strong(empty, kBusy, std::memory_order_acquire)) {
-    std::memcpy(kept, image.data(), bytes);
-    state.store(kReady, std::memory_order_release);
+  if (kept.state.compare_exchange_strong(empty, kBusy, std::memory_order_acquire)) {
+    kept.height = static_cast<std::uint32_t>(image.shape()[1]);
+    kept.width = static_cast<std::uint32_t>(image.shape()[2]);
+    std::memcpy(place, pixels.data(), pixels.size());
+    kept.state.store(kReady, std::memory_order_release);
   }
-  return images[at].label;
 }
 
 ItemCard ImageFolderSource::card() const {
@@ -122,12 +142,14 @@ ItemCard ImageFolderSource::card() const {
   links.withChoiceDocs({"into the folder itself", "anywhere on this machine"});
   card.schema.fields = {
       folder.runOnly(),
-      sizeField("image_size", 224, "what images are cut and resized to")
+      sizeField("image_size", 224,
+                "what images are cut and resized to, unless data.pipeline says it")
           .titled("Image size")
           .range(1, 4096)
           .withUnit("px")
           .runOnly(),
-      realField("crop", 1.0, "share of the sides that the centred cut keeps")
+      realField("crop", 1.0,
+                "share of the sides that the centred cut keeps, unless data.pipeline says it")
           .titled("Centre crop")
           .moreThan(0)
           .range(0, 1)
@@ -153,7 +175,8 @@ ItemCard ImageFolderSource::card() const {
           .runOnly(),
       links.runOnly(),
       integerField("cache_megabytes", 1024,
-                   "memory for decoded images of a split; 0 decodes every time")
+                   "memory for the decoded images of a split, at their own size, when all of them "
+                   "fit; 0: none")
           .titled("Image cache")
           .range(0, 1 << 20)
           .withUnit("MB")
@@ -183,11 +206,10 @@ std::shared_ptr<const Dataset> ImageFolderSource::open(const Config& config) con
   options.check.verify = config.text("verify") == "structure" ? Verify::Structure : Verify::Decode;
   options.check.badLimit = config.real("bad_limit");
   options.check.cacheFolder = userCacheFolder();
-  const auto [height, width] = config.size("image_size");
-  options.framing = {height, width, config.text("color") == "grey" ? 1 : 3, config.real("crop")};
+  options.channels = config.text("color") == "grey" ? 1 : 3;
   options.cacheBytes = static_cast<std::uint64_t>(config.integer("cache_megabytes")) * 1'000'000;
   DatasetInfo info;
-  const bool isGrey = options.framing.channels == 1;
+  const bool isGrey = options.channels == 1;
   info.mean = config.reals("mean");
   info.deviation = config.reals("deviation");
   // ImageNet's; for grey images the mean over the channels.

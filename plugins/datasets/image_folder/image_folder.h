@@ -14,13 +14,13 @@ namespace vitrine::image_folder {
 struct FolderOptions {
   ListingOptions listing;
   CheckOptions check;
-  Framing framing;
+  std::int64_t channels = 3;  ///< 1 grey, 3 RGB
   std::uint64_t cacheBytes =
       0;  ///< decoded images are kept in memory when all of a split fit into this
 };
 
-/// Images are decoded when they are asked for. Ids are positions in the sorted list of usable
-/// images, so they stay while the folder does.
+/// Images are decoded when they are asked for, at the size they have. Ids are positions in the
+/// sorted list of usable images, so they stay while the folder does.
 class ImageFolder final : public Dataset {
  public:
   /// \param info  mean and deviation; the rest is read
@@ -30,7 +30,7 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override;
   /// \throws FileError  the file changed or went since the folder was opened: names it
-  std::int64_t read(Split split, std::int64_t id, std::span<std::uint8_t> image) const override;
+  void read(Split split, std::int64_t id, Sample& sample) const override;
   [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
     return listing_.images[static_cast<std::size_t>(split)].at(static_cast<std::size_t>(id)).label;
   }
@@ -39,12 +39,19 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
 
  private:
-  /// Decoded images of a split; one byte of state for each.
+  /// Decoded images of a split, one after another.
   struct Memory {
+    struct Image {
+      std::uint64_t at = 0;                 ///< where in `pixels`
+      std::uint32_t height = 0, width = 0;  ///< upright; known when it is kept
+      std::atomic<std::uint8_t> state{0};
+    };
+    std::uint64_t bytes = 0;
     std::unique_ptr<std::uint8_t[]> pixels;
-    std::unique_ptr<std::atomic<std::uint8_t>[]> states;
+    std::unique_ptr<Image[]> images;  ///< null: none of this split is kept
   };
-  void decode(const ListedImage& image, std::span<std::uint8_t> out) const;
+  void keep(std::size_t split);
+  void decode(const ListedImage& image, SampleValue& out) const;
 
   std::filesystem::path folder_;
   FolderOptions options_;

@@ -24,6 +24,7 @@ namespace vitrine::image_folder {
 struct ListedImage {
   std::string path;  ///< below the folder, with '/'
   std::int64_t label = 0;
+  std::uint64_t pixels = 0;  ///< height x width; known once the file was looked at
 };
 
 enum class Links { Inside, Anywhere };

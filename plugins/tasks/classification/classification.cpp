@@ -4,15 +4,10 @@
 #include <ATen/core/Reduction.h>
 #include <torch/nn/module.h>
 
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <set>
+#include <utility>
 
 #include "core/base/error.h"
-#include "core/base/log.h"
-#include "core/base/text.h"
-#include "core/data/subset.h"
+#include "core/data/pipeline.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
 
@@ -23,94 +18,68 @@ namespace {
 constexpr std::int64_t kCalibrationBins = 15;
 constexpr std::int64_t kTopK = 5;
 constexpr std::size_t kMostClassScores = 100;
-constexpr int kPrefetch = 4;
 constexpr std::int64_t kNoIgnoredLabel = -100;
-/// Scores and maps of two runs compare only where they saw the same images.
-constexpr std::uint64_t kSeedOfAllRuns = 0;
 
 class Session final : public TaskSession {
  public:
   explicit Session(const TaskSetup& setup)
       : setup_(setup),
-        dataset_(setup.dataset),
+        pipeline_(setup.pipeline),
         classifier_(requireCapability<ImageClassifier>(*setup.model, "classification")),
         smoothing_(setup.task.real("label_smoothing")) {
-    const DatasetInfo& info = dataset_->info();
-    const Config& data = setup.data;
-    classes_ = static_cast<std::int64_t>(info.classes.size());
+    const SampleField& image = pipeline_->field("image");
+    if (image.type != at::kFloat || image.isRagged()) {
+      throw ConfigError(
+          "classification needs images of one size as floats; end data.pipeline with resize or "
+          "center_crop and normalize");
+    }
+    (void)pipeline_->field("label");
+    classes_ = static_cast<std::int64_t>(pipeline_->info().classes.size());
     if (classes_ < 1)
       throw ConfigError("classification needs a data set with class names; this one has none");
-
-    options_.workers = setup.loaderWorkers;
-    options_.prefetch = kPrefetch;
-    options_.seed = setup.seed;
-    options_.height = setup.imageSize[0];
-    options_.width = setup.imageSize[1];
-    options_.augmentation.cropPadding = data.integer("augment.crop_padding");
-    options_.augmentation.flip = data.real("augment.flip");
-    const auto channels = static_cast<std::size_t>(info.channels);
-    const std::string normalize = data.text("normalize");
-    if (normalize == "dataset") {
-      options_.augmentation.mean = info.mean;
-      options_.augmentation.deviation = info.deviation;
-    } else if (normalize == "half") {
-      options_.augmentation.mean.assign(channels, 0.5);
-      options_.augmentation.deviation.assign(channels, 0.5);
-    }
-    trainLimit_ = data.maybeInteger("train_samples").value_or(0);
-    testLimit_ = data.maybeInteger("test_samples").value_or(0);
-    // Runs from before there was a choice took the first samples, and do so when they are resumed.
-    isStratified_ = data.has("subset") && data.text("subset") == "stratified";
   }
 
   Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return dataset_->info(); }
+  const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
   std::string bestBy() const override {
-    return dataset_->size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
+    return size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    LoaderOptions options = options_;
-    options.batchSize = setup_.batchSize;
-    options.shuffle = true;
-    options.augment = true;
-    options.samples = samplesOf(Split::Train);
-    // Equal shapes in every step; a set smaller than one batch is its own batch.
-    const std::int64_t size = options.samples ? static_cast<std::int64_t>(options.samples->size())
-                                              : dataset_->size(Split::Train);
-    options.dropLast = size >= options.batchSize;
-    return makeLoader(dataset_, Split::Train, options, firstBatch);
+    return pipeline_->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
+                                            /*isTraining=*/true, firstBatch});
   }
 
   std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
     const at::Tensor logits = logitsOf(batch.at("image"));
-    return {{"", at::cross_entropy_loss(logits.to(at::kFloat), batch.at("label"), {},
-                                        at::Reduction::Sum, kNoIgnoredLabel, smoothing_)}};
+    // Mixed images have a distribution over the classes instead of one of them.
+    const auto soft = batch.fields.find("soft_label");
+    const at::Tensor& target = soft == batch.fields.end() ? batch.at("label") : soft->second;
+    return {{"", at::cross_entropy_loss(logits.to(at::kFloat), target, {}, at::Reduction::Sum,
+                                        kNoIgnoredLabel, smoothing_)}};
   }
 
   std::vector<Evaluation> evaluations() const override {
     std::vector<Evaluation> all;
     for (const Split split : {Split::Validation, Split::Test}) {
-      if (dataset_->size(split) > 0) all.push_back({toString(split), split, {"logits"}});
+      if (size(split) > 0) all.push_back({toString(split), split, {"logits"}});
     }
     return all;
   }
 
   Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return readBatch(*dataset_, split, ids, options_);
+    return pipeline_->read(split, ids);
   }
 
   std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return choose(split, count, kSeedOfAllRuns);
+    return pipeline_->choose(split, count);
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
     const Split split = request.evaluation.split;
-    LoaderOptions options = options_;
-    options.batchSize = setup_.evaluationBatchSize;
-    options.samples =
-        setup_.evaluationLimit > 0 ? firstOf(split, setup_.evaluationLimit) : samplesOf(split);
-    const std::unique_ptr<BatchStream> stream = makeLoader(dataset_, split, options);
+    const std::unique_ptr<BatchStream> stream =
+        pipeline_->stream(split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
+                                  /*isTraining=*/false, 0, setup_.evaluationLimit});
 
     std::int64_t samples = 0, first = 0, firstFive = 0;
     double loss = 0;
@@ -144,51 +113,7 @@ class Session final : public TaskSession {
   }
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count,
-                                                 std::uint64_t seed) const {
-    if (isStratified_) return stratifiedSubset(*dataset_, split, count, seed);
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(count, dataset_->size(split))));
-    std::iota(ids.begin(), ids.end(), 0);
-    return ids;
-  }
-
-  /// The samples of a split that are used; null: all.
-  std::shared_ptr<const std::vector<std::int64_t>> samplesOf(Split split) {
-    const std::int64_t limit = split == Split::Train  ? trainLimit_
-                               : split == Split::Test ? testLimit_
-                                                      : 0;
-    if (limit == 0 || limit >= dataset_->size(split)) return nullptr;
-    auto& samples = samples_[static_cast<std::size_t>(split)];
-    if (!samples) {
-      samples = std::make_shared<const std::vector<std::int64_t>>(
-          choose(split, limit, split == Split::Train ? setup_.seed : kSeedOfAllRuns));
-      warnOfMissingClasses(split, *samples);
-    }
-    return samples;
-  }
-
-  /// The first `limit` of those, for a step that is only tried.
-  std::shared_ptr<const std::vector<std::int64_t>> firstOf(Split split, std::int64_t limit) {
-    const auto all = samplesOf(split);
-    const std::int64_t size = all ? std::ssize(*all) : dataset_->size(split);
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(limit, size)));
-    std::iota(ids.begin(), ids.end(), 0);
-    if (all) std::copy_n(all->begin(), ids.size(), ids.begin());
-    return std::make_shared<const std::vector<std::int64_t>>(std::move(ids));
-  }
-
-  /// `first` of a folder takes whole classes; fewer samples than classes leave some out, too.
-  void warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const {
-    std::set<std::int64_t> labels;
-    for (const std::int64_t id : samples) labels.insert(dataset_->label(split, id));
-    const auto there = std::ssize(labels);
-    // Those that a stratified draw of so many leaves out have no images in this split.
-    if (there >= classes_ || (isStratified_ && std::ssize(samples) >= classes_)) return;
-    log::warning("data." + toString(split) + "_samples = " + formatCount(std::ssize(samples)) +
-                 " takes images of " + formatCount(there) + " of the " + formatCount(classes_) +
-                 " classes only" +
-                 (isStratified_ ? "; take more" : "; data.subset = \"stratified\" takes all"));
-  }
+  [[nodiscard]] std::int64_t size(Split split) const { return pipeline_->dataset().size(split); }
 
   at::Tensor logitsOf(const at::Tensor& images) const {
     at::Tensor logits = classifier_.classify(images);
@@ -201,7 +126,7 @@ class Session final : public TaskSession {
   }
 
   Artifact confusionOf(const eval::ClassCounts& counts, Split split) const {
-    const std::vector<std::string>& names = dataset_->info().classes;
+    const std::vector<std::string>& names = pipeline_->info().classes;
     Artifact matrix;
     matrix.analysis = "classification";
     matrix.name = "confusion";
@@ -218,7 +143,7 @@ class Session final : public TaskSession {
   }
 
   void addClasses(const eval::ClassCounts& counts, Split split, Results& results) const {
-    const std::vector<std::string>& names = dataset_->info().classes;
+    const std::vector<std::string>& names = pipeline_->info().classes;
     const std::vector<double> accuracy = counts.accuracy();
     const std::vector<std::int64_t>& samples = counts.samples();
     if (!counts.matrix().empty()) results.artifact(confusionOf(counts, split));
@@ -241,14 +166,10 @@ class Session final : public TaskSession {
   }
 
   TaskSetup setup_;
-  std::shared_ptr<const Dataset> dataset_;
+  std::shared_ptr<const Pipeline> pipeline_;
   ImageClassifier& classifier_;
   double smoothing_;
   std::int64_t classes_ = 0;
-  LoaderOptions options_;  // what training and evaluation share
-  std::int64_t trainLimit_ = 0, testLimit_ = 0;
-  bool isStratified_ = true;
-  std::array<std::shared_ptr<const std::vector<std::int64_t>>, 3> samples_;  ///< by Split
 };
 
 }  // namespace
@@ -259,7 +180,7 @@ ItemCard ClassificationTask::card() const {
   card.id = "classification";
   card.title = "Image classification";
   card.doc = "One label per image, learned with cross-entropy";
-  card.needs = {ImageClassifier::kId};
+  card.needs = {ImageClassifier::kId, "image", "label"};
   card.offers = {"logits"};
   card.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};
   card.schema.fields = {

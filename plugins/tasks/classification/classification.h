@@ -9,12 +9,12 @@ namespace vitrine::classification {
 
 /// Scores of a split: top1, top5, loss (mean cross-entropy without smoothing), ece (15 bins), and
 /// up to 100 classes class_accuracy/<name>. Artifacts: a table of the classes and, up to 1,000 of
-/// them, the confusion matrix. `train_samples` and `test_samples` take a subset of a split
-/// (core/data/subset.h), that of the training split drawn by the run's seed.
+/// them, the confusion matrix. Batches with a field `soft_label` are learned from that.
 class ClassificationTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;
-  /// \throws ConfigError  the data has no labels to learn or normalising does not fit
+  /// \pre setup.pipeline is set
+  /// \throws ConfigError  the data has no labels to learn, or images are not floats of one size
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
 };
 

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/data/image_transform.h"
+#include "core/data/collate.h"
 
 namespace vitrine {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Image `id` is a pattern that starts with its own number; label id % 7.
-class CountingDataset final : public Dataset {
+class CountingDataset final : public LabelledImages {
  public:
   explicit CountingDataset(std::int64_t size) : size_(size) {
     info_.channels = 1;
@@ -30,7 +30,7 @@ class CountingDataset final : public Dataset {
   }
   const DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : size_; }
-  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
     if (id == failsAt) throw FileError("sample " + std::to_string(id) + " is damaged");
     if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(id % 3));
     for (std::size_t i = 0; i < image.size(); ++i) {
@@ -48,6 +48,31 @@ class CountingDataset final : public Dataset {
   DatasetInfo info_;
 };
 
+/// Reads samples and adds the epoch and the number of the batch to every pixel.
+class CountingMaker final : public BatchMaker {
+ public:
+  CountingMaker(std::shared_ptr<const CountingDataset> dataset, std::int64_t batchSize,
+                std::shared_ptr<TensorPool> pool)
+      : dataset_(std::move(dataset)),
+        collator_(fieldsOf(dataset_->info()), batchSize, std::move(pool)) {}
+  Batch make(std::span<const std::int64_t> ids, std::int64_t epoch, std::int64_t number) override {
+    collator_.begin();
+    for (const std::int64_t id : ids) {
+      sample_.begin(id);
+      dataset_->read(Split::Train, id, sample_);
+      for (std::uint8_t& pixel : sample_["image"].edit<std::uint8_t>())
+        pixel = static_cast<std::uint8_t>(pixel + 5 * epoch + number);
+      collator_.add(sample_);
+    }
+    return collator_.finish();
+  }
+
+ private:
+  std::shared_ptr<const CountingDataset> dataset_;
+  Collator collator_;
+  Sample sample_;
+};
+
 LoaderOptions trainingOptions(int workers) {
   LoaderOptions options;
   options.batchSize = 8;
@@ -55,9 +80,17 @@ LoaderOptions trainingOptions(int workers) {
   options.prefetch = 3;
   options.seed = 11;
   options.shuffle = true;
-  options.augment = true;
-  options.augmentation = {2, 0.5, {0.3}, {0.4}};
   return options;
+}
+
+std::unique_ptr<BatchStream> loaderOf(const std::shared_ptr<CountingDataset>& dataset,
+                                      LoaderOptions options, std::int64_t firstBatch = 0) {
+  options.size = dataset->size(options.split);
+  return makeLoader(
+      [dataset, size = options.batchSize, pool = std::make_shared<TensorPool>()] {
+        return std::make_unique<CountingMaker>(dataset, size, pool);
+      },
+      options, firstBatch);
 }
 
 struct Taken {
@@ -86,26 +119,26 @@ void expectSame(const std::vector<Taken>& a, std::size_t from, const std::vector
 TEST(Loader, GivesTheSameBatchesWithAnyNumberOfWorkers) {
   const auto dataset = std::make_shared<CountingDataset>(21);
   dataset->slow = true;
-  const auto alone = take(*makeLoader(dataset, Split::Train, trainingOptions(0)), 10);
+  const auto alone = take(*loaderOf(dataset, trainingOptions(0)), 10);
   for (const int workers : {1, 3}) {
-    expectSame(alone, 0, take(*makeLoader(dataset, Split::Train, trainingOptions(workers)), 10),
+    expectSame(alone, 0, take(*loaderOf(dataset, trainingOptions(workers)), 10),
                std::to_string(workers) + " workers");
   }
 }
 
 TEST(Loader, GoesOnAtAnyBatchAsIfItHadNeverStopped) {
   const auto dataset = std::make_shared<CountingDataset>(21);
-  const auto whole = take(*makeLoader(dataset, Split::Train, trainingOptions(1)), 10);
+  const auto whole = take(*loaderOf(dataset, trainingOptions(1)), 10);
   for (std::int64_t first = 0; first < 10; ++first) {
     expectSame(whole, static_cast<std::size_t>(first),
-               take(*makeLoader(dataset, Split::Train, trainingOptions(2), first), 10 - first),
+               take(*loaderOf(dataset, trainingOptions(2), first), 10 - first),
                "resumed at " + std::to_string(first));
   }
 }
 
 TEST(Loader, EveryEpochVisitsEverySampleOnceInAnOrderOfItsOwn) {
   const auto dataset = std::make_shared<CountingDataset>(21);
-  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(1));
+  const auto stream = loaderOf(dataset, trainingOptions(1));
   EXPECT_EQ(stream->batchesPerEpoch(), 3);
   EXPECT_EQ(stream->samplesPerEpoch(), 21);
   std::vector<std::vector<std::int64_t>> orders;
@@ -128,48 +161,35 @@ TEST(Loader, DropLastLeavesOutTheBatchThatIsNotFull) {
   const auto dataset = std::make_shared<CountingDataset>(21);
   LoaderOptions options = trainingOptions(1);
   options.dropLast = true;
-  const auto stream = makeLoader(dataset, Split::Train, options);
+  const auto stream = loaderOf(dataset, options);
   EXPECT_EQ(stream->batchesPerEpoch(), 2);
   EXPECT_EQ(stream->samplesPerEpoch(), 16);
   for (const Taken& batch : take(*stream, 5)) EXPECT_EQ(batch.ids.size(), 8u);
 }
 
-TEST(Loader, FillsImagesAndLabelsAsTheTransformSays) {
+TEST(Loader, TellsTheMakerEpochAndNumberOfTheBatch) {
   const auto dataset = std::make_shared<CountingDataset>(21);
-  const LoaderOptions options = trainingOptions(1);
-  const auto stream = makeLoader(dataset, Split::Train, options, 3);  // epoch 1
-  const RandomStream augment(11, "augment");
-  ImageTransform transform(dataset->info(), 0, 0, options.augmentation.mean,
-                           options.augmentation.deviation);
-  for (const Taken& batch : take(*stream, 3)) {
-    ASSERT_EQ(batch.images.sizes(),
-              (std::vector<std::int64_t>{static_cast<std::int64_t>(batch.ids.size()), 1, 6, 5}));
+  const auto stream = loaderOf(dataset, trainingOptions(1), 4);  // epoch 1, batch 1
+  for (const Taken& batch : take(*stream, 1)) {
     for (std::size_t i = 0; i < batch.ids.size(); ++i) {
-      std::vector<std::uint8_t> image(30);
-      EXPECT_EQ(batch.labels[static_cast<std::int64_t>(i)].item<std::int64_t>(),
-                dataset->read(Split::Train, batch.ids[i], image));
-      std::vector<float> expected(30);
-      transform.apply(image, drawPlacement(augment, 1, batch.ids[i], options.augmentation),
-                      expected);
-      EXPECT_TRUE(at::equal(batch.images[static_cast<std::int64_t>(i)].flatten(),
-                            at::tensor(at::ArrayRef<float>(expected))));
+      const auto row = static_cast<std::int64_t>(i);
+      EXPECT_EQ(batch.images[row][0][0][0].item<std::int64_t>(), batch.ids[i] + 5 + 1);
+      EXPECT_EQ(batch.labels[row].item<std::int64_t>(), batch.ids[i] % 7);
     }
   }
 }
 
-TEST(Loader, EvaluationReadsInOrderWithoutAugmentation) {
+TEST(Loader, EvaluationReadsInOrder) {
   const auto dataset = std::make_shared<CountingDataset>(21);
   LoaderOptions options = trainingOptions(2);
-  options.shuffle = options.augment = false;
+  options.shuffle = false;
   options.samples = std::make_shared<const std::vector<std::int64_t>>(
       std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  const auto batches = take(*makeLoader(dataset, Split::Test, options), 3);
+  const auto batches = take(*loaderOf(dataset, options), 3);
   EXPECT_EQ(batches[0].ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(batches[1].ids, (std::vector<std::int64_t>{8, 9}));
-  const Batch direct = readBatch(*dataset, Split::Test, batches[0].ids, options);
-  EXPECT_TRUE(at::equal(direct.at("image"), batches[0].images));
-  EXPECT_TRUE(at::equal(direct.at("label"), batches[0].labels));
-  EXPECT_TRUE(at::equal(batches[2].images, batches[0].images));
+  EXPECT_EQ(batches[1].images.size(0), 2);
+  EXPECT_EQ(batches[2].ids, batches[0].ids);
 }
 
 TEST(Loader, GivesOnlyTheSamplesThatWereChosenUnderTheirOwnIds) {
@@ -178,7 +198,7 @@ TEST(Loader, GivesOnlyTheSamplesThatWereChosenUnderTheirOwnIds) {
   options.samples =
       std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{2, 3, 5, 11, 20});
   options.batchSize = 2;
-  const auto stream = makeLoader(dataset, Split::Train, options);
+  const auto stream = loaderOf(dataset, options);
   EXPECT_EQ(stream->batchesPerEpoch(), 3);
   EXPECT_EQ(stream->samplesPerEpoch(), 5);
   std::set<std::int64_t> seen;
@@ -193,7 +213,7 @@ TEST(Loader, GivesOnlyTheSamplesThatWereChosenUnderTheirOwnIds) {
 
 TEST(Loader, ABatchThatIsHeldIsNeverWrittenOver) {
   const auto dataset = std::make_shared<CountingDataset>(21);
-  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(2));
+  const auto stream = loaderOf(dataset, trainingOptions(2));
   std::vector<Batch> held;
   std::vector<at::Tensor> copies;
   for (int i = 0; i < 12; ++i) {
@@ -210,7 +230,7 @@ TEST(Loader, ABatchThatIsHeldIsNeverWrittenOver) {
 
 TEST(Loader, UsesItsBuffersAgainOnceTheyAreFree) {
   const auto dataset = std::make_shared<CountingDataset>(64);
-  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(1));
+  const auto stream = loaderOf(dataset, trainingOptions(1));
   std::set<const void*> places;
   for (int i = 0; i < 100; ++i) places.insert(stream->next().at("image").const_data_ptr());
   // Prefetch 3, one in the worker's hands, one in ours.
@@ -223,7 +243,7 @@ TEST(Loader, AWorkersExceptionComesOutOfNext) {
     dataset->failsAt = 20;  // in the third batch
     LoaderOptions options = trainingOptions(workers);
     options.shuffle = false;
-    const auto stream = makeLoader(dataset, Split::Train, options);
+    const auto stream = loaderOf(dataset, options);
     take(*stream, 2);
     for (int again = 0; again < 2; ++again) {
       try {
@@ -240,7 +260,7 @@ TEST(Loader, StopsAtOnceWhenItGoesWithWorkersBusyOrWaiting) {
   const auto dataset = std::make_shared<CountingDataset>(1000);
   dataset->slow = true;
   for (int round = 0; round < 20; ++round) {
-    const auto stream = makeLoader(dataset, Split::Train, trainingOptions(3));
+    const auto stream = loaderOf(dataset, trainingOptions(3));
     if (round % 2 == 0) (void)stream->next();
     if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(40));
   }
@@ -251,7 +271,7 @@ TEST(Loader, StopsAtOnceWhenItGoesWithWorkersBusyOrWaiting) {
 
 TEST(Loader, PreparesNoMoreThanItWasAllowed) {
   const auto dataset = std::make_shared<CountingDataset>(1000);
-  const auto stream = makeLoader(dataset, Split::Train, trainingOptions(2));
+  const auto stream = loaderOf(dataset, trainingOptions(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_LE(dataset->reads.load(), 3 * 8);
   EXPECT_GE(stream->waited(), 0);
@@ -259,12 +279,11 @@ TEST(Loader, PreparesNoMoreThanItWasAllowed) {
 
 TEST(Loader, RefusesWhatCannotBe) {
   const auto dataset = std::make_shared<CountingDataset>(5);
-  const auto sentence = [&](const std::function<void(LoaderOptions&)>& change,
-                            Split split = Split::Train) {
+  const auto sentence = [&](const std::function<void(LoaderOptions&)>& change) {
     LoaderOptions options = trainingOptions(1);
     change(options);
     try {
-      (void)makeLoader(dataset, split, options);
+      (void)loaderOf(dataset, options);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }
@@ -273,14 +292,10 @@ TEST(Loader, RefusesWhatCannotBe) {
   EXPECT_EQ(sentence([](LoaderOptions&) {}), "");
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.batchSize = 0; }), HasSubstr("batch size of 0"));
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.prefetch = 0; }), HasSubstr("prefetched"));
-  EXPECT_THAT(sentence([](LoaderOptions& o) { o.augmentation.flip = 1.5; }),
-              HasSubstr("not be 1.5"));
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.dropLast = true; }),
               HasSubstr("has 5 samples, too few"));
-  EXPECT_THAT(sentence([](LoaderOptions&) {}, Split::Validation),
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.split = Split::Validation; }),
               HasSubstr("validation split has 0 samples"));
-  const std::vector<std::int64_t> ids{5};
-  EXPECT_THROW((void)readBatch(*dataset, Split::Test, ids, trainingOptions(0)), ConfigError);
 }
 
 TEST(Splits, NamesGoBothWays) {

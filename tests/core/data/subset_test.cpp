@@ -11,7 +11,7 @@ namespace vitrine {
 namespace {
 
 /// Images sorted by class, as a folder lists them: `sizes[c]` of class c.
-class SortedDataset final : public Dataset {
+class SortedDataset final : public LabelledImages {
  public:
   explicit SortedDataset(const std::vector<std::int64_t>& sizes) {
     info_.channels = info_.height = info_.width = 1;
@@ -23,7 +23,7 @@ class SortedDataset final : public Dataset {
   }
   const DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(Split) const override { return std::ssize(labels_); }
-  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t>) const override {
+  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t>) const override {
     return labels_.at(static_cast<std::size_t>(id));
   }
 
@@ -82,6 +82,28 @@ TEST(Subset, OfAllSamplesOrMoreIsTheSplit) {
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(stratifiedSubset(dataset, Split::Train, 7, 1), all);
   EXPECT_EQ(stratifiedSubset(dataset, Split::Train, 100, 1), all);
+}
+
+/// Numbered samples with no field but a number.
+class Unlabelled final : public Dataset {
+ public:
+  Unlabelled() { info_.fields = {{"number", FieldKind::Number, at::kFloat, {}, ""}}; }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split) const override { return 100; }
+  void read(Split, std::int64_t id, Sample& sample) const override {
+    sample["number"].resize<float>({})[0] = static_cast<float>(id);
+  }
+
+ private:
+  DatasetInfo info_;
+};
+
+TEST(Subset, OfSamplesWithoutLabelsIsDrawnFromAllOfThem) {
+  const Unlabelled dataset;
+  const auto ids = stratifiedSubset(dataset, Split::Train, 20, 1);
+  EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()).size(), 20u);
+  EXPECT_GT(ids.back(), 50);
+  EXPECT_NE(ids, stratifiedSubset(dataset, Split::Train, 20, 2));
 }
 
 TEST(Dataset, KnowsALabelByReadingTheImageWhereNothingFasterIsOffered) {

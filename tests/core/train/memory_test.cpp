@@ -140,7 +140,7 @@ TEST(DiskEstimate, FollowsOptimizerAndAverage) {
   EXPECT_DOUBLE_EQ(estimateDisk(given), adamw * 2 / 3) << "what is frozen has no moments";
 }
 
-class ThreeSplits final : public Dataset {
+class ThreeSplits final : public LabelledImages {
  public:
   ThreeSplits() {
     info_.channels = 3;
@@ -150,7 +150,7 @@ class ThreeSplits final : public Dataset {
   std::int64_t size(Split split) const override {
     return split == Split::Train ? 1000 : split == Split::Test ? 200 : 100;
   }
-  std::int64_t read(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
+  std::int64_t readImage(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
 
  private:
   DatasetInfo info_;

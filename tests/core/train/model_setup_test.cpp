@@ -126,7 +126,6 @@ TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
   EXPECT_EQ(asked_.context.seed, 7u);
   EXPECT_EQ(asked_.context.batchSize, 12);
   EXPECT_EQ(asked_.context.loaderWorkers, 3);
-  EXPECT_EQ(asked_.context.imageSize, (std::array<std::int64_t, 2>{4, 6}));
   EXPECT_EQ(setup.config, config_);
   EXPECT_EQ(setup.train.json(), config_["train"]);
   EXPECT_EQ(setup.seed, 7u);

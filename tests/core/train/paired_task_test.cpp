@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/data/pipeline.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/model/weights.h"
 #include "core/train/model_setup.h"

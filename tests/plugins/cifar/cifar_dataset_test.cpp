@@ -54,12 +54,12 @@ TEST(Cifar10, TheFiveFilesAreOneSplitInTheirOrder) {
   EXPECT_EQ(set.info().width, 32);
   EXPECT_EQ(set.info().classes.at(9), "class9");
   std::vector<std::uint8_t> image(3072);
-  EXPECT_EQ(set.read(Split::Train, 9, image), 6);
+  EXPECT_EQ(set.readImage(Split::Train, 9, image), 6);
   EXPECT_EQ(image, std::vector<std::uint8_t>(3072, 'b'));
-  EXPECT_EQ(set.read(Split::Test, 0, image), 8);
+  EXPECT_EQ(set.readImage(Split::Test, 0, image), 8);
   EXPECT_EQ(image[0], 'a');
-  EXPECT_THROW((void)set.read(Split::Test, 2, image), ShapeError);
-  EXPECT_THROW((void)set.read(Split::Test, 0, std::span(image).first(3071)), ShapeError);
+  EXPECT_THROW((void)set.readImage(Split::Test, 2, image), ShapeError);
+  EXPECT_THROW((void)set.readImage(Split::Test, 0, std::span(image).first(3071)), ShapeError);
 }
 
 TEST(Cifar10, TheFolderAboveTheFilesWillDo) {
@@ -93,10 +93,10 @@ TEST(Cifar100, FineAndCoarseLabelsAreTheTwoBytesOfARecord) {
   std::vector<std::uint8_t> image(3072);
   const CifarDataset fine(folder.path(), small(cifar100Layout(Labels::Fine)), {});
   EXPECT_EQ(fine.info().classes.size(), 100u);
-  EXPECT_EQ(fine.read(Split::Train, 0, image), 99);
+  EXPECT_EQ(fine.readImage(Split::Train, 0, image), 99);
   const CifarDataset coarse(folder.path(), small(cifar100Layout(Labels::Coarse)), {});
   EXPECT_EQ(coarse.info().classes.size(), 20u);
-  EXPECT_EQ(coarse.read(Split::Train, 0, image), 19);
+  EXPECT_EQ(coarse.readImage(Split::Train, 0, image), 19);
   EXPECT_EQ(image[3071], 'a');
 }
 

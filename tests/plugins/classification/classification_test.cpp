@@ -11,7 +11,9 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/data/pipeline.h"
 #include "core/model/weights.h"
+#include "plugins/transforms/transforms.h"
 
 namespace vitrine::classification {
 namespace {
@@ -20,7 +22,7 @@ using ::testing::HasSubstr;
 
 /// Ten training and seven test images of 4 x 4 pixels in three classes; every pixel is 10 times the
 /// label.
-class TenImages final : public Dataset {
+class TenImages final : public LabelledImages {
  public:
   TenImages() {
     info_.height = info_.width = 4;
@@ -32,7 +34,7 @@ class TenImages final : public Dataset {
   std::int64_t size(Split split) const override {
     return split == Split::Train ? 10 : split == Split::Test ? tests : validations;
   }
-  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
     const std::int64_t label = id % 2;  // the third class has no samples
     std::fill(image.begin(), image.end(), static_cast<std::uint8_t>(10 * label));
     return label;
@@ -83,12 +85,20 @@ Json dataValues() {
 }
 
 TaskSetup setupOf(std::shared_ptr<Model> model, std::shared_ptr<const Dataset> dataset,
-                  const Json& data = dataValues(), double smoothing = 0) {
+                  const Json& data = dataValues(), double smoothing = 0, std::uint64_t seed = 0,
+                  std::array<std::int64_t, 2> imageSize = {0, 0}) {
+  static const std::unique_ptr<Registry> registry = [] {
+    auto made = std::make_unique<Registry>();
+    transforms::registerAll(*made);
+    return made;
+  }();
   TaskSetup setup;
   setup.task = Config(Json{{"label_smoothing", smoothing}});
   setup.data = Config(data);
   setup.model = std::move(model);
-  setup.dataset = std::move(dataset);
+  setup.seed = seed;
+  setup.pipeline = std::make_shared<const Pipeline>(*registry, setup.data, std::move(dataset), seed,
+                                                    Pipeline::Wanted{imageSize, 0});
   return setup;
 }
 
@@ -101,8 +111,9 @@ struct Opened {
 
 Opened openSession(const Json& data = dataValues(),
                    const std::function<void(TaskSetup&)>& change = {},
-                   std::shared_ptr<Brightness> model = std::make_shared<Brightness>()) {
-  TaskSetup setup = setupOf(model, std::make_shared<TenImages>(), data);
+                   std::shared_ptr<Brightness> model = std::make_shared<Brightness>(),
+                   std::array<std::int64_t, 2> imageSize = {0, 0}) {
+  TaskSetup setup = setupOf(model, std::make_shared<TenImages>(), data, 0, 0, imageSize);
   setup.batchSize = 4;
   setup.evaluationBatchSize = 3;
   if (change) change(setup);
@@ -167,7 +178,7 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
     at::Tensor head(const at::Tensor& features) override { return features; }
     at::Tensor logits;
   };
-  class TenClasses final : public Dataset {
+  class TenClasses final : public LabelledImages {
    public:
     TenClasses() {
       info_.height = info_.width = 1;
@@ -175,7 +186,7 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
     }
     const DatasetInfo& info() const noexcept override { return info_; }
     std::int64_t size(Split) const override { return 6; }
-    std::int64_t read(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
+    std::int64_t readImage(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
 
    private:
     DatasetInfo info_;
@@ -256,7 +267,7 @@ TEST(Classification, SubsetsNormalisingAndTheModelsImageSizeAreObeyed) {
   data["train_samples"] = 6;
   data["test_samples"] = 2;
   data["normalize"] = "half";
-  const Opened session = openSession(data, [](TaskSetup& setup) { setup.imageSize = {8, 6}; });
+  const Opened session = openSession(data, {}, std::make_shared<Brightness>(), {8, 6});
   CountingListener listener;
   (void)evaluated(*session.session, Split::Test, {&listener});
   EXPECT_EQ(listener.ids.size(), 2u);
@@ -274,7 +285,7 @@ TEST(Classification, SubsetsNormalisingAndTheModelsImageSizeAreObeyed) {
 }
 
 /// Four classes of 25 images each, one after the other, as a folder lists them.
-class SortedByClass final : public Dataset {
+class SortedByClass final : public LabelledImages {
  public:
   SortedByClass() {
     info_.height = info_.width = 1;
@@ -284,7 +295,7 @@ class SortedByClass final : public Dataset {
   }
   const DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : 100; }
-  std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t>) const override {
+  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t>) const override {
     return id / 25;
   }
 
@@ -302,8 +313,7 @@ Chosen chosenOf(const Json& subset, std::uint64_t seed) {
   data["subset"] = subset;
   if (subset.is_null()) data.erase("subset");
   TaskSetup setup =
-      setupOf(std::make_shared<Brightness>(4), std::make_shared<SortedByClass>(), data);
-  setup.seed = seed;
+      setupOf(std::make_shared<Brightness>(4), std::make_shared<SortedByClass>(), data, 0, seed);
   setup.batchSize = 20;
   setup.evaluationBatchSize = 12;
   const auto session = ClassificationTask().open(setup);
@@ -368,7 +378,7 @@ TEST(Classification, TakesTheFirstSamplesWhenAskedWithAWarningAndInRunsFromBefor
 }
 
 TEST(Classification, LeavesTheConfusionMatrixOfManyClassesOut) {
-  class ManyClasses final : public Dataset {
+  class ManyClasses final : public LabelledImages {
    public:
     ManyClasses() {
       info_.height = info_.width = 1;
@@ -378,7 +388,7 @@ TEST(Classification, LeavesTheConfusionMatrixOfManyClassesOut) {
     }
     const DatasetInfo& info() const noexcept override { return info_; }
     std::int64_t size(Split split) const override { return split == Split::Test ? 3 : 0; }
-    std::int64_t read(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+    std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
       std::fill(image.begin(), image.end(), std::uint8_t{0});
       return id;
     }
@@ -415,6 +425,21 @@ TEST(Classification, ChoosesTheBestCheckpointByTheTestSplitOnlyWhereThereIsNoOth
   EXPECT_EQ(test->bestBy(), "test/top1");
   EXPECT_EQ(splitsOf(*validation), std::vector<Split>{Split::Validation});
   EXPECT_EQ(validation->bestBy(), "validation/top1");
+}
+
+TEST(Classification, LearnsFromMixedLabelsWhereThereAreSome) {
+  const Opened session = openSession();
+  Batch batch;
+  batch.fields["image"] = at::full({2, 1, 4, 4}, 3.0);
+  batch.fields["label"] = at::tensor({1, 0}, at::kLong);
+  StepContext context;
+  const auto lossOf = [&] { return session->loss(context, batch)[0].sum.item<double>(); };
+  const double hard = lossOf();
+  batch.fields["soft_label"] = at::tensor({0.0, 1.0, 0.0, 1.0, 0.0, 0.0}).view({2, 3});
+  EXPECT_NEAR(lossOf(), hard, 1e-6);
+  batch.fields["soft_label"] = at::tensor({0.5, 0.5, 0.0, 0.5, 0.5, 0.0}).view({2, 3});
+  // Logits (0, 3, 0): -log of the class with logit 0 is log(2 + e^3), of the other 3 less.
+  EXPECT_NEAR(lossOf(), 2 * (std::log(2 + std::exp(3.0)) - 1.5), 1e-5);
 }
 
 TEST(Classification, ADryRunEvaluatesNoMoreImagesThanItIsTold) {

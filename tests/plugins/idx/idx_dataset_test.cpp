@@ -49,15 +49,16 @@ TEST(IdxFolder, GivesImagesLabelsAndWhatItMeasured) {
   EXPECT_EQ(dataset->size(Split::Test), 2);
   EXPECT_EQ(dataset->info().classes, (std::vector<std::string>{"0", "1", "2"}));
   std::vector<std::uint8_t> image(6);
-  EXPECT_EQ(dataset->read(Split::Train, 1, image), 2);
+  const auto& images = dynamic_cast<const LabelledImages&>(*dataset);
+  EXPECT_EQ(images.readImage(Split::Train, 1, image), 2);
   EXPECT_EQ(image, (std::vector<std::uint8_t>{60, 70, 80, 90, 100, 110}));
-  EXPECT_EQ(dataset->read(Split::Test, 0, image), 1);
+  EXPECT_EQ(images.readImage(Split::Test, 0, image), 1);
   EXPECT_EQ(image[0], 60);
   // 0, 10, .., 170: mean 85, variance 10^2 (18^2 - 1) / 12.
   EXPECT_NEAR(dataset->info().mean.at(0), 85.0 / 255, 1e-12);
   EXPECT_NEAR(dataset->info().deviation.at(0), std::sqrt(100 * 323.0 / 12) / 255, 1e-12);
-  EXPECT_THROW((void)dataset->read(Split::Test, 2, image), ShapeError);
-  EXPECT_THROW((void)dataset->read(Split::Train, 0, std::span(image).first(5)), ShapeError);
+  EXPECT_THROW((void)images.readImage(Split::Test, 2, image), ShapeError);
+  EXPECT_THROW((void)images.readImage(Split::Train, 0, std::span(image).first(5)), ShapeError);
 }
 
 TEST(IdxFolder, PartsThatDoNotFitAreNamed) {
@@ -104,16 +105,17 @@ TEST(FashionMnist, IsThePublishedSet) {
   EXPECT_EQ(dataset->size(Split::Test), 10000);
   EXPECT_EQ(dataset->info().height, 28);
   std::vector<std::uint8_t> image(784);
+  const auto& images = dynamic_cast<const LabelledImages&>(*dataset);
   std::vector<int> perClass(10);
   double sum = 0;
   for (std::int64_t id = 0; id < 60000; ++id) {
-    ++perClass[static_cast<std::size_t>(dataset->read(Split::Train, id, image))];
+    ++perClass[static_cast<std::size_t>(images.readImage(Split::Train, id, image))];
     for (const std::uint8_t pixel : image) sum += pixel;
   }
   EXPECT_EQ(perClass, std::vector<int>(10, 6000));
   EXPECT_NEAR(sum / (60000.0 * 784 * 255), dataset->info().mean.at(0), 5e-5);
   EXPECT_EQ(
-      dataset->info().classes.at(static_cast<std::size_t>(dataset->read(Split::Test, 0, image))),
+      dataset->info().classes.at(static_cast<std::size_t>(images.readImage(Split::Test, 0, image))),
       "Ankle boot");
 }
 

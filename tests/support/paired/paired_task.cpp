@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/data/pipeline.h"
 #include "paired.h"
 
 namespace paired {
@@ -34,7 +35,7 @@ class Session final : public TaskSession {
   }
 
   Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return setup_.dataset->info(); }
+  const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   std::vector<Network> networks() override {
     std::vector<Network> all{
         {"", &model().module()},

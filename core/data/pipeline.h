@@ -1,0 +1,111 @@
+// A run's samples: which of a split are used, what is done to them, and how they come in batches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/config.h"
+#include "core/data/loader.h"
+#include "core/plugin/transform.h"
+
+namespace vitrine {
+
+class Registry;
+
+/// Whether transforms are those of training or of everything else.
+enum class Phase { Train, Evaluate };
+
+struct StreamOptions {
+  std::int64_t batchSize = 128;
+  int workers = 1;              ///< threads; 0 prepares each batch when asked for it
+  bool isTraining = false;      ///< shuffled by epoch, full batches only, the training transforms
+  std::int64_t firstBatch = 0;  ///< batches consumed over all epochs: where a resumed run continues
+  std::int64_t limit = 0;       ///< samples at most, the first of those used; 0: all
+};
+
+/// Built once per run from `[data]`. Thread-safe. The registry outlives it, and it its streams.
+class VITRINE_ENGINE_EXPORT Pipeline {
+ public:
+  /// What a model takes; 0 where it takes any.
+  struct Wanted {
+    std::array<std::int64_t, 2> imageSize{0, 0};  ///< height and width in pixels
+    std::int64_t channels = 0;
+  };
+
+  /// \param data  resolved: the subset keys, `augment`, `normalize`, `pipeline` and the data set's
+  /// \param seed  of the run: orders, augmentation, the training subset
+  /// \throws NotFoundError  a transform that no plugin brings
+  /// \throws ConfigError    a setting is wrong, a transform lacks a field, the model takes other
+  ///                        channels
+  Pipeline(const Registry& registry, const Config& data, std::shared_ptr<const Dataset> dataset,
+           std::uint64_t seed, const Wanted& wanted);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  [[nodiscard]] const Dataset& dataset() const noexcept { return *dataset_; }
+  [[nodiscard]] const DatasetInfo& info() const noexcept { return dataset_->info(); }
+  /// The lists of transforms, each with all its settings: {"train": [...], "evaluate": [...]}.
+  [[nodiscard]] const Json& plan() const noexcept { return plan_; }
+  /// The fields of a batch, each without the batch axis.
+  [[nodiscard]] const std::vector<SampleField>& fields(Phase phase = Phase::Evaluate) const;
+  /// \throws ConfigError  there is no such field: names those there are
+  [[nodiscard]] const SampleField& field(const std::string& name,
+                                         Phase phase = Phase::Evaluate) const;
+
+  /// Ids of the samples of a split that are used, ascending; null: all of them.
+  [[nodiscard]] std::shared_ptr<const std::vector<std::int64_t>> samplesOf(Split split) const;
+  [[nodiscard]] std::int64_t size(Split split) const;  ///< samples that are used
+  /// `count` samples of the classes in turn, the same for every run; all when there are no more.
+  [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count) const;
+
+  [[nodiscard]] std::unique_ptr<BatchStream> stream(Split split,
+                                                    const StreamOptions& options) const;
+  /// One batch of given samples, as evaluation sees them.
+  /// \throws ConfigError  the split has no such sample
+  [[nodiscard]] Batch read(Split split, std::span<const std::int64_t> ids) const;
+
+ private:
+  struct Stage;
+  struct List {
+    std::vector<Stage> stages;
+    std::size_t sampleStages = 0;      // the first ones; the others change batches
+    std::vector<SampleField> samples;  // fields behind those
+    std::vector<SampleField> fields;   // behind all
+  };
+  class Maker;
+
+  [[nodiscard]] List build(const Registry& registry, Json& plan, const Wanted& wanted,
+                           std::uint64_t seed) const;
+  void checkChannels(const Wanted& wanted) const;
+  [[nodiscard]] std::vector<std::int64_t> draw(Split split, std::int64_t count,
+                                               std::uint64_t seed) const;
+  [[nodiscard]] std::int64_t limitOf(Split split) const;
+  void warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const;
+  [[nodiscard]] const List& listOf(Phase phase) const noexcept {
+    return phase == Phase::Train ? train_ : evaluate_;
+  }
+
+  Config data_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::uint64_t seed_;
+  bool isStratified_;
+  Json plan_;
+  List train_, evaluate_;
+  mutable std::mutex mutex_;
+  mutable std::array<std::shared_ptr<const std::vector<std::int64_t>>, 3> samples_;  // by Split
+};
+
+/// The pipeline of a run. \param config  resolved, all sections; the model's image size and
+/// channels are those it says \returns  nullptr without a data set
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::shared_ptr<const Pipeline> makePipeline(
+    const Registry& registry, const Config& config, std::shared_ptr<const Dataset> dataset,
+    std::uint64_t seed);
+
+}  // namespace vitrine

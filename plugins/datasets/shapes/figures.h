@@ -1,0 +1,70 @@
+// Outlines, textures and colours that the generated sets draw with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/random.h"
+#include "plugins/datasets/shapes/raster.h"
+
+namespace vitrine::shapes {
+
+/// The random numbers of one sample: a function of (set, version, seed, split, id). Each call gives
+/// the next one.
+class Numbers {
+ public:
+  Numbers(const RandomStream& stream, std::int64_t id) noexcept
+      : stream_(stream), id_(static_cast<std::uint64_t>(id)) {}
+  double uniform() { return stream_.uniform(0, id_, lane_++); }
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  std::int64_t below(std::int64_t bound) {
+    return static_cast<std::int64_t>(
+        stream_.below(static_cast<std::uint64_t>(bound), 0, id_, lane_++));
+  }
+
+ private:
+  const RandomStream& stream_;
+  std::uint64_t id_;
+  std::uint32_t lane_ = 0;
+};
+
+inline constexpr std::int64_t kShapes = 16;
+/// square, circle, heart, triangle, star, cross, hexagon, arrow, crescent, half disk, L, T, bolt,
+/// house, hourglass, drop
+[[nodiscard]] const std::string& shapeName(std::int64_t shape);
+/// Within the circle of radius 1 around 0.
+[[nodiscard]] const Outline& shapeOutline(std::int64_t shape);
+struct Placement {
+  double x = 0, y = 0;  ///< centre, pixels
+  double radius = 1;    ///< pixels
+  double angle = 0;     ///< clockwise, radians
+  double stretch = 1;   ///< of the outline's own height
+};
+void place(const Outline& outline, const Placement& placement, Outline& out);
+
+inline constexpr std::int64_t kColors = 8;
+/// grey, red, blue, green, brown, purple, cyan, yellow
+[[nodiscard]] const std::string& colorName(std::int64_t color);
+[[nodiscard]] const Color& colorOf(std::int64_t color);
+
+inline constexpr std::int64_t kTextures = 16;
+/// stripes, checker, dots, bricks, hatch, waves, hexagons, rings, plaid, zigzag, scales, cells,
+/// wood, marble, clouds, grain
+[[nodiscard]] const std::string& textureName(std::int64_t family);
+struct Texture {
+  std::int64_t family = 0;
+  double period = 8;              ///< pixels
+  double angle = 0;               ///< radians
+  double shiftX = 0, shiftY = 0;  ///< pixels
+  std::uint32_t seed = 0;         ///< of the irregular ones
+  Color dark{0, 0, 0}, light{1, 1, 1};
+
+  /// In [0, 1], at a place in pixels.
+  [[nodiscard]] double value(double x, double y) const;
+  [[nodiscard]] Color at(std::int64_t y, std::int64_t x) const;
+};
+/// A texture of this family with period, angle and place of its own; dark and light are drawn, too.
+[[nodiscard]] Texture drawTexture(Numbers& numbers, std::int64_t family, double leastPeriod,
+                                  double mostPeriod);
+
+}  // namespace vitrine::shapes

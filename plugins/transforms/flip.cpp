@@ -1,0 +1,48 @@
+// flip: left to right.
+#include "plugins/transforms/transforms.h"
+
+namespace vitrine::transforms {
+
+namespace {
+
+/// Draws from the stream `augment`, lane 0; the random crop draws from lanes 1 and 2.
+class Flip final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "flip";
+    card.title = "Flip";
+    card.doc = "Mirrors an image left to right, with its masks and boxes";
+    card.needs = {"image"};
+    card.schema.fields = {realField("probability", 0.5, "of mirroring a sample")
+                              .titled("Probability")
+                              .range(0, 1)
+                              .runOnly()};
+    return card;
+  }
+  std::string stream() const override { return "augment"; }
+
+  std::unique_ptr<SampleTransform> forSamples(const Config& config,
+                                              const TransformContext& context) const override {
+    class Work final : public SampleTransform {
+     public:
+      Work(const TransformContext& context, double probability)
+          : spatial_(context.fields), probability_(probability) {}
+      void apply(Sample& sample, const Draws& draws) override {
+        if (draws.uniform(0) < probability_) spatial_.mirror(sample);
+      }
+
+     private:
+      SpatialFields spatial_;
+      double probability_;
+    };
+    return std::make_unique<Work>(context, config.real("probability"));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> makeFlip() { return std::make_unique<Flip>(); }
+
+}  // namespace vitrine::transforms

@@ -1,0 +1,128 @@
+// resize, and what the size transforms share.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "plugins/transforms/transforms.h"
+
+namespace vitrine::transforms {
+
+void registerAll(Registry& registry) {
+  registry.add(makeResize());
+  registry.add(makeCenterCrop());
+  registry.add(makeRandomCrop());
+  registry.add(makeRandomResizedCrop());
+  registry.add(makeFlip());
+  registry.add(makeNormalize());
+  registry.add(makeMixup());
+  registry.add(makeCutmix());
+  registry.add(makeMixupOrCutmix());
+  registry.add(makePad());
+  registry.add(makePack());
+}
+
+Field imageSizeField(const std::string& doc) {
+  return sizeField("size", nullptr, doc)
+      .titled("Size")
+      .range(1, 8192)
+      .withUnit("px")
+      .orNone()
+      .runOnly();
+}
+
+Size sizeFrom(const Config& config, const TransformContext& context, const char* transform) {
+  if (config.has("size")) return {config.size("size")[0], config.size("size")[1]};
+  if (context.imageSize[0] > 0) return {context.imageSize[0], context.imageSize[1]};
+  throw ConfigError(std::string("data.pipeline: transform '") + transform +
+                    "' needs a size, for the model takes images of any");
+}
+
+Field filterField() {
+  return choiceField("filter", "bilinear",
+                     {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
+                     "which neighbours a pixel is a mean of; antialiased, as Pillow does it")
+      .titled("Filter")
+      .runOnly();
+}
+
+ResampleFilter filterFrom(const Config& config) {
+  const std::string name = config.text("filter");
+  if (name == "nearest") return ResampleFilter::Nearest;
+  if (name == "box") return ResampleFilter::Box;
+  if (name == "hamming") return ResampleFilter::Hamming;
+  if (name == "bicubic") return ResampleFilter::Bicubic;
+  return name == "lanczos" ? ResampleFilter::Lanczos : ResampleFilter::Bilinear;
+}
+
+Size withShortSide(Size from, std::int64_t side) noexcept {
+  const auto longer = [side](std::int64_t shortSide, std::int64_t longSide) {
+    return side * longSide / shortSide;
+  };
+  if (from.height <= from.width) return {side, longer(from.height, from.width)};
+  return {longer(from.width, from.height), side};
+}
+
+namespace {
+
+class Resize final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "resize";
+    card.title = "Resize";
+    card.doc = "Images, masks and boxes to another size, antialiased";
+    card.needs = {"image"};
+    Field mode =
+        choiceField("mode", "exact", {"exact", "short_side"}, "what `size` means").titled("Mode");
+    mode.withChoiceDocs({"height and width, whatever the proportions",
+                         "the shorter side; the longer one keeps the proportions"});
+    card.schema.fields = {imageSizeField("of the result; none: the model's image size"),
+                          mode.runOnly(), filterField()};
+    return card;
+  }
+
+  std::vector<SampleField> fields(const Config& config,
+                                  const TransformContext& context) const override {
+    Size size = sizeFrom(config, context, "resize");
+    if (config.text("mode") == "short_side") {
+      const SampleField& image = *findField(context.fields, "image");
+      const bool isKnown = image.shape[1] > 0 && image.shape[2] > 0;
+      size = isKnown ? withShortSide({image.shape[1], image.shape[2]}, size.height) : Size{-1, -1};
+    }
+    return SpatialFields::resized(context.fields, size);
+  }
+
+  std::unique_ptr<SampleTransform> forSamples(const Config& config,
+                                              const TransformContext& context) const override {
+    class Work final : public SampleTransform {
+     public:
+      Work(const TransformContext& context, Size size, ResampleFilter filter, bool isShortSide)
+          : spatial_(context.fields), size_(size), filter_(filter), isShortSide_(isShortSide) {}
+      void apply(Sample& sample, const Draws&) override {
+        spatial_.resize(sample,
+                        isShortSide_ ? withShortSide(spatial_.sizeOf(sample), size_.height) : size_,
+                        filter_);
+      }
+
+     private:
+      SpatialFields spatial_;
+      Size size_;
+      ResampleFilter filter_;
+      bool isShortSide_;
+    };
+    for (const SampleField& field : context.fields) {
+      if (field.kind != FieldKind::Image || field.type == at::kByte) continue;
+      throw ConfigError("data.pipeline: resize works on bytes; put it before normalize");
+    }
+    return std::make_unique<Work>(context, sizeFrom(config, context, "resize"), filterFrom(config),
+                                  config.text("mode") == "short_side");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> makeResize() { return std::make_unique<Resize>(); }
+
+}  // namespace vitrine::transforms

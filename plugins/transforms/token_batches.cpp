@@ -1,0 +1,206 @@
+// pad and pack: ragged tokens become dense rows. Without either they stay ragged.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "plugins/transforms/transforms.h"
+
+namespace vitrine::transforms {
+
+namespace {
+
+Field tokensField() {
+  return textField("field", "tokens", "which tokens").titled("Field").runOnly();
+}
+
+const SampleField& raggedTokens(const Config& config, const TransformContext& context,
+                                const char* transform) {
+  const std::string name = config.text("field");
+  const SampleField* field = findField(context.fields, name);
+  if (field == nullptr || field->kind != FieldKind::Tokens ||
+      field->shape != std::vector<std::int64_t>{-1}) {
+    throw ConfigError(std::string("data.pipeline: ") + transform + ": '" + name +
+                      "' is not a field of tokens whose number differs from sample to sample");
+  }
+  return *field;
+}
+
+/// The tokens of each sample, out of a batch.
+class Rows {
+ public:
+  Rows(Batch& batch, const std::string& name) : ragged_(batch.ragged.extract(name).mapped()) {}
+  [[nodiscard]] std::int64_t size() const { return ragged_.offsets.size(0) - 1; }
+  [[nodiscard]] std::span<const std::int64_t> operator[](std::int64_t i) const {
+    const std::int64_t* offsets = ragged_.offsets.const_data_ptr<std::int64_t>();
+    return {ragged_.values.const_data_ptr<std::int64_t>() + offsets[i],
+            static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+
+ private:
+  Ragged ragged_;
+};
+
+class Pad final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "pad";
+    card.title = "Pad tokens";
+    card.doc = "Tokens of each sample in a row of their own; <field>_count says how many they are";
+    card.schema.fields = {
+        tokensField(),
+        integerField("length", nullptr, "of a row; longer samples are cut. none: of the longest")
+            .titled("Length")
+            .range(1, 1 << 20)
+            .withUnit("tokens")
+            .orNone()
+            .runOnly(),
+        integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
+    return card;
+  }
+
+  std::vector<SampleField> fields(const Config& config,
+                                  const TransformContext& context) const override {
+    const std::string name = raggedTokens(config, context, "pad").name;
+    std::vector<SampleField> fields = context.fields;
+    for (SampleField& field : fields) {
+      if (field.name == name) field.shape = {config.maybeInteger("length").value_or(-1)};
+    }
+    fields.push_back({name + "_count", FieldKind::Number, at::kLong, {}, "tokens before padding"});
+    return fields;
+  }
+
+  std::unique_ptr<BatchTransform> forBatches(const Config& config,
+                                             const TransformContext& context) const override {
+    class Work final : public BatchTransform {
+     public:
+      Work(std::string name, std::int64_t length, std::int64_t value)
+          : name_(std::move(name)), length_(length), value_(value) {}
+      void apply(Batch& batch, const Draws&) override {
+        const Rows rows(batch, name_);
+        std::int64_t length = length_;
+        if (length == 0) {
+          for (std::int64_t i = 0; i < rows.size(); ++i)
+            length = std::max(length, std::ssize(rows[i]));
+        }
+        at::Tensor dense = at::empty({rows.size(), length}, at::kLong);
+        at::Tensor counts = at::empty({rows.size()}, at::kLong);
+        std::int64_t* to = dense.mutable_data_ptr<std::int64_t>();
+        for (std::int64_t i = 0; i < rows.size(); ++i, to += length) {
+          const std::span<const std::int64_t> tokens = rows[i];
+          const std::int64_t count = std::min(length, std::ssize(tokens));
+          std::copy_n(tokens.begin(), count, to);
+          std::fill(to + count, to + length, value_);
+          counts.mutable_data_ptr<std::int64_t>()[i] = count;
+        }
+        batch.fields[name_] = std::move(dense);
+        batch.fields[name_ + "_count"] = std::move(counts);
+      }
+
+     private:
+      std::string name_;
+      std::int64_t length_, value_;  // length 0: that of the longest
+    };
+    return std::make_unique<Work>(raggedTokens(config, context, "pad").name,
+                                  config.maybeInteger("length").value_or(0),
+                                  config.integer("value"));
+  }
+};
+
+/// Rows of one length that hold the samples one after another, each wholly in one row.
+class Pack final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "pack";
+    card.title = "Pack tokens";
+    card.doc =
+        "Tokens of several samples in one row; <field>_document says which sample a token is of, "
+        "-1 for none, <field>_position where in it";
+    card.schema.fields = {
+        tokensField(),
+        integerField("length", 1024, "of a row; longer samples are cut")
+            .titled("Length")
+            .range(1, 1 << 20)
+            .withUnit("tokens")
+            .runOnly(),
+        integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
+    return card;
+  }
+
+  std::vector<SampleField> fields(const Config& config,
+                                  const TransformContext& context) const override {
+    const std::string name = raggedTokens(config, context, "pack").name;
+    const std::int64_t length = config.integer("length");
+    std::vector<SampleField> fields = context.fields;
+    for (SampleField& field : fields) {
+      if (field.name == name) field.shape = {length};
+    }
+    fields.push_back({name + "_document",
+                      FieldKind::Number,
+                      at::kLong,
+                      {length},
+                      "number of the sample within the batch, -1 for none"});
+    fields.push_back({name + "_position",
+                      FieldKind::Number,
+                      at::kLong,
+                      {length},
+                      "place of the token within its sample"});
+    return fields;
+  }
+
+  std::unique_ptr<BatchTransform> forBatches(const Config& config,
+                                             const TransformContext& context) const override {
+    class Work final : public BatchTransform {
+     public:
+      Work(std::string name, std::int64_t length, std::int64_t value)
+          : name_(std::move(name)), length_(length), value_(value) {}
+      void apply(Batch& batch, const Draws&) override {
+        const Rows rows(batch, name_);
+        // The first row with room.
+        std::vector<std::int64_t> used, rowOf, start;
+        for (std::int64_t i = 0; i < rows.size(); ++i) {
+          const std::int64_t count = std::min(length_, std::ssize(rows[i]));
+          auto row = std::find_if(used.begin(), used.end(),
+                                  [&](std::int64_t taken) { return taken + count <= length_; });
+          if (row == used.end()) row = used.insert(used.end(), 0);
+          rowOf.push_back(row - used.begin());
+          start.push_back(*row);
+          *row += count;
+        }
+        const std::int64_t count = std::ssize(used);
+        at::Tensor tokens = at::full({count, length_}, value_, at::kLong);
+        at::Tensor documents = at::full({count, length_}, -1, at::kLong);
+        at::Tensor positions = at::zeros({count, length_}, at::kLong);
+        for (std::int64_t i = 0; i < rows.size(); ++i) {
+          const std::int64_t at =
+              rowOf[static_cast<std::size_t>(i)] * length_ + start[static_cast<std::size_t>(i)];
+          const std::int64_t size = std::min(length_, std::ssize(rows[i]));
+          std::copy_n(rows[i].begin(), size, tokens.mutable_data_ptr<std::int64_t>() + at);
+          std::fill_n(documents.mutable_data_ptr<std::int64_t>() + at, size, i);
+          for (std::int64_t t = 0; t < size; ++t)
+            positions.mutable_data_ptr<std::int64_t>()[at + t] = t;
+        }
+        batch.fields[name_] = std::move(tokens);
+        batch.fields[name_ + "_document"] = std::move(documents);
+        batch.fields[name_ + "_position"] = std::move(positions);
+      }
+
+     private:
+      std::string name_;
+      std::int64_t length_, value_;
+    };
+    return std::make_unique<Work>(raggedTokens(config, context, "pack").name,
+                                  config.integer("length"), config.integer("value"));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> makePad() { return std::make_unique<Pad>(); }
+std::unique_ptr<Transform> makePack() { return std::make_unique<Pack>(); }
+
+}  // namespace vitrine::transforms

@@ -1,0 +1,122 @@
+#include "core/files/sample_lists.h"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.h"
+#include "tests/core/files/made_files.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SampleLists : public ::testing::Test {
+ protected:
+  template <class Read>
+  std::string refusal(const Read& read, const std::string& text) {
+    putFile(file(), text);
+    return sentenceOf<FileError>([&] { (void)read(file(), SampleListLimits{}); });
+  }
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "list"; }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SampleLists, ASplitListNamesPathsAndClasses) {
+  putFile(file(), "cat/1.png\r\n\ndog/deep/2.png\nx.png\tZebra crossing\n");
+  const auto entries = readSplitList(file());
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].path, "cat/1.png");
+  EXPECT_EQ(entries[0].className, "");
+  EXPECT_EQ(entries[2].path, "x.png");
+  EXPECT_EQ(entries[2].className, "Zebra crossing");
+}
+
+TEST_F(SampleLists, APathThatLeadsOutOfTheFolderIsRefusedWithItsLine) {
+  const auto read = [&](const std::string& line) {
+    return refusal([](const auto&... all) { return readSplitList(all...); }, "a/b.png\n" + line);
+  };
+  EXPECT_THAT(read("/etc/passwd"), HasSubstr("list, line 2: '/etc/passwd' is not a path below"));
+  EXPECT_THAT(read("a/../../b.png"), HasSubstr("must not contain '..'"));
+  EXPECT_THAT(read("a//b.png"), HasSubstr("must not contain ''"));
+  EXPECT_THAT(read("a\\b.png"), HasSubstr("with '/'"));
+  EXPECT_THAT(read("a/\x01.png"), HasSubstr("control character"));
+  EXPECT_THAT(read("alone.png"), HasSubstr("needs a class"));
+  EXPECT_THAT(read("a/b.png\t"), HasSubstr("needs a class of 1 to 128 bytes"));
+  EXPECT_THAT(read("a/\xff.png"), HasSubstr("is not UTF-8"));
+}
+
+TEST_F(SampleLists, CaptionsAreOneOrSeveral) {
+  putFile(file(),
+          "{\"image\": \"a/1.png\", \"caption\": \"a \\u00e9clair\"}\n"
+          "{\"captions\": [\"one\", \"two\"], \"image\": \"2.png\"}\n");
+  const auto entries = readCaptions(file());
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_THAT(entries[0].captions, ElementsAre("a \xc3\xa9"
+                                               "clair"));
+  EXPECT_EQ(entries[1].path, "2.png");
+  EXPECT_THAT(entries[1].captions, ElementsAre("one", "two"));
+}
+
+TEST_F(SampleLists, ALineOfCaptionsThatIsNoneSaysWhy) {
+  const auto read = [&](const std::string& line) {
+    return refusal([](const auto&... all) { return readCaptions(all...); }, line);
+  };
+  EXPECT_THAT(read("[]"), HasSubstr("line 1: is not a JSON object"));
+  EXPECT_THAT(read("{\"image\": \"a\", \"caption\": \"b\""), HasSubstr("is not a JSON object"));
+  EXPECT_THAT(read("{\"image\": \"../a\", \"caption\": \"b\"}"), HasSubstr("must not contain"));
+  EXPECT_THAT(read("{\"caption\": \"b\"}"), HasSubstr("needs a text 'image'"));
+  EXPECT_THAT(read("{\"image\": \"a\"}"), HasSubstr("needs either 'caption' or 'captions'"));
+  EXPECT_THAT(read("{\"image\": \"a\", \"captions\": []}"), HasSubstr("of 1 to 64 texts"));
+  EXPECT_THAT(read("{\"image\": \"a\", \"captions\": [1]}"), HasSubstr("else than a text"));
+  EXPECT_THAT(read("{\"image\": \"a\", \"caption\": \"b\", \"id\": 1}"),
+              HasSubstr("unknown key 'id'"));
+  EXPECT_THAT(read("\n\n"), HasSubstr("has no entries"));
+}
+
+TEST_F(SampleLists, QuestionsHaveChoicesAndARightOne) {
+  putFile(file(), "{\"context\": \"It was\", \"choices\": [\"he\", \"she\"], \"answer\": 1}");
+  const auto entries = readChoices(file());
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].answer, 1);
+  EXPECT_THAT(entries[0].choices, ElementsAre("he", "she"));
+  const auto read = [&](const std::string& line) {
+    return refusal([](const auto&... all) { return readChoices(all...); }, line);
+  };
+  EXPECT_THAT(read("{\"context\": \"a\", \"choices\": [\"b\"], \"answer\": 0}"),
+              HasSubstr("of 2 to 64 texts"));
+  for (const char* answer : {"2", "-1", "0.5", "\"0\"", "18446744073709551616"}) {
+    EXPECT_THAT(read(std::string("{\"context\": \"a\", \"choices\": [\"b\", \"c\"], \"answer\": ") +
+                     answer + "}"),
+                HasSubstr("'answer' from 0 to 1"))
+        << answer;
+  }
+}
+
+TEST_F(SampleLists, LimitsAreKept) {
+  putFile(file(), "a/1.png\na/2.png\na/3.png\n");
+  const auto sentence = [&](const SampleListLimits& limits) {
+    return sentenceOf<FileError>([&] { (void)readSplitList(file(), limits); });
+  };
+  EXPECT_EQ(sentence({}), "");
+  EXPECT_THAT(sentence({.entries = 2}), HasSubstr("line 3: is more than the 2 entries"));
+  EXPECT_THAT(sentence({.line = 6}), HasSubstr("line 1: is longer than"));
+  EXPECT_NE(sentence({.bytes = 10}), "");
+}
+
+TEST(Documents, AreFilesParagraphsOrLines) {
+  const std::string text = "  one\ntwo \n\n \t\nthree\r\n\r\nfour";
+  const auto parts = [&](Documents by) {
+    std::vector<std::string> out;
+    for (const TextRange& range : divideText(text, by))
+      out.push_back(text.substr(range.begin, range.end - range.begin));
+    return out;
+  };
+  EXPECT_THAT(parts(Documents::Line), ElementsAre("one", "two", "three", "four"));
+  EXPECT_THAT(parts(Documents::Paragraph), ElementsAre("one\ntwo", "three", "four"));
+  EXPECT_THAT(parts(Documents::File), ElementsAre("one\ntwo \n\n \t\nthree\r\n\r\nfour"));
+  EXPECT_TRUE(divideText(" \n\n", Documents::File).empty());
+}
+
+}  // namespace
+}  // namespace vitrine
