@@ -133,8 +133,9 @@ void judge(const Registry& registry, Report& report) {
     } catch (const ConfigError& problem) {
       addProblem(report, "task", problem.what());
     }
-    slot->memory = estimateMemory(
-        memoryInputOf(Config(run.config), slot->parameters, slot->blocks, dataset.get()));
+    slot->memory = estimateMemory(memoryInputOf(
+        Config(run.config), slot->parameters, slot->blocks,
+        registry.optimizer(Config(run.config).text("train.optimizer.name")), dataset.get()));
   }
 }
 

@@ -75,7 +75,7 @@ void addComputeOptions(CommandLine& line, std::string& device, std::string& prec
       ->type_name("DEVICE");
   line.app()
       .add_option("--precision", precision,
-                  "fp32 or bf16" +
+                  "fp32, bf16 or fp16" +
                       std::string(precision.empty() ? " (default: as the run was trained)" : ""))
       ->type_name("PRECISION");
 }

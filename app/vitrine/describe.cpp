@@ -5,6 +5,7 @@
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/train_schema.h"
 
 namespace vitrine::app {
 
@@ -111,6 +112,11 @@ std::vector<CoreSchema> coreSchemas() {
           {"observe", "[observe], beside each analysis's own keys", observeSchema()}};
 }
 
+/// For editors, which know nothing of the chosen optimizer: the keys of all of them.
+Schema editorSchema(const CoreSchema& core, const Catalog& catalog) {
+  return &core.schema == &trainSchema() ? trainSchemaWith(catalog, "", "") : core.schema;
+}
+
 /// "vit" or "architecture/vit". \throws NotFoundError
 const ItemCard& findCard(const Catalog& catalog, const std::string& name) {
   std::vector<std::string> names;
@@ -132,7 +138,7 @@ int describeAll(const Engine& engine, const CommandLine& line, bool wantsSchema)
     for (const ItemCard& card : catalog.items)
       all[toString(card.kind) + "/" + card.id] = jsonSchema(card.schema, card.title);
     for (const CoreSchema& core : coreSchemas())
-      all[core.name] = jsonSchema(core.schema, core.title);
+      all[core.name] = jsonSchema(editorSchema(core, catalog), core.title);
     print(all);
     return 0;
   }
@@ -173,7 +179,8 @@ int runDescribe(const Arguments& arguments) {
   bool wantsSchema = false;
   line.app()
       .add_option("item", item,
-                  "an architecture, task, dataset or analysis; train, data or observe")
+                  "an architecture, task, dataset, analysis, optimizer or schedule; train, data or "
+                  "observe")
       ->type_name("ITEM");
   line.app().add_flag("--schema", wantsSchema, "print JSON Schema, for editors");
   line.parse(arguments);
@@ -183,7 +190,7 @@ int runDescribe(const Arguments& arguments) {
   for (const CoreSchema& core : coreSchemas()) {
     if (item != core.name) continue;
     if (wantsSchema) {
-      print(jsonSchema(core.schema, core.title));
+      print(jsonSchema(editorSchema(core, engine.registry.catalog()), core.title));
     } else if (line.wantsJson()) {
       print(toJson(core.schema));
     } else {

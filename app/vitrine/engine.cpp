@@ -9,10 +9,12 @@
 #include "core/plugin/missing_items.h"
 #include "core/plugin/plugin_settings.h"
 #include "core/train/device.h"
+#include "core/train/training_items.h"
 
 namespace vitrine::app {
 
 void loadEngine(Engine& engine, Refused refused) {
+  addTrainingItems(engine.registry);
   engine.plugins = loadPlugins(engine.registry, pluginFolders());
   engine.residentBytes = processMemory().residentBytes;
   if (refused == Refused::Silent) return;
@@ -31,6 +33,8 @@ Plan explained(Plan plan) {
       if (problem.key == "model.architecture") return "architecture";
       if (problem.key == "task.name") return "task";
       if (problem.key == "data.dataset") return "dataset";
+      if (problem.key == "train.optimizer.name") return "optimizer";
+      if (problem.key == "train.schedule.name") return "schedule";
       return problem.key.rfind("observe.", 0) == 0 ? "analysis" : "";
     };
     const auto from = problem.message.find('\'');

@@ -70,6 +70,7 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   // The dry step opens the data again: only one copy is in memory at a time.
   const MemoryInput input =
       memoryInputOf(values, parameters, std::move(blocks),
+                    engine.registry.optimizer(values.text("train.optimizer.name")),
                     engine.registry.dataset(data.text("dataset")).open(data).get());
   Needs needs;
   needs.memoryBytes =

@@ -34,52 +34,20 @@ Schema makeTrainSchema() {
           .withUnit("images"),
       tableField(
           "optimizer",
-          {choiceField("name", "adamw", {"adamw", "sgd", "lamb", "lars"}, "update rule")
-               .titled("Optimizer")
-               .withChoiceDocs({"Adam, decay decoupled", "momentum, decay decoupled",
-                                "Adam, each parameter's update scaled by its norm",
-                                "momentum, each parameter's update scaled by its norm"}),
+          {textField("name", "adamw", "update rule; beside these keys it has its own")
+               .titled("Optimizer"),
            realField("learning_rate", 1e-3, "peak learning rate")
                .titled("Learning rate")
                .moreThan(0),
            realField("weight_decay", 0.05, "decay of matrices and kernels, times the learning rate")
                .titled("Weight decay")
-               .atLeast(0),
-           realField("beta1", 0.9, "AdamW, LAMB: decay of the first moment")
-               .titled("Beta1")
-               .atLeast(0)
-               .lessThan(1),
-           realField("beta2", 0.999, "AdamW, LAMB: decay of the second moment")
-               .titled("Beta2")
-               .atLeast(0)
-               .lessThan(1),
-           realField("eps", 1e-8, "AdamW, LAMB: added to the root of the second moment")
-               .titled("Epsilon")
-               .moreThan(0),
-           realField("momentum", 0.9, "SGD, LARS: momentum")
-               .titled("Momentum")
-               .atLeast(0)
-               .lessThan(1),
-           flagField("nesterov", false, "SGD: Nesterov momentum").titled("Nesterov momentum"),
-           flagField("bias_correction", true, "LAMB: divides the moments by 1 - beta^step")
-               .titled("Bias correction"),
-           flagField("always_adapt", false,
-                     "LAMB: parameters without decay are scaled by their norm, too")
-               .titled("Trust ratio without decay"),
-           flagField("trust_clip", false, "LAMB: an update is never scaled up")
-               .titled("Trust ratio at most 1"),
-           flagField("decoupled_decay", false,
-                     "LAMB: decay shrinks the weight before the update is scaled")
-               .titled("Decoupled decay"),
-           realField("trust_coefficient", 0.001, "LARS: ratio of update to weight")
-               .titled("Trust coefficient")
-               .moreThan(0)},
+               .atLeast(0)},
           "how parameters are updated")
           .titled("Optimizer"),
       tableField(
           "schedule",
-          {choiceField("name", "cosine", {"constant", "linear", "cosine", "poly", "step"},
-                       "learning rate after the warm-up, per step")
+          {textField("name", "cosine",
+                     "learning rate after the warm-up, per step; beside these keys it has its own")
                .titled("Learning rate schedule"),
            integerField("warmup_steps", nullptr,
                         "steps of linear warm-up; wins over `warmup_epochs`")
@@ -100,26 +68,19 @@ Schema makeTrainSchema() {
            realField("warmup_start", 0.0, "share of the base rate at the first step")
                .titled("Warm-up start")
                .range(0, 1),
-           realField("minimum", 0.0, "learning rate at the end")
-               .titled("Final learning rate")
-               .atLeast(0),
-           realField("power", 0.9, "poly: (1 - progress)^power").titled("Power").moreThan(0),
-           listField("milestones", FieldType::Integer, nullptr,
-                     "step: steps at which the rate is multiplied by `gamma`")
-               .titled("Milestones")
-               .atLeast(1)
-               .withUnit("steps")
-               .orNone(),
-           realField("gamma", 0.1, "step: factor at each milestone")
-               .titled("Factor at a milestone")
-               .moreThan(0),
            flagField("spans_warmup", false, "the decay begins at step 0, not after warm-up")
                .titled("Decay during warm-up"),
            flagField("ends_at_last_step", false,
-                     "the last step has the minimum; otherwise the step after it would")
-               .titled("Minimum at the last step")},
+                     "the decay is whole at the last step; otherwise at the step after it")
+               .titled("Decay ends at the last step")},
           "how the learning rate moves")
           .titled("Schedule"),
+      realField("layer_decay", nullptr,
+                "learning rate of a layer relative to that of the next; none: the same for all")
+          .titled("Layer decay")
+          .range(0, 1)
+          .moreThan(0)
+          .orNone(),
       realField("clip_norm", nullptr, "largest global gradient norm")
           .titled("Gradient clipping")
           .moreThan(0)
@@ -135,9 +96,25 @@ Schema makeTrainSchema() {
                .titled("EMA warm-up")},
           "exponential moving average of the weights")
           .titled("Averaged weights (EMA)"),
-      choiceField("precision", "fp32", {"fp32", "bf16"},
-                  "bf16: matrix products in bfloat16, parameters and sums in float32")
-          .titled("Precision"),
+      choiceField("precision", "fp32", {"fp32", "bf16", "fp16"},
+                  "of matrix products; parameters and sums are in float32")
+          .titled("Precision")
+          .withChoiceDocs({"float32", "bfloat16", "float16, with a loss scale"}),
+      tableField(
+          "loss_scale",
+          {realField("initial", 65536.0, "factor of the loss before its backward pass")
+               .titled("First loss scale")
+               .range(1, 1099511627776.0),
+           integerField("growth_steps", 2000, "good steps in a row after which it is doubled")
+               .titled("Steps until it is doubled")
+               .range(1, 1000000000)
+               .withUnit("steps"),
+           realField("minimum", 1.0,
+                     "an overflow halves it to no less; one at this scale is a divergence")
+               .titled("Smallest loss scale")
+               .range(1, 1099511627776.0)},
+          "fp16: keeps small gradients from vanishing")
+          .titled("Loss scale"),
       textField("device", "auto", "auto, cpu, or cuda:N").titled("Device"),
       integerField("threads", nullptr, "CPU threads of the computation; none: every core")
           .titled("CPU threads")
@@ -190,7 +167,12 @@ Schema makeTrainSchema() {
                       .titled("Every n epochs")
                       .atLeast(1)
                       .withUnit("epochs")
-                      .orNone()},
+                      .orNone(),
+                  choiceField("weights", "all", {"all", "model", "ema"},
+                              "of which weights the scores are taken")
+                      .titled("Weights")
+                      .withChoiceDocs({"the model's, and the averaged ones where there are some",
+                                       "the model's alone", "the averaged ones alone"})},
                  "when the task's scores are taken; always at the end")
           .titled("Evaluation"),
       tableField(
@@ -235,7 +217,12 @@ Schema makeTrainSchema() {
           .withUnit("steps"),
   };
   for (Field& field : schema.fields) field.runOnly();
-  schema.rules = {};
+  schema.rules = {
+      {Rule::Kind::Requires,
+       {"evaluate.weights", "ema", "ema.decay"},
+       "without it there are no averaged weights"},
+      {Rule::Kind::AtMost, {"loss_scale.minimum", "loss_scale.initial"}, ""},
+  };
   return schema;
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/base/text.h"
+#include "core/config/train_schema.h"
 
 namespace vitrine {
 
@@ -270,6 +271,93 @@ void RunResolver::observe(const Node* section, Resolver& resolver, Json& config)
   }
 }
 
+void RunResolver::refuseKeysOfOthers(Node& table, const std::string& prefix, ItemKind kind,
+                                     const std::string& id, const std::vector<Field>& legal) {
+  const auto isOf = [](const std::vector<Field>& fields, const std::string& name) {
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](const Field& field) { return field.name == name; });
+  };
+  std::erase_if(table.children, [&](const auto& child) {
+    const std::string& name = child.first;
+    if (isOf(legal, name)) return false;
+    std::vector<std::string> owners;
+    for (const ItemCard& card : catalog_.items) {
+      if (card.kind == kind && isOf(card.schema.fields, name)) owners.push_back(card.id);
+    }
+    if (owners.empty()) return false;
+    std::vector<std::string> names;
+    for (const Field& field : legal) names.push_back(field.name);
+    problems_.add(&child.second, kAtKey, prefix + name,
+                  "is a key of " + toString(kind) + " " + listed(owners) + "; '" + id + "' has " +
+                      listed(names),
+                  nearest(name, names));
+    return true;
+  });
+}
+
+void RunResolver::train(const Node* section, Resolver& resolver, Json& values) {
+  const auto chosen = [&](const std::string& table) {
+    const Node* name = section && section->isTable ? section->findPath(table + ".name") : nullptr;
+    return name ? textOf(*name)
+                : trainSchema().find(table + ".name")->defaultValue.get<std::string>();
+  };
+  const std::string optimizer = chosen("optimizer"), schedule = chosen("schedule");
+  const auto [known, isNew] = trainSchemas_.try_emplace({optimizer, schedule});
+  if (isNew) known->second = trainSchemaWith(catalog_, optimizer, schedule);
+  const Schema& schema = known->second;
+  if (!section) {
+    resolver.table({{&schema}, {}}, nullptr, "train.", values);
+    return;
+  }
+  Node own = *section;
+  for (auto& [name, child] : own.children) {
+    const bool isOptimizer = name == "optimizer";
+    if (!child.isTable || (!isOptimizer && name != "schedule")) continue;
+    refuseKeysOfOthers(child, "train." + name + ".",
+                       isOptimizer ? ItemKind::Optimizer : ItemKind::Schedule,
+                       isOptimizer ? optimizer : schedule, schema.find(name)->fields);
+  }
+  resolver.table({{&schema}, {"groups"}}, &own, "train.", values);
+  const Node* groups = own.find("groups");
+  if (!groups || isNone(*groups)) return;
+  if (!groups->isTable) {
+    problems_.add(groups, kAtValue, "train.groups",
+                  "must be a table of groups: groups.head = { match = [\"head.*\"] }");
+    return;
+  }
+  for (const auto& [name, child] : groups->children)
+    group(name, child, optimizer, resolver, values["groups"][name]);
+}
+
+void RunResolver::group(const std::string& name, const Node& node, const std::string& optimizer,
+                        Resolver& resolver, Json& values) {
+  const std::string prefix = "train.groups." + shorten(name, 80) + ".";
+  values = Json::object();
+  if (!node.isTable) {
+    problems_.add(&node, kAtValue, "train.groups." + shorten(name, 80),
+                  "must be a table: { match = [\"head.*\"] }");
+    return;
+  }
+  resolver.table({{&parameterGroupSchema()}, {"optimizer"}}, &node, prefix, values);
+  const Node* settings = node.find("optimizer");
+  const ItemCard* item = catalog_.find(ItemKind::Optimizer, optimizer);
+  if (!settings || !item) return;
+  if (!settings->isTable) {
+    problems_.add(settings, kAtValue, prefix + "optimizer",
+                  "must be a table of the optimizer's keys");
+    return;
+  }
+  // Only what is said: everything else is as the optimizer's own table has it.
+  Schema said;
+  TableSpec spec{{&said}, {}};
+  for (const Field& field : item->schema.fields) {
+    if (settings->find(field.name)) said.fields.push_back(field);
+    spec.ownKeys.push_back(field.name);
+  }
+  values["optimizer"] = Json::object();
+  resolver.table(spec, settings, prefix + "optimizer.", values["optimizer"]);
+}
+
 void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run) {
   Json& config = run.config;
   config = Json::object();
@@ -285,7 +373,7 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
 
   data(section("data"), resolver, config);
 
-  resolver.table({{&trainSchema()}, {}}, section("train"), "train.", train);
+  this->train(section("train"), resolver, train);
   config["train"] = std::move(train);
   run.seed = config["train"]["seed"].get<std::uint64_t>();
 

@@ -1,8 +1,10 @@
 // One run: merged values in, resolved configuration out. Internal to core/config.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/experiment.h"
@@ -31,6 +33,14 @@ class RunResolver {
   void data(const Node* section, Resolver& resolver, Json& config);
   void pipeline(const Node& given, Resolver& resolver, Json& data);
   Json transforms(const Node& list, const std::string& key);
+  /// `[train]`: its schema is that of the chosen optimizer and schedule.
+  void train(const Node* section, Resolver& resolver, Json& values);
+  /// One table of `[train.groups]`.
+  void group(const std::string& name, const Node& node, const std::string& optimizer,
+             Resolver& resolver, Json& values);
+  /// Takes the keys that only other items of the kind have out of `table`, each a problem.
+  void refuseKeysOfOthers(Node& table, const std::string& prefix, ItemKind kind,
+                          const std::string& id, const std::vector<Field>& legal);
   void capabilities(const ItemCard& asker, const Node* where, const std::string& key);
 
   const Catalog& catalog_;
@@ -39,6 +49,7 @@ class RunResolver {
   const ItemCard* dataset_ = nullptr;
   const ItemCard* task_ = nullptr;
   std::vector<const ItemCard*> transforms_;  // of `[data.pipeline]`, known ones
+  std::map<std::pair<std::string, std::string>, Schema> trainSchemas_;  ///< by both names
 };
 
 /// Sections of a file that configure a run.

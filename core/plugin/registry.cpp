@@ -32,6 +32,8 @@ void Registry::absorb(Registry& other) {
   transforms_.merge(other.transforms_);
   analyses_.merge(other.analyses_);
   samplers_.merge(other.samplers_);
+  optimizers_.merge(other.optimizers_);
+  schedules_.merge(other.schedules_);
   for (ItemCard& card : other.catalog_.items) catalog_.items.push_back(std::move(card));
   other.catalog_.items.clear();
 }
@@ -67,6 +69,8 @@ void Registry::add(std::unique_ptr<DatasetSource> item) { keep(datasets_, std::m
 void Registry::add(std::unique_ptr<Transform> item) { keep(transforms_, std::move(item)); }
 void Registry::add(std::unique_ptr<Analysis> item) { keep(analyses_, std::move(item)); }
 void Registry::add(std::unique_ptr<Sampler> item) { keep(samplers_, std::move(item)); }
+void Registry::add(std::unique_ptr<OptimizerItem> item) { keep(optimizers_, std::move(item)); }
+void Registry::add(std::unique_ptr<ScheduleItem> item) { keep(schedules_, std::move(item)); }
 
 const Architecture& Registry::architecture(const std::string& id) const {
   return get(architectures_, ItemKind::Architecture, id, catalog_);
@@ -85,6 +89,12 @@ const Analysis& Registry::analysis(const std::string& id) const {
 }
 const Sampler& Registry::sampler(const std::string& id) const {
   return get(samplers_, ItemKind::Sampler, id, catalog_);
+}
+const OptimizerItem& Registry::optimizer(const std::string& id) const {
+  return get(optimizers_, ItemKind::Optimizer, id, catalog_);
+}
+const ScheduleItem& Registry::schedule(const std::string& id) const {
+  return get(schedules_, ItemKind::Schedule, id, catalog_);
 }
 
 }  // namespace vitrine

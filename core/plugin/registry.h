@@ -9,7 +9,9 @@
 #include "core/plugin/analysis.h"
 #include "core/plugin/architecture.h"
 #include "core/plugin/dataset_source.h"
+#include "core/plugin/optimizer.h"
 #include "core/plugin/sampler.h"
+#include "core/plugin/schedule.h"
 #include "core/plugin/task.h"
 #include "core/plugin/transform.h"
 
@@ -30,6 +32,8 @@ class VITRINE_ENGINE_EXPORT Registry {
   void add(std::unique_ptr<Transform> item);
   void add(std::unique_ptr<Analysis> item);
   void add(std::unique_ptr<Sampler> item);
+  void add(std::unique_ptr<OptimizerItem> item);
+  void add(std::unique_ptr<ScheduleItem> item);
 
   /// Takes over everything `other` holds, or nothing: how the loader keeps half a plugin out.
   /// \throws PluginError  an id of `other` is taken here: names both plugins; `other` is left as it
@@ -43,6 +47,8 @@ class VITRINE_ENGINE_EXPORT Registry {
   [[nodiscard]] const Transform& transform(const std::string& id) const;
   [[nodiscard]] const Analysis& analysis(const std::string& id) const;
   [[nodiscard]] const Sampler& sampler(const std::string& id) const;
+  [[nodiscard]] const OptimizerItem& optimizer(const std::string& id) const;
+  [[nodiscard]] const ScheduleItem& schedule(const std::string& id) const;
 
   /// Everything added, as data, in the order of adding.
   [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
@@ -59,6 +65,8 @@ class VITRINE_ENGINE_EXPORT Registry {
   std::map<std::string, std::unique_ptr<Transform>> transforms_;
   std::map<std::string, std::unique_ptr<Analysis>> analyses_;
   std::map<std::string, std::unique_ptr<Sampler>> samplers_;
+  std::map<std::string, std::unique_ptr<OptimizerItem>> optimizers_;
+  std::map<std::string, std::unique_ptr<ScheduleItem>> schedules_;
   Catalog catalog_;
   std::string plugin_;
 };

@@ -47,6 +47,7 @@ struct ParameterGroup {
   std::vector<at::Tensor> parameters;
   double weightDecayScale = 1;
   double learningRateScale = 1;
+  Json settings = nullptr;  ///< keys of the optimizer that this group has otherwise, or null
 };
 
 /// One summand of a loss. A step's loss is the sum of weight * sum / count over the names, with sum

@@ -6,6 +6,9 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/autocast_mode.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,11 +29,26 @@ namespace vitrine {
 Precision precisionFrom(const std::string& name) {
   if (name == "fp32") return Precision::Float32;
   if (name == "bf16") return Precision::BFloat16;
-  throw ConfigError("'" + name + "' is not a precision; use fp32 or bf16");
+  if (name == "fp16") return Precision::Float16;
+  throw ConfigError("'" + name + "' is not a precision; use fp32, bf16 or fp16");
 }
 
 std::string toString(Precision precision) {
+  if (precision == Precision::Float16) return "fp16";
   return precision == Precision::BFloat16 ? "bf16" : "fp32";
+}
+
+void requirePrecision(Precision precision, const at::Device& device) {
+  if (precision != Precision::Float16 || !device.is_cpu()) return;
+  try {
+    const AutocastScope autocast(precision, device.type());
+    const at::Tensor image = at::ones({1, 2, 4, 4}).requires_grad_(true);
+    const at::Tensor kernel = at::ones({2, 2, 2, 2}), map = at::ones({2, 4});
+    at::linear(at::conv2d(image, kernel), map.narrow(1, 0, 3)).sum().to(at::kFloat).backward();
+  } catch (const c10::Error& error) {
+    throw RefusedError("train.precision: LibTorch cannot compute in fp16 on this CPU (" +
+                       std::string(error.what_without_backtrace()) + "); use bf16 or fp32");
+  }
 }
 
 at::Device resolveDevice(const std::string& name) {
@@ -74,19 +92,20 @@ at::Generator makeGenerator(const at::Device& device, std::uint64_t seed) {
 }
 
 AutocastScope::AutocastScope(Precision precision, at::DeviceType device)
-    : isOn_(precision == Precision::BFloat16), device_(device), wasType_(at::kBFloat16) {
+    : isOn_(precision != Precision::Float32), device_(device), wasType_(at::kBFloat16) {
   if (!isOn_) return;
   wasOn_ = at::autocast::is_autocast_enabled(device_);
   wasType_ = at::autocast::get_autocast_dtype(device_);
-  at::autocast::set_autocast_dtype(device_, at::kBFloat16);
+  at::autocast::set_autocast_dtype(device_,
+                                   precision == Precision::Float16 ? at::kHalf : at::kBFloat16);
   at::autocast::set_autocast_enabled(device_, true);
   at::autocast::increment_nesting();
 }
 
 AutocastScope::~AutocastScope() {
   if (!isOn_) return;
-  // Leaving the outermost scope drops the bfloat16 copies of the weights: the next step changes
-  // them.
+  // Leaving the outermost scope drops the half-precision copies of the weights: the next step
+  // changes them.
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(device_, wasOn_);
   at::autocast::set_autocast_dtype(device_, wasType_);

@@ -12,10 +12,14 @@
 
 namespace vitrine {
 
-enum class Precision { Float32, BFloat16 };
+enum class Precision { Float32, BFloat16, Float16 };
 /// \throws ConfigError
 [[nodiscard]] VITRINE_ENGINE_EXPORT Precision precisionFrom(const std::string& name);
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::string toString(Precision precision);  ///< "fp32", "bf16"
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string toString(
+    Precision precision);  ///< "fp32", "bf16", "fp16"
+/// \throws RefusedError  matrix products or convolutions of this precision cannot be had on
+/// `device`
+VITRINE_ENGINE_EXPORT void requirePrecision(Precision precision, const at::Device& device);
 
 /// "auto" is the first GPU that can be had, else the CPU. Loads the CUDA module only when asked for
 /// a GPU. \param name  auto | cpu | cuda | cuda:N \throws ConfigError   a name of no device \throws
@@ -30,7 +34,8 @@ VITRINE_ENGINE_EXPORT int useThreads(std::optional<std::int64_t> threads);
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Generator makeGenerator(const at::Device& device,
                                                                 std::uint64_t seed);
 
-/// Matrix products in bfloat16 while it lives, parameters and sums in float32; nothing for Float32.
+/// Matrix products in bfloat16 or float16 while it lives, parameters and sums in float32; nothing
+/// for Float32.
 class VITRINE_ENGINE_EXPORT AutocastScope {
  public:
   AutocastScope(Precision precision, at::DeviceType device);

@@ -7,16 +7,11 @@
 #include <utility>
 
 #include "core/eval/accuracy.h"
+#include "core/train/training_items.h"
 
 namespace vitrine {
 
 namespace {
-
-/// Tensors of a parameter's size that the optimizer keeps for it.
-double momentsOf(const Config& train) {
-  const std::string rule = train.text("optimizer.name");
-  return rule == "adamw" || rule == "lamb" ? 2 : 1;
-}
 
 constexpr double kFloatBytes = 4;
 
@@ -32,9 +27,9 @@ constexpr double kBackwardBlocks = 2;
 /// Of the widest block of an evaluation batch: the stream, a norm's output and the two ends of a
 /// nonlinearity.
 constexpr double kForwardBlocks = 3;
-/// bfloat16 matrix products keep half of what they read; norms, the stream and short attention stay
-/// in float32, and copies between the two are alive beside them. Measured: 0.78 (LayerNorm and
-/// GELU), 0.77 (the same, 197 tokens), 1.09 (RMSNorm and SwiGLU).
+/// bfloat16 matrix products (float16 ones, too) keep half of what they read; norms, the stream and
+/// short attention stay in float32, and copies between the two are alive beside them. Measured:
+/// 0.78 (LayerNorm and GELU), 0.77 (the same, 197 tokens), 1.09 (RMSNorm and SwiGLU).
 constexpr double kBFloat16Share = 0.9;
 /// Of each logit of an evaluation batch: itself in float32, and three times in float64 while its
 /// probabilities are taken.
@@ -84,7 +79,8 @@ bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
 }  // namespace
 
 MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
-                          std::vector<BlockCost> blocks, const Dataset* dataset) {
+                          std::vector<BlockCost> blocks, const OptimizerItem& optimizer,
+                          const Dataset* dataset) {
   MemoryInput input;
   input.parameters = static_cast<double>(parameters);
   input.blocks = std::move(blocks);
@@ -94,6 +90,10 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
     input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
   }
   input.train = config.table("train");
+  input.optimizerTensors = static_cast<double>(
+      optimizer.open(withItemDefaults(optimizer.card(), input.train.table("optimizer")))
+          ->stateNames()
+          .size());
   if (dataset == nullptr) return input;
   input.datasetBytes = dataset->memoryBytes();
   input.classes = static_cast<double>(dataset->info().classes.size());
@@ -112,8 +112,9 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   const Config& train = input.train;
   const auto batch = static_cast<double>(train.integer("batch_size"));
   const auto evaluationBatch = static_cast<double>(train.integer("evaluation_batch_size"));
-  const bool isHalf = train.text("precision") == "bf16";
-  const double moments = momentsOf(train);
+  const std::string precision = train.text("precision");
+  const bool isHalf = precision != "fp32";
+  const double moments = input.optimizerTensors;
 
   const double weights = kFloatBytes * input.parameters;
   const double trained =
@@ -144,10 +145,15 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   };
   add("parameters", "the model and the task's head, float32", weights);
   add("gradients", "one for each trained parameter", trained);
-  add("optimizer", moments == 2 ? "two moments for each trained parameter" : "the momentum",
+  add("optimizer",
+      moments == 1 ? "one tensor for each trained parameter"
+                   : "what the rule remembers of each trained parameter",
       moments * trained);
   add("average", "the averaged weights", average);
-  if (isHalf) add("bfloat16 weights", "copies for the matrix products of one step", weights / 2);
+  if (isHalf) {
+    add(precision == "fp16" ? "float16 weights" : "bfloat16 weights",
+        "copies for the matrix products of one step", weights / 2);
+  }
   add("activations", "kept for the backward pass of one batch", activations);
   add("temporaries", "gradients on their way through the widest block", temporaries);
   add("evaluation", "what an evaluation takes beyond a training step", evaluation - step);
@@ -172,7 +178,7 @@ double mostCheckpoints(const Config& train, double stepsPerEpoch) {
 double estimateDisk(const MemoryInput& input) {
   const Config& train = input.train;
   const double trained = input.trainedParameters < 0 ? input.parameters : input.trainedParameters;
-  const double moments = momentsOf(train);
+  const double moments = input.optimizerTensors;
   const double weights = input.parameters * (train.has("ema.decay") ? 2 : 1);
   return kFloatBytes * (weights + moments * trained) * mostCheckpoints(train, input.stepsPerEpoch);
 }

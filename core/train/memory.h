@@ -8,6 +8,7 @@
 #include "core/data/dataset.h"
 #include "core/engine_export.h"
 #include "core/model/model.h"
+#include "core/plugin/optimizer.h"
 
 namespace vitrine {
 
@@ -26,14 +27,17 @@ struct MemoryInput {
   double classes = 0;             ///< that an evaluation tells apart
   double datasetBytes = 0;        ///< of all splits, as they are kept
   double stepsPerEpoch = 0;       ///< 0: not known
+  double optimizerTensors = 2;    ///< of a parameter's size, kept for each trained parameter
   Config train;                   ///< trainSchema()
 };
 /// Of one run.
 /// \param config   resolved, all sections
+/// \param optimizer  that train.optimizer.name is
 /// \param dataset  null where the data cannot be opened here: what depends on it counts nothing
 [[nodiscard]] VITRINE_ENGINE_EXPORT MemoryInput memoryInputOf(const Config& config,
                                                               std::int64_t parameters,
                                                               std::vector<BlockCost> blocks,
+                                                              const OptimizerItem& optimizer,
                                                               const Dataset* dataset);
 
 struct MemoryEstimate {

@@ -79,6 +79,8 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   const Architecture& architecture = registry.architecture(modelConfig.text("architecture"));
   const Task& task = registry.task(taskConfig.text("name"));
   const DatasetSource& source = registry.dataset(dataConfig.text("dataset"));
+  setup.optimizer = &registry.optimizer(setup.train.text("optimizer.name"));
+  setup.schedule = &registry.schedule(setup.train.text("schedule.name"));
   const Config observeConfig = all.table("observe");
   for (const auto& [id, table] : observeConfig.json().items()) {
     setup.observed.push_back({&registry.analysis(id), id, Config(table)});

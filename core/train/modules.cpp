@@ -44,7 +44,8 @@ void setMode(TaskSession& session, Mode mode) {
   }
 }
 
-void freezeParameters(TaskSession& session, const std::vector<std::string>& globs) {
+void freezeParameters(TaskSession& session, const std::vector<std::string>& globs,
+                      const std::string& key) {
   std::vector<std::pair<std::string, at::Tensor>> named;
   for (const Network& network : session.networks()) {
     for (const auto& item : network.module->named_parameters()) {
@@ -63,8 +64,7 @@ void freezeParameters(TaskSession& session, const std::vector<std::string>& glob
       isUsed = true;
     }
     if (!isUsed) {
-      throw ConfigError("init.freeze: no parameter matches '" + glob +
-                        "'; the first parameter is '" +
+      throw ConfigError(key + ": no parameter matches '" + glob + "'; the first parameter is '" +
                         (named.empty() ? std::string() : named.front().first) + "'");
     }
   }
@@ -101,7 +101,8 @@ std::vector<ParameterGroup> trainedGroups(TaskSession& session) {
       addByShape(network, groups);
   }
   for (ParameterGroup& group : groups) {
-    ParameterGroup trained{group.name, {}, {}, group.weightDecayScale, group.learningRateScale};
+    ParameterGroup trained{group.name,    {}, {}, group.weightDecayScale, group.learningRateScale,
+                           group.settings};
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
       if (!group.parameters[i].requires_grad()) continue;
       trained.parameterNames.push_back(group.parameterNames[i]);

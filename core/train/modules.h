@@ -22,9 +22,11 @@ VITRINE_ENGINE_EXPORT void setMode(TaskSession& session, Mode mode);
 
 /// Turns gradients off for parameters of trained networks that match one of `globs`, and for every
 /// network that is not trained.
+/// \param key  where the globs stand, for messages
 /// \throws ConfigError  a glob matches nothing
 VITRINE_ENGINE_EXPORT void freezeParameters(TaskSession& session,
-                                            const std::vector<std::string>& globs);
+                                            const std::vector<std::string>& globs,
+                                            const std::string& key = "init.freeze");
 
 /// The session's groups without what is frozen; a trained network that no group mentions joins by
 /// its shapes.

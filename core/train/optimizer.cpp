@@ -2,24 +2,20 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "core/base/error.h"
-#include "core/train/train_config.h"
-#include "core/train/trust_ratio.h"
+#include "core/config/catalog.h"
+#include "core/train/training_items.h"
 
 namespace vitrine {
 
@@ -82,62 +78,58 @@ at::Tensor globalNorm(const std::vector<at::Tensor>& tensors) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(tensors, 2))).to(at::kFloat);
 }
 
-OptimizerOptions optimizerFrom(const Config& stored) {
-  const Config train = withTrainDefaults(stored);
-  OptimizerOptions options;
-  const std::string name = train.text("optimizer.name");
-  options.rule = name == "sgd"    ? OptimizerOptions::Rule::Sgd
-                 : name == "lamb" ? OptimizerOptions::Rule::Lamb
-                 : name == "lars" ? OptimizerOptions::Rule::Lars
-                                  : OptimizerOptions::Rule::AdamW;
-  options.weightDecay = train.real("optimizer.weight_decay");
-  options.beta1 = train.real("optimizer.beta1");
-  options.beta2 = train.real("optimizer.beta2");
-  options.eps = train.real("optimizer.eps");
-  options.momentum = train.real("optimizer.momentum");
-  options.nesterov = train.flag("optimizer.nesterov");
-  options.correctsBias = train.flag("optimizer.bias_correction");
-  options.alwaysAdapts = train.flag("optimizer.always_adapt");
-  options.clipsRatio = train.flag("optimizer.trust_clip");
-  options.decouplesDecay = train.flag("optimizer.decoupled_decay");
-  options.trustCoefficient = train.real("optimizer.trust_coefficient");
-  return options;
+Optimizer::Group Optimizer::groupOf(const OptimizerItem& item, const Config& config,
+                                    ParameterGroup given) {
+  Config own = config;
+  if (given.settings.is_object()) {
+    Json values = config.json();
+    values.update(given.settings);
+    own = Config(std::move(values));
+  }
+  Group group;
+  group.rule = item.open(own);
+  group.stateNames = group.rule->stateNames();
+  group.learningRateScale = given.learningRateScale;
+  group.names = std::move(given.parameterNames);
+  UpdateStep& step = group.step;
+  step.weightDecay = own.real("weight_decay") * given.weightDecayScale;
+  step.parameters = std::move(given.parameters);
+  for (const std::string& name : group.stateNames) {
+    std::vector<at::Tensor>& values = step.state.emplace_back();
+    for (const at::Tensor& parameter : step.parameters)
+      values.push_back(group.rule->firstState(name, parameter));
+  }
+  step.learningRate =
+      at::zeros({}, step.parameters[0].options().dtype(at::kFloat).requires_grad(false));
+  return group;
 }
 
-Optimizer::Optimizer(const OptimizerOptions& options, std::vector<ParameterGroup> groups)
-    : options_(options) {
+Optimizer::Optimizer(const OptimizerItem& item, const Config& table,
+                     std::vector<ParameterGroup> groups) {
   const at::NoGradGuard noGrad;
+  Json values = trainSchema().defaults().at("optimizer");
+  values.merge_patch(withItemDefaults(item.card(), table).json());
+  const Config config(std::move(values));
   std::set<const void*> seen;
   for (ParameterGroup& given : groups) {
     if (given.parameters.empty()) continue;
-    Group group;
-    group.weightDecay = options.weightDecay * given.weightDecayScale;
-    group.learningRateScale = given.learningRateScale;
-    group.parameters = std::move(given.parameters);
-    group.names = std::move(given.parameterNames);
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const at::Tensor& parameter = group.parameters[i];
+    Group& group = groups_.emplace_back(groupOf(item, config, std::move(given)));
+    for (std::size_t i = 0; i < group.names.size(); ++i) {
+      const at::Tensor& parameter = group.step.parameters[i];
       if (!seen.insert(parameter.unsafeGetTensorImpl()).second) {
         throw ConfigError("parameter '" + group.names[i] +
                           "' is in two optimizer groups; it belongs in one");
       }
-      group.first.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve));
-      if (hasSecondMoment()) {
-        group.second.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve));
-      }
       all_.push_back(parameter);
       names_.push_back(group.names[i]);
     }
-    group.learningRate =
-        at::zeros({}, group.parameters[0].options().dtype(at::kFloat).requires_grad(false));
-    groups_.push_back(std::move(group));
   }
   if (all_.empty()) {
     throw ConfigError(
         "there is no parameter to train; 'freeze' may have matched every one of them");
   }
   updates_ = at::zeros({}, all_[0].options().dtype(at::kFloat).requires_grad(false));
-  for (Group& group : groups_) group.counts.assign(group.parameters.size(), updates_);
+  for (Group& group : groups_) group.step.updates = updates_;
 }
 
 at::Tensor Optimizer::gradientNorm() const {
@@ -155,90 +147,48 @@ void Optimizer::step(double learningRate, const at::Tensor& skip, const at::Tens
   const at::NoGradGuard noGrad;
   updates_.add_(1).sub_(skip);
   for (Group& group : groups_) {
-    group.learningRate.fill_(learningRate * group.learningRateScale);
-    group.gradients.clear();
-    for (const at::Tensor& parameter : group.parameters) {
-      if (const at::Tensor& gradient = parameter.grad(); gradient.defined()) {
-        group.gradients.push_back(gradient);
-      }
-    }
-    if (group.gradients.size() == group.parameters.size()) {
-      update(group, skip, divisor);
-      continue;
-    }
-    if (group.gradients.empty()) continue;
-    Group some;  // those that took part in this step
-    some.weightDecay = group.weightDecay;
-    some.learningRate = group.learningRate;
-    some.gradients = group.gradients;
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      if (!group.parameters[i].grad().defined()) continue;
-      some.parameters.push_back(group.parameters[i]);
-      some.first.push_back(group.first[i]);
-      if (!group.second.empty()) some.second.push_back(group.second[i]);
-    }
-    some.counts.assign(some.parameters.size(), updates_);
-    update(some, skip, divisor);
+    group.step.learningRate.fill_(learningRate * group.learningRateScale);
+    group.step.skip = skip;
+    group.step.divisor = divisor;
+    update(group);
   }
 }
 
-void Optimizer::update(Group& group, const at::Tensor& skip, const at::Tensor& divisor) {
-  if (options_.rule == OptimizerOptions::Rule::Lamb ||
-      options_.rule == OptimizerOptions::Rule::Lars) {
-    updateByTrustRatio(group, skip, divisor);
+void Optimizer::update(Group& group) {
+  UpdateStep& all = group.step;
+  all.gradients.clear();
+  for (const at::Tensor& parameter : all.parameters) {
+    if (const at::Tensor& gradient = parameter.grad(); gradient.defined())
+      all.gradients.push_back(gradient);
+  }
+  if (all.gradients.size() == all.parameters.size()) {
+    group.rule->update(all);
     return;
   }
-  const std::optional<at::Tensor> scale =
-      divisor.defined() ? std::optional<at::Tensor>(divisor) : std::nullopt;
-  if (options_.rule == OptimizerOptions::Rule::AdamW) {
-    at::_fused_adamw_(group.parameters, group.gradients, group.first, group.second, {},
-                      group.counts, group.learningRate, options_.beta1, options_.beta2,
-                      group.weightDecay, options_.eps,
-                      /*amsgrad=*/false, /*maximize=*/false, scale, skip);
-    return;
+  if (all.gradients.empty()) return;
+  UpdateStep some = all;  // those that took part in this step
+  some.parameters.clear();
+  for (std::vector<at::Tensor>& values : some.state) values.clear();
+  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+    if (!all.parameters[i].grad().defined()) continue;
+    some.parameters.push_back(all.parameters[i]);
+    for (std::size_t k = 0; k < all.state.size(); ++k) some.state[k].push_back(all.state[k][i]);
   }
-  if (group.weightDecay != 0) {
-    // The fused step would add the decay to the gradient; decoupled, it shrinks the weight itself.
-    // 1 - rate * decay * (1 - skip)
-    const at::Tensor shrink = skip.sub(1).mul_(group.learningRate).mul_(group.weightDecay).add_(1);
-    at::_foreach_mul_(group.parameters, shrink);
-  }
-  // Without momentum the fused step wants no buffers at all.
-  const at::TensorList buffers =
-      options_.momentum != 0 ? at::TensorList(group.first) : at::TensorList();
-  at::_fused_sgd_(group.parameters, group.gradients, buffers, /*weight_decay=*/0, options_.momentum,
-                  group.learningRate, /*dampening=*/0, options_.nesterov, /*maximize=*/false,
-                  /*is_first_step=*/false, scale, skip);
-}
-
-void Optimizer::updateByTrustRatio(Group& group, const at::Tensor& skip,
-                                   const at::Tensor& divisor) {
-  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-    const at::Tensor& gradient = group.gradients[i];
-    const TrustRatioStep step{group.parameters[i].detach(),
-                              divisor.defined() ? gradient.div(divisor) : gradient,
-                              group.learningRate, skip, group.weightDecay};
-    if (options_.rule == OptimizerOptions::Rule::Lamb) {
-      lambStep(step, options_, group.first[i], group.second[i], updates_);
-    } else {
-      larsStep(step, options_, group.first[i]);
-    }
-  }
+  group.rule->update(some);
 }
 
 void Optimizer::clearGradients() {
   for (at::Tensor& parameter : all_) parameter.mutable_grad().reset();
   for (Group& group : groups_)
-    group.gradients.clear();  // they would live through the next backward pass
+    group.step.gradients.clear();  // they would live through the next backward pass
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {
   std::vector<std::pair<std::string, at::Tensor>> state;
-  const bool isAdam = hasSecondMoment();
   for (const Group& group : groups_) {
     for (std::size_t i = 0; i < group.names.size(); ++i) {
-      state.emplace_back(group.names[i] + (isAdam ? "/exp_avg" : "/momentum"), group.first[i]);
-      if (isAdam) state.emplace_back(group.names[i] + "/exp_avg_sq", group.second[i]);
+      for (std::size_t k = 0; k < group.stateNames.size(); ++k)
+        state.emplace_back(group.names[i] + "/" + group.stateNames[k], group.step.state[k][i]);
     }
   }
   return state;

@@ -5,29 +5,56 @@
 #include <numbers>
 
 #include "core/train/train_config.h"
+#include "core/train/training_items.h"
+#include "core/train/update_rules.h"
 
 namespace vitrine {
 
-Schedule scheduleFrom(const Config& stored, std::int64_t stepsPerEpoch) {
+Decay constantDecay(const Config&, double base) {
+  return [base](const DecayPoint&) { return base; };
+}
+
+Decay linearDecay(const Config& config, double base) {
+  return [minimum = config.real("minimum"), base](const DecayPoint& at) {
+    return minimum + (base - minimum) * (1 - at.progress);
+  };
+}
+
+Decay cosineDecay(const Config& config, double base) {
+  return [minimum = config.real("minimum"), base](const DecayPoint& at) {
+    const double span = base - minimum;
+    return minimum + span * 0.5 * (1 + std::cos(std::numbers::pi * at.progress));
+  };
+}
+
+Decay polyDecay(const Config& config, double base) {
+  return
+      [minimum = config.real("minimum"), power = config.real("power"), base](const DecayPoint& at) {
+        return minimum + (base - minimum) * std::pow(1 - at.progress, power);
+      };
+}
+
+Decay stepDecay(const Config& config, double base) {
+  std::vector<std::int64_t> milestones;
+  if (config.has("milestones")) milestones = config.integers("milestones");
+  return [milestones = std::move(milestones), gamma = config.real("gamma"),
+          base](const DecayPoint& at) {
+    const auto passed = std::count_if(milestones.begin(), milestones.end(),
+                                      [&](std::int64_t each) { return at.step >= each; });
+    return base * std::pow(gamma, static_cast<double>(passed));
+  };
+}
+
+Schedule scheduleFrom(const ScheduleItem& item, const Config& stored, std::int64_t stepsPerEpoch) {
   const Config train = withTrainDefaults(stored);
   Schedule schedule;
   schedule.base = train.real("optimizer.learning_rate");
-  schedule.minimum = train.real("schedule.minimum");
-  const std::string name = train.text("schedule.name");
-  schedule.kind = name == "constant" ? Schedule::Kind::Constant
-                  : name == "linear" ? Schedule::Kind::Linear
-                  : name == "poly"   ? Schedule::Kind::Poly
-                  : name == "step"   ? Schedule::Kind::Step
-                                     : Schedule::Kind::Cosine;
+  schedule.decay = item.open(withItemDefaults(item.card(), train.table("schedule")), schedule.base);
   const std::string warmUp = train.text("schedule.warmup_kind");
   schedule.warmUp = warmUp == "inclusive"     ? Schedule::WarmUp::Inclusive
                     : warmUp == "independent" ? Schedule::WarmUp::Independent
                                               : Schedule::WarmUp::ZeroBased;
   schedule.warmUpStart = train.real("schedule.warmup_start");
-  schedule.power = train.real("schedule.power");
-  schedule.gamma = train.real("schedule.gamma");
-  if (train.has("schedule.milestones"))
-    schedule.milestones = train.integers("schedule.milestones");
   schedule.spansWarmUp = train.flag("schedule.spans_warmup");
   schedule.endsAtLastStep = train.flag("schedule.ends_at_last_step");
   const auto steps = train.maybeInteger("schedule.warmup_steps");
@@ -54,33 +81,8 @@ double learningRate(const Schedule& schedule, std::int64_t step, std::int64_t to
   const double begin = schedule.spansWarmUp ? 0 : warm;
   const double rest = static_cast<double>(totalSteps) - begin - (schedule.endsAtLastStep ? 1 : 0);
   const double progress = rest > 0 ? std::clamp((at - begin) / rest, 0.0, 1.0) : 0.0;
-  const double span = schedule.base - schedule.minimum;
-  double rate = schedule.base;
-  switch (schedule.kind) {
-    case Schedule::Kind::Constant:
-      break;
-    case Schedule::Kind::Linear:
-      rate = schedule.minimum + span * (1 - progress);
-      break;
-    case Schedule::Kind::Cosine:
-      rate = schedule.minimum + span * 0.5 * (1 + std::cos(std::numbers::pi * progress));
-      break;
-    case Schedule::Kind::Poly:
-      rate = schedule.minimum + span * std::pow(1 - progress, schedule.power);
-      break;
-    case Schedule::Kind::Step: {
-      const auto passed = std::count_if(schedule.milestones.begin(), schedule.milestones.end(),
-                                        [&](std::int64_t milestone) { return step >= milestone; });
-      rate = schedule.base * std::pow(schedule.gamma, static_cast<double>(passed));
-      break;
-    }
-  }
+  const double rate = schedule.decay({progress, step, totalSteps});
   return isWarming ? rate * ramp(at / warm) : rate;
-}
-
-double learningRate(const Config& train, std::int64_t step, std::int64_t totalSteps,
-                    std::int64_t stepsPerEpoch) {
-  return learningRate(scheduleFrom(train, stepsPerEpoch), step, totalSteps);
 }
 
 }  // namespace vitrine

@@ -34,11 +34,13 @@ TrainStep::TrainStep(TaskSession& session, const StepOptions& options,
                      std::vector<ParameterGroup> groups)
     : session_(session),
       options_(options),
-      optimizer_(options.optimizer, std::move(groups)),
+      optimizer_(*options.optimizer, options.optimizerTable, std::move(groups)),
       skip_(at::zeros({}, optimizer_.updates().options())),
       spikes_(at::zeros({}, skip_.options())),
       spikeLimits_(at::zeros({2}, skip_.options())) {
-  if (options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(session);
+  const bool isScaled = options_.precision == Precision::Float16;
+  if (isScaled) scale_ = std::make_unique<LossScale>(options_.lossScale, skip_.options());
+  if (isScaled || options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(session);
   if (options_.emaDecay) {
     ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay, options_.emaWarmUp);
   }
@@ -86,28 +88,47 @@ void TrainStep::keepBuffers() {
   for (const at::Tensor& buffer : buffers_) kept_.push_back(buffer.clone());
 }
 
-void TrainStep::restoreBuffers() {
-  if (buffers_.empty() || (skip_.is_cpu() && *skip_.const_data_ptr<float>() == 0)) return;
-  const at::Tensor isBad = skip_.to(at::kBool);
+void TrainStep::restoreBuffers(const at::Tensor& hold) {
+  if (buffers_.empty() || (hold.is_cpu() && *hold.const_data_ptr<float>() == 0)) return;
+  const at::Tensor isHeld = hold.to(at::kBool);
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    buffers_[i].copy_(at::where(isBad, kept_[i], buffers_[i]));
+    buffers_[i].copy_(at::where(isHeld, kept_[i], buffers_[i]));
+}
+
+at::Tensor TrainStep::scaled(const at::Tensor& loss) const {
+  return scale_ ? loss.mul(scale_->value()) : loss;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> TrainStep::state() const {
+  auto state = optimizer_.state();
+  if (scale_) {
+    for (auto& item : scale_->state()) state.push_back(std::move(item));
+  }
+  return state;
+}
+
+void TrainStep::load(const std::map<std::string, at::Tensor>& saved, std::int64_t updates) {
+  optimizer_.load(saved, updates);
+  if (scale_) scale_->load(saved);
 }
 
 at::Tensor TrainStep::badFlag(const at::Tensor& loss, const at::Tensor& norm,
-                              const SpikeLimits& limits) {
+                              const SpikeLimits& limits, const at::Tensor& overflow) {
   const at::Tensor isBad = loss.add(norm).isfinite().logical_not_();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (limits.loss < kInfinity || limits.gradientNorm < kInfinity) {
     spikeLimits_[0].fill_(limits.loss);
     spikeLimits_[1].fill_(limits.gradientNorm);
     const at::Tensor isSpike = loss.gt(spikeLimits_[0]).logical_or_(norm.gt(spikeLimits_[1]));
-    spikes_.add_(1).mul_(isSpike);
+    const at::Tensor inRow = spikes_.add(1).mul_(isSpike);
+    spikes_.copy_(overflow.defined() ? at::where(overflow, spikes_, inRow) : inRow);
     isBad.logical_or_(spikes_.ge(static_cast<double>(options_.spikeSteps)));
     areSpikesCounted_ = true;
   } else if (areSpikesCounted_) {
     setSpikesInRow(0);
     areSpikesCounted_ = false;
   }
+  if (overflow.defined()) isBad.logical_and_(overflow.logical_not());
   return isBad;
 }
 
@@ -141,7 +162,7 @@ at::Tensor TrainStep::backward(StepContext& context, const Batch& batch, std::ve
     loss = loss.defined() ? loss.add(weighted) : weighted;
     parts.push_back({given.name, given.weight, mean.detach(), {}, {}, {}});
   }
-  loss.backward();
+  scaled(loss).backward();
   return loss.detach();
 }
 
@@ -164,7 +185,8 @@ void TrainStep::addBatch(StepContext& context, const Batch& batch, std::vector<P
     // Each part has a divisor of its own, which is known after the last batch only.
     for (std::size_t p = 0; p < parameters.size(); ++p)
       parameters[p].mutable_grad() = std::move(part->gradients[p]);
-    if (given.sum.requires_grad()) given.sum.backward({}, /*retain_graph=*/i + 1 < all.size());
+    if (given.sum.requires_grad())
+      scaled(given.sum).backward({}, /*retain_graph=*/i + 1 < all.size());
     for (std::size_t p = 0; p < parameters.size(); ++p)
       part->gradients[p] = std::exchange(parameters[p].mutable_grad(), {});
     const at::NoGradGuard noGrad;
@@ -201,7 +223,7 @@ at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, 
                           const SpikeLimits& limits) {
   if (!buffers_.empty()) keepBuffers();
   std::vector<Part> parts;
-  std::vector<at::Tensor> readings(4);
+  std::vector<at::Tensor> readings(6);
   if (batches.size() == 1) {
     readings[0] = backward(context, batches.front(), parts);
   } else {
@@ -217,33 +239,45 @@ at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, 
   }
 
   const at::NoGradGuard noGrad;
-  const at::Tensor norm = optimizer_.gradientNorm();
-  const at::Tensor isBad = badFlag(readings[0], norm, limits);
+  at::Tensor norm = optimizer_.gradientNorm(), overflow;
+  if (scale_) {
+    norm = norm.div(scale_->value());
+    overflow = scale_->overflows(readings[0], norm);
+  }
+  const at::Tensor isBad = badFlag(readings[0], norm, limits, overflow);
   if (options_.onBadStep == OnBadStep::Latch) {
     skip_.logical_or_(isBad);
   } else {
     skip_.copy_(isBad);
-    restoreBuffers();
   }
+  // An overflow holds this step alone.
+  const at::Tensor hold = scale_ ? skip_.logical_or(overflow).to(at::kFloat) : skip_;
+  if (scale_ || options_.onBadStep == OnBadStep::Skip) restoreBuffers(hold);
   at::Tensor divisor;
   // torch's rule: gradients * min(1, clip / (norm + 1e-6))
   if (options_.clipNorm) divisor = norm.add(1e-6).div_(*options_.clipNorm).clamp_min_(1);
-  optimizer_.step(learningRate, skip_, divisor);
-  if (ema_) ema_->update(skip_, optimizer_.updates());
-  for (Ema& average : networkAverages_) average.update(skip_, optimizer_.updates());
+  if (scale_) divisor = divisor.defined() ? divisor.mul_(scale_->value()) : scale_->value();
+  optimizer_.step(learningRate, hold, divisor);
+  if (ema_) ema_->update(hold, optimizer_.updates());
+  for (Ema& average : networkAverages_) average.update(hold, optimizer_.updates());
   for (auto& [buffer, source] : followedBuffers_) buffer.copy_(source);
   optimizer_.clearGradients();
   readings[1] = norm;
   readings[2] = skip_;
   readings[3] = optimizer_.updates();
-  return at::stack(readings);
+  readings[4] = scale_ ? scale_->value() : at::zeros_like(skip_);
+  readings[5] = scale_ ? overflow.to(at::kFloat) : readings[4];
+  const at::Tensor stacked = at::stack(readings);
+  if (scale_) scale_->update(overflow, hold);
+  return stacked;
 }
 
 StepReadings TrainStep::readingsOf(const at::Tensor& onCpu) {
   const float* values = onCpu.const_data_ptr<float>();
   StepReadings readings{
-      values[0], values[1], values[2] != 0, static_cast<std::int64_t>(values[3]), {}};
-  readings.parts.assign(values + 4, values + onCpu.numel());
+      values[0],      values[1], values[2] != 0, static_cast<std::int64_t>(values[3]), values[4],
+      values[5] != 0, {}};
+  readings.parts.assign(values + 6, values + onCpu.numel());
   return readings;
 }
 

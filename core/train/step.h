@@ -13,6 +13,7 @@
 #include "core/train/device.h"
 #include "core/train/divergence.h"
 #include "core/train/ema.h"
+#include "core/train/loss_scale.h"
 #include "core/train/optimizer.h"
 
 namespace vitrine {
@@ -28,9 +29,11 @@ struct StepOptions {
   std::optional<double> clipNorm;  ///< largest global gradient norm
   std::optional<double> emaDecay;
   Ema::WarmUp emaWarmUp = Ema::WarmUp::None;
-  OptimizerOptions optimizer;
+  const OptimizerItem* optimizer = nullptr;  ///< its rule
+  Config optimizerTable{};                   ///< `optimizer` of a [train] table
   OnBadStep onBadStep = OnBadStep::Latch;
-  std::int64_t spikeSteps = 1;  ///< in a row, until a spike is bad
+  std::int64_t spikeSteps = 1;   ///< in a row, until a spike is bad
+  LossScaleOptions lossScale{};  ///< of Float16
 };
 
 /// What the device said about one step, read back late.
@@ -39,6 +42,8 @@ struct StepReadings {
   double gradientNorm = 0;    ///< before clipping
   bool isBad = false;         ///< nothing was updated in this step
   std::int64_t updates = 0;   ///< updates applied so far: the number of steps that were good
+  double lossScale = 0;       ///< of this step; 0: the loss is not scaled
+  bool isOverflow = false;    ///< nothing was updated, and the scale is halved; not bad
   std::vector<double> parts;  ///< named by TrainStep::partNames(), each without its weight
 };
 
@@ -55,8 +60,8 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   /// \param batches  on the parameters' device; the gradient is that of all of them at once,
   /// whatever their sizes
   /// \param limits  infinite ones cost nothing
-  /// \returns [4 + parts] float32 on the device: loss, gradient norm, flag, updates, parts of the
-  /// loss
+  /// \returns [6 + parts] float32 on the device: loss, gradient norm, flag, updates, loss scale,
+  /// its overflow, parts of the loss
   /// \throws ShapeError  a part of the loss is not one number
   at::Tensor run(StepContext& context, std::span<const Batch> batches, double learningRate,
                  const SpikeLimits& limits = {});
@@ -65,6 +70,10 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   /// Of the steps before the first one here.
   void setSpikesInRow(std::int64_t count);
   [[nodiscard]] Optimizer& optimizer() noexcept { return optimizer_; }
+  /// What a checkpoint holds of optimizer and loss scale.
+  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const;
+  /// \throws FileError  as Optimizer::load()
+  void load(const std::map<std::string, at::Tensor>& saved, std::int64_t updates);
   [[nodiscard]] Ema* ema() noexcept { return ema_.get(); }
   [[nodiscard]] const std::vector<std::string>& partNames() const noexcept { return partNames_; }
 
@@ -89,9 +98,12 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   /// differ
   void followNetworks();
   void keepBuffers();
-  void restoreBuffers();
+  void restoreBuffers(const at::Tensor& hold);
+  /// \param overflow  0-d bool: this step is not bad for its gradient; or undefined
   [[nodiscard]] at::Tensor badFlag(const at::Tensor& loss, const at::Tensor& norm,
-                                   const SpikeLimits& limits);
+                                   const SpikeLimits& limits, const at::Tensor& overflow);
+  /// What is backpropagated in the place of a sum.
+  [[nodiscard]] at::Tensor scaled(const at::Tensor& loss) const;
 
   TaskSession& session_;
   StepOptions options_;
@@ -99,12 +111,13 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   std::unique_ptr<Ema> ema_;
   std::vector<Ema> networkAverages_;  ///< of the networks that follow another one
   std::vector<std::pair<at::Tensor, at::Tensor>> followedBuffers_;  ///< theirs, and where from
-  at::Tensor skip_;    ///< 0-d float32: 1 in a bad step, or from the first one on
-  at::Tensor spikes_;  ///< 0-d float32: spikes in a row
+  std::unique_ptr<LossScale> scale_;  ///< of Float16
+  at::Tensor skip_;                   ///< 0-d float32: 1 in a bad step, or from the first one on
+  at::Tensor spikes_;                 ///< 0-d float32: spikes in a row
   bool areSpikesCounted_ = false;
   at::Tensor spikeLimits_;  ///< [2] float32: loss, gradient norm
   std::vector<at::Tensor> buffers_,
-      kept_;  ///< where bad steps are skipped: what a forward pass changes
+      kept_;  ///< where steps are skipped: what a forward pass changes
   std::vector<std::string> partNames_;
 };
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/train/parameter_policy.h"
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
 
@@ -23,16 +24,19 @@ std::uint64_t streamSeed(std::uint64_t seed, std::string_view name) {
   return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
 }
 
-StepOptions stepOptions(const Config& train, Precision precision,
+StepOptions stepOptions(const TrainerSetup& setup, Precision precision,
                         const DivergenceOptions& divergence) {
+  const Config& train = setup.train;
   const bool isSkipping = divergence.policy == DivergenceOptions::Policy::Skip;
   return {precision,
           train.maybeReal("clip_norm"),
           train.maybeReal("ema.decay"),
           withTrainDefaults(train).flag("ema.warmup") ? Ema::WarmUp::ByUpdates : Ema::WarmUp::None,
-          optimizerFrom(train),
+          setup.optimizer,
+          train.table("optimizer"),
           isSkipping ? OnBadStep::Skip : OnBadStep::Latch,
-          divergence.spikeSteps};
+          divergence.spikeSteps,
+          lossScaleFrom(train)};
 }
 
 bool isTerminal(Request request) { return request >= Request::Pause; }
@@ -94,18 +98,25 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
   if (!steps && !epochs)
     throw ConfigError("train.epochs: give the run a length, in `epochs` or `steps`");
   totalSteps = steps ? *steps : *epochs * stepsPerEpoch;
-  schedule = scheduleFrom(setup.train, stepsPerEpoch);
+  schedule = scheduleFrom(*setup.schedule, setup.train, stepsPerEpoch);
   if (from.step > totalSteps) {
     throw ConfigError("train: the checkpoint is at step " + std::to_string(from.step) +
                       ", but the run ends at step " + std::to_string(totalSteps));
   }
 
   moveModules(session, device);
+  requirePrecision(precision, device);
+  const ParameterPolicy policy = parameterPolicyFrom(setup.train);
   freezeParameters(session, setup.freeze);
+  for (const ParameterGroupPolicy& group : policy.groups) {
+    if (group.isFrozen) freezeParameters(session, group.match, group.key());
+  }
   generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
   model.setGenerator(generator);
-  trainStep = std::make_unique<TrainStep>(session, stepOptions(setup.train, precision, divergence),
-                                          trainedGroups(session));
+  std::vector<std::string> names;
+  for (const auto& tensor : runTensors(session)) names.push_back(tensor.first);
+  trainStep = std::make_unique<TrainStep>(session, stepOptions(setup, precision, divergence),
+                                          withPolicy(trainedGroups(session), policy, names));
   prepareObservation();
   prepareCheckpoints();
   if (!setup.resumeFrom.empty()) resume();
@@ -195,6 +206,8 @@ void Trainer::State::record(const Sent& at, const StepReadings& readings) {
   }
   metrics.values.emplace_back("optimizer/learning_rate", at.learningRate);
   metrics.values.emplace_back("optimizer/gradient_norm", readings.gradientNorm);
+  if (readings.lossScale > 0)
+    metrics.values.emplace_back("optimizer/loss_scale", readings.lossScale);
   const double took = at.trainSeconds - recordedSeconds;
   imagesPerSecond = took > 0 ? static_cast<double>(at.images - recordedImages) / took : 0;
   recordedImages = at.images;

@@ -28,7 +28,9 @@ struct Observed {
 
 struct TrainerSetup {
   std::unique_ptr<TaskSession> session;  ///< its networks initialised, or loaded by `init`
-  Config train;                          ///< trainSchema()
+  Config train;                              ///< trainSchema()
+  const OptimizerItem* optimizer = nullptr;  ///< that train.optimizer.name is
+  const ScheduleItem* schedule = nullptr;    ///< that train.schedule.name is
   std::vector<Observed> observed;
   std::vector<std::string> freeze;         ///< parameter-name globs that are not trained
   std::filesystem::path checkpointFolder;  ///< `<name>.files/run-<uuid>`; empty: no checkpoints

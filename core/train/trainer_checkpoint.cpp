@@ -146,7 +146,7 @@ void Trainer::State::resume() {
   requireSameFrozen(from);
   const NamedTensors tensors = runTensors(session);
   restore(tensors, loaded.model, "model.safetensors");
-  trainStep->optimizer().load(loaded.optimizer, from.updates);
+  trainStep->load(loaded.optimizer, from.updates);
   if (Ema* ema = trainStep->ema())
     restore(withAverage(tensors, *ema), loaded.ema, "ema.safetensors");
 
@@ -248,7 +248,7 @@ CheckpointSnapshot Trainer::State::snapshot() {
   const NamedTensors tensors = runTensors(session);
   snapshot.model = cpuCopies(tensors);
   if (const Ema* ema = trainStep->ema()) snapshot.ema = cpuCopies(withAverage(tensors, *ema));
-  snapshot.optimizer = cpuCopies(trainStep->optimizer().state());
+  snapshot.optimizer = cpuCopies(trainStep->state());
   return snapshot;
 }
 

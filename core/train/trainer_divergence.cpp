@@ -49,6 +49,14 @@ std::vector<std::int64_t> Trainer::State::samplesOf(std::int64_t ofStep) const {
 }
 
 void Trainer::State::heard(const Sent& at, const StepReadings& readings) {
+  if (readings.isOverflow) {
+    ++skippedSteps;
+    sink.event({at.step, "loss_scale",
+                "a gradient of step " + std::to_string(at.step) + " overflows at a loss scale of " +
+                    formatReal(readings.lossScale) + "; the step is left out and the scale halved",
+                Json{{"loss_scale", readings.lossScale}, {"skipped", skippedSteps}}});
+    return;
+  }
   watch.heard(at.step, readings.loss, readings.gradientNorm, !readings.isBad, at.limits);
   if (!readings.isBad) return;
   Failure bad{at.step, readings.loss, readings.gradientNorm, at.batchesConsumed, at.limits, 0};

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
 
 namespace vitrine {
@@ -44,12 +45,23 @@ std::int64_t duePoints(const Config& config, std::int64_t step, std::int64_t ste
 }  // namespace
 
 void Trainer::State::prepareObservation() {
+  evaluatedWeights = withTrainDefaults(setup.train).text("evaluate.weights");
+  if (evaluatedWeights == "ema" && trainStep->ema() == nullptr) {
+    throw ConfigError(
+        "train.evaluate.weights: there are no averaged weights to evaluate; set train.ema.decay");
+  }
   for (const Observed& observed : setup.observed) {
-    if (observed.config.at("weights") == Json("ema") && trainStep->ema() == nullptr) {
+    const std::string weights = observed.config.text("weights");
+    if (weights == "ema" && trainStep->ema() == nullptr) {
       throw ConfigError("observe." + observed.id +
                         ".weights: there are no averaged weights to look at; set train.ema.decay");
     }
     if (observed.analysis->kind() == Analysis::Kind::Listener) {
+      if (evaluatedWeights != "all" && evaluatedWeights != weights) {
+        throw ConfigError("observe." + observed.id + ".weights: '" + weights +
+                          "' is not evaluated, since train.evaluate.weights is '" +
+                          evaluatedWeights + "'; make them the same");
+      }
       listeners.push_back(&observed);
     } else {
       probes.push_back(&observed);
@@ -98,8 +110,8 @@ void Trainer::State::evaluate() {
   std::vector<Evaluation> due = session.evaluations();
   const auto isLater = [this](const Evaluation& each) { return !isDueNow(each); };
   const bool isWhole = std::erase_if(due, isLater) == 0;
-  evaluateWith("model", due, record, scores);
-  if (trainStep->ema() != nullptr) {
+  if (evaluatedWeights != "ema") evaluateWith("model", due, record, scores);
+  if (trainStep->ema() != nullptr && evaluatedWeights != "model") {
     const WithAverage average(*trainStep->ema());
     evaluateWith("ema", due, record, scores);
   }
@@ -120,7 +132,9 @@ void Trainer::State::evaluate() {
 std::string Trainer::State::bestBy() const {
   const std::string name =
       setup.train.has("checkpoint.best_by") ? setup.train.text("checkpoint.best_by") : "";
-  return name.empty() ? session.bestBy() : name;
+  if (!name.empty()) return name;
+  const std::string own = session.bestBy();
+  return own.empty() ? own : own + suffixOf(evaluatedWeights);
 }
 
 void Trainer::State::findBest(bool isWhole) {
@@ -128,7 +142,8 @@ void Trainer::State::findBest(bool isWhole) {
   const auto found = std::find_if(lastScores.begin(), lastScores.end(),
                                   [&](const auto& score) { return score.first == by; });
   if (found == lastScores.end()) {
-    if (isBestUnknown || by == session.bestBy() || !isWhole) return;
+    const bool isOwn = !setup.train.has("checkpoint.best_by") || by == session.bestBy();
+    if (isBestUnknown || isOwn || !isWhole) return;
     isBestUnknown = true;
     std::string names;
     for (const auto& score : lastScores) names += (names.empty() ? "" : ", ") + score.first;

@@ -49,8 +49,9 @@ struct Trainer::State {
   std::int64_t rollbacks = 0;
   double bestScore = 0;
   bool isFinished = false;
-  bool isSaveOverdue = false;  ///< one was due while another was under way
-  double waitedForSaves = 0;   ///< seconds, in this process
+  bool isSaveOverdue = false;            ///< one was due while another was under way
+  double waitedForSaves = 0;             ///< seconds, in this process
+  std::string evaluatedWeights = "all";  ///< train.evaluate.weights
   bool isBestUnknown = false;  ///< no evaluation gives the score that checkpoint.best_by names
   std::vector<std::pair<std::string, double>> scheduledValues;  ///< of the last step
   Scores lastScores;

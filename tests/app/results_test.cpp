@@ -283,7 +283,7 @@ TEST(Evaluate, ComputesInThePrecisionOfTheRunAndSaysWhich) {
   EXPECT_EQ(exact.at("precision"), "fp32");
   EXPECT_NE(exact.at("scores").at("loss"), trained.at("test/loss"));
   EXPECT_THAT(vitrine({"evaluate", "1", "--db", database}).err, HasSubstr("precision bf16"));
-  EXPECT_EQ(vitrine({"evaluate", "1", "--precision", "fp16", "--db", database}).code, 2);
+  EXPECT_EQ(vitrine({"evaluate", "1", "--precision", "fp64", "--db", database}).code, 2);
 }
 
 TEST(Analyse, StoresWhatItFindsWithTheRun) {

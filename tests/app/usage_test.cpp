@@ -203,6 +203,17 @@ TEST(Describe, HandsOutSchemasThatStudioAndEditorsRead) {
               AllOf(HasSubstr("patch_size"), HasSubstr("vit/b16")));
 }
 
+TEST(Describe, KnowsOptimizersAndSchedulesWithTheirKeys) {
+  EXPECT_THAT(vitrine({"describe", "lamb"}).out,
+              AllOf(HasSubstr("optimizer lamb, plugin core"), HasSubstr("trust_clip")));
+  const Json train = vitrine({"describe", "train", "--schema"}).json().at("properties");
+  for (const char* key : {"learning_rate", "beta1", "momentum", "trust_coefficient"})
+    EXPECT_TRUE(train.at("optimizer").at("properties").contains(key)) << key;
+  EXPECT_TRUE(train.at("schedule").at("properties").contains("milestones"));
+  EXPECT_EQ(train.at("optimizer").at("properties").at("name").at("enum"),
+            (Json{"adamw", "sgd", "lamb", "lars"}));
+}
+
 void expectTitles(const Json& fields, const std::string& where) {
   for (const Json& field : fields) {
     const std::string key = where + "." + field.at("name").get<std::string>();

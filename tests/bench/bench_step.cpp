@@ -14,6 +14,7 @@
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
 #include "core/train/step.h"
+#include "core/train/training_items.h"
 #include "tests/bench/turns.h"
 
 using namespace vitrine;
@@ -79,7 +80,10 @@ int main(int count, char** words) {
   BenchSession session(model);
   StepOptions stepOptions;
   stepOptions.precision = precision;
-  stepOptions.optimizer.weightDecay = 0.05;
+  Registry registry;
+  addTrainingItems(registry);
+  stepOptions.optimizer = &registry.optimizer("adamw");
+  stepOptions.optimizerTable = Config(Json{{"weight_decay", 0.05}});
   TrainStep step(session, stepOptions, session.parameterGroups());
   StepContext context;
 

@@ -17,6 +17,7 @@
 #include "core/store/run_store.h"
 #include "core/store/store_sink.h"
 #include "core/train/model_setup.h"
+#include "core/train/training_items.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
 #include "plugins/datasets/idx/idx_dataset.h"
@@ -86,6 +87,7 @@ int main(int count, char** words) {
   const bool savesOften = options["--saves"] == "on";
 
   Registry registry;
+  addTrainingItems(registry);
   registry.add(std::make_unique<vit::VitArchitecture>());
   registry.add(std::make_unique<idx::FashionMnistSource>());
   registry.add(std::make_unique<classification::ClassificationTask>());

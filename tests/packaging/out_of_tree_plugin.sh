@@ -119,4 +119,9 @@ train "$folder/taught.toml" 4
 parts=$("$vitrine" query "SELECT count(*) FROM metrics WHERE run_id = 4 AND name = 'train/loss/teacher'" --csv | tail -n 1)
 [ "$parts" -eq 16 ] || fail "the taught run has $parts losses of its teacher instead of 16"
 "$vitrine" sample 4 class=2 count=2 --output "$folder/words" >/dev/null || fail "sampling with words"
+"$vitrine" train "$folder/page/plain_mlp/mlp.toml" 'train.optimizer={ name = "signed_steps", momentum = 0.5, learning_rate = 0.01 }' --json >"$folder/signed.json" \
+  2>"$folder/signed.log" || { tail -n 20 "$folder/signed.log"; fail "training with the plugin's optimizer"; }
+grep -q '"state": "done"' "$folder/signed.json" || { cat "$folder/signed.json"; fail "the run with the plugin's optimizer is not done"; }
+"$vitrine" check "$folder/page/plain_mlp/mlp.toml" train.optimizer.name=signed_steps train.optimizer.beta1=0.5 >"$folder/check.txt" 2>&1 && fail "a key of another optimizer was taken"
+grep -q "train.optimizer.beta1: is a key of optimizer adamw, lamb" "$folder/check.txt" || { cat "$folder/check.txt"; fail "the key's owner is not named"; }
 echo "an installed Vitrine built, trusted and trained three plugins from outside"

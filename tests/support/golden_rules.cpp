@@ -10,11 +10,16 @@
 #include "core/nn/losses.h"
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
+#include "core/train/parameter_policy.h"
 #include "core/train/schedule.h"
+#include "tests/support/core_items.h"
 
 namespace vitrine::testing {
 
 namespace {
+
+using test::optimizerOf;
+using test::scheduleOf;
 
 at::Tensor resampled(ResampleFilter filter, const at::Tensor& image, const ResampleBox& box,
                      std::int64_t height, std::int64_t width) {
@@ -68,7 +73,7 @@ Tensors resizing(const GoldenCase& golden) {
 
 /// A rule of the reference, by the name its trajectory has.
 struct Rule {
-  OptimizerOptions options;
+  Json table;  ///< of the optimizer
   std::vector<double> rates;
   double clip = 0, clipEps = 0;
   bool decaysAllButVectors = false;  ///< class token and positions, too
@@ -81,38 +86,42 @@ Rule ruleOf(const std::string& name, const Json& settings) {
       settings.at(settings.contains("lr") ? "lr" : "learning_rates").get<std::vector<double>>();
   const double decay = settings.at(settings.contains("wd") ? "wd" : "weight_decay");
   const double clip = settings.value("clip", settings.value("clip_norm", 1.0));
-  OptimizerOptions& options = rule.options;
-  options.beta1 = settings.at("betas").at(0), options.beta2 = settings.at("betas").at(1);
-  options.momentum = settings.value("momentum", 0.9);
+  Json& table = rule.table;
+  const Json beta1 = settings.at("betas").at(0), beta2 = settings.at("betas").at(1);
+  const double momentum = settings.value("momentum", 0.9);
   if (name.starts_with("lamb")) {
-    options.rule = OptimizerOptions::Rule::Lamb;
-    options.weightDecay = decay;
-    options.eps = settings.at("lamb_eps");
-    options.correctsBias = name != "lamb_no_bias_correction";
-    options.alwaysAdapts = name == "lamb_always_adapt";
-    options.clipsRatio = name == "lamb_trust_clip";
-    options.decouplesDecay = name == "lamb_decoupled";
+    table = {{"name", "lamb"},
+             {"weight_decay", decay},
+             {"beta1", beta1},
+             {"beta2", beta2},
+             {"eps", settings.at("lamb_eps")},
+             {"bias_correction", name != "lamb_no_bias_correction"},
+             {"always_adapt", name == "lamb_always_adapt"},
+             {"trust_clip", name == "lamb_trust_clip"},
+             {"decoupled_decay", name == "lamb_decoupled"}};
     rule.clip = name == "lamb_no_clip" ? 0 : 1;
   } else if (name.starts_with("lars")) {
-    options.rule = OptimizerOptions::Rule::Lars;
-    options.weightDecay = name == "lars_decay" ? settings.at("lars_wd").get<double>() : 0;
-    options.trustCoefficient = settings.at("lars_trust_coefficient");
+    table = {{"name", "lars"},
+             {"weight_decay", name == "lars_decay" ? settings.at("lars_wd").get<double>() : 0},
+             {"momentum", momentum},
+             {"trust_coefficient", settings.at("lars_trust_coefficient")}};
     rule.rates = settings.at("lars_lr").get<std::vector<double>>();
     rule.decaysAllButVectors = true;
   } else if (name == "sgd_clip_exact" || name == "sgd_clip_torch" ||
              name == "sgd_momentum_clip_1") {
-    options.rule = OptimizerOptions::Rule::Sgd;
+    table = {{"name", "sgd"}, {"momentum", momentum}};
     rule.clip = clip;
     rule.clipEps = name == "sgd_clip_exact" ? 0 : 1e-6;
-  } else if (name == "adam_kernel_decay") {
-    options.weightDecay = settings.at("adam_decay");
-    options.eps = settings.at("adam_eps");
-    rule.clip = clip;
-  } else if (name == "adamw_no_decay_1d_pos_cls" || name == "adamw_clip_1") {
-    options.weightDecay = decay;
-    options.eps = settings.at("eps");
-    rule.clip = name == "adamw_clip_1" ? clip : 0;
-    rule.clipEps = 1e-6;
+  } else if (name == "adam_kernel_decay" || name == "adamw_no_decay_1d_pos_cls" ||
+             name == "adamw_clip_1") {
+    const bool isKernels = name == "adam_kernel_decay";
+    table = {{"name", "adamw"},
+             {"weight_decay", isKernels ? settings.at("adam_decay").get<double>() : decay},
+             {"beta1", beta1},
+             {"beta2", beta2},
+             {"eps", settings.at(isKernels ? "adam_eps" : "eps")}};
+    rule.clip = name == "adamw_no_decay_1d_pos_cls" ? 0 : clip;
+    rule.clipEps = isKernels ? 0 : 1e-6;
   } else {
     throw Unmapped("the optimizer rule '" + name + "' has no counterpart");
   }
@@ -133,7 +142,7 @@ void addTrajectory(const GoldenCase& golden, const std::string& name, const Rule
     group.parameterNames.push_back(own);
     group.parameters.push_back(parameters.back().second);
   }
-  Optimizer optimizer(rule.options, {decay, plain});
+  Optimizer optimizer = optimizerOf(rule.table, {decay, plain});
   for (std::size_t step = 0; step < rule.rates.size(); ++step) {
     const std::string number = std::to_string(step);
     for (auto& [own, parameter] : parameters)
@@ -182,53 +191,69 @@ Tensors scheduling(const GoldenCase& golden) {
   const Json& given = golden.settings();
   const std::int64_t total = given.at("total"), warm = given.at("warmup");
   const double base = given.at("base");
-  const auto made = [&](Schedule::Kind kind, double minimum, std::int64_t warmUpSteps) {
-    Schedule schedule;
-    schedule.kind = kind, schedule.base = base, schedule.minimum = minimum;
-    schedule.warmUpSteps = warmUpSteps;
-    return schedule;
-  };
+  const auto rates = [&](Json table) { return ratesOf(scheduleOf(table, base), total); };
   Tensors pass;
-  pass["output/vit_cosine"] = ratesOf(made(Schedule::Kind::Cosine, 0, warm), total);
+  pass["output/vit_cosine"] = rates({{"name", "cosine"}, {"warmup_steps", warm}});
   const double linearEnd =
       given.contains("linear_end") ? given.at("linear_end").get<double>() : given.value("end", 0.0);
-  pass["output/vit_linear"] = ratesOf(made(Schedule::Kind::Linear, linearEnd, warm), total);
+  pass["output/vit_linear"] =
+      rates({{"name", "linear"}, {"minimum", linearEnd}, {"warmup_steps", warm}});
   if (given.contains("min")) {
-    Schedule inclusive = made(Schedule::Kind::Cosine, given.at("min"), warm);
-    inclusive.warmUp = Schedule::WarmUp::Inclusive;
-    pass["output/illama_cosine"] = ratesOf(inclusive, total);
-    inclusive.warmUpSteps = 0;
-    pass["output/illama_cosine_no_warmup"] = ratesOf(inclusive, total);
+    Json inclusive{{"name", "cosine"},
+                   {"minimum", given.at("min")},
+                   {"warmup_steps", warm},
+                   {"warmup_kind", "inclusive"}};
+    pass["output/illama_cosine"] = rates(inclusive);
+    inclusive["warmup_steps"] = 0;
+    pass["output/illama_cosine_no_warmup"] = rates(inclusive);
   }
   if (!given.contains("poly_power")) return pass;
-  Schedule poly = made(Schedule::Kind::Poly, given.at("poly_min"), 0);
-  poly.power = given.at("poly_power");
-  poly.endsAtLastStep = true;
-  pass["output/poly"] = ratesOf(poly, total);
-  poly.warmUpSteps = warm;
-  poly.warmUpStart = given.at("poly_start_factor");
-  Schedule old = poly;
-  poly.warmUp = Schedule::WarmUp::Inclusive;
-  pass["output/poly_warmup"] = ratesOf(poly, total);
-  old.endsAtLastStep = false;
-  old.spansWarmUp = true;
-  pass["output/poly_warmup_old_mmcv"] = ratesOf(old, total);
-  Schedule step = made(Schedule::Kind::Step, 0, 0);
-  step.milestones = given.at("milestones").get<std::vector<std::int64_t>>();
-  step.gamma = given.at("gamma");
-  pass["output/step"] = ratesOf(step, total);
-  step.warmUp = Schedule::WarmUp::Inclusive;
-  step.warmUpSteps = warm;
-  step.warmUpStart = given.at("step_start_factor");
-  pass["output/step_warmup"] = ratesOf(step, total);
+  Json poly{{"name", "poly"},
+            {"minimum", given.at("poly_min")},
+            {"power", given.at("poly_power")},
+            {"ends_at_last_step", true}};
+  pass["output/poly"] = rates(poly);
+  poly["warmup_steps"] = warm;
+  poly["warmup_start"] = given.at("poly_start_factor");
+  Json old = poly;
+  poly["warmup_kind"] = "inclusive";
+  pass["output/poly_warmup"] = rates(poly);
+  old["ends_at_last_step"] = false;
+  old["spans_warmup"] = true;
+  pass["output/poly_warmup_old_mmcv"] = rates(old);
+  Json step{{"name", "step"}, {"milestones", given.at("milestones")}, {"gamma", given.at("gamma")}};
+  pass["output/step"] = rates(step);
+  step["warmup_kind"] = "inclusive";
+  step["warmup_steps"] = warm;
+  step["warmup_start"] = given.at("step_start_factor");
+  pass["output/step_warmup"] = rates(step);
   pass["output/cosine_absolute_end"] =
-      ratesOf(made(Schedule::Kind::Cosine, given.at("abs_end"), warm), total);
-  Schedule inside = made(Schedule::Kind::Cosine, given.at("timm_min"), warm);
-  inside.warmUp = Schedule::WarmUp::Independent;
-  inside.warmUpStart = given.at("timm_warmup_init").get<double>() / base;
-  inside.spansWarmUp = true;
-  pass["output/cosine_timm_warmup_inside"] = ratesOf(inside, total);
+      rates({{"name", "cosine"}, {"minimum", given.at("abs_end")}, {"warmup_steps", warm}});
+  pass["output/cosine_timm_warmup_inside"] =
+      rates({{"name", "cosine"},
+             {"minimum", given.at("timm_min")},
+             {"warmup_steps", warm},
+             {"warmup_kind", "independent"},
+             {"warmup_start", given.at("timm_warmup_init").get<double>() / base},
+             {"spans_warmup", true}});
   return pass;
+}
+
+Tensors layering(const GoldenCase& golden) {
+  const Json& given = golden.settings();
+  ParameterPolicy policy;
+  policy.layerDecay = given.at("decay").get<double>();
+  ParameterGroup all{"all", {}, {}, 1, 1};
+  for (const auto& [name, layer] : given.at("layer_id").items()) {
+    all.parameterNames.push_back(name);
+    all.parameters.push_back(at::zeros({}));
+  }
+  at::Tensor scales = at::zeros_like(golden.io.at("output/scale_by_layer"));
+  for (const ParameterGroup& group : withPolicy({all}, policy, all.parameterNames)) {
+    for (const std::string& name : group.parameterNames)
+      scales[given.at("layer_id").at(name).get<std::int64_t>()] = group.learningRateScale;
+  }
+  return {{"output/scale_by_layer", scales}};
 }
 
 Tensors averaging(const GoldenCase& golden) {
@@ -371,6 +396,7 @@ std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
     return {resizing(golden)};
   if (has("input/grad_0/") && has("input/param/")) return {optimizing(golden)};
   if (has("output/vit_cosine")) return {scheduling(golden)};
+  if (has("output/scale_by_layer")) return {layering(golden)};
   if (has("output/decay_")) return {averaging(golden)};
   if (has("input/logits") && has("input/labels") && golden.settings().contains("lam"))
     return {losses(golden)};

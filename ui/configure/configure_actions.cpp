@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/train_schema.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
@@ -49,7 +50,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
   }
   try {
     Problem problem;
-    std::optional<Document> document = parseDocument(toToml(*stored), problem);
+    std::optional<Document> document = parseDocument(toToml(withOwnTrainKeys(*stored)), problem);
     if (!document)
       throw Error("the configuration of run " + std::to_string(run) +
                   " is no TOML: " + problem.message);

@@ -20,6 +20,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "core/config/train_schema.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/coming_runs.h"
 #include "ui/configure/document.h"
@@ -392,7 +393,7 @@ void ConfigurePage::askReference() {
   const Json* config = stored_.config(forecast_.reference);
   if (config == nullptr) return;  // arrived() comes back here
   reference_ = forecast_.reference;
-  referenceCheck_.ask(toToml(*config));
+  referenceCheck_.ask(toToml(withOwnTrainKeys(*config)));
 }
 
 void ConfigurePage::onRunSelected() {

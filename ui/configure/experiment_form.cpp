@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "core/config/train_schema.h"
 #include "ui/configure/wording.h"
 #include "ui/shell/theme.h"
 
@@ -116,7 +117,9 @@ void ExperimentForm::setDocument(const Document& document, FieldEditor::Typing t
   document_ = document;
   if (catalog_ == nullptr) return;
   std::string choices = document_.text("model.architecture") + "|" + document_.text("task.name") +
-                        "|" + document_.text("data.dataset") + "|";
+                        "|" + document_.text("data.dataset") + "|" +
+                        document_.text("train.optimizer.name") + "|" +
+                        document_.text("train.schedule.name") + "|";
   if (const Json* observed = document_.find("observe");
       observed != nullptr && observed->is_object()) {
     for (const auto& entry : observed->items()) choices += entry.key() + ",";
@@ -133,6 +136,14 @@ const ItemCard* ExperimentForm::chosen(ItemKind kind) const {
                     : kind == ItemKind::Task       ? "task.name"
                                                    : "data.dataset";
   return catalog_->find(kind, document_.text(key));
+}
+
+Schema ExperimentForm::trainingSchema() const {
+  const auto named = [this](const std::string& key) {
+    const std::string said = document_.text(key);
+    return said.empty() ? trainSchema().find(key.substr(6))->defaultValue.get<std::string>() : said;
+  };
+  return trainSchemaWith(*catalog_, named("train.optimizer.name"), named("train.schedule.name"));
 }
 
 QString ExperimentForm::lack(const ItemCard& item) const {
@@ -168,7 +179,7 @@ Json ExperimentForm::defaults() const {
   Json common = dataSchema().defaults();
   mergeInto(common, values["data"]);
   values["data"] = common;
-  values["train"] = trainSchema().defaults();
+  values["train"] = trainingSchema().defaults();
   if (document_.find("init") != nullptr) values["init"] = initSchema().defaults();
   values["observe"] = Json::object();
   if (const Json* observed = document_.find("observe");
@@ -273,6 +284,8 @@ void ExperimentForm::onEdited(FormRow* row) {
     chooseArchitecture(value ? value->get<std::string>() : std::string());
   } else {
     const bool isChooser = key == "task.name" || key == "data.dataset";
+    if (key == "train.optimizer.name" || key == "train.schedule.name")
+      keepCommonKeys(key, value ? value->get<std::string>() : std::string());
     if (!value || (!isChooser && normalized(field, *value) == normalized(field, base(key)))) {
       document_.erase(key);
     } else {
@@ -297,6 +310,8 @@ void ExperimentForm::set(const std::string& key, const Json& value, const QStrin
 void ExperimentForm::reset(const std::string& key) {
   const FormRow* field = row(key);
   const QString label = field == nullptr ? QString::fromStdString(key) : field->title().toLower();
+  if (key == "train.optimizer.name" || key == "train.schedule.name")
+    keepCommonKeys(key, trainSchema().find(key.substr(6))->defaultValue.get<std::string>());
   document_.erase(key);
   setDocument(Document(document_), FieldEditor::Typing::Replace);
   Q_EMIT edited(label, QString());
@@ -346,6 +361,21 @@ void ExperimentForm::chooseArchitecture(const std::string& id) {
     }
   }
   document_.tables["model"] = kept;
+}
+
+void ExperimentForm::keepCommonKeys(const std::string& key, const std::string& id) {
+  const std::string table = key.substr(0, key.rfind('.'));
+  const bool isOptimizer = table == "train.optimizer";
+  const ItemKind kind = isOptimizer ? ItemKind::Optimizer : ItemKind::Schedule;
+  if (catalog_->find(kind, id) == nullptr) return;
+  const Schema next = trainSchemaWith(*catalog_, isOptimizer ? id : "", isOptimizer ? "" : id);
+  const Json* said = document_.find(table);
+  if (said == nullptr || !said->is_object()) return;
+  std::vector<std::string> gone;
+  for (const auto& entry : said->items()) {
+    if (next.find(table.substr(6) + "." + entry.key()) == nullptr) gone.push_back(entry.key());
+  }
+  for (const std::string& each : gone) document_.erase(table + "." + each);
 }
 
 void ExperimentForm::toggleAnalysis(const std::string& id, bool isOn, const QString& title) {

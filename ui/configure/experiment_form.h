@@ -102,6 +102,10 @@ class ExperimentForm : public QWidget {
   void tell(const QString& label, const QString& mergeKey);
   [[nodiscard]] Json base(const std::string& key) const;
   [[nodiscard]] const ItemCard* chosen(ItemKind kind) const;
+  /// Of [train], with the keys of the chosen optimizer and schedule.
+  [[nodiscard]] Schema trainingSchema() const;
+  /// Takes back what was said about keys that the optimizer or schedule `id` does not have.
+  void keepCommonKeys(const std::string& key, const std::string& id);
   void placeHelp();
 
   const Catalog* catalog_ = nullptr;

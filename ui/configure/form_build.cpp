@@ -183,7 +183,7 @@ void ExperimentForm::buildData() {
   addFields(data_, "data", fields, 0);
 }
 
-void ExperimentForm::buildTraining() { addFields(training_, "train", trainSchema().fields, 0); }
+void ExperimentForm::buildTraining() { addFields(training_, "train", trainingSchema().fields, 0); }
 
 void ExperimentForm::buildObserve() {
   for (const std::string& id : catalog_->ids(ItemKind::Analysis)) {

@@ -13,6 +13,9 @@
 namespace vitrine::ui {
 namespace {
 
+/// Who brings the items that need no plugin.
+constexpr const char* kCorePlugin = "core";
+
 QString stateWord(PluginEntry::State state) {
   switch (state) {
     case PluginEntry::State::Loaded:
@@ -42,8 +45,8 @@ void PluginsPage::fillList() {
   int loaded = 0, disabled = 0, refused = 0;
   const auto addItems = [&](QTreeWidgetItem* parent, const std::string& plugin) {
     QStringList words;
-    for (const ItemKind kind :
-         {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset, ItemKind::Analysis}) {
+    for (const ItemKind kind : {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset,
+                                ItemKind::Analysis, ItemKind::Optimizer, ItemKind::Schedule}) {
       for (const ItemCard& card : catalog.items) {
         if (card.kind != kind || card.plugin != plugin) continue;
         auto* item = new QTreeWidgetItem(
@@ -82,7 +85,7 @@ void PluginsPage::fillList() {
     QStringList known;
     for (const ItemCard& card : catalog.items) {
       const QString id = QString::fromStdString(card.plugin);
-      if (known.contains(id)) continue;
+      if (card.plugin == kCorePlugin || known.contains(id)) continue;
       known << id;
       auto* item = new QTreeWidgetItem(list_, {id, QString()});
       item->setData(0, kEntryRole, QStringLiteral("plugin:") + id);
@@ -109,6 +112,7 @@ void PluginsPage::fillList() {
       item->setForeground(1, tokens().muted);
       words += itemWords(card);
     }
+    words += QLatin1Char(' ') + addItems(core, kCorePlugin);
     core->setData(0, kWordsRole, words);
     core->setExpanded(true);
   }

@@ -10,6 +10,7 @@
 #include "core/config/config.h"
 #include "core/config/experiment.h"
 #include "core/config/to_toml.h"
+#include "core/config/train_schema.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -172,7 +173,7 @@ QString repeatCommand(const RunRow& row, const Json& config) {
   const QString file = QStringLiteral("run-%1.toml").arg(row.id);
   const QString title = QString::fromStdString(tomlString(row.experiment + ", repeated"));
   return QStringLiteral("cat > %1 <<'VITRINE'\ntitle = %2\n%3\nVITRINE\nvitrine train %1\n")
-      .arg(file, title, QString::fromStdString(toToml(config)).trimmed());
+      .arg(file, title, QString::fromStdString(toToml(withOwnTrainKeys(config))).trimmed());
 }
 
 }  // namespace vitrine::ui

@@ -5,6 +5,7 @@
 
 #include "core/config/catalog.h"
 #include "core/config/experiment.h"
+#include "core/config/train_schema.h"
 
 namespace vitrine::testing_support {
 
@@ -13,8 +14,7 @@ inline Catalog sampleCatalog() {
   vit.kind = ItemKind::Architecture;
   vit.id = "vit";
   vit.title = "Vision Transformer";
-  vit.offers = {"image_classifier", "token_encoder",
-                "attention_source"};
+  vit.offers = {"image_classifier", "token_encoder", "attention_source"};
   Field classes = integerField("num_classes", nullptr, "number of classes").atLeast(1);
   classes.required = true;
   vit.schema.fields = {
@@ -87,7 +87,9 @@ inline Catalog sampleCatalog() {
   calibration.id = "calibration";
   calibration.schema.fields = {integerField("bins", 15, "bins").range(1, 1000).runOnly()};
 
-  return {{vit, plain, task, dataset, unlabelled, rank, calibration}};
+  Catalog catalog{{vit, plain, task, dataset, unlabelled, rank, calibration}};
+  for (const ItemCard& card : trainingCards()) catalog.items.push_back(card);
+  return catalog;
 }
 
 /// A file that is right, with room for more below it.

@@ -25,6 +25,7 @@
 #include "core/config/experiment.h"
 #include "core/model/capabilities.h"
 #include "core/train/trainer.h"
+#include "tests/support/core_items.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::test {
@@ -382,6 +383,8 @@ struct SmallRun {
     session->use(model);
     setup.session = std::move(given);
     setup.train = std::move(train);
+    setup.optimizer = &coreItems().optimizer(setup.train.text("optimizer.name"));
+    setup.schedule = &coreItems().schedule(setup.train.text("schedule.name"));
     setup.seed = 5;
     setup.checkpointPrefix = "run-test";
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/catalog.h"
+#include "tests/support/core_items.h"
 
 namespace vitrine {
 namespace {
@@ -46,11 +47,15 @@ TEST(MemoryEstimate, IsTheSumOfItsParts) {
 }
 
 TEST(MemoryEstimate, FollowsOptimizerAverageAndPrecision) {
-  EXPECT_DOUBLE_EQ(part(with("optimizer", "name", "sgd"), "optimizer"), 4e6);
+  MemoryInput one = input();
+  one.optimizerTensors = 1;
+  EXPECT_DOUBLE_EQ(part(estimateMemory(one), "optimizer"), 4e6);
   const MemoryEstimate averaged = with("ema", "decay", 0.9);
   EXPECT_DOUBLE_EQ(part(averaged, "average"), 4e6);
   EXPECT_DOUBLE_EQ(part(averaged, "checkpoint"), 16e6);
-  EXPECT_LT(part(with("precision", "", "bf16"), "activations"), 128 * 3e5);
+  for (const char* precision : {"bf16", "fp16"})
+    EXPECT_LT(part(with("precision", "", precision), "activations"), 128 * 3e5);
+  EXPECT_DOUBLE_EQ(part(with("precision", "", "fp16"), "float16 weights"), 2e6);
 }
 
 TEST(MemoryEstimate, GrowsWithTheEvaluationBatchOnlyWhereItExceedsTheStep) {
@@ -131,10 +136,10 @@ TEST(DiskEstimate, FollowsOptimizerAndAverage) {
   const double adamw = estimateDisk(given);
   given.train = Config([&] {
     Json train = given.train.json();
-    train["optimizer"]["name"] = "sgd";
     train["ema"]["decay"] = 0.9;
     return train;
   }());
+  given.optimizerTensors = 1;
   EXPECT_DOUBLE_EQ(estimateDisk(given), adamw);  // one moment less, the averaged weights more
   given.trainedParameters = 0;
   EXPECT_DOUBLE_EQ(estimateDisk(given), adamw * 2 / 3) << "what is frozen has no moments";
@@ -156,6 +161,16 @@ class ThreeSplits final : public LabelledImages {
   DatasetInfo info_;
 };
 
+TEST(MemoryInput, AsksTheOptimizerWhatItKeeps) {
+  const Config config(Json{{"model", {{"in_channels", 3}, {"image_size", {28, 14}}}},
+                           {"train", trainSchema().defaults()}});
+  for (const auto& [name, tensors] : std::vector<std::pair<const char*, double>>{
+           {"adamw", 2}, {"sgd", 1}, {"lamb", 2}, {"lars", 1}}) {
+    const OptimizerItem& item = test::coreItems().optimizer(name);
+    EXPECT_EQ(memoryInputOf(config, 7, {}, item, nullptr).optimizerTensors, tensors) << name;
+  }
+}
+
 TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
   Json train = trainSchema().defaults();
   train["batch_size"] = 32;
@@ -163,15 +178,20 @@ TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
   const Config config(
       Json{{"model", {{"in_channels", 3}, {"image_size", {28, 14}}}}, {"train", train}});
   const ThreeSplits dataset;
-  const MemoryInput made = memoryInputOf(config, 7, {}, &dataset);
+  const MemoryInput made =
+      memoryInputOf(config, 7, {}, test::coreItems().optimizer("adamw"), &dataset);
   EXPECT_EQ(made.parameters, 7);
   EXPECT_EQ(made.imageValues, 3 * 28 * 14);
   EXPECT_EQ(made.datasetBytes, 1300 * (3 * 8 * 8 + 1));
   EXPECT_EQ(made.stepsPerEpoch, 8) << "1,000 images in steps of 128";
   const Config limited(
       Json{{"model", config.at("model")}, {"train", train}, {"data", {{"train_samples", 300}}}});
-  EXPECT_EQ(memoryInputOf(limited, 7, {}, &dataset).stepsPerEpoch, 3) << "300 of these images";
-  const MemoryInput without = memoryInputOf(config, 7, {}, nullptr);
+  EXPECT_EQ(
+      memoryInputOf(limited, 7, {}, test::coreItems().optimizer("adamw"), &dataset).stepsPerEpoch,
+      3)
+      << "300 of these images";
+  const MemoryInput without =
+      memoryInputOf(config, 7, {}, test::coreItems().optimizer("adamw"), nullptr);
   EXPECT_EQ(without.datasetBytes, 0);
   EXPECT_EQ(without.stepsPerEpoch, 0);
 }

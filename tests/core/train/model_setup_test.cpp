@@ -89,6 +89,7 @@ class SmallTask final : public Task {
 class PrepareRun : public testing::Test {
  protected:
   PrepareRun() {
+    addTrainingItems(registry_);
     registry_.add(std::make_unique<SmallArchitecture>(asked_));
     registry_.add(std::make_unique<SmallSource>(asked_));
     registry_.add(std::make_unique<SmallTask>(asked_));
@@ -144,6 +145,11 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
            {"model", "architecture"}, {"task", "name"}, {"data", "dataset"}}) {
     Json config = config_;
     config[table][key] = "smal";
+    EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError) << table;
+  }
+  for (const char* table : {"optimizer", "schedule"}) {
+    Json config = config_;
+    config["train"][table]["name"] = "smal";
     EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError) << table;
   }
   Json config = config_;

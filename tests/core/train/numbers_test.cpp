@@ -13,10 +13,13 @@
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
 #include "core/train/schedule.h"
+#include "tests/support/core_items.h"
 
 namespace vitrine {
 namespace {
 
+using test::optimizerOf;
+using test::scheduleOf;
 using Tensors = std::map<std::string, at::Tensor>;
 
 Tensors golden(const std::string& name) {
@@ -47,25 +50,29 @@ void expectSchedule(const at::Tensor& expected, const Schedule& schedule) {
 
 TEST(LearningRate, FollowsTheViTCodeWithCosineDecay) {
   expectSchedule(golden("lr_schedules").at("output/vit_cosine"),
-                 {Schedule::Kind::Cosine, Schedule::WarmUp::ZeroBased, 0.004, 0, 10});
+                 scheduleOf({{"name", "cosine"}, {"warmup_steps", 10}}, 0.004));
 }
 
 TEST(LearningRate, MultipliesTheLinearFloorByTheWarmUpToo) {
   expectSchedule(golden("lr_schedules").at("output/vit_linear"),
-                 {Schedule::Kind::Linear, Schedule::WarmUp::ZeroBased, 0.004, 1e-5, 10});
+                 scheduleOf({{"name", "linear"}, {"minimum", 1e-5}, {"warmup_steps", 10}}, 0.004));
+}
+
+Json inclusive(std::int64_t warmUpSteps) {
+  return {{"name", "cosine"},
+          {"minimum", 1e-6},
+          {"warmup_kind", "inclusive"},
+          {"warmup_steps", warmUpSteps}};
 }
 
 TEST(LearningRate, FollowsTheILlamaCodeWithAndWithoutWarmUp) {
   const Tensors tensors = golden("lr_schedules");
-  expectSchedule(tensors.at("output/illama_cosine"),
-                 {Schedule::Kind::Cosine, Schedule::WarmUp::Inclusive, 0.004, 1e-6, 10});
-  expectSchedule(tensors.at("output/illama_cosine_no_warmup"),
-                 {Schedule::Kind::Cosine, Schedule::WarmUp::Inclusive, 0.004, 1e-6, 0});
+  expectSchedule(tensors.at("output/illama_cosine"), scheduleOf(inclusive(10), 0.004));
+  expectSchedule(tensors.at("output/illama_cosine_no_warmup"), scheduleOf(inclusive(0), 0.004));
 }
 
 double epochMean(std::int64_t warmUpEpochs, std::int64_t epoch) {
-  const Schedule schedule{Schedule::Kind::Cosine, Schedule::WarmUp::Inclusive, 4e-3, 1e-6,
-                          warmUpEpochs * 312};
+  const Schedule schedule = scheduleOf(inclusive(warmUpEpochs * 312), 4e-3);
   double sum = 0;
   for (std::int64_t i = 0; i < 312; ++i) sum += learningRate(schedule, epoch * 312 + i, 300 * 312);
   return sum / 312;
@@ -80,21 +87,20 @@ TEST(LearningRate, EqualsTheEpochMeansOfTheAuthorsLogs) {
 }
 
 TEST(LearningRate, StaysAtTheBaseWhenConstant) {
-  const Schedule schedule{Schedule::Kind::Constant, Schedule::WarmUp::ZeroBased, 0.01, 1e-6, 4};
+  const Schedule schedule = scheduleOf({{"name", "constant"}, {"warmup_steps", 4}}, 0.01);
   EXPECT_DOUBLE_EQ(learningRate(schedule, 1, 10), 0.0025);
   EXPECT_DOUBLE_EQ(learningRate(schedule, 9, 10), 0.01);
 }
 
 TEST(LearningRate, TakesWarmUpStepsBeforeWarmUpEpochs) {
-  Json values = trainSchema().defaults();
-  values["schedule"]["warmup_epochs"] = 2.5;
-  EXPECT_EQ(scheduleFrom(Config(values), 10).warmUpSteps, 25);
-  values["schedule"]["warmup_steps"] = 7;
-  EXPECT_EQ(scheduleFrom(Config(values), 10).warmUpSteps, 7);
+  Json table{{"name", "cosine"}, {"warmup_epochs", 2.5}};
+  EXPECT_EQ(scheduleOf(table, 1, 10).warmUpSteps, 25);
+  table["warmup_steps"] = 7;
+  EXPECT_EQ(scheduleOf(table, 1, 10).warmUpSteps, 7);
 }
 
 /// Runs three prescribed steps and compares the parameters after each.
-void expectTrajectory(const std::string& rule, const OptimizerOptions& options, bool clips) {
+void expectTrajectory(const std::string& rule, const Json& table, bool clips) {
   const Tensors all = golden("optimizer_trajectory");
   const Tensors wanted = under(all, "output/" + rule + "/");
   ParameterGroup decay{"decay", {}, {}, 1, 1}, plain{"no_decay", {}, {}, 0, 1};
@@ -108,7 +114,7 @@ void expectTrajectory(const std::string& rule, const OptimizerOptions& options, 
     group.parameterNames.push_back(name);
     group.parameters.push_back(parameters.back());
   }
-  Optimizer optimizer(options, {decay, plain});
+  Optimizer optimizer = optimizerOf(table, {decay, plain});
   const at::Tensor never = at::zeros({});
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
@@ -142,20 +148,21 @@ void expectTrajectory(const std::string& rule, const OptimizerOptions& options, 
 }
 
 TEST(AdamW, FollowsTorchWithDecayAndNoDecayGroups) {
-  expectTrajectory("adamw_no_decay_1d_pos_cls", {OptimizerOptions::Rule::AdamW, 0.05}, false);
+  expectTrajectory("adamw_no_decay_1d_pos_cls", {{"name", "adamw"}, {"weight_decay", 0.05}}, false);
 }
 
 TEST(AdamW, ClipsTheGlobalNormAsTorchDoes) {
-  expectTrajectory("adamw_clip_1", {OptimizerOptions::Rule::AdamW, 0.05}, true);
+  expectTrajectory("adamw_clip_1", {{"name", "adamw"}, {"weight_decay", 0.05}}, true);
 }
 
 TEST(Sgd, FollowsTorchWithMomentumAndClipping) {
-  expectTrajectory("sgd_momentum_clip_1", {OptimizerOptions::Rule::Sgd, 0.0}, true);
+  expectTrajectory("sgd_momentum_clip_1", {{"name", "sgd"}}, true);
 }
 
 TEST(Sgd, DecaysTheWeightItselfAndNotTheGradient) {
   const at::Tensor weight = at::full({2, 2}, 2.0).set_requires_grad(true);
-  Optimizer optimizer({OptimizerOptions::Rule::Sgd, 0.1}, {{"decay", {"w"}, {weight}, 1, 1}});
+  Optimizer optimizer =
+      optimizerOf({{"name", "sgd"}, {"weight_decay", 0.1}}, {{"decay", {"w"}, {weight}, 1, 1}});
   weight.mutable_grad() = at::zeros({2, 2});
   optimizer.step(0.5, at::zeros({}), {});
   EXPECT_FLOAT_EQ(weight.detach()[0][0].item<float>(), 2.0F * (1 - 0.5F * 0.1F));
@@ -165,19 +172,18 @@ TEST(Sgd, DecaysTheWeightItselfAndNotTheGradient) {
 
 TEST(Sgd, LooksAheadWhenNesterov) {
   const at::Tensor weight = at::zeros({1}).set_requires_grad(true);
-  OptimizerOptions options{OptimizerOptions::Rule::Sgd};
-  options.nesterov = true;
-  Optimizer optimizer(options, {{"all", {"w"}, {weight}, 1, 1}});
+  Optimizer optimizer =
+      optimizerOf({{"name", "sgd"}, {"nesterov", true}}, {{"all", {"w"}, {weight}, 1, 1}});
   weight.mutable_grad() = at::ones({1});
   optimizer.step(1, at::zeros({}), {});
   EXPECT_FLOAT_EQ(weight.item<float>(), -1.9F);
 }
 
 TEST(Optimizer, ChangesNothingWhenToldToSkip) {
-  for (const auto rule : {OptimizerOptions::Rule::AdamW, OptimizerOptions::Rule::Sgd,
-                          OptimizerOptions::Rule::Lamb, OptimizerOptions::Rule::Lars}) {
+  for (const char* rule : {"adamw", "sgd", "lamb", "lars"}) {
     const at::Tensor weight = at::ones({3}).set_requires_grad(true);
-    Optimizer optimizer({rule, 0.1}, {{"all", {"w"}, {weight}, 1, 1}});
+    Optimizer optimizer =
+        optimizerOf({{"name", rule}, {"weight_decay", 0.1}}, {{"all", {"w"}, {weight}, 1, 1}});
     weight.mutable_grad() = at::full({3}, std::nan(""));
     optimizer.step(0.1, at::ones({}), {});
     EXPECT_TRUE(at::equal(weight.detach(), at::ones({3})));
@@ -191,9 +197,9 @@ TEST(Optimizer, ChangesNothingWhenToldToSkip) {
 TEST(Optimizer, ScalesTheLearningRateOfAGroup) {
   const at::Tensor slow = at::zeros({1}).set_requires_grad(true),
                    fast = at::zeros({1}).set_requires_grad(true);
-  OptimizerOptions options{OptimizerOptions::Rule::Sgd};
-  options.momentum = 0;
-  Optimizer optimizer(options, {{"slow", {"s"}, {slow}, 1, 0.1}, {"fast", {"f"}, {fast}, 1, 1}});
+  Optimizer optimizer =
+      optimizerOf({{"name", "sgd"}, {"momentum", 0.0}},
+                  {{"slow", {"s"}, {slow}, 1, 0.1}, {"fast", {"f"}, {fast}, 1, 1}});
   slow.mutable_grad() = at::ones({1});
   fast.mutable_grad() = at::ones({1});
   optimizer.step(1, at::zeros({}), {});
@@ -204,8 +210,8 @@ TEST(Optimizer, ScalesTheLearningRateOfAGroup) {
 TEST(Optimizer, LeavesAParameterWithoutGradientAlone) {
   const at::Tensor used = at::ones({2}).set_requires_grad(true),
                    unused = at::ones({2}).set_requires_grad(true);
-  Optimizer optimizer({OptimizerOptions::Rule::AdamW, 0.5},
-                      {{"all", {"u", "n"}, {used, unused}, 1, 1}});
+  Optimizer optimizer =
+      optimizerOf({{"weight_decay", 0.5}}, {{"all", {"u", "n"}, {used, unused}, 1, 1}});
   used.mutable_grad() = at::ones({2});
   optimizer.step(0.1, at::zeros({}), {});
   EXPECT_TRUE(at::equal(unused.detach(), at::ones({2})));
@@ -214,7 +220,7 @@ TEST(Optimizer, LeavesAParameterWithoutGradientAlone) {
 
 TEST(Optimizer, KeepsNoGradientAliveAfterItIsCleared) {
   const at::Tensor weight = at::ones({2}).set_requires_grad(true);
-  Optimizer optimizer({}, {{"all", {"w"}, {weight}, 1, 1}});
+  Optimizer optimizer = optimizerOf(Json::object(), {{"all", {"w"}, {weight}, 1, 1}});
   weight.mutable_grad() = at::ones({2});
   const c10::weak_intrusive_ptr<c10::TensorImpl> gradient(weight.grad().getIntrusivePtr());
   optimizer.step(0.1, at::zeros({}), {});
@@ -224,8 +230,9 @@ TEST(Optimizer, KeepsNoGradientAliveAfterItIsCleared) {
 
 TEST(Optimizer, RefusesAParameterInTwoGroups) {
   const at::Tensor weight = at::ones({2}).set_requires_grad(true);
-  EXPECT_THROW(Optimizer({}, {{"a", {"w"}, {weight}, 1, 1}, {"b", {"w"}, {weight}, 1, 1}}),
-               ConfigError);
+  EXPECT_THROW(
+      optimizerOf(Json::object(), {{"a", {"w"}, {weight}, 1, 1}, {"b", {"w"}, {weight}, 1, 1}}),
+      ConfigError);
 }
 
 TEST(GlobalNorm, IsTheSameForEveryNumberOfThreads) {

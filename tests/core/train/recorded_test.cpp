@@ -62,6 +62,7 @@ void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 class Recorded : public testing::TestWithParam<Case> {
  protected:
   Recorded() {
+    addTrainingItems(registry_);
     registry_.add(std::make_unique<vit::VitArchitecture>());
     registry_.add(std::make_unique<illama::IllamaArchitecture>());
     registry_.add(std::make_unique<CnnArchitecture>());

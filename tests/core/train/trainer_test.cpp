@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/files/checkpoint_folder.h"
 #include "core/model/weights.h"
+#include "core/train/checkpoint.h"
 #include "core/train/step.h"
 #include "tests/core/train/fakes.h"
 
@@ -229,6 +231,47 @@ TEST(NonFinite, IsNeverSaved) {
   EXPECT_EQ(result.outcome, Outcome::Failed);
   ASSERT_EQ(run.sink.checkpoints.size(), 1U);
   EXPECT_EQ(run.sink.checkpoints[0].step, 5);
+}
+
+// ---- which weights are evaluated ----
+
+TEST(EvaluatedWeights, AreTheOnesThatAreAskedFor) {
+  for (const auto& [weights, model, average] :
+       std::vector<std::tuple<const char*, std::size_t, std::size_t>>{
+           {"all", 2, 2}, {"model", 2, 0}, {"ema", 0, 2}}) {
+    SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.9}, {"evaluate.weights", weights}}));
+    const TrainerResult result = run.go();
+    EXPECT_EQ(run.sink.curve("test/top1").size(), model) << weights;
+    EXPECT_EQ(run.sink.curve("test/top1@ema").size(), average) << weights;
+    EXPECT_EQ(result.scores.size(), model + average) << weights;
+  }
+}
+
+TEST(EvaluatedWeights, OfTheAverageAloneDecideWhichCheckpointIsTheBest) {
+  const TemporaryFolder folder;
+  SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.9}, {"evaluate.weights", "ema"}}));
+  run.setup.checkpointFolder = folder.path();
+  static_cast<void>(run.go());
+  const auto curve = run.sink.curve("test/top1@ema");
+  double best = 0;
+  for (const auto& [step, score] : curve) best = std::max(best, score);
+  EXPECT_EQ(readCheckpointState(folder.path() / checkpointName(24)).bestScore, best);
+}
+
+TEST(EvaluatedWeights, ThatNobodyEvaluatesAreRefused) {
+  SmallRun without(trainConfig({{"evaluate.weights", "ema"}}));
+  EXPECT_THROW(static_cast<void>(without.go()), ConfigError);
+  SmallListening listening;
+  SmallRun run(trainConfig({{"ema.decay", 0.9}, {"evaluate.weights", "ema"}}));
+  run.setup.observed = {{&listening, "counting", observeConfig()}};
+  try {
+    static_cast<void>(run.go());
+    ADD_FAILURE() << "the listener would never hear a batch";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "observe.counting.weights: 'model' is not evaluated, since "
+                 "train.evaluate.weights is 'ema'; make them the same");
+  }
 }
 
 // ---- listeners and probes ----

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/config/catalog.h"
+#include "core/config/train_schema.h"
 
 namespace vitrine::ui {
 
@@ -84,6 +85,7 @@ inline Catalog testCatalog() {
   calibration.doc = "reliability bins";
   calibration.needs = {"image_classifier"};
   catalog.items.push_back(calibration);
+  for (const ItemCard& card : trainingCards()) catalog.items.push_back(card);
   return catalog;
 }
 

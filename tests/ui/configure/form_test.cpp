@@ -65,6 +65,27 @@ TEST_F(Form, ShowsEveryFieldOfTheTrainSchema) {
     EXPECT_NE(form_.row("train." + key), nullptr) << key;
 }
 
+TEST_F(Form, ShowsTheFieldsOfTheChosenOptimizerAndSchedule) {
+  EXPECT_NE(form_.row("train.optimizer.beta1"), nullptr);
+  EXPECT_EQ(form_.row("train.optimizer.momentum"), nullptr);
+  type("train.optimizer.beta1", QStringLiteral("0.8"));
+  type("train.optimizer.weight_decay", QStringLiteral("0.1"));
+  choose("train.optimizer.name", QStringLiteral("sgd"));
+  EXPECT_EQ(form_.row("train.optimizer.beta1"), nullptr);
+  EXPECT_NE(form_.row("train.optimizer.momentum"), nullptr);
+  EXPECT_EQ(text().find("beta1"), std::string::npos) << "SGD has no such key";
+  EXPECT_NE(text().find("weight_decay = 0.1"), std::string::npos) << text();
+  type("train.optimizer.momentum", QStringLiteral("0.5"));
+  form_.reset("train.optimizer.name");
+  EXPECT_NE(form_.row("train.optimizer.beta1"), nullptr);
+  EXPECT_EQ(text().find("momentum"), std::string::npos) << text();
+
+  EXPECT_EQ(form_.row("train.schedule.milestones"), nullptr);
+  choose("train.schedule.name", QStringLiteral("step"));
+  EXPECT_NE(form_.row("train.schedule.milestones"), nullptr);
+  EXPECT_EQ(form_.row("train.schedule.minimum"), nullptr);
+}
+
 TEST_F(Form, StartsWithTheDemoPresetAndItsValues) {
   EXPECT_EQ(form_.document().text("model.preset"), "picture/demo");
   EXPECT_EQ(input<QLineEdit>("model.width").text().toStdString(), "96");

@@ -1,0 +1,7 @@
+#include "core/plugin/schedule.h"
+
+namespace vitrine {
+
+ScheduleItem::~ScheduleItem() = default;
+
+}  // namespace vitrine
