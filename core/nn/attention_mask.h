@@ -1,20 +1,14 @@
-// Masks between tokens: causal, modified causal, soft (arXiv:2404.06773, equations 1 and 2).
+// A mask between tokens that belongs to a model: which it is, is the model's business.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 
 #include "core/engine_export.h"
 
 namespace vitrine::nn {
-
-enum class MaskKind {
-  Bidirectional,   ///< every token sees every token
-  Causal,          ///< a token sees itself and those before it
-  ModifiedCausal,  ///< causal, but the first token sees all (a leading class token)
-  Soft,  ///< alpha where causal is 0, 1 elsewhere: bidirectional at alpha 1, causal at alpha 0
-};
 
 enum class MaskMode {
   Additive,        ///< log(factor) is added to the logits: 0 or -inf
@@ -22,9 +16,15 @@ enum class MaskMode {
                    ///< renormalised
 };
 
-/// The factor S [tokens, tokens], float32 on the device of `alpha`: 1 sees, 0 does not, alpha in
-/// between. \param alpha  0-d float32; read by Soft alone
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor maskFactor(MaskKind kind, std::int64_t tokens,
-                                                          const at::Tensor& alpha);
+class VITRINE_ENGINE_EXPORT SequenceMask {
+ public:
+  virtual ~SequenceMask();
+  /// [tokens, tokens] float32: 1 where a query (row) sees a key (column), 0 where not, between them
+  /// in part. Asked before each pass; what does not change is made once.
+  [[nodiscard]] virtual at::Tensor factor(std::int64_t tokens, at::Device device) = 0;
+  [[nodiscard]] virtual MaskMode mode() const = 0;
+  /// "causal": what a cost table calls it.
+  [[nodiscard]] virtual std::string name() const = 0;
+};
 
 }  // namespace vitrine::nn

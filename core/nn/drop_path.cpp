@@ -3,16 +3,22 @@
 #include <ATen/ATen.h>
 #include <ATen/core/Generator.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 
 namespace vitrine::nn {
 
 namespace {
 
-at::Tensor keepScale(at::IntArrayRef shape, const at::Tensor& like, double rate,
-                     const at::Generator& generator) {
+void checkGenerator(const at::Generator& generator) {
   if (!generator.defined())
     throw Error("dropout has no generator to draw from; give the model one with setGenerator");
+}
+
+at::Tensor keepScale(at::IntArrayRef shape, const at::Tensor& like, double rate,
+                     const at::Generator& generator) {
+  checkGenerator(generator);
   const double keep = 1 - rate;
   // 1 / keep is a float32 number at least: in bfloat16, a rate of 0.1 would scale by 1.109
   // for 1.111 and every mean with it.
@@ -36,6 +42,17 @@ at::Tensor dropPath(const at::Tensor& branch, double rate, const at::Generator& 
   shape[0] = branch.size(0);
   return (branch * dropPathGains(shape[0], branch, rate, generator).view(shape))
       .to(branch.scalar_type());
+}
+
+at::Tensor keptSamples(std::int64_t batch, double rate, const at::Generator& generator,
+                       at::Device device) {
+  if (rate <= 0) return {};
+  const double wanted = static_cast<double>(batch) * (1 - rate);
+  const auto kept = static_cast<std::int64_t>(wanted + 1e-9);  // 10 * (1 - 0.9) is below 1
+  if (std::abs(wanted - static_cast<double>(kept)) > 0.01 * static_cast<double>(batch)) return {};
+  checkGenerator(generator);
+  return at::randperm(batch, generator, at::TensorOptions(at::kLong).device(device))
+      .narrow(0, 0, kept);
 }
 
 at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& generator) {

@@ -2,6 +2,7 @@
 // caller.
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -10,6 +11,17 @@
 #include "core/engine_export.h"
 
 namespace vitrine::nn {
+
+/// How a branch is left out in training.
+struct DropPath {
+  enum class Kind {
+    Sample,  ///< each sample by its own draw: dropPath()
+    Subset,  ///< a random part of the batch goes through the branch, the rest is not computed
+             ///< (Oquab et al. 2023, arXiv:2304.07193, section 5): keptSamples()
+  };
+  double rate = 0;
+  Kind kind = Kind::Sample;
+};
 
 /// The factors by which dropPath() multiplies the branch of each image, as drawn from `generator`:
 /// [batch] of `like`'s type, but float32 at least, undefined for a rate of zero.
@@ -21,6 +33,14 @@ namespace vitrine::nn {
 /// the branch's device; never torch's global one
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor dropPath(const at::Tensor& branch, double rate,
                                                         const at::Generator& generator);
+
+/// Which samples go through the branch when a random part of the batch does: the first of a random
+/// permutation, floor(batch * (1 - rate)) of them, int64 on `device`. Their branch is to be scaled
+/// by batch / kept. Undefined for a rate of zero, and where that share misses 1 - rate by more than
+/// a hundredth: a batch that small is dropped by sample.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor keptSamples(std::int64_t batch, double rate,
+                                                           const at::Generator& generator,
+                                                           at::Device device);
 
 /// Each element is dropped with probability `rate`, kept ones are scaled by 1 / (1 - rate).
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor dropout(const at::Tensor& x, double rate,

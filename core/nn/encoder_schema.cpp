@@ -157,13 +157,6 @@ NormKind normKindOf(const std::string& word) {
   return lookUp<NormKind>("norm", word,
                           {{"layernorm", NormKind::Layer}, {"rmsnorm", NormKind::Rms}});
 }
-MaskKind maskKindOf(const std::string& word) {
-  return lookUp<MaskKind>("mask.kind", word.empty() ? "bidirectional" : word,
-                          {{"bidirectional", MaskKind::Bidirectional},
-                           {"causal", MaskKind::Causal},
-                           {"modified_causal", MaskKind::ModifiedCausal},
-                           {"soft", MaskKind::Soft}});
-}
 MaskMode maskModeOf(const std::string& word) {
   return lookUp<MaskMode>(
       "mask.mode", word,

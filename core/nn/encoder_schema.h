@@ -28,7 +28,6 @@ namespace vitrine::nn {
 [[nodiscard]] VITRINE_ENGINE_EXPORT PositionKind positionKindOf(const std::string& word);
 [[nodiscard]] VITRINE_ENGINE_EXPORT MlpKind mlpKindOf(const std::string& word);
 [[nodiscard]] VITRINE_ENGINE_EXPORT NormKind normKindOf(const std::string& word);
-[[nodiscard]] VITRINE_ENGINE_EXPORT MaskKind maskKindOf(const std::string& word);
 [[nodiscard]] VITRINE_ENGINE_EXPORT MaskMode maskModeOf(const std::string& word);
 
 }  // namespace vitrine::nn

@@ -12,9 +12,9 @@
 
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/first_derivative.h"
-#include "core/nn/attention.h"
 #include "core/nn/block_chunk.h"
 #include "core/nn/row_kernels.h"
+#include "core/nn/short_attention.h"
 
 namespace vitrine::nn {
 
@@ -188,10 +188,6 @@ at::Tensor plain(const at::Tensor& values) {
   return values.defined() ? values.detach().to(at::kFloat).contiguous() : values;
 }
 
-bool fits(const at::Tensor& mask, std::int64_t values) {
-  return !mask.defined() || (mask.numel() == values && !mask.requires_grad());
-}
-
 }  // namespace
 
 std::optional<Factor> fusedFactor() {
@@ -217,8 +213,12 @@ bool isFusable(const BlockInput& input) {
       return false;
   }
   if (input.parameters[kNorm1Weight].size(0) != width) return false;
-  return x.size(0) * tokens >= 2 * kChunkRows && fits(input.additive, queries * tokens) &&
-         fits(input.multiplicative, queries * tokens);
+  const bool isItsTurn =
+      !input.angles.defined() ||
+      (input.angles.dim() == 2 && 2 * input.angles.size(1) * input.heads == width);
+  return isItsTurn && x.size(0) * tokens >= 2 * kChunkRows &&
+         isShortMask(input.additive, queries, tokens) &&
+         isShortMask(input.multiplicative, queries, tokens);
 }
 
 at::Tensor fusedBlock(const BlockInput& input) {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +87,13 @@ void initialise(const at::Tensor& parameter, const Init& init, const std::string
     values.narrow(0, first, count).copy_(chunk);
   }
   parameter.copy_(values.view(parameter.sizes()));
+}
+
+void initialise(torch::nn::Module& module, const InitRule& rule, std::uint64_t seed) {
+  for (const auto& item : module.named_parameters()) {
+    if (const std::optional<Init> init = rule(item.key(), item.value()))
+      initialise(item.value(), *init, item.key(), seed);
+  }
 }
 
 }  // namespace vitrine::nn

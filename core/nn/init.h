@@ -5,9 +5,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "core/engine_export.h"
+
+namespace torch::nn {
+class Module;
+}
 
 namespace vitrine::nn {
 
@@ -42,5 +48,11 @@ struct Init {
 /// name and place alone.
 VITRINE_ENGINE_EXPORT void initialise(const at::Tensor& parameter, const Init& init,
                                       const std::string& name, std::uint64_t seed);
+
+/// What each parameter of a model begins with, by its name and shape; nothing leaves it as it is.
+using InitRule =
+    std::function<std::optional<Init>(const std::string& name, const at::Tensor& parameter)>;
+VITRINE_ENGINE_EXPORT void initialise(torch::nn::Module& module, const InitRule& rule,
+                                      std::uint64_t seed);
 
 }  // namespace vitrine::nn

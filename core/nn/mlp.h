@@ -12,6 +12,12 @@ namespace vitrine::nn {
 
 enum class Gelu { Erf, Tanh };
 
+enum class MlpKind {
+  GeluErf,   ///< fc2(gelu(fc1(x))), exact
+  GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation
+  SwiGlu,    ///< fc2(silu(fc1(x)) * fc3(x))
+};
+
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gelu(const at::Tensor& x, Gelu form);
 
 /// silu(gate) * up, same shapes.

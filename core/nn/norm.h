@@ -16,8 +16,8 @@ enum class NormKind {
 };
 
 /// \param x       [.., width]
-/// \param weight  [width]
-/// \param bias    [width], LayerNorm only; undefined for RMSNorm
+/// \param weight  [width], or undefined for gains of one
+/// \param bias    [width], LayerNorm only; undefined for RMSNorm and for none
 /// \returns       the shape and dtype of `x`. RMSNorm's statistics and scaling are float32 for half
 /// types, the product with
 ///                `weight` follows in the dtype of `x`

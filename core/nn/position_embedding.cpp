@@ -54,26 +54,46 @@ at::Tensor resizePositions(const at::Tensor& table, ClassToken classToken,
                                          : at::cat({rows, classRow}, 1);
 }
 
+namespace {
+
+/// sin, then cos, of places times 1e4 ^ (-2k / channels): [places, channels] float64.
+at::Tensor sinesAndCosines(const at::Tensor& places, std::int64_t channels) {
+  const at::Tensor frequencies =
+      at::pow(at::scalar_tensor(1e4, at::kDouble),
+              at::arange(0, channels / 2, at::kDouble) * (-2.0 / static_cast<double>(channels)));
+  const at::Tensor angles =
+      at::outer(places.to(at::kDouble), frequencies.to(places.device(), at::kDouble));
+  return at::cat({angles.sin(), angles.cos()}, 1);
+}
+
+}  // namespace
+
 at::Tensor sinCosPositions(std::array<std::int64_t, 2> grid, std::int64_t width,
-                           ClassToken classToken) {
+                           ClassToken classToken, GridOrder order) {
   if (width <= 0 || width % 4 != 0) {
     throw ShapeError("sin-cos positions need a width that is a positive multiple of 4, not " +
                      std::to_string(width));
   }
-  const at::Tensor frequencies =
-      at::pow(at::scalar_tensor(1e4, at::kDouble),
-              at::arange(0, width / 4, at::kDouble) * (-4.0 / static_cast<double>(width)));
-  const auto encode = [&](const at::Tensor& place) {
-    const at::Tensor angles = at::outer(place, frequencies);
-    return at::cat({angles.sin(), angles.cos()}, 1);
-  };
-  const at::Tensor rows = at::arange(grid[0], at::kDouble).repeat_interleave(grid[1]);
-  const at::Tensor columns = at::arange(grid[1], at::kDouble).repeat({grid[0]});
-  at::Tensor table = at::cat({encode(columns), encode(rows)}, 1);
+  const at::Tensor rows =
+      sinesAndCosines(at::arange(grid[0], at::kDouble).repeat_interleave(grid[1]), width / 2);
+  const at::Tensor columns =
+      sinesAndCosines(at::arange(grid[1], at::kDouble).repeat({grid[0]}), width / 2);
+  at::Tensor table =
+      order == GridOrder::ColumnFirst ? at::cat({columns, rows}, 1) : at::cat({rows, columns}, 1);
   const at::Tensor zero = at::zeros({1, width}, at::kDouble);
   if (classToken == ClassToken::First) table = at::cat({zero, table}, 0);
   if (classToken == ClassToken::Last) table = at::cat({table, zero}, 0);
   return table.unsqueeze(0).to(at::kFloat);
+}
+
+at::Tensor sinCosPositions(const at::Tensor& positions, std::int64_t width) {
+  if (width <= 0 || width % 2 != 0) {
+    throw ShapeError(
+        "sin-cos positions on a line need a width that is a positive multiple of 2, "
+        "not " +
+        std::to_string(width));
+  }
+  return sinesAndCosines(positions, width).to(at::kFloat);
 }
 
 }  // namespace vitrine::nn

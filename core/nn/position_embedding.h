@@ -17,7 +17,7 @@ enum class ClassToken { None, First, Last };
 /// How a position table becomes one of another grid.
 enum class ResizeRule {
   Bicubic,           ///< a = -0.75, half-pixel centres, no antialias
-  BicubicAntialias,  ///< the same with antialias (timm)
+  BicubicAntialias,  ///< the same with antialias
   LinearCorners,     ///< corner-aligned linear: scipy.ndimage.zoom of order 1
 };
 
@@ -34,12 +34,22 @@ enum class ResizeRule {
                                                                std::array<std::int64_t, 2> to,
                                                                ResizeRule rule);
 
-/// Fixed 2-D sines and cosines as MAE's code makes them, [1, height * width (+ 1), width] float32
-/// on the CPU: the first half of the channels holds sin and cos of column * w_k, the second of row
-/// * w_k, w_k = 1e4 ^ (-4k / width); the class token's row is zero. \throws ShapeError  width is
-/// not a multiple of 4
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sinCosPositions(std::array<std::int64_t, 2> grid,
-                                                               std::int64_t width,
-                                                               ClassToken classToken);
+/// Which axis the first half of the channels tells.
+enum class GridOrder { ColumnFirst, RowFirst };
+
+/// Fixed 2-D sines and cosines, [1, height * width (+ 1), width] float32 on the CPU: one half of
+/// the channels holds sin and cos of column * w_k, the other of row * w_k, w_k = 1e4 ^ (-4k /
+/// width); the class token's row is zero. \throws ShapeError  width is not a multiple of 4
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sinCosPositions(
+    std::array<std::int64_t, 2> grid, std::int64_t width, ClassToken classToken,
+    GridOrder order = GridOrder::ColumnFirst);
+
+/// Fixed sines and cosines of places on a line (Vaswani et al. 2017, sines first): sin and cos of
+/// position * w_k, w_k = 1e4 ^ (-2k / width).
+/// \param positions  [tokens], of any number type
+/// \returns          [tokens, width] float32 on their device
+/// \throws ShapeError  width is not a multiple of 2
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sinCosPositions(const at::Tensor& positions,
+                                                               std::int64_t width);
 
 }  // namespace vitrine::nn

@@ -1,5 +1,6 @@
-// Rotary position embedding (Su et al. 2021): channel pairs turned by an angle that grows with
-// position.
+// Rotary position embedding (Su et al. 2021, "RoFormer", arXiv:2104.09864): channel pairs turned by
+// an angle that grows with position. Frequencies say how fast each pair turns, positions how far,
+// angles are their product.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,53 +12,103 @@
 
 namespace vitrine::nn {
 
-/// Angles of a sequence:  angle[n, k] = positions[n] * theta ^ (-2k / headDim).
-///
-/// \param positions  [tokens], any number type
-/// \param headDim    channels of one head, positive and even
-/// \returns          [tokens, headDim/2] float32 on the CPU
-/// \throws ShapeError  headDim is odd or not positive, theta is not above 1
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAngles(const at::Tensor& positions,
-                                                          std::int64_t headDim, double theta);
-
-/// Where the patches lie, and how fast each channel pair turns with position.
-///
-/// The patch at row i, column j of an H x W grid turns, for k in [0, headDim/4):
-///
-///     w_k       = theta ^ (-4k / headDim)              radians per patch
-///     pair 2k   : j * (anchorWidth  / W) * w_k
-///     pair 2k+1 : i * (anchorHeight / H) * w_k
-///
-/// A fixed anchor lets weights trained on one grid run on another (auto-scaled 2-D RoPE,
-/// arXiv:2403.00522); anchor == grid is plain 2-D RoPE.
-struct RopeGrid {
-  std::int64_t height = 0;        ///< patches, > 0
-  std::int64_t width = 0;         ///< patches, > 0
-  std::int64_t anchorHeight = 0;  ///< patches in training; 0 means `height`
-  std::int64_t anchorWidth = 0;   ///< patches in training; 0 means `width`
-  double theta = 1e4;             ///< base of the frequency ladder, > 1
+/// What positions are, and which axis turns which pairs.
+enum class RopeAxes {
+  Line,         ///< one number a token
+  ColumnFirst,  ///< row and column: even pairs turn with the column, odd ones with the row
+  RowFirst,     ///< row and column: even pairs turn with the row, odd ones with the column
 };
 
-/// \param headDim  channels of one head, a positive multiple of 4
-/// \returns        [H*W, headDim/2] float32 on the CPU, patches in raster order
-/// \throws ShapeError  headDim or the grid is not as above
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAngles(const RopeGrid& grid,
-                                                          std::int64_t headDim);
+/// Which channels make a pair.
+enum class RopePairs {
+  Interleaved,  ///< (2m, 2m + 1)
+  HalfSplit,    ///< (m, m + pairs)
+};
 
-/// Turns channel pairs (2m, 2m+1) of `x` by column m of `angles`, keeping every norm:
-/// (a, b) -> (a cos - b sin, a sin + b cos).
+/// How fast channel pairs turn:  w_k = theta ^ (-2 axes k / channels),  k < channels / (2 axes).
+struct RopeSpectrum {
+  std::int64_t channels = 0;  ///< of a head that turn, the first ones; the others pass
+  RopeAxes axes = RopeAxes::Line;
+  double theta = 1e4;  ///< base, > 1
+  /// One spectrum for all heads (0), or one over the channels of this many heads together, of which
+  /// each takes its slice: the first head turns fastest.
+  std::int64_t heads = 0;
+};
+
+/// \returns  [channels / 2] (Line) or [channels / 4] float64 on the CPU; [heads, ..] where each
+///           head has its own
+/// \throws ShapeError  channels are not a positive multiple of 2 (Line) or 4, theta is not above 1
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeFrequencies(const RopeSpectrum& spectrum);
+
+/// angle[n, k] = position[n] * w_k; with two axes the pairs alternate between them.
+///
+/// \param positions    of any number type; Line: [tokens] or [batch, tokens]; else row and column,
+///                     [tokens, 2] or [batch, tokens, 2]
+/// \param frequencies  of ropeFrequencies(), or a spectrum of the caller's own
+/// \param type         float32, or float64 for models in double
+/// \returns  [tokens, pairs], with positions of each sample [batch, tokens, pairs]; with
+///           frequencies of each head [1 or batch, heads, tokens, pairs]; on the device of
+///           `positions`
+/// \throws ShapeError  positions of another shape
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAngles(const at::Tensor& positions,
+                                                          const at::Tensor& frequencies,
+                                                          RopeAxes axes,
+                                                          at::ScalarType type = at::kFloat);
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAngles(const at::Tensor& positions,
+                                                          const RopeSpectrum& spectrum,
+                                                          at::ScalarType type = at::kFloat);
+
+/// How a base grows so that a longer sequence turns slow pairs no further than training did
+/// ("NTK-aware" scaling). Below, d is the number of channels that turn.
+enum class NtkRule {
+  Plain,       ///< theta * alpha
+  LowestLine,  ///< theta * alpha ^ (d / (d - 2)): the lowest frequency of a line shrinks by alpha
+  LowestGrid,  ///< theta * alpha ^ (d / (d - 4)): that of a grid does
+};
+/// \param alpha  at 1 the base stays
+[[nodiscard]] VITRINE_ENGINE_EXPORT double ntkTheta(double theta, double alpha, NtkRule rule,
+                                                    std::int64_t channels);
+
+/// Row and column of every patch in raster order, [height * width, 2] float64 on the CPU.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gridPositions(std::array<std::int64_t, 2> grid);
+/// Of a grid that was reduced by square cells: the mean row and column of each cell's tokens,
+/// (cell - 1) / 2 + cell * (row, column). [cells, 2] float64.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor cellPositions(std::array<std::int64_t, 2> cells,
+                                                             std::int64_t cell);
+
+/// Where a leading class token is thought to lie.
+enum class ClassPlace {
+  Origin,      ///< (0, 0): it is not turned
+  BeforeGrid,  ///< (-1, width - 1): raster index -1, divided with rounding down
+  FirstRow,    ///< (0, width - 1): raster index -1, divided with rounding to zero
+};
+/// [2] float64: row and column.
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor classPosition(std::array<std::int64_t, 2> grid,
+                                                             ClassPlace place);
+
+/// By what positions of `grid` are multiplied so that it spans as much as the grid of training did
+/// (auto-scaled 2-D RoPE, arXiv:2403.00522, equation 4): {rows, columns}, anchor / grid.
+/// \param perAxis  each axis by its own ratio; else both by that of the rows
+/// \throws ShapeError  a side is not positive
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::array<double, 2> anchorScale(
+    std::array<std::int64_t, 2> grid, std::array<std::int64_t, 2> anchor, bool perAxis);
+
+/// Turns channel pairs of `x` by `angles`, keeping every norm:
+/// (a, b) -> (a cos - b sin, a sin + b cos). Channels behind the last pair pass.
 ///
 /// \param x       [batch, heads, tokens, headDim], any floating dtype; q or k, never v
-/// \param angles  [tokens, headDim/2] float32, on the device of `x`
+/// \param angles  of ropeAngles(), on the device of `x`: [tokens, pairs], [batch, tokens, pairs] or
+///                [batch or 1, heads or 1, tokens, pairs], with 2 * pairs <= headDim
 /// \returns       a new tensor of the shape, dtype and device of `x`; half types turn in float32
-/// \throws ShapeError  tokens or headDim differ between the two
+/// \throws ShapeError  the two do not fit
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor applyRope(const at::Tensor& x,
-                                                         const at::Tensor& angles);
+                                                         const at::Tensor& angles,
+                                                         RopePairs pairs = RopePairs::Interleaved);
 
-/// Queries and keys of the same tokens together, by the kernel of core/kernels/rope.h where there
-/// is one for their device: one pass each way.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::array<at::Tensor, 2> applyRope(const at::Tensor& query,
-                                                                        const at::Tensor& key,
-                                                                        const at::Tensor& angles);
+/// Queries and keys of the same tokens together, by the kernel of core/kernels/rope.h where it
+/// takes them: one pass each way.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::array<at::Tensor, 2> applyRope(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles,
+    RopePairs pairs = RopePairs::Interleaved);
 
 }  // namespace vitrine::nn

@@ -131,6 +131,18 @@ at::Tensor plainRows(const at::Tensor& mask, std::int64_t queries, std::int64_t 
 
 }  // namespace
 
+bool fitsShort(const at::Tensor& query, std::int64_t keys, std::int64_t headDim) {
+  const at::ScalarType type = query.scalar_type();
+  const bool isItsType = type == at::kFloat || type == at::kBFloat16 || type == at::kHalf;
+  return query.device().is_cpu() && isItsType && keys <= kShortKeys && headDim <= kShortHeadDim;
+}
+
+bool isShortMask(const at::Tensor& mask, std::int64_t queries, std::int64_t keys) {
+  if (!mask.defined()) return true;
+  return mask.dim() >= 2 && mask.size(-1) == keys && mask.size(-2) == queries &&
+         mask.numel() == queries * keys && !mask.requires_grad();
+}
+
 at::Tensor shortAttention(const AttentionInput& input, std::int64_t keys) {
   const std::int64_t queries = input.query.size(1);
   Constants constants;

@@ -16,6 +16,12 @@ namespace vitrine::nn {
 
 namespace {
 
+/// What an encoder begins with when nobody says.
+std::optional<Init> smallInit(const std::string& /*name*/, const at::Tensor& parameter) {
+  if (parameter.dim() < 2) return std::nullopt;
+  return truncatedNormalInit(0.02, 2);
+}
+
 std::string pairText(std::array<std::int64_t, 2> size) {
   return std::to_string(size[0]) + " x " + std::to_string(size[1]);
 }
@@ -57,10 +63,6 @@ void check(const VisionTransformerConfig& c) {
   if (c.pool == Pool::ClassToken && c.classToken == ClassToken::None) {
     throw ConfigError("pool = \"cls\" needs a class token; set class_token, or pool = \"gap\"");
   }
-  if (c.mask == MaskKind::Soft && c.maskMode == MaskMode::Additive) {
-    throw ConfigError(
-        "a soft mask exists only multiplicatively; set mask.mode = \"multiplicative\"");
-  }
 }
 
 }  // namespace
@@ -72,13 +74,10 @@ struct VisionTransformer::State {
   at::Generator generator;
   std::shared_ptr<const AttentionTap> attentionTap;
   std::function<void(std::int64_t, const at::Tensor&)> blockTap;
-  double alpha = 0;
-  at::Tensor alphaOnDevice;  ///< 0-d float32
 
   // Made for the last device and length seen, so that a training step makes nothing anew.
   at::Tensor positions;  ///< [tokens, 2] int64 on the CPU, of the whole image
   at::Tensor angles;     ///< of the whole image, on the device of the last use
-  at::Tensor factor;     ///< of the whole image
 
   [[nodiscard]] at::Device device() const { return encoder->head->weight.device(); }
   [[nodiscard]] std::int64_t patches() const { return grid[0] * grid[1]; }
@@ -98,47 +97,58 @@ struct VisionTransformer::State {
     if (config.classToken == ClassToken::Last) positions = at::cat({positions, outside}, 0);
   }
 
-  /// Index in the whole sequence of tokens at `places` [tokens, 2].
+  /// Index in the whole sequence of tokens at `places` [.., tokens, 2], on their device.
   [[nodiscard]] at::Tensor sequenceIndex(const at::Tensor& places) const {
-    const at::Tensor cpu = places.to(at::kCPU, at::kLong);
-    const at::Tensor raster = cpu.select(1, 0) * grid[1] + cpu.select(1, 1) +
-                              (config.classToken == ClassToken::First ? 1 : 0);
-    return at::where(cpu.select(1, 0) < 0, at::full_like(raster, classRow()), raster);
+    const at::Tensor whole = places.to(at::kLong), rows = whole.select(-1, 0);
+    const at::Tensor raster =
+        rows * grid[1] + whole.select(-1, 1) + (config.classToken == ClassToken::First ? 1 : 0);
+    return at::where(rows < 0, at::full_like(raster, classRow()), raster);
   }
 
   [[nodiscard]] at::Tensor anglesOf(const at::Tensor& places) {
     if (!config.ropeTheta) return {};
-    const std::int64_t headDim = config.width / config.heads;
+    RopeSpectrum spectrum;
+    spectrum.channels = config.width / config.heads;
+    spectrum.theta = *config.ropeTheta;
     if (places.is_same(positions)) {
       if (!angles.defined() || angles.device() != device()) {
-        angles = ropeAngles(sequenceIndex(places), headDim, *config.ropeTheta).to(device());
+        angles = ropeAngles(sequenceIndex(places), spectrum).to(device());
       }
       return angles;
     }
-    return ropeAngles(sequenceIndex(places), headDim, *config.ropeTheta).to(device());
+    return ropeAngles(sequenceIndex(places), spectrum).to(device());
   }
 
-  [[nodiscard]] at::Tensor maskFactorOf(std::int64_t count) {
-    if (!alphaOnDevice.defined() || alphaOnDevice.device() != device()) {
-      alphaOnDevice = at::full({}, alpha, at::TensorOptions(at::kFloat).device(device()));
-    }
-    if (config.mask == MaskKind::Soft) return maskFactor(config.mask, count, alphaOnDevice);
-    if (!factor.defined() || factor.size(0) != count || factor.device() != device()) {
-      factor = maskFactor(config.mask, count, alphaOnDevice);
-    }
-    return factor;
+  /// The mask between tokens at `places`: of the whole image's rows and columns, those of the
+  /// tokens. [tokens, tokens], or [batch, 1, tokens, tokens].
+  [[nodiscard]] at::Tensor maskBetween(const at::Tensor& places) {
+    const at::Tensor whole = config.mask->factor(tokens(), device());
+    if (places.is_same(positions)) return whole;
+    const at::Tensor index = sequenceIndex(places).to(device());
+    const at::Tensor seen = whole.index({index.unsqueeze(-1), index.unsqueeze(-2)});
+    return seen.dim() == 3 ? seen.unsqueeze(1) : seen;
+  }
+
+  static void checkPlaces(const Tokens& tokens) {
+    const at::Tensor &values = tokens.values, &places = tokens.positions;
+    const bool isShared = places.dim() == 2, isOfSample = places.dim() == 3;
+    if (values.dim() == 3 && (isShared || (isOfSample && places.size(0) == values.size(0))) &&
+        places.size(-1) == 2 && places.size(-2) == values.size(1))
+      return;
+    throw ShapeError("positions " + c10::str(places.sizes()) + " do not fit tokens " +
+                     c10::str(values.sizes()) + "; they are [tokens, 2] or [batch, tokens, 2]");
   }
 
   SequenceContext contextOf(const Tokens& tokens, const at::Tensor& mask) {
+    checkPlaces(tokens);
     SequenceContext context;
-    const std::int64_t count = tokens.values.size(1);
     context.positions = tokens.positions;
     context.angles = anglesOf(tokens.positions);
     context.generator = generator;
     context.additive = mask;
-    if (config.mask != MaskKind::Bidirectional) {
-      const at::Tensor seen = maskFactorOf(count);
-      if (config.maskMode == MaskMode::Multiplicative) {
+    if (config.mask) {
+      const at::Tensor seen = maskBetween(tokens.positions);
+      if (config.mask->mode() == MaskMode::Multiplicative) {
         context.multiplicative = seen;
       } else {
         const at::Tensor logs = seen.log();
@@ -204,7 +214,7 @@ VisionTransformer::VisionTransformer(const VisionTransformerConfig& config, std:
   state_->grid = {config.imageSize[0] / config.patchSize[0],
                   config.imageSize[1] / config.patchSize[1]};
   state_->encoder = std::make_shared<Encoder>(config);
-  state_->encoder->initialiseAll(config, seed);
+  initialise(*state_->encoder, config.init ? config.init : InitRule(smallInit), seed);
   state_->generator = at::detail::createCPUGenerator(seed);
   state_->makePositions();
 }
@@ -213,7 +223,9 @@ VisionTransformer::~VisionTransformer() = default;
 const VisionTransformerConfig& VisionTransformer::config() const noexcept { return state_->config; }
 std::array<std::int64_t, 2> VisionTransformer::grid() const noexcept { return state_->grid; }
 torch::nn::Module& VisionTransformer::module() { return *state_->encoder; }
-std::vector<BlockCost> VisionTransformer::cost() const { return costOf(state_->config); }
+std::vector<BlockCost> VisionTransformer::cost() const {
+  return state_->encoder->cost(state_->config);
+}
 std::vector<OfferedCapability> VisionTransformer::capabilities() {
   return offersOf<ImageClassifier, TokenEncoder, AttentionSource>(*this);
 }
@@ -287,12 +299,9 @@ void VisionTransformer::setAttentionTap(std::shared_ptr<const AttentionTap> tap)
 }
 
 at::Tensor VisionTransformer::attentionMask(std::int64_t tokens) const {
-  return state_->maskFactorOf(tokens);
+  const State& s = *state_;
+  if (s.config.mask) return s.config.mask->factor(tokens, s.device());
+  return at::ones({tokens, tokens}, at::TensorOptions(at::kFloat).device(s.device()));
 }
-void VisionTransformer::setMaskAlpha(double alpha) {
-  state_->alpha = alpha;
-  if (state_->alphaOnDevice.defined()) state_->alphaOnDevice.fill_(alpha);
-}
-double VisionTransformer::maskAlpha() const noexcept { return state_->alpha; }
 
 }  // namespace vitrine::nn

@@ -17,29 +17,17 @@
 #include "core/engine_export.h"
 #include "core/model/capabilities.h"
 #include "core/nn/attention_mask.h"
+#include "core/nn/bias.h"
+#include "core/nn/init.h"
+#include "core/nn/mlp.h"
 #include "core/nn/norm.h"
 #include "core/nn/position_embedding.h"
 
 namespace vitrine::nn {
 
-enum class MlpKind {
-  GeluErf,   ///< fc2(gelu(fc1(x))), exact
-  GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation
-  SwiGlu,    ///< fc2(silu(fc1(x)) * fc3(x))
-};
-
 enum class PositionKind { None, Learned, SinCos };
 enum class Pool { ClassToken, Average };         ///< Average: over patches, never the class token
 enum class FinalNorm { BeforePool, AfterPool };  ///< called `norm` and `fc_norm`, as timm does
-enum class Bias { None, Present };
-
-/// How each weight is initialised.
-enum class InitRecipe {
-  Xavier,  ///< Xavier maps, LeCun-normal patch kernel, zero class token, positions N(0, 0.02), zero
-           ///< head
-  TruncatedNormal,  ///< truncated normal 0.02 for every map, class token, table and head; torch's
-                    ///< default patch kernel
-};
 
 struct VisionTransformerConfig {
   std::array<std::int64_t, 2> imageSize{224, 224};  ///< [height, width], pixels
@@ -62,10 +50,10 @@ struct VisionTransformerConfig {
   double dropout = 0;                ///< after positions, attention projection and both MLP maps
   std::optional<double>
       ropeTheta;  ///< interleaved 1-D RoPE over the sequence, class token included
-  MaskKind mask = MaskKind::Bidirectional;
-  MaskMode maskMode = MaskMode::Multiplicative;
-  InitRecipe init = InitRecipe::Xavier;
-  double headBias = 0;  ///< initial value
+  std::shared_ptr<SequenceMask> mask;  ///< between tokens; none: every token sees every token
+  /// What parameters begin with; none: maps, class token and table truncated normal 0.02, the rest
+  /// as its layer has it.
+  InitRule init;
 };
 
 /// Parameter names are those of the public checkpoints: `cls_token pos_embed
@@ -87,6 +75,8 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   [[nodiscard]] std::array<std::int64_t, 2> grid() const noexcept;  ///< patches, [height, width]
 
   [[nodiscard]] torch::nn::Module& module() override;
+  /// By core/nn/cost.h. `kind` is the part, a colon, and which operator it is: "norm:RMSNorm",
+  /// "mask:causal, multiplicative".
   [[nodiscard]] std::vector<BlockCost> cost() const override;
   [[nodiscard]] std::vector<std::vector<WeightRename>> otherNames() const override;
   [[nodiscard]] at::Tensor adapt(const std::string& parameter, const at::Tensor& value,
@@ -100,7 +90,8 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
 
   [[nodiscard]] Tokens embed(const at::Tensor& images) override;
   /// The stream after the last block, after the final norm where that comes before pooling. RoPE
-  /// follows `tokens.positions`, masks follow the order of the tokens given.
+  /// and masks follow `tokens.positions`: [tokens, 2], or [batch, tokens, 2] where each sample has
+  /// tokens of its own. \throws ShapeError  positions that are neither
   [[nodiscard]] at::Tensor encode(const Tokens& tokens, const at::Tensor& mask) override;
   void setBlockTap(std::function<void(std::int64_t, const at::Tensor&)> tap) override;
 
@@ -108,25 +99,13 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   [[nodiscard]] std::int64_t attentionHeads(std::int64_t layer) const override;
   void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override;
 
-  /// The mask's factor S for a sequence of `tokens`, [tokens, tokens] float32 on the model's
-  /// device, whatever the mode.
+  /// The mask's factor for a sequence of `tokens`, [tokens, tokens] float32 on the model's device,
+  /// whatever the mode; ones without a mask.
   [[nodiscard]] at::Tensor attentionMask(std::int64_t tokens) const;
-  /// Soft mask only: the factor where causal is 0. Lives on the device; setting it waits for
-  /// nothing.
-  void setMaskAlpha(double alpha);
-  [[nodiscard]] double maskAlpha() const noexcept;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Cost of every piece of the encoder, from its configuration alone.
-///
-/// `macs` counts matrix products (papers' "FLOPs"); `flops` is twice that plus, per element, 1 for
-/// a bias, sum or scale, 4 for a norm, 5 for a softmax, 8 for a GELU or SiLU. `kind` is the part, a
-/// colon, and which operator it is: "norm:RMSNorm", "mask:causal, multiplicative".
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<BlockCost> costOf(
-    const VisionTransformerConfig& config);
 
 }  // namespace vitrine::nn

@@ -135,6 +135,27 @@ MaskSchedule scheduleOf(const std::string& word) {
   throw ConfigError("mask.schedule = \"" + word + "\" is not one of none, constant, linear");
 }
 
+/// Nothing: every token sees every token.
+std::optional<MaskKind> maskKindOf(const std::string& word) {
+  if (word.empty() || word == "bidirectional") return std::nullopt;
+  if (word == "causal") return MaskKind::Causal;
+  if (word == "modified_causal") return MaskKind::ModifiedCausal;
+  if (word == "soft") return MaskKind::Soft;
+  throw ConfigError("mask.kind = \"" + word +
+                    "\" is not one of bidirectional, causal, modified_causal, soft");
+}
+
+/// Truncated normal 0.02 for every map, class token, table and head; torch's default for the patch
+/// kernel, whose inputs are `patchInputs`.
+nn::InitRule startOf(std::int64_t patchInputs) {
+  return
+      [patchInputs](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
+        if (name.starts_with("patch_embed.proj.")) return nn::torchDefaultInit(patchInputs);
+        if (value.dim() < 2) return std::nullopt;
+        return nn::truncatedNormalInit(0.02, 100);  // the authors cut at +-2, a hundred deviations
+      };
+}
+
 }  // namespace
 
 double maskAlphaAt(MaskSchedule schedule, double start, std::int64_t cutoffSteps,
@@ -144,9 +165,9 @@ double maskAlphaAt(MaskSchedule schedule, double start, std::int64_t cutoffSteps
   return start * (1 - static_cast<double>(step) / static_cast<double>(cutoffSteps - 1));
 }
 
-Illama::Illama(const nn::VisionTransformerConfig& config, const SoftMask& softMask,
-               std::uint64_t seed)
-    : VisionTransformer(config, seed), softMask_(softMask) {
+Illama::Illama(const nn::VisionTransformerConfig& config, std::shared_ptr<CausalMask> mask,
+               const SoftMask& softMask, std::uint64_t seed)
+    : VisionTransformer(config, seed), mask_(std::move(mask)), softMask_(softMask) {
   finish();
 }
 
@@ -157,11 +178,11 @@ std::vector<OfferedCapability> Illama::capabilities() {
 }
 
 void Illama::beforeStep(const StepPosition& position) {
-  if (config().mask != nn::MaskKind::Soft || softMask_.schedule == MaskSchedule::None) return;
-  const double before = maskAlpha();
-  setMaskAlpha(maskAlphaAt(softMask_.schedule, softMask_.alpha.value_or(1),
-                           softMask_.epochs * position.stepsPerEpoch, position.step));
-  hasJustEnded_ = before > 0 && maskAlpha() == 0;
+  if (!mask_ || !mask_->isSoft() || softMask_.schedule == MaskSchedule::None) return;
+  const double before = mask_->alpha();
+  mask_->setAlpha(maskAlphaAt(softMask_.schedule, softMask_.alpha.value_or(1),
+                              softMask_.epochs * position.stepsPerEpoch, position.step));
+  hasJustEnded_ = before > 0 && mask_->alpha() == 0;
 }
 
 std::vector<Scheduled::Occurrence> Illama::occurrences() const {
@@ -170,12 +191,13 @@ std::vector<Scheduled::Occurrence> Illama::occurrences() const {
 }
 
 std::vector<std::pair<std::string, double>> Illama::scheduledValues() const {
-  if (config().mask != nn::MaskKind::Soft) return {};
-  return {{"model/mask_alpha", maskAlpha()}};
+  if (!mask_ || !mask_->isSoft()) return {};
+  return {{"model/mask_alpha", mask_->alpha()}};
 }
 
 void Illama::finish() {
-  setMaskAlpha(softMask_.schedule == MaskSchedule::None ? softMask_.alpha.value_or(0) : 0);
+  if (mask_)
+    mask_->setAlpha(softMask_.schedule == MaskSchedule::None ? softMask_.alpha.value_or(0) : 0);
 }
 
 ItemCard IllamaArchitecture::card() const {
@@ -197,14 +219,21 @@ std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint
   nn::VisionTransformerConfig c = nn::commonConfig(config);
   c.norm = nn::normKindOf(config.text("norm"));
   if (config.text("rope.mode") == "1d") c.ropeTheta = config.real("rope.theta");
-  c.mask = nn::maskKindOf(config.text("mask.kind"));
-  c.maskMode = nn::maskModeOf(config.text("mask.mode"));
-  c.init = nn::InitRecipe::TruncatedNormal;
+  const std::optional<MaskKind> kind = maskKindOf(config.text("mask.kind"));
+  const nn::MaskMode mode = nn::maskModeOf(config.text("mask.mode"));
+  if (kind == MaskKind::Soft && mode == nn::MaskMode::Additive) {
+    throw ConfigError(
+        "a soft mask exists only multiplicatively; set mask.mode = \"multiplicative\"");
+  }
+  std::shared_ptr<CausalMask> mask;
+  if (kind) mask = std::make_shared<CausalMask>(*kind, mode);
+  c.mask = mask;
+  c.init = startOf(c.inChannels * c.patchSize[0] * c.patchSize[1]);
   SoftMask softMask;
   softMask.schedule = scheduleOf(config.text("mask.schedule"));
   softMask.alpha = config.maybeReal("mask.alpha");
   softMask.epochs = config.integer("mask.epochs");
-  return std::make_shared<Illama>(c, softMask, seed);
+  return std::make_shared<Illama>(c, mask, softMask, seed);
 }
 
 }  // namespace vitrine::illama

@@ -11,6 +11,7 @@
 
 #include "core/nn/vision_transformer.h"
 #include "core/plugin/registry.h"
+#include "plugins/illama/causal_mask.h"
 
 namespace vitrine::illama {
 
@@ -37,7 +38,9 @@ struct SoftMask {
 /// between, the trainer moves it.
 class Illama final : public nn::VisionTransformer, public Scheduled {
  public:
-  Illama(const nn::VisionTransformerConfig& config, const SoftMask& softMask, std::uint64_t seed);
+  /// \param mask  that of the configuration; null where it has none
+  Illama(const nn::VisionTransformerConfig& config, std::shared_ptr<CausalMask> mask,
+         const SoftMask& softMask, std::uint64_t seed);
   [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
   void beforeStep(const StepPosition& position) override;
   [[nodiscard]] std::vector<std::pair<std::string, double>> scheduledValues() const override;
@@ -47,6 +50,7 @@ class Illama final : public nn::VisionTransformer, public Scheduled {
   void finish() override;
 
  private:
+  std::shared_ptr<CausalMask> mask_;
   SoftMask softMask_;
   bool hasJustEnded_ = false;
 };

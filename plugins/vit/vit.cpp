@@ -105,6 +105,24 @@ Schema makeSchema() {
   return schema;
 }
 
+/// What the authors' code begins with: Xavier maps, LeCun-normal patch kernel, zero class token,
+/// positions N(0, 0.02), zero head, MLP biases N(0, 1e-6).
+nn::InitRule startOf(double headBias) {
+  return [headBias](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
+    if (name == "pos_embed") return nn::normalInit(0.02);
+    if (name == "patch_embed.proj.weight") {
+      return nn::lecunNormalInit(value.size(1) * value.size(2) * value.size(3));
+    }
+    if (name == "head.weight") return nn::constantInit(0);
+    if (name == "head.bias") return nn::constantInit(headBias);
+    // Per q, k and v, which are width x width each, however they are stored.
+    if (name.ends_with("qkv.weight")) return nn::xavierUniformInit(value.size(1), value.size(1));
+    if (value.dim() == 2) return nn::xavierUniformInit(value.size(1), value.size(0));
+    if (name.find(".mlp.") != std::string::npos) return nn::normalInit(1e-6);
+    return std::nullopt;
+  };
+}
+
 }  // namespace
 
 ItemCard VitArchitecture::card() const {
@@ -121,8 +139,7 @@ ItemCard VitArchitecture::card() const {
 
 std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_t seed) const {
   nn::VisionTransformerConfig c = nn::commonConfig(config);
-  c.init = nn::InitRecipe::Xavier;
-  c.headBias = config.real("head_bias");
+  c.init = startOf(config.real("head_bias"));
   return std::make_shared<nn::VisionTransformer>(c, seed);
 }
 

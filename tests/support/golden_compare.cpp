@@ -122,7 +122,8 @@ std::vector<Compared> compareCase(const GoldenCase& golden, const std::vector<Te
     if (!isFound) results.push_back({name, 0, 0, "", false});
   };
   for (const auto& [name, expected] : golden.io) {
-    if (!name.starts_with("input/")) compareAll(name, expected);
+    const bool isInput = name.starts_with("input/") || golden.io.contains(name + "_rotated");
+    if (!isInput) compareAll(name, expected);
   }
   for (const auto& [name, expected] : golden.gradients) compareAll(name, expected);
   return results;

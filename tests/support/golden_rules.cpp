@@ -2,12 +2,14 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdio>
 #include <set>
 
 #include "core/data/resample.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
 #include "core/nn/losses.h"
+#include "core/nn/rope.h"
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
 #include "core/train/parameter_policy.h"
@@ -384,6 +386,70 @@ Tensors calibrating(const GoldenCase& golden) {
   return pass;
 }
 
+/// The angles of a table that case.json describes.
+at::Tensor ropeTable(const Json& table) {
+  const std::array<std::int64_t, 2> grid = table.at("grid");
+  const std::int64_t channels = table.at("rotated_width");
+  const double theta = table.value("base", 1e4);
+  if (table.value("kind", "2d") == "1d") {
+    return nn::ropeAngles(at::arange(grid[0] * grid[1], at::kDouble) * table.value("t1", 1.0),
+                          nn::RopeSpectrum{channels, nn::RopeAxes::Line, theta, 0}, at::kDouble);
+  }
+  at::Tensor positions = nn::gridPositions(grid);
+  if (table.value("cls", false)) {
+    const auto place = table.value("cls_pos", "floor") == "floor" ? nn::ClassPlace::BeforeGrid
+                                                                  : nn::ClassPlace::FirstRow;
+    positions = at::cat({nn::classPosition(grid, place).unsqueeze(0), positions});
+  }
+  positions = positions * at::tensor({table.value("sy", 1.0), table.value("sx", 1.0)}, at::kDouble);
+  const auto axes =
+      table.value("row_first", false) ? nn::RopeAxes::RowFirst : nn::RopeAxes::ColumnFirst;
+  return nn::ropeAngles(positions, nn::RopeSpectrum{channels, axes, theta, 0}, at::kDouble);
+}
+
+Tensors rotaryTables(const GoldenCase& golden) {
+  Tensors pass;
+  for (const auto& [name, table] : golden.json.at("tables").items()) {
+    const at::Tensor angles = ropeTable(table);
+    pass[name + "/cos"] = angles.cos();
+    pass[name + "/sin"] = angles.sin();
+    // The case has tokens before heads.
+    if (const auto q = golden.io.find(name + "/q"); q != golden.io.end())
+      pass[name + "/q_rotated"] =
+          nn::applyRope(q->second.transpose(1, 2), angles).transpose(1, 2).contiguous();
+  }
+  for (const auto& [name, expected] : golden.io) {
+    std::int64_t height = 0, width = 0, cell = 0;
+    if (!name.ends_with("/calibrated_row_col") ||
+        std::sscanf(name.c_str(), "gsa/%ldx%ld_r%ld/", &height, &width, &cell) != 3)
+      continue;
+    pass[name] = nn::cellPositions({height / cell, width / cell}, cell);
+  }
+  return pass;
+}
+
+Tensors rotaryOperator(const GoldenCase& golden) {
+  Tensors pass;
+  const at::Tensor& positions = golden.io.at("input/positions");
+  at::Tensor x = golden.io.at("input/x").clone().requires_grad_(true);
+  at::Tensor loss = at::zeros({});
+  for (const auto& [name, upstream] : golden.io) {
+    char kind[32];
+    double theta = 0;
+    if (std::sscanf(name.c_str(), "input/upstream_%20[a-z_]%lf", kind, &theta) != 2) continue;
+    const nn::RopeSpectrum spectrum{x.size(2), nn::RopeAxes::Line, theta, 0};
+    const auto pairs = kind[0] == 'h' ? nn::RopePairs::HalfSplit : nn::RopePairs::Interleaved;
+    const at::Tensor turned =
+        nn::applyRope(x.unsqueeze(0), nn::ropeAngles(positions, spectrum), pairs)[0];
+    pass["output/" + name.substr(15)] = turned.detach();
+    loss = loss + (turned * upstream).sum();
+  }
+  loss.backward();
+  pass["output/loss"] = loss.detach();
+  pass["grad/input/x"] = x.grad();
+  return pass;
+}
+
 }  // namespace
 
 std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
@@ -401,6 +467,8 @@ std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
   if (has("input/logits") && has("input/labels") && golden.settings().contains("lam"))
     return {losses(golden)};
   if (has("output/bin_count_")) return {calibrating(golden)};
+  if (golden.json.value("architecture", "") == "rope_tables") return {rotaryTables(golden)};
+  if (has("input/upstream_interleaved_")) return {rotaryOperator(golden)};
   throw Unmapped("no family of cases here holds these tensors");
 }
 

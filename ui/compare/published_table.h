@@ -19,7 +19,7 @@ enum class PublishedVerdict { Matches, Differs, Undecided, NotComparable };
 
 struct PublishedRow {
   QString place;       ///< "Table 17"
-  QString conditions;  ///< "iLLaMA-T, + SwiGLU, ImageNet-1k"
+  QString conditions;  ///< "size T, + SwiGLU, ImageNet-1k"
   QString metric;      ///< "top1"
   double value = 0;    ///< the paper's
   int decimals = 0;    ///< with which the paper prints it

@@ -345,7 +345,7 @@ class Forecasting {
     one.basis = basisOf(best, used, from, isByOperations);
   }
 
-  /// "from 3 runs of vit/tiny on cpu (#3, #5 and #9), other batch size": never without its ground.
+  /// "from 3 runs of NAME/tiny on cpu (#3, #5 and #9), other batch size": never without its ground.
   [[nodiscard]] QString basisOf(const Alike& best, std::vector<std::int64_t> used,
                                 const RunWorkload& from, bool isByOperations) const {
     std::sort(used.begin(), used.end());

@@ -3,8 +3,10 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QStackedWidget>
 #include <QToolButton>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
@@ -18,6 +20,13 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kMostRunsListed = 300;
+
+/// Of the item's paper; beyond any where there is none.
+int yearOf(const ItemCard& card) {
+  static const QRegularExpression year(QStringLiteral("\\b(?:19|20)\\d\\d\\b"));
+  const auto match = year.match(QString::fromStdString(card.paper));
+  return match.hasMatch() ? match.captured().toInt() : 9999;
+}
 }  // namespace
 
 void DiffView::fill(Side& side, const QString& wanted) {
@@ -50,19 +59,18 @@ void DiffView::fillSources() {
   QString a = sourceA(), b = sourceB();
   if (a.isEmpty() || b.isEmpty()) {
     // The demo presets of two architectures are the difference that most people ask for first.
-    QStringList presets;
+    // What others were made of comes first: the older paper.
+    std::multimap<int, QString> byYear;
     for (const ItemCard& card : workbench_.catalog().items) {
       if (card.kind != ItemKind::Architecture || card.schema.presets.empty()) continue;
       const Preset* demo = card.schema.preset(card.id + "/demo");
-      presets << QStringLiteral("preset:") +
-                     QString::fromStdString(demo != nullptr ? demo->name
-                                                            : card.schema.presets.front().name);
+      byYear.emplace(yearOf(card),
+                     QStringLiteral("preset:") +
+                         QString::fromStdString(
+                             demo != nullptr ? demo->name : card.schema.presets.front().name));
     }
-    // ViT-like encoders come before what was made of them in no catalog: the older paper first.
-    if (presets.size() > 1) {
-      const auto vit = presets.indexOf(QStringLiteral("preset:vit/demo"));
-      if (vit > 0) presets.move(vit, 0);
-    }
+    QStringList presets;
+    for (const auto& [year, preset] : byYear) presets << preset;
     if (a.isEmpty()) a = presets.value(0);
     if (b.isEmpty()) b = presets.value(1, presets.value(0));
   }

@@ -28,7 +28,7 @@ class DiffView : public QWidget {
 
   /// Fills the two lists anew: presets, architectures, runs, the form's present text.
   void fillSources();
-  /// "preset:vit/b16", "architecture:vit", "run:7", "form".
+  /// "preset:NAME/SIZE", "architecture:NAME", "run:7", "form".
   void choose(const QString& a, const QString& b);
   [[nodiscard]] QString sourceA() const;
   [[nodiscard]] QString sourceB() const;

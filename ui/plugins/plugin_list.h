@@ -8,10 +8,10 @@
 
 namespace vitrine::ui {
 
-inline constexpr int kEntryRole = Qt::UserRole;      // "plugin:vit", "item:architecture/vit"
+inline constexpr int kEntryRole = Qt::UserRole;      // "plugin:ID", "item:architecture/ID"
 inline constexpr int kWordsRole = Qt::UserRole + 1;  // what the search looks at
 
-/// "item:architecture/vit".
+/// "item:architecture/ID".
 [[nodiscard]] QString entryOf(const ItemCard& card);
 
 }  // namespace vitrine::ui

@@ -34,7 +34,7 @@ class PluginsProcess : public QObject {
  public:
   using QObject::QObject;
   ~PluginsProcess() override;
-  /// \param change  {}, or {"--disable", "illama"}, {"--enable", ID}, {"--trust", FILE}
+  /// \param change  {}, or {"--disable", ID}, {"--enable", ID}, {"--trust", FILE}
   void ask(const QStringList& change = {});
   [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
 

@@ -45,7 +45,7 @@ class PluginsPage final : public Page {
   /// Asks the program for its plugins and schemas once more.
   void probe();
   void showDiff(bool isDiff);
-  /// "plugin:vit", "item:architecture/vit", "core:train".
+  /// "plugin:ID", "item:architecture/ID", "core:train".
   void showEntry(const QString& entry);
   void setEnabledPlugin(const QString& id, bool isEnabled);
   void trust(const QString& file);

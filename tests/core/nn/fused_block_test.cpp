@@ -109,8 +109,7 @@ VisionTransformerConfig encoder() {
 VisionTransformerConfig decoder(MaskMode mode) {
   VisionTransformerConfig c = encoder();
   c.classToken = ClassToken::Last;
-  c.mask = mode == MaskMode::Additive ? MaskKind::Causal : MaskKind::Soft;
-  c.maskMode = mode;
+  c.mask = std::make_shared<TestMask>(mode, mode == MaskMode::Additive ? 0 : 0.3);
   c.norm = NormKind::Rms;
   c.mlp = MlpKind::SwiGlu;
   c.mlpBias = Bias::None;
@@ -153,7 +152,6 @@ std::unique_ptr<VisionTransformer> made(const VisionTransformerConfig& config,
     tensor.add_(random(tensor.sizes(), seed++), 0.15);
   }
   model->module().to(type);
-  model->setMaskAlpha(0.3);
   model->setGenerator(at::detail::createCPUGenerator(7));
   return model;
 }

@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/nn/attention.h"
-#include "core/nn/attention_mask.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/init.h"
 #include "core/nn/mlp.h"
@@ -34,67 +33,9 @@ at::Tensor row(std::initializer_list<double> values) {
   return at::tensor(std::vector<double>(values)).to(at::kFloat);
 }
 
-TEST(Rope, TurnsInterleavedPairsByThePublishedNumbers) {
-  const at::Tensor x = row({1, 2, 3, 4}).view({1, 1, 1, 4}).expand({1, 1, 4, 4});
-  const at::Tensor turned = applyRope(x, ropeAngles(at::tensor({0, 1, 2, 196}), 4, 1e4))[0][0];
-  const at::Tensor wanted =
-      at::stack({row({1, 2, 3, 4}), row({-1.142640, 1.922076, 2.959851, 4.029800}),
-                 row({-2.234742, 0.077004, 2.919405, 4.059196}),
-                 row({-1.536594, 1.624463, -4.839201, 1.257828})});
-  EXPECT_LT(largestDifference(turned, wanted), 5e-6);
-}
-
-TEST(Rope, KeepsTheNormOfEveryToken) {
-  const at::Tensor x = at::randn({2, 3, 50, 8}, seeded(1));
-  const at::Tensor turned = applyRope(x, ropeAngles(at::arange(50), 8, 1e4));
-  EXPECT_LT(largestDifference(turned.norm(2, -1), x.norm(2, -1)), 1e-5);
-  EXPECT_GT(largestDifference(turned, x), 0.1);
-}
-
-TEST(Rope, ScoresDependOnlyOnTheOffsetBetweenTokens) {
-  const at::Tensor q = row({1, 2, 3, 4}).view({1, 1, 1, 4}),
-                   k = row({0.5, -1, 2, 0.25}).view({1, 1, 1, 4});
-  for (const auto& [m, n] : {std::pair{3, 1}, std::pair{7, 5}, std::pair{102, 100}}) {
-    const at::Tensor score = (applyRope(q, ropeAngles(at::tensor({m}), 4, 1e4)) *
-                              applyRope(k, ropeAngles(at::tensor({n}), 4, 1e4)))
-                                 .sum();
-    EXPECT_NEAR(score.item<double>(), 5.659235, 2e-5) << m << " and " << n;
-  }
-}
-
-TEST(Rope, GridAnglesFollowTheFormulaEntryByEntry) {
-  const RopeGrid grid{3, 5, 6, 10, 100};
-  const at::Tensor angles = ropeAngles(grid, 8);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 5; ++j) {
-      for (int k = 0; k < 2; ++k) {
-        const double w = std::pow(100.0, -4.0 * k / 8);
-        EXPECT_NEAR(angles[i * 5 + j][2 * k].item<double>(), j * 2.0 * w, 1e-5);
-        EXPECT_NEAR(angles[i * 5 + j][2 * k + 1].item<double>(), i * 2.0 * w, 1e-5);
-      }
-    }
-  }
-}
-
-TEST(Rope, RefusesHeadsItCannotPair) {
-  EXPECT_THROW((void)ropeAngles(at::arange(3), 5, 1e4), ShapeError);
-  EXPECT_THROW((void)ropeAngles(RopeGrid{2, 2}, 6), ShapeError);
-  EXPECT_THROW((void)applyRope(at::zeros({1, 1, 3, 4}), ropeAngles(at::arange(2), 4, 1e4)),
-               ShapeError);
-}
-
-TEST(Mask, SoftFactorLetsTheFutureThroughByAlpha) {
-  const at::Tensor half = at::full({}, 0.5, at::kFloat);
-  const at::Tensor wanted = at::stack({row({1, .5, .5}), row({1, 1, .5}), row({1, 1, 1})});
-  EXPECT_TRUE(maskFactor(MaskKind::Soft, 3, half).equal(wanted));
-  EXPECT_TRUE(maskFactor(MaskKind::Soft, 3, at::ones({})).equal(at::ones({3, 3})));
-  EXPECT_TRUE(
-      maskFactor(MaskKind::Soft, 3, at::zeros({})).equal(maskFactor(MaskKind::Causal, 3, half)));
-}
-
-TEST(Mask, ModifiedCausalLetsTheFirstTokenSeeAll) {
-  const at::Tensor factor = maskFactor(MaskKind::ModifiedCausal, 3, at::zeros({}));
-  EXPECT_TRUE(factor.equal(at::stack({row({1, 1, 1}), row({1, 1, 0}), row({1, 1, 1})})));
+/// 1 below and on the diagonal, `others` above.
+at::Tensor lowerFactor(std::int64_t tokens, double others = 0) {
+  return at::ones({tokens, tokens}).tril().clamp_min(others);
 }
 
 /// q, k, v whose logits are the given ones: q = logits * sqrt(headDim) and k the identity.
@@ -112,7 +53,7 @@ TEST(Attention, SoftMaskMultipliesAfterTheSoftmaxWithoutRenormalising) {
   AttentionInput input =
       withLogits(at::stack({row({0, two, three}), row({two, 0, 0}), row({0, 0, two})}),
                  at::stack({row({1, 0}), row({0, 1}), row({1, 1})}));
-  input.multiplicative = maskFactor(MaskKind::Soft, 3, at::full({}, 0.5, at::kFloat));
+  input.multiplicative = lowerFactor(3, 0.5);
   const at::Tensor softened =
       at::stack({row({.416667, .416667}), row({.625, .375}), row({.75, .75})});
   for (const AttentionPath path : {AttentionPath::Explicit, AttentionPath::Short}) {
@@ -123,7 +64,7 @@ TEST(Attention, SoftMaskMultipliesAfterTheSoftmaxWithoutRenormalising) {
 
   AttentionInput causal = input;
   causal.multiplicative = at::Tensor();
-  causal.additive = maskFactor(MaskKind::Causal, 3, at::zeros({})).log();
+  causal.additive = lowerFactor(3).log();
   const at::Tensor hard = at::stack({row({1, 0}), row({.666667, .333333}), row({.75, .75})});
   for (const AttentionPath path :
        {AttentionPath::Explicit, AttentionPath::Short, AttentionPath::Fused}) {
@@ -160,9 +101,9 @@ void expectShortAgrees() {
         const at::Generator generator = seeded(static_cast<std::uint64_t>(tokens * 100 + headDim));
         AttentionInput input;
         input.heads = heads;
-        input.angles = ropeAngles(at::arange(tokens), headDim, 100);
-        const at::Tensor factor = maskFactor(MaskKind::Soft, tokens, at::full({}, 0.3, at::kFloat));
-        const at::Tensor causal = maskFactor(MaskKind::Causal, tokens, at::zeros({})).log();
+        input.angles = ropeAngles(at::arange(tokens), RopeSpectrum{headDim, RopeAxes::Line, 100});
+        const at::Tensor factor = lowerFactor(tokens, 0.3);
+        const at::Tensor causal = lowerFactor(tokens).log();
         if (isSplit) {
           input.query = at::randn({2, 1, width}, generator);
           input.keyValue = at::randn({2, tokens, 2 * width}, generator);
@@ -217,7 +158,7 @@ TEST(Attention, FusedPathAgreesWithTheExplicitOneInValuesAndGradients) {
   AttentionInput input;
   input.heads = 2;
   input.query = at::randn({2, 100, 3 * 32}, seeded(4));
-  input.additive = maskFactor(MaskKind::Causal, 100, at::zeros({})).log();
+  input.additive = lowerFactor(100).log();
   const Agreement slow = runPath(input, AttentionPath::Explicit),
                   fast = runPath(input, AttentionPath::Fused);
   EXPECT_LT(largestDifference(fast.values, slow.values), 1e-5);

@@ -1,9 +1,26 @@
 // An encoder that runs in a millisecond and has every kind of layer.
 #pragma once
 
+#include <ATen/ATen.h>
+
 #include "core/nn/vision_transformer.h"
 
 namespace vitrine::nn {
+
+/// A token sees itself, those before it, and the others by a factor.
+class TestMask final : public SequenceMask {
+ public:
+  explicit TestMask(MaskMode mode, double others = 0) : mode_(mode), others_(others) {}
+  at::Tensor factor(std::int64_t tokens, at::Device device) override {
+    return at::ones({tokens, tokens}, device).tril().clamp_min(others_);
+  }
+  MaskMode mode() const override { return mode_; }
+  std::string name() const override { return "causal"; }
+
+ private:
+  MaskMode mode_;
+  double others_;
+};
 
 /// 12 patches and a class token of 24 channels.
 inline VisionTransformerConfig smallEncoder() {
@@ -16,7 +33,6 @@ inline VisionTransformerConfig smallEncoder() {
   c.depth = 3;
   c.heads = 3;
   c.mlpWidth = 32;
-  c.init = InitRecipe::TruncatedNormal;  // a head that is not zero
   return c;
 }
 

@@ -21,8 +21,7 @@ namespace {
 VisionTransformerConfig decoder(MaskMode mode) {
   VisionTransformerConfig c = smallEncoder();
   c.classToken = ClassToken::Last;
-  c.mask = MaskKind::Causal;
-  c.maskMode = mode;
+  c.mask = std::make_shared<TestMask>(mode);
   c.norm = NormKind::Rms;
   c.mlp = MlpKind::SwiGlu;
   c.mlpBias = Bias::None;
@@ -59,24 +58,6 @@ TEST(Encoder, AdditiveCausalHidesLaterPatchesToTheLastBitAndMultiplicativeDoesNo
     EXPECT_EQ(earlierBefore.equal(earlierAfter), mode == MaskMode::Additive);
     EXPECT_FALSE(encoded(model, before).select(1, 11).equal(encoded(model, after).select(1, 11)));
   }
-}
-
-TEST(Encoder, SoftMaskAtOneIsNoMaskAtAll) {
-  VisionTransformerConfig soft = decoder(MaskMode::Multiplicative);
-  soft.mask = MaskKind::Soft;
-  VisionTransformerConfig open = soft;
-  open.mask = MaskKind::Bidirectional;
-  VisionTransformer masked(soft, 1), free(open, 1);
-  const at::Tensor batch = images();
-  EXPECT_EQ(masked.maskAlpha(), 0);
-  EXPECT_FALSE(masked.classify(batch).equal(free.classify(batch)));
-  masked.setMaskAlpha(1);
-  EXPECT_TRUE(masked.classify(batch).equal(free.classify(batch)));
-}
-
-TEST(Encoder, ALastClassTokenSeesEveryToken) {
-  const VisionTransformer model(decoder(MaskMode::Multiplicative), 1);
-  EXPECT_TRUE(model.attentionMask(13).select(0, 12).equal(at::ones({13})));
 }
 
 TEST(Encoder, CausalAttentionKnowsTheOrderOfPatchesAndAPlainOneWithoutPositionsDoesNot) {
@@ -152,7 +133,7 @@ TEST(Encoder, EncodingTheEmbeddedTokensGivesTheFeatures) {
 
 TEST(Encoder, ASubsetOfTokensKeepsItsRotaryPlaces) {
   VisionTransformerConfig config = decoder(MaskMode::Multiplicative);
-  config.mask = MaskKind::Bidirectional;
+  config.mask = nullptr;
   config.depth = 1;
   VisionTransformer model(config, 1);
   stir(model);
@@ -167,6 +148,57 @@ TEST(Encoder, ASubsetOfTokensKeepsItsRotaryPlaces) {
   const at::Tensor whole = model.encode(all, hide).index_select(1, order);
   EXPECT_LT((model.encode(some, {}) - whole).abs().max().item<double>(),
             1e-4 * whole.abs().max().item<double>());
+}
+
+TEST(Encoder, GatheredTokensOfEachSampleAreThoseOfTheWholeImageWithTheOthersHidden) {
+  for (const MaskMode mode : {MaskMode::Additive, MaskMode::Multiplicative}) {
+    VisionTransformerConfig config = decoder(mode);
+    // A factor after the softmax hides what is not there from no one: compare without a mask.
+    if (mode == MaskMode::Multiplicative) config.mask = nullptr;
+    VisionTransformer model(config, 1);
+    stir(model);
+    const c10::NoGradGuard noGrad;
+    const Tokens all = model.embed(images(3));
+    // Not in the order of the image: a token is what its position says.
+    const at::Tensor left =
+        at::tensor(std::vector<std::int64_t>{0, 3, 7, 12, 11, 2, 5, 12, 1, 12, 4, 9}).view({3, 4});
+    const Tokens some{
+        at::stack({all.values[0].index_select(0, left[0]), all.values[1].index_select(0, left[1]),
+                   all.values[2].index_select(0, left[2])}),
+        all.positions.index_select(0, left.flatten()).view({3, 4, 2})};
+    const at::Tensor gathered = model.encode(some, {});
+    at::Tensor hide = at::full({3, 1, 1, 13}, -INFINITY);
+    for (int sample = 0; sample < 3; ++sample) hide[sample].index_fill_(-1, left[sample], 0);
+    // A token that sees none of those left would be undefined: the first of each sample sees
+    // itself.
+    const at::Tensor open = hide.expand({3, 1, 13, 13}).clone();
+    open.diagonal(0, 2, 3).fill_(0);
+    const at::Tensor whole = model.encode(all, open);
+    for (int sample = 0; sample < 3; ++sample) {
+      const at::Tensor wanted = whole[sample].index_select(0, left[sample]);
+      EXPECT_LT((gathered[sample] - wanted).abs().max().item<double>(),
+                1e-4 * wanted.abs().max().item<double>())
+          << sample;
+      // Alone, with one table of positions, each sample gives the same.
+      const Tokens alone{some.values.narrow(0, sample, 1), some.positions[sample]};
+      EXPECT_LT((model.encode(alone, {})[0] - gathered[sample]).abs().max().item<double>(), 1e-4);
+    }
+  }
+}
+
+TEST(Encoder, MasksGatheredTokensByTheirPlaces) {
+  VisionTransformer model(decoder(MaskMode::Multiplicative), 1);
+  stir(model);
+  const c10::NoGradGuard noGrad;
+  const Tokens all = model.embed(images());
+  const at::Tensor order = at::randperm(13, at::detail::createCPUGenerator(2));
+  const Tokens shuffled{all.values.index_select(1, order),
+                        all.positions.index_select(0, order).expand({2, 13, 2})};
+  const at::Tensor wanted = model.encode(all, {}).index_select(1, order);
+  EXPECT_LT((model.encode(shuffled, {}) - wanted).abs().max().item<double>(),
+            1e-4 * wanted.abs().max().item<double>());
+  EXPECT_THROW((void)model.encode({all.values, all.positions.narrow(0, 0, 5)}, {}), ShapeError);
+  EXPECT_THROW((void)model.encode({all.values, all.positions.expand({3, 13, 2})}, {}), ShapeError);
 }
 
 TEST(Encoder, DrawsNothingFromTorchsGlobalGenerator) {
@@ -214,7 +246,7 @@ TEST(Encoder, CountsItsParametersAndMultiplyAdds) {
 TEST(Encoder, NamesTheOperatorOfEveryPiece) {
   const auto kinds = [](const VisionTransformerConfig& config) {
     std::string text;
-    for (const BlockCost& block : costOf(config)) {
+    for (const BlockCost& block : VisionTransformer(config, 0).cost()) {
       if (block.name.rfind("blocks.", 0) != 0 || block.name.rfind("blocks.0.", 0) == 0)
         text += block.name + " = " + block.kind + "\n";
     }

@@ -1,0 +1,27 @@
+// How layers count what they cost: one image's forward pass, and what is kept of it.
+//
+// `macs` counts matrix products and convolutions (papers' "FLOPs"); `flops` is twice that plus, per
+// element, 1 for a bias, sum or scale, and the numbers below. `activationBytes` is float32.
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/model.h"
+
+namespace vitrine::nn {
+
+inline constexpr double kNormCost = 4, kSoftmaxCost = 5, kActivationCost = 8;
+inline constexpr double kFloatBytes = 4;
+/// Dropout keeps what it multiplied with, and its temporaries leave gaps between what is kept:
+/// measured as 2.1 (with GELU) and 3 (with SwiGLU) times the factors' own bytes.
+inline constexpr double kDropoutKept = 2.25;
+
+/// Of a sum's numbers; name and kind stay.
+inline void addNumbers(BlockCost& sum, const BlockCost& part) {
+  sum.parameters += part.parameters;
+  sum.flops += part.flops;
+  sum.macs += part.macs;
+  sum.activationBytes += part.activationBytes;
+}
+
+}  // namespace vitrine::nn
