@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/config/selection.h"
 #include "core/data/pipeline.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
@@ -147,6 +148,16 @@ Json totalsOf(const Cost& cost) {
               {"memory_bytes", cost.memory.peakBytes}};
 }
 
+/// Runs of the plan, by place, that must be done before this one, beside `depends_on`.
+Json needsOf(const PlannedRun& run) {
+  Json needs = Json::array();
+  for (const AuxSource& aux : run.auxiliaries) {
+    if (aux.plannedRun >= 0) needs.push_back(aux.plannedRun);
+  }
+  for (const int from : run.selectedFrom) needs.push_back(from);
+  return needs;
+}
+
 Json toJsonReport(const Report& report) {
   Json out = Json::object();
   out["title"] = report.plan.title;
@@ -190,6 +201,11 @@ Json toJsonReport(const Report& report) {
          {"seed", run.seed},
          {"depends_on", run.dependsOn < 0 ? Json(nullptr) : Json(run.dependsOn)},
          {"init", run.init ? initToJson(*run.init) : Json(nullptr)},
+         {"part", run.part == RunPart::Grid    ? "grid"
+                  : run.part == RunPart::Refit ? "refit"
+                                               : "plain"},
+         {"selection", run.selection},
+         {"needs", needsOf(run)},
          {"config", run.config},
          {"origins", origins},
          {"totals", i < report.costs.size() && report.costs[i] ? totalsOf(*report.costs[i])
@@ -255,6 +271,33 @@ std::string leftOutText(const Plan& plan) {
   return text;
 }
 
+/// What [select] does, in a sentence and a table of its candidates; "" where there is none.
+std::string selectionText(const Plan& plan) {
+  const auto isOf = [](RunPart part) {
+    return [part](const PlannedRun& run) { return run.part == part; };
+  };
+  const auto refit = std::find_if(plan.runs.begin(), plan.runs.end(), isOf(RunPart::Refit));
+  if (refit == plan.runs.end()) return {};
+  const auto grid = std::count_if(plan.runs.begin(), plan.runs.end(), isOf(RunPart::Grid));
+  const auto refits = std::count_if(plan.runs.begin(), plan.runs.end(), isOf(RunPart::Refit));
+  const auto first = std::find_if(plan.runs.begin(), plan.runs.end(), isOf(RunPart::Grid));
+  const double holdout = Config(first->config).real("data.holdout");
+  const Json& selection = refit->selection;
+  std::string text = "selection: " + std::to_string(grid) + " runs leave out " +
+                     formatReal(100 * holdout, 4) +
+                     " % of the training set and are scored on it by " +
+                     selection.at("metric").get<std::string>() + " (" +
+                     selection.at("direction").get<std::string>() + " is better); " +
+                     std::to_string(refits) + (refits == 1 ? " run takes" : " runs take") +
+                     " the best values and all of the training set\n";
+  Table table{{"candidate", "values", "runs"}, {}};
+  for (const Json& candidate : selection.at("candidates")) {
+    table.rows.push_back(
+        {table.rows.size() + 1, candidateText(candidate), candidate.at("runs").size()});
+  }
+  return text + toText(table);
+}
+
 std::string forPeople(const Report& report) {
   const Plan& plan = report.plan;
   std::string text = plan.title + ": " + std::to_string(plan.runs.size()) +
@@ -294,6 +337,8 @@ std::string forPeople(const Report& report) {
     }
     text += "\n" + toText(runs);
   }
+  const std::string selection = selectionText(plan);
+  if (!selection.empty()) text += "\n" + selection;
   const std::string leftOut = leftOutText(plan);
   if (!leftOut.empty()) text += "\n" + leftOut;
   return text;

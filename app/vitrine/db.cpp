@@ -77,11 +77,13 @@ void printSpace(const Json& space) {
   print(std::string("\n"));
   print(tables, Format::Text);
   Table experiments{
-      {"experiment", "runs", "bytes", "metrics", "artifacts", "images", "other", "files"}, {}};
+      {"experiment", "runs", "bytes", "metrics", "artifacts", "images", "texts", "other", "files"},
+      {}};
   for (const Json& experiment : space.at("experiments")) {
     auto& row = experiments.rows.emplace_back();
     row = {experiment.at("title"), experiment.at("runs")};
-    for (const char* part : {"bytes", "metrics", "artifacts", "images", "other", "files"}) {
+    for (const char* part :
+         {"bytes", "metrics", "artifacts", "images", "texts", "other", "files"}) {
       row.push_back(bytesText(experiment.at(part)));
     }
   }

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/config/selection.h"
 #include "core/jobs/devices.h"
 #include "core/jobs/queue.h"
 
@@ -64,10 +65,22 @@ void requireDevice(const Plan& plan, const std::string& device) {
   }
 }
 
+/// The same values; of a refit the same grid, whose choice the plan does not know.
+bool isConfiguredAlike(RunStore& store, std::int64_t run, const PlannedRun& planned) {
+  if (planned.selection.is_null()) return store.config(run) == planned.config;
+  Json selection = store.selection(run);
+  if (!selection.is_object() || !selection.at("chosen").is_number_unsigned()) return false;
+  const auto chosen = selection.at("chosen").get<std::size_t>();
+  selection["chosen"] = nullptr;
+  return selection == planned.selection &&
+         store.config(run) == withCandidate(planned.config, selection, chosen);
+}
+
 /// A finished run with that configuration and beginning, or 0.
 std::int64_t finishedRunLike(RunStore& store, const PlannedRun& run) {
   for (const RunRow& row : store.runs()) {
-    if (row.state != RunState::Done || row.seed != run.seed || store.config(row.id) != run.config)
+    if (row.state != RunState::Done || row.seed != run.seed ||
+        !isConfiguredAlike(store, row.id, run))
       continue;
     const Json init = store.init(row.id);
     const bool startsAlike = run.init && run.init->plannedRun < 0 ? init == initToJson(*run.init)
@@ -77,18 +90,28 @@ std::int64_t finishedRunLike(RunStore& store, const PlannedRun& run) {
   return 0;
 }
 
+/// Runs of the plan that `run` needs; -1 among them means nothing.
+std::vector<int> sourcesOf(const PlannedRun& run) {
+  std::vector<int> sources = run.selectedFrom;
+  sources.push_back(run.dependsOn);
+  if (run.init) sources.push_back(run.init->plannedRun);
+  for (const AuxSource& aux : run.auxiliaries) sources.push_back(aux.plannedRun);
+  return sources;
+}
+
 /// Runs of `plan` that are still needed; what a needed one starts from stays, too.
 Plan neededPart(RunStore& store, const Plan& plan, Json& skipped) {
   std::vector<std::int64_t> known(plan.runs.size(), 0);
   std::vector<bool> isNeeded(plan.runs.size(), false);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     known[i] = finishedRunLike(store, plan.runs[i]);
-    isNeeded[i] = known[i] == 0;
+    // A run of a grid is needed for a refit alone.
+    isNeeded[i] = known[i] == 0 && plan.runs[i].part != RunPart::Grid;
   }
   for (std::size_t i = plan.runs.size(); i-- > 0;) {
     if (!isNeeded[i]) continue;
     const PlannedRun& run = plan.runs[i];
-    for (const int source : {run.dependsOn, run.init ? run.init->plannedRun : -1}) {
+    for (const int source : sourcesOf(run)) {
       if (source >= 0) isNeeded[static_cast<std::size_t>(source)] = true;
     }
   }
@@ -97,9 +120,12 @@ Plan neededPart(RunStore& store, const Plan& plan, Json& skipped) {
   std::vector<int> place(plan.runs.size(), -1);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     if (!isNeeded[i]) {
-      log::info("'" + plan.runs[i].name + "' is done already, as run " + std::to_string(known[i]) +
+      log::info("'" + plan.runs[i].name + "' is " +
+                (known[i] == 0 ? "not needed: the runs that are chosen from it are done"
+                               : "done already, as run " + std::to_string(known[i])) +
                 "; it is left out");
-      skipped.push_back({{"name", plan.runs[i].name}, {"id", known[i]}});
+      skipped.push_back(
+          {{"name", plan.runs[i].name}, {"id", known[i] == 0 ? Json(nullptr) : Json(known[i])}});
       continue;
     }
     place[i] = static_cast<int>(part.runs.size());
@@ -107,6 +133,10 @@ Plan neededPart(RunStore& store, const Plan& plan, Json& skipped) {
     if (run.dependsOn >= 0) run.dependsOn = place[static_cast<std::size_t>(run.dependsOn)];
     if (run.init && run.init->plannedRun >= 0)
       run.init->plannedRun = place[static_cast<std::size_t>(run.init->plannedRun)];
+    for (AuxSource& aux : run.auxiliaries) {
+      if (aux.plannedRun >= 0) aux.plannedRun = place[static_cast<std::size_t>(aux.plannedRun)];
+    }
+    for (int& from : run.selectedFrom) from = place[static_cast<std::size_t>(from)];
     part.runs.push_back(std::move(run));
   }
   return part;

@@ -86,12 +86,14 @@ int runExport(const Arguments& arguments) {
                         {"points", report.points},
                         {"artifacts", report.artifacts},
                         {"images", report.images},
+                        {"texts", report.texts},
                         {"checkpoints", report.checkpoints},
                         {"notes", report.notes}}));
   } else {
     print(file + ": " + std::to_string(report.runs) + (report.runs == 1 ? " run, " : " runs, ") +
           formatCount(report.points) + " points, " + formatCount(report.artifacts) +
           " artifacts, " + formatCount(report.images) + " images, " +
+          (report.texts > 0 ? formatCount(report.texts) + " texts, " : std::string()) +
           formatCount(report.checkpoints) + " checkpoints; " +
           formatBytes(static_cast<double>(report.bytes)) + "\n");
   }

@@ -90,7 +90,8 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
     if (why.empty()) break;
   }
   if (!why.empty()) throw RefusedError("run '" + run.name + "' " + why);
-  if (dryStep == DryStep::Skip) return needs;
+  // Auxiliary networks may not be trained yet, and without them there is no step.
+  if (dryStep == DryStep::Skip || !run.auxiliaries.empty()) return needs;
   // The weights that it starts from may not exist yet; the step is one of fresh weights.
   try {
     TrainerSetup setup =

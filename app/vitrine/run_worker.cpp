@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <optional>
-#include <set>
 
 #include "app/vitrine/checkpoint_choice.h"
 #include "app/vitrine/environment.h"
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "app/vitrine/progress_sink.h"
+#include "app/vitrine/run_start.h"
 #include "app/vitrine/signals.h"
 #include "core/base/log.h"
 #include "core/base/sha256.h"
@@ -56,52 +56,6 @@ void requireStartable(RunStore& store, const RunRow& run) {
                        std::to_string(run.worker.pid) + "; `vitrine stop " +
                        std::to_string(run.id) + "` ends it");
   }
-}
-
-/// What the run starts from, with another run's UUID turned into a file.
-InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
-  InitChoice choice;
-  const Json json = store.init(run.id);
-  if (json.is_null()) return choice;
-  const InitSource init = initFromJson(json);
-  choice.freeze = init.freeze;
-  if (isResumed) return choice;  // the checkpoint has every weight; the source may be gone by now
-  choice.options.skip = init.skip;
-  choice.options.rename = init.rename;
-  choice.options.resizePositions = init.resizePositions;
-  choice.options.strict = init.strict;
-  choice.weights = init.weights;
-  if (init.run.empty()) return choice;
-  const auto source = store.runByUuid(init.run);
-  if (!source)
-    throw NotFoundError(label(run) + " starts from run " + init.run +
-                        ", which this database does not have");
-  const bool isNewestAsked = init.checkpoint == "latest" || init.checkpoint == "best";
-  if (source->state != RunState::Done && isNewestAsked) {
-    throw RefusedError(label(run) + " starts from " + label(*source) + ", which is " +
-                       toString(source->state) +
-                       "; finish that one first, or name a step as its checkpoint");
-  }
-  const CheckpointChoice from = chooseCheckpoint(store, *source, init.checkpoint, init.use);
-  choice.weights = from.weights;
-  choice.hold = from.hold;
-  return choice;
-}
-
-/// Checkpoint steps of the run that others, which are not done yet, name as their start.
-std::set<std::int64_t> stepsOthersStartFrom(const std::filesystem::path& database,
-                                            const std::string& uuid) {
-  RunStore store(database, OpenMode::ReadOnly);
-  std::set<std::int64_t> steps;
-  const RunStore::Table table = store.query(
-      "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
-      "ON r.id = c.run_id WHERE r.state <> 'done' AND json_extract(c.init, '$.run') = '" +
-      uuid + "'");
-  for (const auto& row : table.rows) {
-    if (row[0].is_number_integer() && row[0].get<std::int64_t>() > 0)
-      steps.insert(row[0].get<std::int64_t>());
-  }
-  return steps;
 }
 
 /// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
@@ -174,13 +128,15 @@ TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
   LoadReport report;
   TrainerSetup setup = prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
   if (!init.weights.empty()) work.log.line(loadText(init, report));
+  // All of it is in memory now.
   init.hold.reset();
+  for (AuxChoice& auxiliary : init.auxiliaries) auxiliary.hold.reset();
   setup.checkpointFolder = work.folder;
   setup.checkpointPrefix = runFolderName(work.run);
   setup.resumeFrom = work.resumeFrom;
   setup.damaged = work.damaged;
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
-    return stepsOthersStartFrom(database, uuid);
+    return stepsOthersNeed(database, uuid);
   };
   setup.origin = {{"run", work.run.uuid}};
   setup.configHash = sha256OfText(work.config.dump());
@@ -243,12 +199,14 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   }
   RunControl control;
   try {
+    completeSelection(store, run);
     const Json config = store.config(id);
     const Config values(config);
     useThreads(values.maybeInteger("train.threads"));
     Json environment = describeEnvironment(
         engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
     environment["resident_bytes"] = engine.residentBytes;
+    if (!init.auxiliaries.empty()) environment["aux"] = auxJson(init.auxiliaries);
     store.setLogFile(id, runFolderName(run) + "/run.log");
 
     const SignalledRun signalled(control);

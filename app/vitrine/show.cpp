@@ -34,7 +34,16 @@ Json describe(RunStore& store, const RunRow& run) {
   out["tags"] = store.tags(run.id);
   out["config"] = store.config(run.id);
   out["init"] = store.init(run.id);
+  out["selection"] = store.selection(run.id);
   out["environment"] = store.environment(run.id);
+  Json needs = Json::array();
+  for (const RunDependency& need : store.dependencies(run.id)) {
+    needs.push_back({{"kind", need.kind},
+                     {"name", need.name},
+                     {"run", need.uuid},
+                     {"checkpoint", need.checkpoint}});
+  }
+  out["needs"] = needs;
 
   Json metrics = Json::array();
   for (const MetricSummary& metric : store.summaries(run.id)) {
@@ -115,7 +124,7 @@ std::string forPeople(const Json& run) {
     }
     text += "\n" + toText(table);
   }
-  for (const char* part : {"metrics", "segments", "checkpoints", "artifacts", "events"}) {
+  for (const char* part : {"needs", "metrics", "segments", "checkpoints", "artifacts", "events"}) {
     text += section(part, run.at(part));
   }
   return text;

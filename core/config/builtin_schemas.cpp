@@ -261,6 +261,18 @@ Schema makeDataSchema() {
           .titled("Subset seed")
           .atLeast(0)
           .orNone(),
+      realField("holdout", nullptr,
+                "fraction of the training samples that is left out of training and becomes the "
+                "validation split; of every class its share, drawn by train.seed")
+          .titled("Held-out part")
+          .moreThan(0)
+          .lessThan(1)
+          .orNone(),
+      listField("evaluate_splits", FieldType::Text, nullptr,
+                "splits that evaluations and analyses read: [\"validation\"]; none: every one "
+                "that there is")
+          .titled("Evaluated splits")
+          .orNone(),
       tableField(
           "augment",
           {integerField("crop_padding", 0,

@@ -1,16 +1,16 @@
 #include "core/config/experiment.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <map>
 #include <unordered_set>
+#include <utility>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/exclude.h"
 #include "core/config/experiment_reader.h"
 #include "core/config/run_resolver.h"
+#include "core/config/select_section.h"
+#include "core/config/selection.h"
 #include "core/config/toml_reader.h"
 
 namespace vitrine {
@@ -54,6 +54,7 @@ class Planner {
     const Node document = readToml(text, problems_);
     const bool isReadable = problems_.isEmpty();
     text_ = readExperiment(document, overrides, problems_);
+    select_ = readSelect(text_, problems_);
     if (isReadable) expand(plan);
     plan.title = text_.title.empty() ? fallbackTitle_ : text_.title;
     plan.problems = problems_.take();
@@ -83,6 +84,7 @@ class Planner {
             "variant " + (variant ? variant->name : std::string()),
             "stage " + (stage ? stage->name : std::string()),
             "sweep",
+            "select",
             "command line"};
   }
 
@@ -98,7 +100,13 @@ class Planner {
   }
 
   void nameAxes() {
-    for (Axis& axis : text_.axes) {
+    std::vector<Axis*> all;
+    for (Axis& axis : text_.axes) all.push_back(&axis);
+    if (select_) {
+      for (Axis& axis : select_->grid) all.push_back(&axis);
+    }
+    for (Axis* each : all) {
+      Axis& axis = *each;
       // As many parts from the right as tell it from the other axes.
       for (std::size_t parts = 1; parts <= axis.path.size(); ++parts) {
         std::string name;
@@ -106,10 +114,9 @@ class Planner {
           name += (name.empty() ? "" : ".") + axis.path[i];
         }
         axis.shortName = name;
-        const bool isTold =
-            std::none_of(text_.axes.begin(), text_.axes.end(), [&](const Axis& other) {
-              return &other != &axis && (other.key == name || other.key.ends_with("." + name));
-            });
+        const bool isTold = std::none_of(all.begin(), all.end(), [&](const Axis* other) {
+          return other != each && (other->key == name || other->key.ends_with("." + name));
+        });
         if (isTold) break;
       }
     }
@@ -118,8 +125,10 @@ class Planner {
   void expand(Plan& plan) {
     dropOverriddenAxes();
     nameAxes();
-    std::size_t total = std::max<std::size_t>(text_.variants.size(), 1) *
-                        std::max<std::size_t>(text_.stages.size(), 1);
+    const std::size_t variantCount = std::max<std::size_t>(text_.variants.size(), 1);
+    const std::size_t stageCount = std::max<std::size_t>(text_.stages.size(), 1);
+    cells_ = select_ ? select_->size() : 1;
+    std::size_t total = variantCount * stageCount * cells_;
     for (const Axis& axis : text_.axes)
       total = total > kMostRuns ? total : total * axis.values.size();
     if (total > kMostRuns) {
@@ -128,12 +137,15 @@ class Planner {
                           " runs; sweep fewer values or split it");
       return;
     }
-    points_ = total / std::max<std::size_t>(text_.variants.size(), 1) /
-              std::max<std::size_t>(text_.stages.size(), 1);
-
-    const std::size_t variantCount = std::max<std::size_t>(text_.variants.size(), 1);
-    const std::size_t stageCount = std::max<std::size_t>(text_.stages.size(), 1);
-    firstRun_.assign(variantCount * points_, -1);
+    points_ = total / variantCount / stageCount / cells_;
+    if (select_ && select_->gridSize() * select_->seeds.size() > kMostRuns) {
+      problems_.addAt(0, 0, "select",
+                      std::string("every final run would choose from ") +
+                          formatCount(static_cast<std::int64_t>(select_->gridSize())) +
+                          " runs; take a smaller grid or fewer seeds");
+      return;
+    }
+    firstRun_.assign(variantCount * points_ * cells_, -1);
     for (std::size_t variant = 0; variant < variantCount; ++variant) {
       Node withVariant = text_.base;
       if (!text_.variants.empty()) layTable(withVariant, text_.variants[variant].layer);
@@ -143,18 +155,21 @@ class Planner {
         const bool isWanted = plan.runs.size() < limits_.mostRuns;
         if (leftOutBy(text_.excludes, variant, choice) >= 0) {
           if (isWanted)
-            plan.leftOut.push_back({nameOf(variant, choice, nullptr),
+            plan.leftOut.push_back({nameOf(variant, choice, {}, nullptr),
                                     text_.variants.empty() ? "" : text_.variants[variant].name,
                                     pointAt(choice), plan.runs.size()});
           continue;
         }
-        plan.total += stageCount;
+        plan.total += stageCount * cells_;
         if (!isWanted) continue;
-        firstRun_[variant * points_ + point] = static_cast<int>(plan.runs.size());
-        for (std::size_t stage = 0; stage < stageCount; ++stage) {
-          planRun(plan, withVariant, variant, point, stage);
-          if (problems_.isFull()) return;
-          if (!problems_.isEmpty() && plan.runs.size() >= kMostRunsLookedAt) return;
+        for (std::size_t cell = 0; cell < cells_; ++cell) {
+          firstRun_[(variant * points_ + point) * cells_ + cell] =
+              static_cast<int>(plan.runs.size());
+          for (std::size_t stage = 0; stage < stageCount; ++stage) {
+            planRun(plan, withVariant, {variant, point, cell, stage});
+            if (problems_.isFull()) return;
+            if (!problems_.isEmpty() && plan.runs.size() >= kMostRunsLookedAt) return;
+          }
         }
       }
     }
@@ -162,6 +177,7 @@ class Planner {
       problems_.addAt(text_.excludes.front().line, text_.excludes.front().column, "exclude",
                       "every run of the file is left out; take one [[exclude]] away");
     makeDistinct(plan);
+    nameCandidates(plan);
   }
 
   /// Place of each axis's value at a point of the sweep.
@@ -181,15 +197,29 @@ class Planner {
     return point;
   }
 
+  static void nameChoice(const std::vector<Axis>& axes, const std::vector<std::size_t>& choice,
+                         std::vector<std::string>& parts) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i].values.size() < 2) continue;
+      const bool isSeed = axes[i].key == "train.seed";
+      parts.push_back((isSeed ? "seed" : axes[i].shortName) + " " +
+                      shownInName(axes[i].values[choice[i]]));
+    }
+  }
+
+  /// \param cell  which run of [select]; none where the name is that of all of them
   [[nodiscard]] std::string nameOf(std::size_t variant, const std::vector<std::size_t>& choice,
-                                   const Entry* stage) const {
+                                   std::optional<std::size_t> cell, const Entry* stage) const {
     std::vector<std::string> parts;
     if (!text_.variants.empty()) parts.push_back(text_.variants[variant].name);
-    for (std::size_t i = 0; i < text_.axes.size(); ++i) {
-      if (text_.axes[i].values.size() < 2) continue;
-      const bool isSeed = text_.axes[i].key == "train.seed";
-      parts.push_back((isSeed ? "seed" : text_.axes[i].shortName) + " " +
-                      shownInName(text_.axes[i].values[choice[i]]));
+    nameChoice(text_.axes, choice, parts);
+    if (select_ && cell && *cell < select_->gridSize()) {
+      parts.emplace_back("grid");
+      nameChoice(select_->grid, select_->choiceAt(*cell), parts);
+    } else if (select_ && cell) {
+      parts.emplace_back("refit");
+      if (select_->seeds.size() > 1)
+        parts.push_back("seed " + shownInName(select_->seeds[*cell - select_->gridSize()]));
     }
     if (stage) parts.push_back(stage->name);
     std::string name;
@@ -197,68 +227,185 @@ class Planner {
     return name;
   }
 
-  void planRun(Plan& plan, const Node& withVariant, std::size_t variant, std::size_t point,
-               std::size_t stage) {
-    const Entry* variantEntry = text_.variants.empty() ? nullptr : &text_.variants[variant];
-    const Entry* stageEntry = text_.stages.empty() ? nullptr : &text_.stages[stage];
+  /// Where a run stands in the product of all that varies.
+  struct Place {
+    std::size_t variant = 0, point = 0, cell = 0, stage = 0;
+  };
+
+  [[nodiscard]] const Entry* variantAt(const Place& place) const {
+    return text_.variants.empty() ? nullptr : &text_.variants[place.variant];
+  }
+  [[nodiscard]] const Entry* stageAt(const Place& place) const {
+    return text_.stages.empty() ? nullptr : &text_.stages[place.stage];
+  }
+
+  /// \param gridIndex  whose values of the grid it has
+  [[nodiscard]] Node treeOf(const Node& withVariant, const Place& place, std::size_t gridIndex) {
     Node tree = withVariant;
-    if (stageEntry) layTable(tree, stageEntry->layer);
-    const std::vector<std::size_t> choice = choiceAt(point);
+    if (const Entry* stage = stageAt(place)) layTable(tree, stage->layer);
+    const std::vector<std::size_t> choice = choiceAt(place.point);
     for (std::size_t i = 0; i < text_.axes.size(); ++i)
       lay(tree, text_.axes[i].path, text_.axes[i].values[choice[i]]);
+    if (select_) {
+      const std::vector<std::size_t> chosen = select_->choiceAt(gridIndex);
+      for (std::size_t i = 0; i < chosen.size(); ++i)
+        lay(tree, select_->grid[i].path, select_->grid[i].values[chosen[i]]);
+    }
     for (const auto& [path, node] : text_.overrides) lay(tree, path, node);
+    if (!select_) return tree;
+    refuseOwnHoldout(tree, problems_);
+    if (place.cell < select_->gridSize()) {
+      // What keeps the grid from the test split; nothing in the file is above it.
+      lay(tree, {"data", "holdout"}, nodeFrom(select_->holdout, Source::Select));
+      lay(tree, {"data", "evaluate_splits"}, nodeFrom(Json::array({"validation"}), Source::Select));
+    } else {
+      lay(tree, {"train", "seed"}, select_->seeds[place.cell - select_->gridSize()]);
+    }
+    return tree;
+  }
 
+  void planRun(Plan& plan, const Node& withVariant, const Place& place) {
+    const bool isRefit = select_ && place.cell >= select_->gridSize();
+    const Node tree = treeOf(withVariant, place, isRefit ? 0 : place.cell);
+    const Entry *variant = variantAt(place), *stage = stageAt(place);
     PlannedRun& run = plan.runs.emplace_back();
-    LayerNames layers = layerNames(variantEntry, stageEntry);
+    LayerNames layers = layerNames(variant, stage);
     RunResolver(catalog_, problems_).resolve(tree, layers, run);
-    run.variant = variantEntry ? variantEntry->name : "";
-    run.stage = stageEntry ? stageEntry->name : "";
+    run.variant = variant ? variant->name : "";
+    run.stage = stage ? stage->name : "";
 
-    run.name = nameOf(variant, choice, stageEntry);
+    const std::vector<std::size_t> choice = choiceAt(place.point);
+    run.name = nameOf(place.variant, choice, place.cell, stage);
     run.point = pointAt(choice);
 
-    if (stage > 0) run.dependsOn = static_cast<int>(plan.runs.size()) - 2;
-    const Node* init = tree.find("init");
-    if (run.init && !run.init->run.empty() && init) connect(run, *init, variant, point, stage);
+    if (place.stage > 0) run.dependsOn = static_cast<int>(plan.runs.size()) - 2;
+    if (run.init && !run.init->run.empty()) {
+      run.init->plannedRun = connect(run, run.init->run, tree, "init.run", place);
+      if (run.init->plannedRun >= 0) run.dependsOn = run.init->plannedRun;
+    }
+    for (AuxSource& source : run.auxiliaries) {
+      if (!source.run.empty())
+        source.plannedRun = connect(run, source.run, tree, "aux." + source.name + ".run", place);
+    }
+    if (!select_) return;
+    run.part = isRefit ? RunPart::Refit : RunPart::Grid;
+    if (isRefit) {
+      makeSelection(run, withVariant, place);
+    } else {
+      const std::vector<std::size_t> chosen = select_->choiceAt(place.cell);
+      for (std::size_t i = 0; i < chosen.size(); ++i)
+        run.point.emplace_back(select_->grid[i].key, jsonOf(select_->grid[i].values[chosen[i]]));
+    }
+  }
+
+  /// What a refit chooses from: its own configuration with the values of each candidate. The same
+  /// for all seeds, which differ in what is not chosen.
+  const Json& candidatesOf(const PlannedRun& run, const Node& withVariant, const Place& place) {
+    if (place.cell == select_->gridSize() && place.stage == 0) candidates_.clear();
+    const auto [known, isNew] = candidates_.emplace(place.stage, Json::array());
+    if (!isNew) return known->second;
+    for (std::size_t first = 0; first < select_->gridSize(); first += select_->runsOfCandidate()) {
+      PlannedRun other;
+      LayerNames layers = layerNames(variantAt(place), stageAt(place));
+      RunResolver(catalog_, problems_).resolve(treeOf(withVariant, place, first), layers, other);
+      Json candidate = candidateChanges(run.config, other.config);
+      candidate["values"] = Json::object();
+      const std::vector<std::size_t> chosen = select_->choiceAt(first);
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const Axis& axis = select_->grid[i];
+        if (axis.key != "train.seed")
+          candidate["values"][axis.key] = jsonOf(axis.values[chosen[i]]);
+      }
+      candidate["runs"] = Json::array();  // their names are not distinct yet
+      known->second.push_back(std::move(candidate));
+    }
+    return known->second;
+  }
+
+  void makeSelection(PlannedRun& run, const Node& withVariant, const Place& place) {
+    const std::size_t lastStage = std::max<std::size_t>(text_.stages.size(), 1) - 1;
+    for (std::size_t cell = 0; cell < select_->gridSize(); ++cell)
+      run.selectedFrom.push_back(indexOf({place.variant, place.point, cell, lastStage}));
+    std::string metric = select_->metric;
+    const ItemCard* task =
+        catalog_.find(ItemKind::Task, run.config["task"].value("name", std::string()));
+    if (metric.empty() && task != nullptr && !task->metrics.headline.empty())
+      metric = "validation/" + task->metrics.headline.front();
+    if (metric.empty()) {
+      problems_.add(&*text_.select, kAtKey, "select.metric",
+                    "must be given: the task names no score that sums it up");
+    }
+    run.selection = {{"metric", metric},
+                     {"direction", select_->direction},
+                     {"candidates", candidatesOf(run, withVariant, place)},
+                     {"chosen", nullptr}};
+  }
+
+  static void nameCandidates(Plan& plan) {
+    for (PlannedRun& run : plan.runs) {
+      if (run.part != RunPart::Refit || run.selection.is_null()) continue;
+      Json& candidates = run.selection["candidates"];
+      const std::size_t each = run.selectedFrom.size() / candidates.size();
+      for (std::size_t i = 0; i < run.selectedFrom.size(); ++i) {
+        const int from = run.selectedFrom[i];
+        if (from >= 0)
+          candidates[i / each]["runs"].push_back(plan.runs[static_cast<std::size_t>(from)].name);
+      }
+    }
   }
 
   /// Index of a run in the plan; -1 where it is left out.
-  [[nodiscard]] int indexOf(std::size_t variant, std::size_t point, std::size_t stage) const {
-    const int first = firstRun_[variant * points_ + point];
-    return first < 0 ? -1 : first + static_cast<int>(stage);
+  [[nodiscard]] int indexOf(const Place& place) const {
+    const int first = firstRun_[(place.variant * points_ + place.point) * cells_ + place.cell];
+    return first < 0 ? -1 : first + static_cast<int>(place.stage);
   }
 
-  void connect(PlannedRun& run, const Node& init, std::size_t variant, std::size_t point,
-               std::size_t stage) {
-    const Node* where = init.find("run");
-    const std::string text = run.init->run;
+  /// The run of the plan that `text` names, which is emptied then; -1 where it is a UUID or wrong.
+  /// \param key  "init.run"
+  int connect(const PlannedRun& run, std::string& text, const Node& tree, const std::string& key,
+              const Place& place) {
+    const Node* where = tree.findPath(key);
     const auto refuse = [&](const std::string& message, const std::string& close = "") {
-      problems_.add(where, kAtValue, "init.run", message, close);
+      problems_.add(where, kAtValue, key, message, close);
     };
-    if (isUuid(text)) return;
-    run.init->run.clear();
-    if (text == "previous") {
-      if (stage == 0)
-        return refuse("'previous' is the stage before, and there is none before this run");
-      run.init->plannedRun = indexOf(variant, point, stage - 1);
-    } else if (text.starts_with("stage:")) {
-      const int found = position(text_.stages, text.substr(6), stage);
-      if (found < 0) return refuseName("stage", text_.stages, text.substr(6), refuse);
-      run.init->plannedRun = indexOf(variant, point, static_cast<std::size_t>(found));
-    } else if (text.starts_with("variant:")) {
-      const int found = position(text_.variants, text.substr(8), variant);
-      if (found < 0) return refuseName("variant", text_.variants, text.substr(8), refuse);
-      const std::size_t last = std::max<std::size_t>(text_.stages.size(), 1) - 1;
-      run.init->plannedRun = indexOf(static_cast<std::size_t>(found), point, last);
-      if (run.init->plannedRun < 0)
-        return refuse("starts from the variant '" + shorten(text.substr(8), 60) +
-                      "', which an [[exclude]] leaves out for '" + shorten(run.name, 60) +
-                      "'; leave this run out too");
-    } else {
-      return refuse(std::string("'") + shorten(text, 60) +
-                    "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
+    if (isUuid(text)) return -1;
+    const std::string wanted = std::exchange(text, "");
+    Place other = place;
+    if (wanted == "previous") {
+      if (place.stage == 0) {
+        refuse("'previous' is the stage before, and there is none before this run");
+        return -1;
+      }
+      --other.stage;
+      return indexOf(other);
     }
-    run.dependsOn = run.init->plannedRun;
+    if (wanted.starts_with("stage:")) {
+      const int found = position(text_.stages, wanted.substr(6), place.stage);
+      if (found < 0) {
+        refuseName("stage", text_.stages, wanted.substr(6), refuse);
+        return -1;
+      }
+      other.stage = static_cast<std::size_t>(found);
+      return indexOf(other);
+    }
+    if (!wanted.starts_with("variant:")) {
+      refuse(std::string("'") + shorten(wanted, 60) +
+             "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
+      return -1;
+    }
+    const int found = position(text_.variants, wanted.substr(8), place.variant);
+    if (found < 0) {
+      refuseName("variant", text_.variants, wanted.substr(8), refuse);
+      return -1;
+    }
+    other.variant = static_cast<std::size_t>(found);
+    other.stage = std::max<std::size_t>(text_.stages.size(), 1) - 1;
+    const int index = indexOf(other);
+    if (index < 0)
+      refuse("starts from the variant '" + shorten(wanted.substr(8), 60) +
+             "', which an [[exclude]] leaves out for '" + shorten(run.name, 60) +
+             "'; leave this run out too");
+    return index;
   }
 
   static int position(const std::vector<Entry>& entries, const std::string& name,
@@ -304,51 +451,18 @@ class Planner {
   std::string fallbackTitle_;
   ExperimentText text_;
   PlanLimits limits_;
+  std::optional<Select> select_;
   std::size_t points_ = 1;
-  std::vector<int> firstRun_;  ///< by variant and point: index into the plan; -1: left out
+  std::size_t cells_ = 1;  ///< runs of [select] at each point, a chain of stages each
+  std::map<std::size_t, Json> candidates_;  ///< of the refits at one variant and point, by stage
+  std::vector<int> firstRun_;  ///< by variant, point and cell: index into the plan; -1: left out
 };
 
 }  // namespace
 
-Override parseOverride(const std::string& text) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0) {
-    throw ConfigError(std::string("'") + shorten(cleanUtf8(text), 80) +
-                      "' is no KEY=VALUE; write for example train.epochs=5");
-  }
-  const auto trimmed = [](std::string part) {
-    const std::size_t first = part.find_first_not_of(" \t");
-    if (first == std::string::npos) return std::string();
-    return part.substr(first, part.find_last_not_of(" \t") - first + 1);
-  };
-  return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
-}
-
 Plan planExperiment(const std::string& text, const std::string& fileName, const Catalog& catalog,
                     const std::vector<Override>& overrides, const PlanLimits& limits) {
   return Planner(fileName, catalog).plan(text, overrides, limits);
-}
-
-Plan planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
-                        const std::vector<Override>& overrides) {
-  std::error_code status;
-  if (std::filesystem::is_directory(file, status)) {
-    throw FileError("cannot read '" + file.string() + "': it is a folder");
-  }
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string text(kLargestText + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || !(in.eof() || in.good())) {
-    throw FileError("cannot read '" + file.string() +
-                    "': " + std::generic_category().message(errno ? errno : EIO));
-  }
-  if (static_cast<std::size_t>(in.gcount()) > kLargestText) {
-    throw FileError("'" + file.string() +
-                    "' is larger than 8 MiB, the limit of an experiment file");
-  }
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return planExperiment(text, file.string(), catalog, overrides);
 }
 
 std::vector<Problem> planModel(const Catalog& catalog, const std::vector<Override>& overrides,

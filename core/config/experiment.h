@@ -3,7 +3,8 @@
 // Precedence, later wins: schema default, `model.preset`, file, variant, stage, sweep, seed,
 // command line. A dotted key merges, a whole table replaces. Runs are variants x sweep axes in file
 // order x seeds, the last fastest, without those that an [[exclude]] names; each is a chain of
-// stages where the file has [[stage]] entries.
+// stages where the file has [[stage]] entries. With [select] each of them becomes a grid of runs on
+// a part of the training set and, after it, runs on all of it with the values that did best.
 #pragma once
 
 #include <atomic>
@@ -41,7 +42,7 @@ struct VITRINE_FOUNDATION_EXPORT Problem {
 /// Where a resolved value came from.
 struct Origin {
   /// "default", "preset mlp/small", "file", "variant + soft mask", "stage fine-tune", "sweep",
-  /// "command line"
+  /// "select", "command line"
   std::string layer;
   int line = 0;  ///< in the file, 0 where there is none
 };
@@ -61,6 +62,23 @@ struct InitSource {
   bool strict = true;                       ///< every parameter must be found, apart from `skip`
 };
 
+/// A trained model that a run uses and does not train.
+struct AuxSource {
+  std::string name;     ///< of its table: "codec"
+  std::string weights;  ///< a checkpoint folder or a safetensors file, or ""
+  std::string run;      ///< a run's UUID, or ""
+  int plannedRun = -1;  ///< index into Plan::runs: an earlier stage or a variant of the same file
+  std::string checkpoint = "latest";  ///< "best" | "latest" | a step
+  std::string use = "model";          ///< "ema" | "model"
+};
+
+/// What a run of a file with [select] is for.
+enum class RunPart {
+  Plain,  ///< the file has no [select]
+  Grid,   ///< leaves a part of the training set out and is scored on it
+  Refit,  ///< takes the values of the best of the grid, learns from all of the training set
+};
+
 /// The swept keys with the values that one run has, in the order of the axes.
 using SweepPoint = std::vector<std::pair<std::string, Json>>;
 
@@ -70,11 +88,17 @@ struct VITRINE_FOUNDATION_EXPORT PlannedRun {
   std::string variant;  ///< "" when the file has none
   std::string stage;    ///< "" when the file has none
   std::uint64_t seed = 0;
-  Json config;  ///< resolved: model, task, data, train, observe, init (where given)
+  Json config;  ///< resolved: model, task, data, train, observe, aux, init (where given)
   std::vector<std::pair<std::string, Origin>> origins;  ///< per leaf key of `config`, in its order
   std::optional<InitSource> init;
-  int dependsOn = -1;  ///< index into Plan::runs, or -1
-  SweepPoint point;    ///< as the file says the values
+  std::vector<AuxSource> auxiliaries;  ///< in the order of the file
+  int dependsOn = -1;                  ///< index into Plan::runs, or -1
+  RunPart part = RunPart::Plain;
+  /// Of a refit what its values are chosen from (core/config/selection.h), else null. Until then
+  /// `config` has those of the first candidate.
+  Json selection;
+  std::vector<int> selectedFrom;  ///< of a refit: the runs with the scores, in Plan::runs
+  SweepPoint point;               ///< as the file says the values
 };
 
 /// A run, or a chain of stages, that an [[exclude]] leaves out.

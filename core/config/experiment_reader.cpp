@@ -49,7 +49,9 @@ class ExperimentReader {
       } else if (name == "exclude") {
         excludes = &child;  // when everything that varies is known
       } else if (name == "sweep") {
-        readSweep(child);
+        readAxes(child, "sweep", text_.axes);
+      } else if (name == "select") {
+        readSelect(child);
       } else if (name == "variant" || name == "stage") {
         readEntries(name, child, name == "variant" ? text_.variants : text_.stages);
       } else if (contains(sectionNames(), path[0])) {
@@ -66,7 +68,7 @@ class ExperimentReader {
   void unknownSection(const Node* where, const std::string& name) {
     std::vector<std::string> legal = {"title"};
     legal.insert(legal.end(), sectionNames().begin(), sectionNames().end());
-    legal.insert(legal.end(), {"sweep", "variant", "exclude", "stage"});
+    legal.insert(legal.end(), {"sweep", "select", "variant", "exclude", "stage"});
     std::string close = nearest(split(name, '.')[0], legal);
     if (close.empty()) {
       for (const std::string& key : trainSchema().keys()) {
@@ -86,26 +88,37 @@ class ExperimentReader {
     }
   }
 
-  void readSweep(const Node& node) {
+  void readSelect(const Node& node) {
     if (!node.isTable) {
-      problems_.add(&node, kAtValue, "sweep",
+      problems_.add(&node, kAtValue, "select", "must be a table: [select]");
+      return;
+    }
+    text_.select = node;
+    if (const Node* grid = node.find("grid")) readAxes(*grid, "select.grid", text_.grid);
+  }
+
+  /// \param section  "sweep" or "select.grid"
+  void readAxes(const Node& node, const std::string& section, std::vector<Axis>& axes) {
+    if (!node.isTable) {
+      problems_.add(&node, kAtValue, section,
                     "must be a table of lists: \"train.seed\" = [0, 1, 2]");
       return;
     }
-    collectAxes(node, "");
+    collectAxes(node, section, "", axes);
     // Seeds are the fastest axis wherever they stand.
-    std::stable_partition(text_.axes.begin(), text_.axes.end(),
+    std::stable_partition(axes.begin(), axes.end(),
                           [](const Axis& axis) { return axis.key != "train.seed"; });
   }
 
-  void collectAxes(const Node& node, const std::string& prefix) {
+  void collectAxes(const Node& node, const std::string& section, const std::string& prefix,
+                   std::vector<Axis>& axes) {
     for (const auto& [name, child] : node.children) {
       const std::string key = prefix.empty() ? name : prefix + "." + name;
       if (child.isTable) {
-        collectAxes(child, key);
+        collectAxes(child, section, key, axes);
         continue;
       }
-      const std::string shownKey = std::string("sweep.") + shorten(key, 80);
+      const std::string shownKey = section + "." + shorten(key, 80);
       if (!child.value.is_array()) {
         problems_.add(&child, kAtValue, shownKey, "must be a list of the values to try");
         continue;
@@ -122,7 +135,7 @@ class ExperimentReader {
         unknownSection(&child, key);
         continue;
       }
-      for (const Axis& other : text_.axes) {
+      for (const Axis& other : axes) {
         if (other.key == key) problems_.add(&child, kAtKey, shownKey, "is swept twice");
       }
       if (child.items.size() <= 1000) {
@@ -138,8 +151,9 @@ class ExperimentReader {
         }
       }
       axis.values = child.items;
-      for (Node& value : axis.values) value.mark(Source::Sweep);
-      text_.axes.push_back(std::move(axis));
+      for (Node& value : axis.values)
+        value.mark(section == "sweep" ? Source::Sweep : Source::Select);
+      axes.push_back(std::move(axis));
     }
   }
 
@@ -241,6 +255,12 @@ class ExperimentReader {
         problems_.add(&node, kAtValue, shorten(key, 80), message);
       } else if (key == "title") {
         readTitle(node, kAtValue);
+      } else if (path[0] == "select" && text_.select && path.size() == 2 && path[1] != "grid") {
+        lay(*text_.select, {path[1]}, node);
+      } else if (path[0] == "select") {
+        problems_.add(&node, kAtKey, shorten(key, 80),
+                      text_.select ? "cannot be given here; write it in the file"
+                                   : "the file has no [select]");
       } else if (!contains(sectionNames(), path[0])) {
         unknownSection(&node, key);
       } else if (path.size() > static_cast<std::size_t>(kDeepestTable)) {

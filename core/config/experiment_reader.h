@@ -2,6 +2,7 @@
 // core/config.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ struct ExperimentText {
   Node base;               ///< the file's own values
   std::vector<Axis> axes;  ///< in the order of the file, the seeds last
   std::vector<Entry> variants, stages;
+  std::optional<Node> select;  ///< its table, with what the command line says
+  std::vector<Axis> grid;      ///< of `select`, in the order of the file, the seeds last
   std::vector<Exclude> excludes;
   std::vector<std::pair<Path, Node>> overrides;
 };

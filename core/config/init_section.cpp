@@ -1,4 +1,6 @@
 // `[init]`: what a run starts from.
+#include <charconv>
+
 #include "core/base/text.h"
 #include "core/config/run_resolver.h"
 
@@ -33,24 +35,6 @@ Schema makeInitSchema() {
   return schema;
 }
 
-Schema makeAuxSchema() {
-  Schema schema;
-  schema.fields = {
-      textField("run", nullptr, "the run that trained it: its UUID, or variant:NAME")
-          .titled("Run")
-          .orNone(),
-      textField("weights", nullptr, "a checkpoint folder, or a safetensors file with a `model`")
-          .titled("Weights file")
-          .orNone(),
-      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step")
-          .titled("Checkpoint"),
-      choiceField("use", "model", {"model", "ema"}, "raw or averaged weights")
-          .titled("Weights of the run"),
-  };
-  for (Field& field : schema.fields) field.runOnly();
-  return schema;
-}
-
 /// Dotted names of parameters arrive as nested tables; this joins them again.
 void collectNames(const Node& node, const std::string& prefix, Json& pairs, ProblemList& problems) {
   for (const auto& [name, child] : node.children) {
@@ -66,11 +50,27 @@ void collectNames(const Node& node, const std::string& prefix, Json& pairs, Prob
   }
 }
 
+bool isStep(const std::string& text) {
+  std::int64_t step = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), step);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size() && step >= 0;
+}
+
 }  // namespace
 
-const Schema& auxSchema() {
-  static const Schema schema = makeAuxSchema();
-  return schema;
+void normalizeCheckpoint(Node& table) {
+  for (auto& [name, child] : table.children) {
+    if (name == "checkpoint" && child.value.is_number_integer()) child.value = child.value.dump();
+  }
+}
+
+void checkCheckpoint(const Node& table, const Json& values, const std::string& prefix,
+                     ProblemList& problems) {
+  const auto checkpoint = values.at("checkpoint").get<std::string>();
+  if (checkpoint == "best" || checkpoint == "latest" || isStep(checkpoint)) return;
+  problems.add(table.find("checkpoint"), ProblemList::At::Value, prefix + "checkpoint",
+               "'" + shorten(checkpoint, 60) + "' is neither best, latest nor a step",
+               nearest(checkpoint, std::vector<std::string>{"best", "latest"}));
 }
 
 const Schema& initSchema() {

@@ -12,7 +12,7 @@
 namespace vitrine {
 
 /// Which of the precedence's layers a value came from, weakest first.
-enum class Source { Default, Preset, File, Variant, Stage, Sweep, CommandLine };
+enum class Source { Default, Preset, File, Variant, Stage, Sweep, Select, CommandLine };
 
 struct Node {
   // Defined where pairs of a name and a Node are complete: clang's vector looks into them earlier.
@@ -26,8 +26,8 @@ struct Node {
   bool isTable = false;
   bool replaces = false;    ///< an inline table: as a layer it takes the place of what was there
   Json value;               ///< of a leaf; `discarded` for a date or time
-  std::vector<Node> items;  ///< of a list under `sweep`, `variant`, `stage`, `exclude`, `claim` or
-                            ///< `result`: its elements
+  std::vector<Node> items;  ///< of a list under `sweep`, `select`, `variant`, `stage`, `exclude`,
+                            ///< `claim` or `result`: its elements
   std::string raw;                                     ///< of an override: the text as typed
   std::vector<std::pair<std::string, Node>> children;  ///< of a table, in the order of the file
   int keyLine = 0, keyColumn = 0;  ///< where the key stands, 0 where there is no text

@@ -16,7 +16,7 @@ namespace vitrine {
 
 using Origins = std::vector<std::pair<std::string, Origin>>;
 /// Names of the layers, by Source: "default", "preset mlp/small", ...
-using LayerNames = std::array<std::string, 7>;
+using LayerNames = std::array<std::string, 8>;
 
 /// One table of a configuration: the fields of one or two schemas, and keys that its owner reads
 /// itself.

@@ -1,7 +1,6 @@
 #include "core/config/run_resolver.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/text.h"
 #include "core/config/train_schema.h"
@@ -27,24 +26,11 @@ std::string textOf(const Node& node) {
   return node.value.is_string() ? node.value.get<std::string>() : node.raw;
 }
 
-/// `checkpoint` takes a step too.
-void normalizeCheckpoint(Node& init) {
-  for (auto& [name, child] : init.children) {
-    if (name == "checkpoint" && child.value.is_number_integer()) child.value = child.value.dump();
-  }
-}
-
-bool isStep(const std::string& text) {
-  std::int64_t step = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), step);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size() && step >= 0;
-}
-
 }  // namespace
 
 const std::vector<std::string>& sectionNames() {
-  static const std::vector<std::string> names = {"model", "task",    "data",
-                                                 "train", "observe", "init"};
+  static const std::vector<std::string> names = {"model",   "task", "data", "train",
+                                                 "observe", "aux",  "init"};
   return names;
 }
 
@@ -78,25 +64,27 @@ const ItemCard* RunResolver::item(ItemKind kind, const Node* section,
 }
 
 void RunResolver::model(const Node& tree, LayerNames& layers, Json& config, Origins& origins) {
-  Resolver resolver(problems_, layers, &origins);
-  const Node* section = tree.find("model");
-  Json values = Json::object();
-  architecture_ = item(ItemKind::Architecture, section, "model", "architecture", values, resolver);
-  if (!architecture_) {
-    config["model"] = std::move(values);
-    return;
-  }
+  architecture_ = modelTable(tree.find("model"), "model", layers, config["model"], origins);
+}
 
-  const Schema& schema = architecture_->schema;
+const ItemCard* RunResolver::modelTable(const Node* section, const std::string& name,
+                                        LayerNames& layers, Json& values, Origins& origins) {
+  Resolver resolver(problems_, layers, &origins);
+  values = Json::object();
+  const ItemCard* architecture =
+      item(ItemKind::Architecture, section, name, "architecture", values, resolver);
+  if (!architecture) return nullptr;
+
+  const Schema& schema = architecture->schema;
   const Node* given = section->find("preset");
   Node withPreset;
   if (given && !isNone(*given)) {
-    const std::string name = textOf(*given);
-    const Preset* preset = schema.preset(name);
+    const std::string wanted = textOf(*given);
+    const Preset* preset = schema.preset(wanted);
     if (preset) {
-      layers[static_cast<std::size_t>(Source::Preset)] = "preset " + name;
-      values["preset"] = name;
-      resolver.origin("model.preset", given);
+      layers[static_cast<std::size_t>(Source::Preset)] = "preset " + wanted;
+      values["preset"] = wanted;
+      resolver.origin(name + ".preset", given);
       withPreset = nodeFrom(preset->values, Source::Preset);
       withPreset.placeAt(*given);
       Node own = *section;
@@ -106,16 +94,16 @@ void RunResolver::model(const Node& tree, LayerNames& layers, Json& config, Orig
     } else {
       std::vector<std::string> names;
       for (const Preset& each : schema.presets) names.push_back(each.name);
-      problems_.add(given, kAtValue, "model.preset",
-                    name.empty()
+      problems_.add(given, kAtValue, name + ".preset",
+                    wanted.empty()
                         ? "must be the name of a preset: " + listed(names)
-                        : "there is no preset '" + shorten(name, 60) + "' of architecture '" +
-                              architecture_->id + "'; there are " + listed(names),
-                    nearest(name, names));
+                        : "there is no preset '" + shorten(wanted, 60) + "' of architecture '" +
+                              architecture->id + "'; there are " + listed(names),
+                    nearest(wanted, names));
     }
   }
-  resolver.table({{&schema}, {"architecture", "preset"}}, section, "model.", values);
-  config["model"] = std::move(values);
+  resolver.table({{&schema}, {"architecture", "preset"}}, section, name + ".", values);
+  return architecture;
 }
 
 void RunResolver::capabilities(const ItemCard& asker, const Node* where, const std::string& key) {
@@ -387,8 +375,11 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
                  "model.architecture");
   }
   observe(section("observe"), resolver, config);
+  auxiliaries(section("aux"), layers, run);
+  init(section("init"), resolver, run);
+}
 
-  const Node* init = section("init");
+void RunResolver::init(const Node* init, Resolver& resolver, PlannedRun& run) {
   if (!init || isNone(*init)) return;
   Node own = *init;
   normalizeCheckpoint(own);
@@ -404,14 +395,9 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
                   hasRun ? "names both weights and a run; keep one"
                          : "needs weights (a file) or run to start from");
   }
-  const auto checkpoint = values["checkpoint"].get<std::string>();
-  if (checkpoint != "best" && checkpoint != "latest" && !isStep(checkpoint)) {
-    problems_.add(own.find("checkpoint"), kAtValue, "init.checkpoint",
-                  "'" + shorten(checkpoint, 60) + "' is neither best, latest nor a step",
-                  nearest(checkpoint, std::vector<std::string>{"best", "latest"}));
-  }
+  checkCheckpoint(own, values, "init.", problems_);
   run.init = initSourceFrom(values);
-  config["init"] = std::move(values);
+  run.config["init"] = std::move(values);
 }
 
 }  // namespace vitrine

@@ -29,6 +29,9 @@ class RunResolver {
  private:
   const ItemCard* item(ItemKind kind, const Node* section, const std::string& sectionName,
                        const char* keyName, Json& values, Resolver& resolver);
+  /// A table that `[model]` is. \returns null where it names no architecture that is here
+  const ItemCard* modelTable(const Node* section, const std::string& name, LayerNames& layers,
+                             Json& values, Origins& origins);
   void observe(const Node* section, Resolver& resolver, Json& config);
   void data(const Node* section, Resolver& resolver, Json& config);
   void pipeline(const Node& given, Resolver& resolver, Json& data);
@@ -41,6 +44,10 @@ class RunResolver {
   /// Takes the keys that only other items of the kind have out of `table`, each a problem.
   void refuseKeysOfOthers(Node& table, const std::string& prefix, ItemKind kind,
                           const std::string& id, const std::vector<Field>& legal);
+  void auxiliaries(const Node* section, const LayerNames& layers, PlannedRun& run);
+  void auxiliary(const std::string& name, const Node& node, const LayerNames& layers,
+                 PlannedRun& run);
+  void init(const Node* init, Resolver& resolver, PlannedRun& run);
   void capabilities(const ItemCard& asker, const Node* where, const std::string& key);
 
   const Catalog& catalog_;
@@ -54,6 +61,12 @@ class RunResolver {
 
 /// Sections of a file that configure a run.
 [[nodiscard]] const std::vector<std::string>& sectionNames();
+
+/// `checkpoint` takes a step too: an integer becomes its text.
+void normalizeCheckpoint(Node& table);
+/// `checkpoint` among resolved `values` is best, latest or a step. \param prefix  "init."
+void checkCheckpoint(const Node& table, const Json& values, const std::string& prefix,
+                     ProblemList& problems);
 
 /// `rename` of an `[init]` node as a list of pairs [from, to].
 [[nodiscard]] Json readRename(const Node& node, ProblemList& problems);

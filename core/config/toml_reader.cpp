@@ -37,8 +37,9 @@ class Reader {
     for (const Entry& entry : entries) {
       const std::string name(entry.key->str());
       const bool isListed =
-          depth == 0 && (name == "sweep" || name == "variant" || name == "stage" ||
-                         name == "exclude" || name == "claim" || name == "result");
+          depth == 0 &&
+          (name == "sweep" || name == "select" || name == "variant" || name == "stage" ||
+           name == "exclude" || name == "claim" || name == "result");
       Node child = value(*entry.value, isListed ? Elements::AsNodes : elements, depth + 1);
       child.keyLine = static_cast<int>(entry.key->source().begin.line);
       child.keyColumn = static_cast<int>(entry.key->source().begin.column);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -101,10 +102,12 @@ Pipeline::Pipeline(const Registry& registry, const Config& data,
       seed_(seed),
       // Runs from before there was a choice took the first samples, and do so when resumed.
       isStratified_(data.has("subset") && data.text("subset") == "stratified"),
+      holdout_(data.maybeReal("holdout").value_or(0)),
       plan_(pipelinePlan(data, dataset_->info(), wanted.imageSize)) {
   train_ = build(registry, plan_["train"], wanted, seed);
   evaluate_ = build(registry, plan_["evaluate"], wanted, seed);
   checkChannels(wanted);
+  evaluated_ = chooseSplits();
 }
 
 Pipeline::~Pipeline() = default;
@@ -169,7 +172,57 @@ std::vector<std::int64_t> Pipeline::draw(Split split, std::int64_t count,
   return ids;
 }
 
+std::vector<Split> Pipeline::chooseSplits() const {
+  std::vector<Split> splits;
+  if (!data_.has("evaluate_splits")) {
+    for (const Split split : {Split::Validation, Split::Test}) {
+      if (dataset_->size(storedAs(split)) > 0) splits.push_back(split);
+    }
+    return splits;
+  }
+  for (const std::string& name : data_.texts("evaluate_splits")) {
+    const Split split = splitFromString(name);
+    if (split == Split::Train || dataset_->size(storedAs(split)) < 1) {
+      throw ConfigError("data.evaluate_splits names '" + name +
+                        "', which this data has not for evaluations; set data.holdout for a "
+                        "validation split, or take it away");
+    }
+    splits.push_back(split);
+  }
+  return splits;
+}
+
+/// Held out is the same share of every class, a part of what `train_samples` takes.
+std::vector<std::int64_t> Pipeline::heldOut(bool isWanted) const {
+  const std::int64_t all = dataset_->size(Split::Train), limit = limitOf(Split::Train);
+  const std::int64_t used = limit > 0 ? std::min(limit, all) : all;
+  const std::vector<std::int64_t> from = draw(Split::Train, used, trainSeed());
+  const double size = static_cast<double>(isStratified_ ? used : all);
+  const std::vector<std::int64_t> out =
+      stratifiedSubset(*dataset_, Split::Train, std::llround(holdout_ * size), trainSeed());
+  std::vector<std::int64_t> ids;
+  std::copy_if(from.begin(), from.end(), std::back_inserter(ids), [&](std::int64_t id) {
+    return std::binary_search(out.begin(), out.end(), id) == isWanted;
+  });
+  if (ids.empty()) {
+    throw ConfigError("data.holdout = " + formatReal(holdout_) + " of " + formatCount(used) +
+                      " training samples leaves nothing to " +
+                      (isWanted ? "be scored on; hold out more" : "learn from; hold out less"));
+  }
+  return ids;
+}
+
+std::uint64_t Pipeline::trainSeed() const {
+  const auto own = data_.maybeInteger("subset_seed");
+  return own ? static_cast<std::uint64_t>(*own) : seed_;
+}
+
 std::vector<std::int64_t> Pipeline::choose(Split split, std::int64_t count) const {
+  if (storedAs(split) != split) {
+    std::vector<std::int64_t> ids = *samplesOf(split);
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
+    return ids;
+  }
   return draw(split, count, kSeedOfAllRuns);
 }
 
@@ -186,15 +239,16 @@ std::int64_t Pipeline::limitOf(Split split) const {
 
 std::shared_ptr<const std::vector<std::int64_t>> Pipeline::samplesOf(Split split) const {
   const std::int64_t limit = limitOf(split);
-  if (limit == 0 || limit >= dataset_->size(split)) return nullptr;
+  const bool isParted = holdout_ > 0 && split != Split::Test;
+  if (!isParted && (limit == 0 || limit >= dataset_->size(split))) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& samples = samples_[static_cast<std::size_t>(split)];
-  if (!samples) {
-    std::uint64_t seed = kSeedOfAllRuns;
-    if (split == Split::Train) {
-      const auto own = data_.maybeInteger("subset_seed");
-      seed = own ? static_cast<std::uint64_t>(*own) : seed_;
-    }
+  if (samples) return samples;
+  if (isParted) {
+    samples =
+        std::make_shared<const std::vector<std::int64_t>>(heldOut(split == Split::Validation));
+  } else {
+    const std::uint64_t seed = split == Split::Train ? trainSeed() : kSeedOfAllRuns;
     samples = std::make_shared<const std::vector<std::int64_t>>(draw(split, limit, seed));
     warnOfMissingClasses(split, *samples);
   }
@@ -230,7 +284,7 @@ std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& 
   loading.shuffle = options.isTraining;
   loading.samples = samplesOf(split);
   loading.split = split;
-  loading.size = dataset_->size(split);
+  loading.size = dataset_->size(storedAs(split));
   if (options.limit > 0 && options.limit < size(split)) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(options.limit));
     std::iota(ids.begin(), ids.end(), 0);
@@ -242,20 +296,20 @@ std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& 
   loading.dropLast = options.isTraining && used >= options.batchSize;
   const Phase phase = options.isTraining ? Phase::Train : Phase::Evaluate;
   return makeLoader(
-      [this, split, phase, size = options.batchSize, pool = std::make_shared<TensorPool>()] {
+      [this, split = storedAs(split), phase, size = options.batchSize, pool = std::make_shared<TensorPool>()] {
         return std::make_unique<Maker>(*this, split, phase, size, pool);
       },
       loading, options.firstBatch);
 }
 
 Batch Pipeline::read(Split split, std::span<const std::int64_t> ids) const {
-  const std::int64_t size = dataset_->size(split);
+  const std::int64_t size = dataset_->size(storedAs(split));
   for (const std::int64_t id : ids) {
     if (id >= 0 && id < size) continue;
     throw ConfigError("the " + toString(split) + " split has images 0 to " +
                       std::to_string(size - 1) + "; there is no image " + std::to_string(id));
   }
-  Maker maker(*this, split, Phase::Evaluate, std::ssize(ids), std::make_shared<TensorPool>());
+  Maker maker(*this, storedAs(split), Phase::Evaluate, std::ssize(ids), std::make_shared<TensorPool>());
   return maker.make(ids, 0, 0);
 }
 

@@ -62,6 +62,9 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   /// Ids of the samples of a split that are used, ascending; null: all of them.
   [[nodiscard]] std::shared_ptr<const std::vector<std::int64_t>> samplesOf(Split split) const;
   [[nodiscard]] std::int64_t size(Split split) const;  ///< samples that are used
+  /// The splits that evaluations and analyses read: those of `evaluate_splits`, or validation and
+  /// test where there are any.
+  [[nodiscard]] const std::vector<Split>& evaluatedSplits() const noexcept { return evaluated_; }
   /// `count` samples of the classes in turn, the same for every run; all when there are no more.
   [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count) const;
 
@@ -87,6 +90,14 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   [[nodiscard]] std::vector<std::int64_t> draw(Split split, std::int64_t count,
                                                std::uint64_t seed) const;
   [[nodiscard]] std::int64_t limitOf(Split split) const;
+  [[nodiscard]] std::uint64_t trainSeed() const;
+  /// Where the samples of a split lie: those of a held-out part are training samples.
+  [[nodiscard]] Split storedAs(Split split) const noexcept {
+    return split == Split::Validation && holdout_ > 0 ? Split::Train : split;
+  }
+  /// The used training samples without the held-out ones, or those alone.
+  [[nodiscard]] std::vector<std::int64_t> heldOut(bool isWanted) const;
+  [[nodiscard]] std::vector<Split> chooseSplits() const;
   void warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const;
   [[nodiscard]] const List& listOf(Phase phase) const noexcept {
     return phase == Phase::Train ? train_ : evaluate_;
@@ -96,7 +107,9 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   std::shared_ptr<const Dataset> dataset_;
   std::uint64_t seed_;
   bool isStratified_;
+  double holdout_;  // share of the training samples that is the validation split; 0: none
   Json plan_;
+  std::vector<Split> evaluated_;
   List train_, evaluate_;
   mutable std::mutex mutex_;
   mutable std::array<std::shared_ptr<const std::vector<std::int64_t>>, 3> samples_;  // by Split

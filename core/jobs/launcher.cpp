@@ -42,14 +42,11 @@ std::filesystem::path headlessProgram() {
 }
 
 void requireDependency(RunStore& store, std::int64_t run) {
-  const auto table = store.query(
-      "SELECT d.id, d.state FROM run r JOIN run d ON d.id = r.depends_on WHERE d.state <> 'done' "
-      "AND r.id = " +
-      std::to_string(run));
-  if (table.rows.empty()) return;
-  throw RefusedError("run " + std::to_string(run) + " starts from run " +
-                     std::to_string(table.rows[0][0].get<std::int64_t>()) + ", which is " +
-                     table.rows[0][1].get<std::string>() + "; it can start when that one is done");
+  const auto other = store.blocker(run);
+  if (!other) return;
+  throw RefusedError("run " + std::to_string(run) + (other->isStart ? " starts from" : " needs") +
+                     " run " + std::to_string(other->run) + ", which is " + toString(other->state) +
+                     "; it can start when that one is done");
 }
 
 std::int64_t launchRun(RunStore& store, std::int64_t run) {

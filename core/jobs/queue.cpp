@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/database.h"
+#include "core/store/dependencies.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
 
@@ -23,8 +24,8 @@ constexpr std::array<std::pair<QueueMode, const char*>, 3> kModes{{
 constexpr const char* kAlive = "('starting', 'running', 'pausing', 'stopping')";
 
 /// Why a run that depends on one in that state waits.
-std::string waitsFor(std::int64_t run, const std::string& state) {
-  std::string text = "starts from " + nameOf(run) + ", which is " + state;
+std::string waitsFor(std::int64_t run, const std::string& state, bool isStart) {
+  std::string text = (isStart ? "starts from " : "needs ") + nameOf(run) + ", which is " + state;
   const RunState now = runStateFromString(state);
   if (now == RunState::Failed || now == RunState::Stopped || now == RunState::Interrupted)
     text += "; it can start when that one is done: `vitrine retry " + std::to_string(run) + "`";
@@ -94,14 +95,17 @@ bool JobQueue::mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const no
 
 std::vector<QueueEntry> JobQueue::readEntries() {
   Statement row = store_.database_->prepare(
-      "SELECT q.run_id, r.uuid, r.name, e.title, r.state, q.priority, q.device, "
-      "q.time_limit_seconds, q.grace_seconds, q.memory_limit_bytes, q.needed_memory_bytes, "
-      "q.needed_disk_bytes, q.enqueued_at, q.attempts, q.used_seconds, q.held, p.value, d.id, "
-      "d.state, coalesce(r.latest_checkpoint, -1) > q.claimed_checkpoint, "
-      "(julianday('now') - julianday(r.finished_at)) * 86400 "
-      "FROM queue_entry q JOIN run r ON r.id = q.run_id JOIN experiment e ON e.id = "
-      "r.experiment_id "
-      "LEFT JOIN run d ON d.id = r.depends_on LEFT JOIN run_parameter p ON p.run_id = r.id AND "
+      std::string(
+          "SELECT q.run_id, r.uuid, r.name, e.title, r.state, q.priority, q.device, "
+          "q.time_limit_seconds, q.grace_seconds, q.memory_limit_bytes, q.needed_memory_bytes, "
+          "q.needed_disk_bytes, q.enqueued_at, q.attempts, q.used_seconds, q.held, p.value, d.id, "
+          "d.state, coalesce(r.latest_checkpoint, -1) > q.claimed_checkpoint, "
+          "(julianday('now') - julianday(r.finished_at)) * 86400, d.id IS r.depends_on "
+          "FROM queue_entry q JOIN run r ON r.id = q.run_id JOIN experiment e ON e.id = "
+          "r.experiment_id "
+          "LEFT JOIN run d ON d.id = ") +
+      kBlockingRun +
+      " LEFT JOIN run_parameter p ON p.run_id = r.id AND "
       "p.key = 'train.device' ORDER BY q.priority DESC, q.position");
   std::vector<QueueEntry> entries;
   while (row.step()) {
@@ -127,8 +131,8 @@ std::vector<QueueEntry> JobQueue::readEntries() {
     const bool hasNewCheckpoint = isFirst || row.integer(19) != 0;
     const bool wantsStart = entry.state == RunState::Queued || entry.state == RunState::Paused ||
                             entry.state == RunState::Interrupted;
-    if (!row.isNull(17) && row.text(18) != "done") {
-      entry.waits = waitsFor(row.integer(17), row.text(18));
+    if (!row.isNull(17)) {
+      entry.waits = waitsFor(row.integer(17), row.text(18), row.integer(21) != 0);
     } else if (entry.state == RunState::Interrupted && !hasNewCheckpoint &&
                !policy_.pauses.empty()) {
       const auto pause =

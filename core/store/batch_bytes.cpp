@@ -19,7 +19,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::uint32_t kFormat = 1;
+/// 2 adds images and texts after the artifacts. Files of 1 are still read.
+constexpr std::uint32_t kFormat = 2;
+constexpr std::uint32_t kOldestFormat = 1;
 
 class Writer {
  public:
@@ -153,6 +155,49 @@ CheckpointRecord readCheckpoint(Reader& in) {
   return checkpoint;
 }
 
+void writeGenerated(Writer& out, const RunStore::Batch& batch) {
+  out.size(batch.images.size());
+  for (const GeneratedImage& image : batch.images) {
+    out.number(image.step);
+    out.text(dumpJson(image.recipe));
+    out.number(image.seed);
+    out.number(image.width);
+    out.number(image.height);
+    out.text(image.sha256);
+    out.bytes(image.png);
+  }
+  out.size(batch.texts.size());
+  for (const GeneratedText& text : batch.texts) {
+    out.number(text.step);
+    out.text(dumpJson(text.recipe));
+    out.number(text.seed);
+    out.text(text.prompt);
+    out.text(text.text);
+  }
+}
+
+void readGenerated(Reader& in, RunStore::Batch& batch) {
+  batch.images.resize(in.count(56));
+  for (GeneratedImage& image : batch.images) {
+    image.step = in.integer();
+    image.recipe = jsonOf(in.text());
+    image.seed = in.number<std::uint64_t>();
+    image.width = in.integer();
+    image.height = in.integer();
+    image.sha256 = in.text();
+    const auto png = in.bytes();
+    image.png.assign(png.begin(), png.end());
+  }
+  batch.texts.resize(in.count(40));
+  for (GeneratedText& text : batch.texts) {
+    text.step = in.integer();
+    text.recipe = jsonOf(in.text());
+    text.seed = in.number<std::uint64_t>();
+    text.prompt = in.text();
+    text.text = in.text();
+  }
+}
+
 void writeProgress(Writer& out, const ProgressRecord& progress) {
   out.number(progress.step);
   out.number(progress.totalSteps);
@@ -197,6 +242,7 @@ std::vector<std::byte> packBatch(const RunStore::Batch& batch) {
     out.text(dumpJson(artifact.meta));
     out.bytes(artifact.data);
   }
+  writeGenerated(out, batch);
   out.size(batch.checkpoints.size());
   for (const CheckpointRecord& checkpoint : batch.checkpoints) writeCheckpoint(out, checkpoint);
   out.number(static_cast<std::uint8_t>(batch.progress ? 1 : 0));
@@ -206,7 +252,8 @@ std::vector<std::byte> packBatch(const RunStore::Batch& batch) {
 
 RunStore::Batch unpackBatch(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  if (in.number<std::uint32_t>() != kFormat) Reader::fail();
+  const auto format = in.number<std::uint32_t>();
+  if (format < kOldestFormat || format > kFormat) Reader::fail();
   RunStore::Batch batch;
   batch.metrics = readMetrics(in);
   batch.events.resize(in.count(32));
@@ -226,6 +273,7 @@ RunStore::Batch unpackBatch(std::span<const std::byte> bytes) {
     const auto data = in.bytes();
     artifact.data.assign(data.begin(), data.end());
   }
+  if (format >= 2) readGenerated(in, batch);
   const std::size_t checkpoints = in.count(41);
   for (std::size_t i = 0; i < checkpoints; ++i) batch.checkpoints.push_back(readCheckpoint(in));
   if (in.number<std::uint8_t>() != 0) batch.progress = readProgress(in);

@@ -15,7 +15,7 @@ namespace vitrine {
 enum class ExportFormat {
   Sqlite,       ///< everything, can be imported again; opens as a database too
   Csv,          ///< the points of all metrics
-  JsonLines,    ///< runs, points, events, artifacts, images: one JSON object a line
+  JsonLines,    ///< runs, points, events, artifacts, images, texts: one JSON object a line
   TensorBoard,  ///< a folder with one event file per run: scalars and images
 };
 /// By the ending: .vitrine, .sqlite, .db; .csv; .jsonl; no ending or a slash at the end is a folder
@@ -29,7 +29,7 @@ enum class ExportedCheckpoints { None, Latest, Best, All };
 using ExchangeProgress = std::function<void(const std::string& sentence)>;
 
 struct ExportReport {
-  std::int64_t runs = 0, points = 0, artifacts = 0, images = 0, checkpoints = 0;
+  std::int64_t runs = 0, points = 0, artifacts = 0, images = 0, texts = 0, checkpoints = 0;
   std::uint64_t bytes = 0;         ///< of the file, or of all files in the folder
   std::vector<std::string> notes;  ///< what the form cannot hold, one sentence each
 };

@@ -198,6 +198,7 @@ void exportSqlite(const ExportTask& task) {
   task.report.points = countOf(to, "SELECT coalesce(sum(count), 0) FROM metric_summary");
   task.report.artifacts = countOf(to, "SELECT count(*) FROM artifact");
   task.report.images = countOf(to, "SELECT count(*) FROM generated_image");
+  task.report.texts = countOf(to, "SELECT count(*) FROM generated_text");
 }
 
 ExportReport exportRuns(const fs::path& database, std::span<const std::int64_t> runs,

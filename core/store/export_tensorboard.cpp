@@ -172,6 +172,8 @@ void writeImages(const ExportTask& task, const RunRow& run, EventFileWriter& out
       ++left["generated image that is not a PNG"];
     }
   }
+  Statement texts = task.database.prepare("SELECT count(*) FROM generated_texts WHERE run_id = ?");
+  if (texts.with(run.id).step() && texts.integer(0) > 0) left["generated text"] += texts.integer(0);
 }
 
 }  // namespace

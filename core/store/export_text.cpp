@@ -76,7 +76,9 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
   {
     Statement row = database.prepare(
         "SELECT (SELECT uuid FROM run p WHERE p.id = r.depends_on), c.config, c.init, (SELECT text "
-        "FROM note n WHERE n.run_id = r.id) FROM run r JOIN run_config c ON c.run_id = r.id WHERE "
+        "FROM note n WHERE n.run_id = r.id), c.selection FROM run r JOIN run_config c ON c.run_id "
+        "= "
+        "r.id WHERE "
         "r.id = ?");
     if (row.with(run.id).step()) {
       object["depends_on"] = row.isNull(0) ? Json(nullptr) : text(row, 0);
@@ -84,7 +86,20 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
           parseJson(row.text(1), "the configuration of run " + std::to_string(run.id));
       object["init"] = parseJson(row.text(2), "the start of run " + std::to_string(run.id));
       object["note"] = row.isNull(3) ? Json("") : text(row, 3);
+      object["selection"] =
+          parseJson(row.text(4), "the selection of run " + std::to_string(run.id));
     }
+  }
+  object["needs"] = Json::array();
+  Statement need = database.prepare(
+      "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
+      "name");
+  need.with(run.id);
+  while (need.step()) {
+    object["needs"].push_back({{"kind", text(need, 0)},
+                               {"name", text(need, 1)},
+                               {"run", text(need, 2)},
+                               {"checkpoint", text(need, 3)}});
   }
   object["tags"] = Json::array();
   Statement tag = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
@@ -164,6 +179,20 @@ void writeBlobs(const ExportTask& task, const RunRow& run, Lines& lines) {
                  {"base64", base64(image.blob(6))}});
     ++task.report.images;
   }
+  Statement made = task.database.prepare(
+      "SELECT step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? ORDER BY id");
+  made.with(run.id);
+  while (made.step()) {
+    lines.write({{"type", "text"},
+                 {"run", run.uuid},
+                 {"step", made.integer(0)},
+                 {"recipe",
+                  parseJson(made.text(1), "the recipe of a text of run " + std::to_string(run.id))},
+                 {"seed", text(made, 2)},
+                 {"prompt", text(made, 3)},
+                 {"text", text(made, 4)}});
+    ++task.report.texts;
+  }
 }
 
 }  // namespace
@@ -189,7 +218,8 @@ void exportCsv(const ExportTask& task) {
   }
   out.close();
   task.report.notes.push_back(
-      "CSV holds the points of metrics; configurations, artifacts and images are in .jsonl and "
+      "CSV holds the points of metrics; configurations, artifacts, images and texts are in .jsonl "
+      "and "
       ".vitrine");
 }
 

@@ -257,16 +257,36 @@ class SqliteImport {
     bool isVisited = false;
   };
 
+  /// Runs of the file that run `id` needs come before it, so that it can follow their new names.
+  void takeNeeded(std::int64_t id) {
+    std::vector<std::string> uuids;
+    {
+      Statement row = from_.prepare("SELECT uuid FROM run_dependency WHERE run_id = ?");
+      row.with(id);
+      while (row.step()) uuids.push_back(row.text(0));
+    }
+    for (const std::string& uuid : uuids) {
+      for (const auto& [other, source] : sources_) {
+        if (source.uuid == uuid && source.here == 0) {
+          if (source.isVisited) refuseCircle();
+          take(other);
+        }
+      }
+    }
+  }
+
+  [[noreturn]] void refuseCircle() {
+    throw StoreError(quotedSource(task_) +
+                     " holds runs that depend on each other in a circle; it is damaged");
+  }
+
   /// The run that `source` depends on, as an id here; 0 where there is none, or none that is known.
   std::int64_t parentOf(const Source& source) {
     if (source.parent != 0) {
       const auto parent = sources_.find(source.parent);
       if (parent == sources_.end()) return 0;
       if (parent->second.here == 0) {
-        if (parent->second.isVisited) {
-          throw StoreError(quotedSource(task_) +
-                           " holds runs that depend on each other in a circle; it is damaged");
-        }
+        if (parent->second.isVisited) refuseCircle();
         take(source.parent);
       }
       return parent->second.here;
@@ -282,6 +302,7 @@ class SqliteImport {
     source.isVisited = true;
     const RunRow row = readRun(from_, id);  // its UUID is one, or this throws
     const std::int64_t parent = parentOf(source);
+    takeNeeded(id);
     task_.tell(source.name, task_.report.runs.size(), sources_.size());
     if (task_.isDuplicate(source.uuid, source.name)) {
       source.here = task_.report.runs.back().id;
@@ -318,7 +339,10 @@ class SqliteImport {
              const std::string& uuid, StagedFiles& staged) {
     task_.database.write([&] {
       source.here = copier_.copy(id, changes);
-      if (uuid != source.uuid) followInit(source.here);
+      if (uuid != source.uuid) {
+        followInit(source.here);
+        followNeeded(source.here);
+      }
       checkCheckpoints(task_.database, source.here, uuid, staged.folder(), quotedSource(task_));
       checkLog(task_.database, source.here, uuid, quotedSource(task_));
       settleState(task_.database, source.here);
@@ -346,6 +370,15 @@ class SqliteImport {
     task_.database.prepare("UPDATE run_config SET init = ? WHERE run_id = ?")
         .with(dumpJson(init), run)
         .run();
+  }
+
+  /// The same of the runs that it needs.
+  void followNeeded(std::int64_t run) {
+    for (const auto& [before, after] : renamed_) {
+      task_.database.prepare("UPDATE run_dependency SET uuid = ? WHERE run_id = ? AND uuid = ?")
+          .with(after, run, before)
+          .run();
+    }
   }
 
   const ImportTask& task_;

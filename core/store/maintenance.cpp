@@ -56,7 +56,7 @@ void copyPages(Database& from, Database& to, const Fraction& progress) {
 /// Sizes by experiment, of what lies in rows.
 struct Weights {
   std::string title;
-  std::int64_t runs = 0, metrics = 0, artifacts = 0, images = 0, other = 0;
+  std::int64_t runs = 0, metrics = 0, artifacts = 0, images = 0, texts = 0, other = 0;
   std::uint64_t files = 0;
 };
 
@@ -88,9 +88,13 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
       "+ 60");
   add(&Weights::artifacts, "artifact", "length(t.data) + length(t.meta) + 80");
   add(&Weights::images, "generated_image", "length(t.png) + length(t.recipe) + 120");
+  add(&Weights::texts, "generated_text",
+      "length(t.prompt) + length(t.text) + length(t.recipe) + 60");
   add(&Weights::other, "event", "length(t.text) + length(t.data) + 60");
-  add(&Weights::other, "run_config", "length(t.config) + length(t.origins) + length(t.init)");
+  add(&Weights::other, "run_config",
+      "length(t.config) + length(t.origins) + length(t.init) + length(t.selection)");
   add(&Weights::other, "run_parameter", "length(t.key) + coalesce(length(t.value), 0) + 10");
+  add(&Weights::other, "run_dependency", "length(t.name) + 60");
   add(&Weights::other, "segment", "length(t.environment) + 150");
   add(&Weights::other, "note", "length(t.text) + 30");
   add(&Weights::other, "curve_note", "length(t.metric) + length(t.text) + 20");
@@ -269,7 +273,8 @@ Json databaseSpace(const fs::path& database) {
   std::vector<Weights> sorted;
   for (const auto& entry : experiments) sorted.push_back(entry.second);
   const auto total = [](const Weights& w) {
-    return static_cast<std::uint64_t>(w.metrics + w.artifacts + w.images + w.other) + w.files;
+    return static_cast<std::uint64_t>(w.metrics + w.artifacts + w.images + w.texts + w.other) +
+           w.files;
   };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Weights& a, const Weights& b) { return total(a) > total(b); });
@@ -281,6 +286,7 @@ Json databaseSpace(const fs::path& database) {
                                     {"metrics", weight.metrics},
                                     {"artifacts", weight.artifacts},
                                     {"images", weight.images},
+                                    {"texts", weight.texts},
                                     {"other", weight.other},
                                     {"files", weight.files}});
   }

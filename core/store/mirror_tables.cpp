@@ -12,7 +12,7 @@ namespace vitrine {
 namespace {
 
 // The run comes last: readers see it when all that belongs to it is here.
-constexpr std::array<MirrorTable, 22> kMirrored{{
+constexpr std::array<MirrorTable, 24> kMirrored{{
     {"experiment", "0"},
     {"metric_name", "0"},
     {"metric_kind", "0"},
@@ -20,6 +20,7 @@ constexpr std::array<MirrorTable, 22> kMirrored{{
     {"queue_state", "0"},
     {"run_config", "run_id"},
     {"run_parameter", "run_id"},
+    {"run_dependency", "run_id"},
     {"segment", "run_id"},
     {"checkpoint", "run_id"},
     {"note", "run_id"},
@@ -33,6 +34,7 @@ constexpr std::array<MirrorTable, 22> kMirrored{{
     {"metric_tail", "run_id", "sequence", "0", false, true},
     {"artifact", "run_id", "id"},
     {"generated_image", "run_id", "id"},
+    {"generated_text", "run_id", "id"},
     {"metric_summary", "run_id"},
     {"run", "id"},
 }};

@@ -1,13 +1,13 @@
 #include "core/store/rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/store/generated_rows.h"
 #include "core/store/run_store.h"
 
 namespace vitrine {
@@ -30,14 +30,6 @@ constexpr const char* kChanged = VITRINE_RUN_COLUMNS "WHERE r.change_sequence > 
 constexpr const char* kAlive = VITRINE_RUN_COLUMNS
     "WHERE r.state IN ('starting', 'running', 'pausing', 'stopping') ORDER BY r.id";
 #undef VITRINE_RUN_COLUMNS
-
-std::uint64_t seedOf(const Statement& row, int column) {
-  // An integer, or decimal text where it does not fit SQLite's signed integers.
-  const std::string text = row.text(column);
-  std::uint64_t seed = 0;
-  std::from_chars(text.data(), text.data() + text.size(), seed);
-  return seed;
-}
 
 /// Uuids become names of folders that are written and deleted: nothing else may stand there.
 void checkUuid(const RunRow& run) {

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/dependencies.h"
 #include "core/store/rows.h"
 #include "core/store/storable.h"
 
@@ -46,12 +47,8 @@ void refuseDeletion(Database& database, const RunRow& run) {
     throw RefusedError(nameOf(run.id) + " is " + toString(run.state) +
                        "; stop it before deleting it");
   }
-  Statement other = database.prepare(
-      "SELECT id FROM run WHERE depends_on = ? AND state IN ('queued', 'starting') LIMIT 1");
-  if (other.with(run.id).step()) {
-    throw RefusedError(nameOf(run.id) + " is what " + nameOf(other.integer(0)) +
-                       " will start from; delete that one first");
-  }
+  const std::string why = whyNeeded(database, run);
+  if (!why.empty()) throw RefusedError(nameOf(run.id) + " " + why);
 }
 
 void deleteRows(Database& database, const RunRow& run) {

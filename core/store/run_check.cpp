@@ -33,10 +33,12 @@ class RunCheck {
       json("run_config", "config");
       json("run_config", "origins");
       json("run_config", "init");
+      json("run_config", "selection");
       json("segment", "environment");
       json("event", "data");
       json("artifact", "meta");
       json("generated_image", "recipe");
+      json("generated_text", "recipe");
       if (count("SELECT count(*) FROM run_config WHERE run_id = ?") != 1)
         say("lacks its configuration");
       segments();
@@ -95,8 +97,7 @@ class RunCheck {
     const std::int64_t notes = count("SELECT count(*) FROM curve_note WHERE run_id = ?");
     if (notes > static_cast<std::int64_t>(kMostCurveNotes))
       return say("has " + std::to_string(notes) + " notes on its curves");
-    Statement row =
-        database_.prepare("SELECT metric, step, text FROM curve_note WHERE run_id = ?");
+    Statement row = database_.prepare("SELECT metric, step, text FROM curve_note WHERE run_id = ?");
     row.with(run_);
     while (row.step()) {
       try {

@@ -13,9 +13,10 @@ namespace vitrine {
 
 namespace {
 
-constexpr std::array<RunTable, 16> kTables{{
+constexpr std::array<RunTable, 18> kTables{{
     {"run_config", "run_id"},
     {"run_parameter", "key"},
+    {"run_dependency", "kind, name"},
     {"segment", "number"},
     {"metric_summary", "metric_id"},
     {"metric_tail", "metric_id, sequence"},
@@ -25,7 +26,8 @@ constexpr std::array<RunTable, 16> kTables{{
     {"event", "id"},
     {"artifact", "id", true},
     {"checkpoint", "step"},
-    {"generated_image", "id"},
+    {"generated_image", "id", true},
+    {"generated_text", "id", true},
     {"note", "run_id"},
     {"tag", "tag"},
     {"curve_note", "metric, step, text"},

@@ -2,13 +2,14 @@
 #include "core/store/run_store.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/store/check_mark.h"
+#include "core/store/dependencies.h"
+#include "core/store/generated_rows.h"
 #include "core/store/metrics.h"
 #include "core/store/rows.h"
 #include "core/store/run_changes.h"
@@ -19,14 +20,6 @@
 namespace vitrine {
 
 namespace {
-
-void bindSeed(Statement& row, int index, std::uint64_t seed) {
-  if (seed <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    row.bind(index, static_cast<std::int64_t>(seed));
-  } else {
-    row.bind(index, std::to_string(seed));
-  }
-}
 
 void bindParameter(Statement& row, int index, const Json& value) {
   switch (value.type()) {
@@ -211,13 +204,36 @@ std::vector<std::int64_t> RunStore::addRuns(std::int64_t experimentId,
         row.run();
       }
       const std::int64_t id = sqlite3_last_insert_rowid(database.handle());
-      database.prepare("INSERT INTO run_config(run_id, config, origins, init) VALUES (?, ?, ?, ?)")
-          .with(id, dumpJson(run.config), dumpJson(run.origins), dumpJson(run.init))
+      database
+          .prepare(
+              "INSERT INTO run_config(run_id, config, origins, init, selection) VALUES (?, ?, ?, "
+              "?, ?)")
+          .with(id, dumpJson(run.config), dumpJson(run.origins), dumpJson(run.init),
+                dumpJson(run.selection))
           .run();
       addParameters(database, id, run.config);
+      storeDependencies(database, id, run.dependencies);
       ids.push_back(id);
     }
     return ids;
+  });
+}
+
+void RunStore::completeConfig(std::int64_t run, const Json& config, const Json& origins,
+                              const Json& selection, const EventRecord& event) {
+  Database& database = *database_;
+  database.write([&] {
+    static_cast<void>(stateOf(database, run));
+    if (lastSegment(database, run) > 0)
+      throw StoreError(nameOf(run) + " has begun; its configuration stays as it is");
+    database
+        .prepare("UPDATE run_config SET config = ?, origins = ?, selection = ? WHERE run_id = ?")
+        .with(dumpJson(config), dumpJson(origins), dumpJson(selection), run)
+        .run();
+    database.prepare("DELETE FROM run_parameter WHERE run_id = ?").with(run).run();
+    addParameters(database, run, config);
+    addEvent(database, run, 0, event);
+    touch(database, run);
   });
 }
 
@@ -254,6 +270,16 @@ void RunStore::appendAt(std::int64_t run, std::int64_t segment, const Batch& bat
       const std::int64_t home = segmentShowing(database, run, segment, artifact.step);
       if (home == segment || !isStored(database, run, home, artifact))
         storeArtifact(database, run, home, artifact, at);
+    }
+    for (const GeneratedImage& image : batch.images) {
+      const std::int64_t home = segmentShowing(database, run, segment, image.step);
+      if (home == segment || !isStored(database, run, home, image))
+        storeImage(database, run, home, image, at);
+    }
+    for (const GeneratedText& text : batch.texts) {
+      const std::int64_t home = segmentShowing(database, run, segment, text.step);
+      if (home == segment || !isStored(database, run, home, text))
+        storeText(database, run, home, text, at);
     }
     for (const CheckpointRecord& checkpoint : batch.checkpoints) {
       storeCheckpoint(database, run, segment, checkpoint, at);

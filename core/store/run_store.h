@@ -81,6 +81,10 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] std::string request(std::int64_t run);
   /// Says which process works on a run in progress: the launcher, once it knows the pid.
   void setWorker(std::int64_t run, const Worker& worker);
+  /// Gives a run that has not begun the values that were chosen for it, with an event that says
+  /// why. \throws StoreError  it has begun
+  void completeConfig(std::int64_t run, const Json& config, const Json& origins,
+                      const Json& selection, const EventRecord& event);
   void setLogFile(std::int64_t run, const std::string& relativePath);
   void deleteRun(std::int64_t run);  ///< rows and files. \throws RefusedError  it is alive
   /// For an edit that is to stand whatever was there before.
@@ -116,6 +120,10 @@ class VITRINE_STORE_EXPORT RunStore {
   void append(std::int64_t run, std::int64_t segment, const Batch& batch);
   /// Stores an artifact of `analyse` (no segment needed).
   std::int64_t addArtifact(std::int64_t run, const Artifact& artifact);
+  /// Stores what `sample` made of a run (no segment needed). \returns the id of the row
+  /// \throws StoreError  it is larger than a row may be
+  std::int64_t addImage(std::int64_t run, const GeneratedImage& image);
+  std::int64_t addText(std::int64_t run, const GeneratedText& text);
 
   // --- reading
   // -------------------------------------------------------------------------------------------------
@@ -131,6 +139,16 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] Json origins(std::int64_t run);
   [[nodiscard]] Json init(std::int64_t run);
   [[nodiscard]] Json environment(std::int64_t run);  ///< of the last segment; null before the first
+  [[nodiscard]] std::vector<RunDependency> dependencies(std::int64_t run);  ///< by kind and name
+  /// What a run waits for.
+  struct Blocker {
+    std::int64_t run = 0;
+    RunState state = RunState::Queued;
+    bool isStart = false;  ///< the run starts from it
+  };
+  [[nodiscard]] std::optional<Blocker> blocker(std::int64_t run);
+  /// What the values of the run are chosen from, or null. \see completeConfig()
+  [[nodiscard]] Json selection(std::int64_t run);
   [[nodiscard]] std::string note(std::int64_t run);
   [[nodiscard]] std::vector<std::string> tags(std::int64_t run);
   /// By metric, step and text.
@@ -153,6 +171,10 @@ class VITRINE_STORE_EXPORT RunStore {
   [[nodiscard]] std::vector<ArtifactRow> artifacts(std::int64_t run);
   [[nodiscard]] ArtifactRow artifact(std::int64_t id);
   [[nodiscard]] std::vector<std::byte> artifactData(std::int64_t id);
+  /// By step and id, without the pictures.
+  [[nodiscard]] std::vector<GeneratedImageRow> generatedImages(std::int64_t run);
+  [[nodiscard]] std::vector<std::byte> generatedImagePng(std::int64_t id);
+  [[nodiscard]] std::vector<GeneratedTextRow> generatedTexts(std::int64_t run);
   [[nodiscard]] std::vector<CheckpointRow> checkpoints(std::int64_t run);
   [[nodiscard]] std::string experimentSource(std::int64_t experimentId);
 

@@ -88,6 +88,10 @@ Json RunStore::init(std::int64_t run) {
   return jsonOf(*database_, "SELECT init FROM run_config WHERE run_id = ?", run, "start");
 }
 
+Json RunStore::selection(std::int64_t run) {
+  return jsonOf(*database_, "SELECT selection FROM run_config WHERE run_id = ?", run, "selection");
+}
+
 Json RunStore::environment(std::int64_t run) {
   const std::string text =
       textOf(*database_,

@@ -118,7 +118,10 @@ bool Spool::take(RunStore::Batch& batch, const std::string& why) {
         {stepOf(batch), "spooled", "results wait in a side file: " + why, Json::object()});
   }
   // Pictures may be too large for the room there is: points do not wait behind them.
-  std::vector<Artifact> artifacts = std::exchange(batch.artifacts, {});
+  RunStore::Batch pictures;
+  pictures.artifacts = std::exchange(batch.artifacts, {});
+  pictures.images = std::exchange(batch.images, {});
+  pictures.texts = std::exchange(batch.texts, {});
   const auto add = [&](const RunStore::Batch& part) {
     return file_->add(SpoolFile::Kind::Batch, stamped(packBatch(part)));
   };
@@ -126,16 +129,23 @@ bool Spool::take(RunStore::Batch& batch, const std::string& why) {
                        !batch.checkpoints.empty() || batch.progress.has_value();
   if (hasRest && !add(batch)) {
     if (file_->count() == 0) batch.events.pop_back();
-    batch.artifacts = std::move(artifacts);
+    batch.artifacts = std::move(pictures.artifacts);
+    batch.images = std::move(pictures.images);
+    batch.texts = std::move(pictures.texts);
     return false;
   }
   batch = {};
-  for (Artifact& artifact : artifacts) {
-    RunStore::Batch one;
-    one.artifacts.push_back(std::move(artifact));
-    if (!add(one)) batch.artifacts.push_back(std::move(one.artifacts.front()));
-  }
-  return batch.artifacts.empty();
+  const auto addEach = [&](auto RunStore::Batch::*items) {
+    for (auto& item : pictures.*items) {
+      RunStore::Batch one;
+      (one.*items).push_back(std::move(item));
+      if (!add(one)) (batch.*items).push_back(std::move((one.*items).front()));
+    }
+  };
+  addEach(&RunStore::Batch::artifacts);
+  addEach(&RunStore::Batch::images);
+  addEach(&RunStore::Batch::texts);
+  return batch.artifacts.empty() && batch.images.empty() && batch.texts.empty();
 }
 
 void Spool::store() {

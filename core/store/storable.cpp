@@ -20,6 +20,14 @@ std::uint64_t rowBytes(const Artifact& artifact) {
          artifact.analysis.size() + artifact.name.size() + artifact.kind.size();
 }
 
+std::uint64_t rowBytes(const GeneratedImage& image) {
+  return kRowOverhead + image.png.size() + dumpJson(image.recipe).size() + image.sha256.size();
+}
+
+std::uint64_t rowBytes(const GeneratedText& text) {
+  return kRowOverhead + text.prompt.size() + text.text.size() + dumpJson(text.recipe).size();
+}
+
 EventRecord notStored(std::int64_t step, const std::string& text, Json data) {
   log::warning(text);
   return {step, "not_stored", text, std::move(data)};
@@ -27,14 +35,39 @@ EventRecord notStored(std::int64_t step, const std::string& text, Json data) {
 
 std::string sizeText(std::uint64_t bytes) { return formatBytes(static_cast<double>(bytes)); }
 
+/// \param what  "'NAME' of ANALYSIS at step 3"
+std::string tooLarge(const std::string& what, std::uint64_t bytes, std::uint64_t limit) {
+  if (bytes <= limit) return {};
+  return what + " is not stored: it takes " + sizeText(bytes) +
+         ", and a row of the database holds at most " + sizeText(limit);
+}
+
+/// Takes out of `items`, images or texts, what is too large.
+template <typename Item>
+void dropTooLarge(std::vector<Item>& items, std::vector<EventRecord>& events, std::uint64_t limit) {
+  std::erase_if(items, [&](const Item& item) {
+    const std::string why = whyUnstorable(item, limit);
+    if (why.empty()) return false;
+    events.push_back(notStored(item.step, why, {{"bytes", rowBytes(item)}, {"limit", limit}}));
+    return true;
+  });
+}
+
 }  // namespace
 
 std::string whyUnstorable(const Artifact& artifact, std::uint64_t limit) {
-  const std::uint64_t bytes = rowBytes(artifact);
-  if (bytes <= limit) return {};
-  return "'" + shown(artifact.name) + "' of " + shown(artifact.analysis) + " at step " +
-         std::to_string(artifact.step) + " is not stored: it takes " + sizeText(bytes) +
-         ", and a row of the database holds at most " + sizeText(limit);
+  return tooLarge("'" + shown(artifact.name) + "' of " + shown(artifact.analysis) + " at step " +
+                      std::to_string(artifact.step),
+                  rowBytes(artifact), limit);
+}
+
+std::string whyUnstorable(const GeneratedImage& image, std::uint64_t limit) {
+  return tooLarge("a generated image of step " + std::to_string(image.step), rowBytes(image),
+                  limit);
+}
+
+std::string whyUnstorable(const GeneratedText& text, std::uint64_t limit) {
+  return tooLarge("a generated text of step " + std::to_string(text.step), rowBytes(text), limit);
 }
 
 std::string cutToFit(const std::string& text, std::uint64_t limit) {
@@ -56,6 +89,8 @@ void dropUnstorable(RunStore::Batch& batch, std::uint64_t limit) {
                                 {"limit", limit}}));
     return true;
   });
+  dropTooLarge(batch.images, events, limit);
+  dropTooLarge(batch.texts, events, limit);
   std::set<std::string> told;  // a metric comes with every step
   for (MetricRecord& record : batch.metrics) {
     std::erase_if(record.values, [&](const auto& value) {

@@ -10,12 +10,14 @@
 
 namespace vitrine {
 
-/// Takes artifacts and metrics that need a row of more than `limit` bytes out of `batch` and puts
-/// an event of the kind "not_stored" in their place.
+/// Takes artifacts, images, texts and metrics that need a row of more than `limit` bytes out of
+/// `batch` and puts an event of the kind "not_stored" in their place.
 VITRINE_STORE_EXPORT void dropUnstorable(RunStore::Batch& batch, std::uint64_t limit);
 
-/// Why `artifact` cannot be stored, or "".
+/// Why it cannot be stored, or "".
 [[nodiscard]] std::string whyUnstorable(const Artifact& artifact, std::uint64_t limit);
+[[nodiscard]] std::string whyUnstorable(const GeneratedImage& image, std::uint64_t limit);
+[[nodiscard]] std::string whyUnstorable(const GeneratedText& text, std::uint64_t limit);
 
 /// `text`, or as much of its beginning as a row of at most `limit` bytes has room for beside
 /// others.

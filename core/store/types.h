@@ -34,6 +34,15 @@ enum class RunState {
 /// Starting, Running, Pausing or Stopping: a process should be there.
 [[nodiscard]] VITRINE_STORE_EXPORT bool isAlive(RunState state) noexcept;
 
+/// Another run that a run needs, beside the one that it starts from.
+struct RunDependency {
+  std::string kind;  ///< "aux": an auxiliary network; "select": one of the grid it is chosen from
+  std::string name;  ///< of the network; of the run in the grid
+  std::string uuid;  ///< of that run
+  std::string checkpoint;  ///< aux: "latest", "best" or a step; "" otherwise
+  [[nodiscard]] bool operator==(const RunDependency&) const = default;
+};
+
 /// A run to be stored.
 struct NewRun {
   std::string name, variant, stage;
@@ -43,6 +52,8 @@ struct NewRun {
   Json init;                   ///< null or InitSource as JSON
   std::int64_t dependsOn = 0;  ///< run id, or 0
   RunState state = RunState::Queued;
+  std::vector<RunDependency> dependencies;  ///< kind and name together are distinct
+  Json selection;                           ///< null or what the run's values are chosen from
 };
 
 /// The process that works on a segment.
@@ -148,6 +159,23 @@ struct ArtifactRow {
   std::string analysis, name, kind;
   Json meta;
   std::int64_t bytes = 0;
+};
+
+/// An image that a sampler made; its PNG is read by id.
+struct GeneratedImageRow {
+  std::int64_t id = 0, runId = 0, step = 0;
+  Json recipe;
+  std::uint64_t seed = 0;
+  std::int64_t width = 0, height = 0;  ///< pixels
+  std::string sha256;                  ///< of the pixels
+  std::int64_t bytes = 0;              ///< of the PNG
+};
+
+struct GeneratedTextRow {
+  std::int64_t id = 0, runId = 0, step = 0;
+  Json recipe;
+  std::uint64_t seed = 0;
+  std::string prompt, text;
 };
 
 struct CheckpointRow {

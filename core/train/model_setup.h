@@ -15,13 +15,16 @@
 
 namespace vitrine {
 
-/// One [aux.NAME] with its name turned into a file.
+/// A trained model that a run uses and does not train, with every name turned into a file.
 struct AuxChoice {
-  std::string name;
-  std::filesystem::path weights;       ///< a safetensors file
-  std::string sha256;                  ///< of it
-  Json config;                         ///< of the run that made it, or {"model": ...}
-  std::shared_ptr<const void> hold{};  ///< what lets nobody remove the file
+  std::string name;               ///< of its table: "codec"
+  std::filesystem::path weights;  ///< a safetensors file
+  std::string use = "model";      ///< which weights of its run they are: "model" or "ema"
+  std::string sha256;             ///< of the file
+  Json config;  ///< of the run that made it, resolved; of a file alone {"model": {...}}
+  std::string run;                ///< UUID of that run; "" where it is not known
+  std::int64_t step = -1;         ///< of its checkpoint; -1 of a file alone
+  std::shared_ptr<const void> hold;  ///< as InitChoice::hold
 };
 
 /// What a run starts from, with every name turned into a file.
@@ -33,7 +36,7 @@ struct InitChoice {
   std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
   LoadOptions options;
   std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
-  std::vector<AuxChoice> auxiliaries;
+  std::vector<AuxChoice> auxiliaries;  ///< in the order of the file
 };
 
 /// How much of the data a run's evaluations read.

@@ -81,6 +81,58 @@ TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
   EXPECT_EQ(store.runs().size(), 4u);
 }
 
+TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
+  const std::string file = scratch.path("select.toml");
+  // The middle one diverges, which is an answer; with the last one nothing is learned.
+  writeText(file, readText(sharedSingle()) +
+                      "[select]\ngrid = { 'train.optimizer.learning_rate' = [1e-2, 1e30, 1e-9] }\n"
+                      "holdout = 0.25\nrefit_seeds = [0, 1]\n");
+  const Json check = json({"check", file});
+  EXPECT_EQ(check.at("totals").at("runs"), 5);
+  EXPECT_EQ(check.at("runs").at(3).at("needs"), Json({0, 1, 2}));
+  EXPECT_THAT(vitrine({"check", file}).out,
+              HasSubstr("selection: 3 runs leave out 25 % of the training set and are scored on it "
+                        "by validation/top1 (higher is better); 2 runs take"));
+  ASSERT_EQ(call({"enqueue", file, "--device", "cpu", "--no-dry-step"}).code, 0);
+  RunStore store(database);
+  EXPECT_EQ(json({"move", "5", "--front"}).at("order").at(0), 5);
+  EXPECT_EQ(json({"queue"}).at("entries").at(0).at("waits"), "needs run 1, which is queued");
+  EXPECT_EQ(call({"run", "--id", "4"}).code, 4) << "its grid is not done";
+  EXPECT_EQ(call({"delete", "2"}).code, 4) << "it is one of those to choose from";
+  static_cast<void>(json({"work", "--drain"}));
+
+  EXPECT_EQ(store.run(2).state, RunState::Failed);
+  for (const std::int64_t run : {4, 5}) {
+    EXPECT_EQ(store.run(run).state, RunState::Done) << store.run(run).reason;
+    EXPECT_EQ(store.config(run).at("train").at("optimizer").at("learning_rate"), 1e-2);
+    EXPECT_EQ(store.selection(run).at("chosen"), 0);
+    const auto events = store.events(run);
+    const auto selected = std::find_if(events.begin(), events.end(), [](const EventRow& event) {
+      return event.kind == "selected";
+    });
+    ASSERT_NE(selected, events.end());
+    EXPECT_THAT(
+        selected->text,
+        HasSubstr("train.optimizer.learning_rate 0.01 is the best of 3 by validation/top1"));
+    const Json& candidates = selected->data.at("candidates");
+    EXPECT_TRUE(candidates.at(1).at("score").is_null());
+    EXPECT_EQ(candidates.at(1).at("runs").at(0).at("state"), "failed");
+    EXPECT_GT(candidates.at(0).at("score").get<double>(), 0.6);
+  }
+  const auto readers = store.query(
+      "SELECT DISTINCT run_id FROM metric_summaries WHERE name = 'test/top1' ORDER BY 1");
+  EXPECT_EQ(Json(readers.rows).dump(), "[[4],[5]]") << "runs of the grid saw the test split";
+  EXPECT_EQ(store
+                .query("SELECT count(*) FROM metric_summaries WHERE name = 'validation/top1' AND "
+                       "run_id > 3")
+                .rows[0][0],
+            0);
+  // What is done is known, with its choice; then its grid is not needed, either.
+  EXPECT_EQ(
+      json({"enqueue", file, "--device", "cpu", "--needed", "--no-dry-step"}).at("skipped").size(),
+      5u);
+}
+
 TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   ASSERT_EQ(
       call({"enqueue", sharedSingle(), "train.steps=100000", "train.evaluate.every_epochs=none",
@@ -118,8 +170,8 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
 }
 
 TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
-  const Ended large = call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2",
-                             "model.depth=64"});
+  const Ended large =
+      call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2", "model.depth=64"});
   EXPECT_EQ(large.code, 4) << large.err;
   EXPECT_THAT(large.err, HasSubstr("needs about "));
   EXPECT_THAT(large.err, HasSubstr(" of memory, and "));

@@ -170,7 +170,7 @@ def play_copy(client, run):
     check(here == points, "every point: %d of %d" % (here, points))
     check(all(isinstance(row["data"], bytes) for row in tables.get("metric_chunk", [])), "blobs are bytes")
     known = {}
-    for table in ("edit", "event", "clock_chunk", "metric_chunk", "artifact", "generated_image", "metric_tail"):
+    for table in ("edit", "event", "clock_chunk", "metric_chunk", "artifact", "generated_image", "generated_text", "metric_tail"):
         key = "sequence" if table == "metric_tail" else "id"
         rows = tables.get(table, [])
         total = sum(row["last_sequence"] for row in rows) if table == "metric_chunk" else 0

@@ -133,7 +133,8 @@ class Bench {
   void look(Dice& dice) {
     static constexpr std::array kViews{
         "runs",    "metrics",        "metric_summaries", "parameters",       "artifacts",
-        "spectra", "attention_maps", "calibration_bins", "generated_images", "queue"};
+        "spectra", "attention_maps", "calibration_bins", "generated_images", "generated_texts",
+        "queue"};
     RunStore store(file(), OpenMode::ReadOnly);
     for (int i = 0; i < 3; ++i) {
       const std::string view = kViews[dice.below(kViews.size())];

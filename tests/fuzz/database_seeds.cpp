@@ -215,7 +215,10 @@ std::vector<DatabaseSeed> databaseSeeds(const fs::path& folder) {
     memory.run(
         "INSERT INTO generated_image(run_id, segment, step, created_at, recipe, seed, width, "
         "height, sha256, png) VALUES (1, 0, 28, '2026-01-02T03:04:05.678Z', '{\"steps\":4}', "
-        "7, 2, 1, 'ab', x'00ff'); DELETE FROM numbers WHERE n >= 300; VACUUM");
+        "7, 2, 1, 'ab', x'00ff'); INSERT INTO generated_text(run_id, segment, step, created_at, "
+        "recipe, seed, prompt, text) VALUES (1, 0, 28, '2026-01-02T03:04:05.678Z', '{}', 7, 'a', "
+        "'b c'); INSERT INTO run_dependency SELECT 2, 'aux', 'codec', uuid, 'latest' FROM run "
+        "WHERE id = 1; DELETE FROM numbers WHERE n >= 300; VACUUM");
     std::ofstream(file, std::ios::binary | std::ios::trunc) << memory.bytes();
   }
   for (const std::string& problem : checkContents(file, CheckpointFiles::Verified))

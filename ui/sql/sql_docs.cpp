@@ -126,6 +126,14 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"height", "Pixels"},
                          {"sha256", "Of the pixels"},
                          {"png", "The image"}}));
+  all.push_back(viewDoc("generated_texts", "One row a text that a generative run made",
+                        {{"id", "Number of the text"},
+                         {"run_id", kRunMeaning},
+                         {"step", kStepMeaning},
+                         {"recipe", "JSON: all that is needed to make it again"},
+                         {"seed", "Seed of its draws"},
+                         {"prompt", "What it goes on from"},
+                         {"text", "What the model wrote"}}));
   all.push_back(viewDoc("queue", "One row a run in the queue, in the order of starting",
                         {{"place", "From 1, in the order of starting"},
                          {"run_id", kRunMeaning},
@@ -180,6 +188,8 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("artifact"), "What an analysis handed back"},
       {QStringLiteral("checkpoint"), "A checkpoint folder"},
       {QStringLiteral("generated_image"), "An image a generative run made"},
+      {QStringLiteral("generated_text"), "A text a generative run made"},
+      {QStringLiteral("run_dependency"), "Another run that a run needs"},
       {QStringLiteral("note"), "What people wrote about a run"},
       {QStringLiteral("tag"), "A tag of a run"},
       {QStringLiteral("curve_note"), "A note on a curve of a run"},

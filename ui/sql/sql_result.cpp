@@ -181,7 +181,8 @@ void SqlResultModel::setTable(std::shared_ptr<const RunStore::Table> table,
   const bool isAboutRuns =
       sqlReads(statement, QStringLiteral("runs")) || sqlReads(statement, QStringLiteral("run"));
   const bool hasOtherIds = sqlReads(statement, QStringLiteral("artifacts")) ||
-                           sqlReads(statement, QStringLiteral("generated_images"));
+                           sqlReads(statement, QStringLiteral("generated_images")) ||
+                           sqlReads(statement, QStringLiteral("generated_texts"));
   if (runColumn_ < 0 && plainId >= 0 && isAboutRuns && !hasOtherIds) runColumn_ = plainId;
   endResetModel();
 }

@@ -42,7 +42,7 @@ class Session final : public TaskSession {
   Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
   std::string bestBy() const override {
-    return size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
+    return pipeline_->size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
@@ -61,9 +61,8 @@ class Session final : public TaskSession {
 
   std::vector<Evaluation> evaluations() const override {
     std::vector<Evaluation> all;
-    for (const Split split : {Split::Validation, Split::Test}) {
-      if (size(split) > 0) all.push_back({toString(split), split, {"logits"}});
-    }
+    for (const Split split : pipeline_->evaluatedSplits())
+      all.push_back({toString(split), split, {"logits"}});
     return all;
   }
 
@@ -113,8 +112,6 @@ class Session final : public TaskSession {
   }
 
  private:
-  [[nodiscard]] std::int64_t size(Split split) const { return pipeline_->dataset().size(split); }
-
   at::Tensor logitsOf(const at::Tensor& images) const {
     at::Tensor logits = classifier_.classify(images);
     if (logits.dim() != 2 || logits.size(1) != classes_) {

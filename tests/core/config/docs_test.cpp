@@ -54,6 +54,16 @@ TEST(ConfigurationPage, ExampleOfWhatIsLeftOutMeansTheRunsItLists) {
   EXPECT_EQ(names, block(text, "text", heading));
 }
 
+TEST(ConfigurationPage, ExampleOfAChoiceMeansTheRunsItLists) {
+  const std::string text = page("configuration.md");
+  const std::string heading = "Choosing values on a held-out part";
+  const Plan plan = testing_support::planMore(block(text, "toml", heading));
+  EXPECT_EQ(sentences(plan), "");
+  std::string names;
+  for (const PlannedRun& run : plan.runs) names += run.name + "\n";
+  EXPECT_EQ(names, block(text, "text", heading));
+}
+
 TEST(VocabularyPage, HasEveryKeyOfCoresOwnSchemas) {
   const std::string text = page("vocabulary.md");
   for (const Schema* schema : {&trainSchema(), &dataSchema(), &observeSchema()}) {

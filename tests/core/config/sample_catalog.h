@@ -61,6 +61,7 @@ inline Catalog sampleCatalog() {
   task.kind = ItemKind::Task;
   task.id = "classification";
   task.needs = {"image_classifier", "label"};
+  task.metrics.headline = {"top1"};
   task.schema.fields = {
       realField("label_smoothing", 0, "smoothing").atLeast(0).lessThan(1).runOnly()};
 

@@ -85,9 +85,10 @@ TEST(Schema, FindsFieldsByDottedKey) {
 
 TEST(Schema, ListsLeafKeysInOrder) {
   const std::vector<std::string> keys = dataSchema().keys();
-  EXPECT_EQ(keys, (std::vector<std::string>{"train_samples", "test_samples", "train_share",
-                                            "test_share", "subset", "subset_seed",
-                                            "augment.crop_padding", "augment.flip", "normalize"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                      "train_samples", "test_samples", "train_share", "test_share", "subset",
+                      "subset_seed", "holdout", "evaluate_splits", "augment.crop_padding",
+                      "augment.flip", "normalize"}));
 }
 
 TEST(Schema, ResolvesSizesInItsDefaults) {

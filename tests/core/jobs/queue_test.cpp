@@ -77,6 +77,33 @@ TEST_F(Queue, StartsRunsByPriorityAndThenInTheOrderInWhichTheyCame) {
   EXPECT_EQ(next(), 0);
 }
 
+TEST_F(Queue, ARunWaitsForItsAuxiliaryNetworksAndForTheGridItIsChosenFrom) {
+  const std::int64_t codec = enqueued(), good = enqueued(), bad = enqueued();
+  NewRun run = newRun("refit");
+  run.dependencies = {{"aux", "codec", store.run(codec).uuid, "latest"},
+                      {"aux", "judge", store.run(bad).uuid, "500"},
+                      {"select", "grid a", store.run(good).uuid, ""},
+                      {"select", "grid b", store.run(bad).uuid, ""}};
+  const std::int64_t refit = store.addRuns(store.experiment("an experiment", ""), {run}).front();
+  queue.enqueue(std::vector{refit}, {});
+  const auto waits = [&] { return queue.find(refit)->waits; };
+  const auto finish = [&](std::int64_t id, RunState state) {
+    store.openSegment(id, 0, thisWorker(), Json::object());
+    store.setState(id, state, "a test");
+  };
+  EXPECT_EQ(waits(), "needs run 1, which is queued");
+  finish(codec, RunState::Done);
+  EXPECT_EQ(waits(), "needs run 2, which is queued");
+  EXPECT_EQ(store.blocker(refit)->run, good);
+  finish(good, RunState::Done);
+  EXPECT_EQ(waits(), "needs run 3, which is queued");
+  // It has no score then, which is an answer.
+  finish(bad, RunState::Failed);
+  EXPECT_EQ(waits(), "");
+  EXPECT_TRUE(queue.find(refit)->isReady);
+  EXPECT_FALSE(store.blocker(refit));
+}
+
 TEST_F(Queue, TakesNoRunThatWasOnlyStored) {
   add();  // as `train` does
   EXPECT_THAT(order(), IsEmpty());

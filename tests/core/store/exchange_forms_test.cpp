@@ -109,6 +109,13 @@ TEST_F(Forms, JsonLinesHoldRunsPointsEventsArtifactsAndImages) {
               StartsWith("iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRk0sL"));
   ASSERT_EQ(byType["image"].size(), 1u);
   EXPECT_EQ(byType["image"][0].at("base64"), "AP8=");
+  ASSERT_EQ(byType["text"].size(), 1u);
+  EXPECT_EQ(byType["text"][0].at("prompt"), "a cat");
+  EXPECT_EQ(byType["text"][0].at("text"), "sat");
+  EXPECT_EQ(byType["text"][0].at("recipe").at("steps"), 4);
+  ASSERT_EQ(byType["run"][1].at("needs").size(), 1u);
+  EXPECT_EQ(byType["run"][1].at("needs")[0].at("run"), run.at("run"));
+  EXPECT_EQ(run.at("needs"), Json::array());
 }
 
 TEST_F(Forms, TensorBoardFilesHoldScalarsAndImagesWithTheirTimes) {

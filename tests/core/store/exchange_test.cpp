@@ -58,7 +58,7 @@ TEST_F(Exchange, GivesBackEveryRowAndFileAfterTwoWays) {
   const auto copied = contentsOf(out("copy.sqlite"));
   for (const char* table :
        {"run_config", "run_parameter", "segment", "metric_tail", "clock_chunk", "metric_chunk",
-        "event", "artifact", "checkpoint", "generated_image", "note", "tag", "curve_note",
+        "event", "artifact", "checkpoint", "generated_image", "generated_text", "run_dependency", "note", "tag", "curve_note",
         "experiment"}) {
     ASSERT_FALSE(original.at(table).empty()) << table;
     EXPECT_EQ(copied.at(table), original.at(table)) << table;

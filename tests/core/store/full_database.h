@@ -100,6 +100,11 @@ class FullDatabase : public StoreTest {
         "INSERT INTO generated_image(run_id, segment, step, created_at, recipe, seed, width, "
         "height, sha256, png) VALUES (1, 0, 2300, '2026-01-02T03:04:05.678Z', '{\"steps\":4}', 7, "
         "2, 1, 'ab', x'00ff')");
+    RawDatabase(file()).run(
+        "INSERT INTO generated_text(run_id, segment, step, created_at, recipe, seed, prompt, text) "
+        "VALUES (1, 0, 2300, '2026-01-02T03:04:05.678Z', '{\"steps\":4}', 7, 'a cat', 'sat'); "
+        "INSERT INTO run_dependency SELECT 2, 'aux', 'codec', uuid, 'latest' FROM run WHERE id = "
+        "1");
   }
 
   void train(RunStore& store, std::int64_t run, std::int64_t steps) {

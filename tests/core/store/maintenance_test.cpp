@@ -245,8 +245,8 @@ TEST_F(Maintenance, SpaceIsToldByTableExperimentAndKindOfFile) {
   EXPECT_GT(first.at("metrics").get<int>(), 2 * 8 * 2300);
   EXPECT_EQ(first.at("bytes").get<std::int64_t>(),
             first.at("metrics").get<std::int64_t>() + first.at("artifacts").get<std::int64_t>() +
-                first.at("images").get<std::int64_t>() + first.at("other").get<std::int64_t>() +
-                first.at("files").get<std::int64_t>());
+                first.at("images").get<std::int64_t>() + first.at("texts").get<std::int64_t>() +
+                first.at("other").get<std::int64_t>() + first.at("files").get<std::int64_t>());
 }
 
 }  // namespace

@@ -150,6 +150,23 @@ TEST_F(ReleasedFile, OfVersionThreeKeepsEveryEditAndItsNumberAndGoesOnCounting) 
   EXPECT_EQ(store.version(1, RunField::CurveNotes), 1);
 }
 
+TEST_F(ReleasedFile, OfVersionFourKeepsImagesAndNotesAndTakesTextsAndDependencies) {
+  takeVersion(4);
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(store.note(1), "written with version 4");
+  ASSERT_THAT(store.curveNotes(1), SizeIs(1));
+  ASSERT_THAT(store.generatedImages(1), SizeIs(1));
+  EXPECT_EQ(store.generatedImages(1)[0].recipe.at("steps"), 4);
+  EXPECT_THAT(store.generatedImagePng(store.generatedImages(1)[0].id), SizeIs(2));
+  EXPECT_THAT(store.generatedTexts(1), IsEmpty());
+  EXPECT_THAT(store.dependencies(1), IsEmpty());
+  EXPECT_TRUE(store.selection(1).is_null());
+  GeneratedText text;
+  text.text = "new";
+  store.addText(1, text);
+  EXPECT_THAT(store.generatedTexts(1), SizeIs(1));
+}
+
 TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
   takeVersion(3);
   const auto older = folder_ / "older.vitrine";

@@ -471,6 +471,25 @@ TEST_F(SpoolTest, ReadsADamagedSideFileUpToTheDamage) {
   EXPECT_LT(wasWhole, 150) << "only bytes that nobody reads may be damaged unnoticed";
 }
 
+TEST(BatchBytes, OfTheFormatBeforeThisOneAreStillRead) {
+  RunStore::Batch batch;
+  batch.events.push_back({5, "kind", "text", Json::object()});
+  batch.checkpoints.push_back({7, "folder", 10, 0.5, true, {}});
+  std::vector<std::byte> bytes = packBatch(batch);
+  ASSERT_EQ(bytes[0], std::byte{2});
+  // Format 1 ends its artifacts where the checkpoints begin: 8 + 41 + 6 bytes and the progress.
+  const auto images = bytes.end() - (1 + 6 + 41 + 8) - 16;
+  bytes.erase(images, images + 16);
+  EXPECT_THROW(static_cast<void>(unpackBatch(bytes)), StoreError);
+  bytes[0] = std::byte{1};
+  const RunStore::Batch back = unpackBatch(bytes);
+  EXPECT_EQ(back.events.at(0).text, "text");
+  EXPECT_EQ(back.checkpoints.at(0).folder, "folder");
+  EXPECT_TRUE(back.images.empty());
+  bytes[0] = std::byte{3};
+  EXPECT_THROW(static_cast<void>(unpackBatch(bytes)), StoreError);
+}
+
 TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 7; ++step) {
@@ -489,6 +508,12 @@ TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
   artifact.meta = Json{{"shape", {1, 2}}};
   artifact.data = testing::smallPng();
   batch.artifacts.push_back(artifact);
+  GeneratedImage image;
+  image.seed = std::numeric_limits<std::uint64_t>::max();
+  image.recipe = Json{{"steps", 4}};
+  image.png = testing::smallPng();
+  batch.images.push_back(image);
+  batch.texts.push_back({7, Json{{"top", 1}}, 3, "a prompt", "a text \xff"});
   batch.checkpoints.push_back({7, "folder", 10, 0.5, true, {"old", "older"}});
   batch.progress = ProgressRecord{7, 70, 0.1, 1.0, std::nan(""), 10.0, 1 << 20, std::nan("")};
   const std::vector<std::byte> bytes = packBatch(batch);
@@ -501,6 +526,9 @@ TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
               0);
   }
   EXPECT_EQ(back.artifacts.at(0).data, artifact.data);
+  EXPECT_EQ(back.images.at(0).seed, image.seed);
+  EXPECT_EQ(back.images.at(0).png, image.png);
+  EXPECT_EQ(back.texts.at(0).text, "a text \xff");
   EXPECT_EQ(back.checkpoints.at(0).removed, batch.checkpoints[0].removed);
   EXPECT_EQ(back.progress->totalSteps, 70);
   for (std::size_t size = 0; size < bytes.size(); ++size) {

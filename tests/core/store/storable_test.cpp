@@ -113,6 +113,33 @@ TEST_F(Storable, AnArtifactAboveTheLimitIsLeftOutWithAnEventAndTheRestIsStored) 
   EXPECT_THAT(spoolsOf(file()), IsEmpty());
 }
 
+TEST_F(Storable, AnImageAndATextAboveTheLimitAreLeftOutWithAnEventEach) {
+  const SmallRows small;
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  GeneratedImage image;
+  image.step = 3;
+  image.png.resize(kTooMuch);
+  GeneratedText text;
+  text.text = "short";
+  ::testing::internal::CaptureStderr();
+  {
+    StoreSink sink(file(), run, 1, control_);
+    sink.image(image);
+    sink.text(text);
+    text.text.assign(kTooMuch, 'x');
+    sink.text(text);
+    EXPECT_NO_THROW(sink.flush());
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("a generated image of step 3 is not stored: it takes "));
+  EXPECT_THAT(store.generatedImages(run), IsEmpty());
+  EXPECT_THAT(store.generatedTexts(run), SizeIs(1));
+  EXPECT_THAT(notStored(store, run), SizeIs(2));
+  EXPECT_THAT(messageOf<StoreError>([&] { store.addText(run, text); }),
+              HasSubstr("a generated text of step 0 is not stored"));
+}
+
 TEST_F(Storable, AnArtifactThatAlmostFillsARowIsStored) {
   const SmallRows small;
   RunStore store(file());

@@ -54,6 +54,7 @@ TEST_F(Views, HaveExactlyTheColumnsThatAreDocumented) {
       {"calibration_bins",
        "run_id step analysis split binning bin lower upper count confidence accuracy"},
       {"generated_images", "id run_id step recipe seed width height sha256 png"},
+      {"generated_texts", "id run_id step recipe seed prompt text"},
       {"artifacts", "id run_id step analysis name kind meta data"},
       {"queue",
        "place run_id name state priority device time_limit depends_on enqueued_at attempts held"}};

@@ -1,0 +1,37 @@
+// What a stored run begins with: files for what it starts from and for its auxiliary networks, and
+// the values that its grid decided.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/store/run_store.h"
+#include "core/train/model_setup.h"
+
+namespace vitrine::app {
+
+/// [init] and [aux] of the run, with every UUID turned into a file that stays while it is held.
+/// \param isResumed  its checkpoint has every weight of its own; only the auxiliary networks and
+/// what is frozen count then
+/// \throws RefusedError  a run that it needs is not done, or an auxiliary network is another one
+/// than when the run began \throws NotFoundError, FileError, ConfigError  a run or file is missing
+[[nodiscard]] InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed);
+
+/// Its auxiliary networks alone: what an evaluation or a sampler of the run needs.
+[[nodiscard]] std::vector<AuxChoice> auxChoicesOf(RunStore& store, const RunRow& run);
+
+/// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
+[[nodiscard]] Json auxJson(const std::vector<AuxChoice>& auxiliaries);
+
+/// Checkpoint steps of the run that others name: those not done yet as their start, any as the
+/// place of an auxiliary network.
+[[nodiscard]] std::set<std::int64_t> stepsOthersNeed(const std::filesystem::path& database,
+                                                     const std::string& uuid);
+
+/// Gives a refit that has none yet the values of the best candidate of its grid, and says why in an
+/// event "selected". Nothing for other runs. \throws NotFoundError, Error  no candidate has a score
+void completeSelection(RunStore& store, const RunRow& run);
+
+}  // namespace vitrine::app

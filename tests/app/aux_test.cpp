@@ -1,0 +1,67 @@
+// Auxiliary networks of a run: what is recorded of them, and what keeps them from going or
+// changing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "core/base/sha256.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/store/run_store.h"
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
+  const Copy copy;
+  const std::string uuid = RunStore(copy.database(), OpenMode::ReadOnly).run(1).uuid;
+  const Ended ended = copy.run({"train", sharedSingle(), "train.steps=2", "--json",
+                                "aux.codec={ run = \"" + uuid + "\", checkpoint = 24 }"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::int64_t id = ended.json().at(0).at("id").get<std::int64_t>();
+  {
+    RunStore store(copy.database(), OpenMode::ReadOnly);
+    const Json codec = store.environment(id).at("aux").at("codec");
+    EXPECT_EQ(codec.at("run"), uuid);
+    EXPECT_EQ(codec.at("step"), 24);
+    EXPECT_EQ(codec.at("use"), "model");
+    EXPECT_EQ(codec.at("sha256"), sha256OfFile(filesFolder(copy.database()) / ("run-" + uuid) /
+                                               checkpointName(24) / "model.safetensors"));
+    EXPECT_EQ(store.dependencies(id).at(0), (RunDependency{"aux", "codec", uuid, "24"}));
+    EXPECT_EQ(store.config(id).at("aux").at("codec").at("run"), uuid);
+  }
+  const Ended kept = copy.run({"delete", "1"});
+  EXPECT_EQ(kept.code, 4);
+  EXPECT_THAT(kept.err, HasSubstr("run 1 is the auxiliary network 'codec' of run 5"));
+  EXPECT_THAT(copy.run({"show", "5"}).out, HasSubstr("codec"));
+}
+
+TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunGoesOn) {
+  const Scratch scratch;
+  const std::string database = scratch.path("x.sqlite"), file = scratch.path("t.safetensors");
+  writeText(file, "one");
+  Program program({"train", sharedSingle(), "--db", database, "train.steps=100000",
+                   "train.checkpoint.every_epochs=none", "train.evaluate.every_epochs=none",
+                   "aux.teacher={ weights = \"" + file +
+                       "\", model = { architecture = \"vit\", image_size = 8, patch_size = 4, "
+                       "in_channels = 1, num_classes = 4 } }"});
+  ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
+  program.signal(SIGINT);
+  ASSERT_EQ(program.wait().code, 75);
+  const Json teacher =
+      RunStore(database, OpenMode::ReadOnly).environment(1).at("aux").at("teacher");
+  EXPECT_EQ(teacher.at("sha256"), sha256OfFile(file));
+  EXPECT_TRUE(teacher.at("run").is_null());
+  writeText(file, "two");
+  const Ended changed = vitrine({"resume", "1", "--db", database});
+  EXPECT_EQ(changed.code, 4);
+  EXPECT_THAT(changed.err, HasSubstr("run 1 began with another auxiliary network 'teacher'"));
+  fs::remove(file);
+  EXPECT_EQ(vitrine({"resume", "1", "--db", database}).code, 3);
+}
+
+}  // namespace
+}  // namespace vitrine::test
