@@ -6,6 +6,7 @@
 #include "app/vitrine/claims.h"
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
+#include "app/vitrine/task_cards.h"
 #include "core/base/error.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
@@ -53,17 +54,38 @@ struct Ablation {
   }
 };
 
+/// The headline metrics of the tasks of `runs`, and their losses outside training.
+std::vector<std::string> usualMetrics(const QueryFunction& query,
+                                      const std::vector<ComparedRun>& runs,
+                                      const std::vector<std::string>& recorded) {
+  const TaskCards cards = describedTaskCards();
+  const MetricKinds kinds = metricKinds(query);
+  std::map<std::string, RunCard> ofTask;
+  for (const ComparedRun& run : runs) {
+    const std::string task = taskOf(run.config);
+    if (!ofTask.contains(task)) ofTask[task] = runCard(cardOf(cards, task), recorded, kinds);
+  }
+  std::vector<RunCard> all;
+  for (const auto& [task, card] : ofTask) all.push_back(card);
+  return comparedMetrics(joined(all), recorded);
+}
+
+/// \param patterns  metrics, * stands for anything; empty for those that the tasks name
 Ablation readAblation(RunStore& store, const std::string& experiment,
-                      const std::vector<std::string>& patterns) {
+                      std::vector<std::string> patterns) {
   const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
   Ablation ablation;
   ablation.runs = comparedRuns(query, rowsOf(store, experiment));
   ablation.variants = variantsOf(ablation.runs);
-  for (const auto& [name, count] : comparedNames(query, ablation.runs)) {
-    if (std::any_of(patterns.begin(), patterns.end(), [&name = name](const std::string& pattern) {
-          return matchesGlob(pattern, name);
-        }))
-      ablation.metrics.push_back(name);
+  std::vector<std::string> recorded;
+  for (const auto& [name, count] : comparedNames(query, ablation.runs)) recorded.push_back(name);
+  if (patterns.empty()) patterns = usualMetrics(query, ablation.runs, recorded);
+  for (const std::string& pattern : patterns) {
+    for (const std::string& name : recorded) {
+      const bool isNew = std::find(ablation.metrics.begin(), ablation.metrics.end(), name) ==
+                         ablation.metrics.end();
+      if (isNew && matchesGlob(pattern, name)) ablation.metrics.push_back(name);
+    }
   }
   ablation.measured = measure(query, ablation.runs, ablation.metrics, {});
   return ablation;
@@ -252,16 +274,14 @@ int runCompare(const Arguments& arguments) {
       ->type_name("FILE")
       ->excludes(which);
   line.app()
-      .add_option(
-          "--metric", metrics,
-          "metrics to compare, * stands for anything (default: test/top1 test/loss test/ece)")
+      .add_option("--metric", metrics,
+                  "metrics to compare, * stands for anything (default: what the task is judged by)")
       ->type_name("NAME");
   line.parse(arguments);
   if (experiment.empty() && claims.empty()) {
     throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
   }
   if (!claims.empty()) return judgeClaims(line, claims);
-  if (metrics.empty()) metrics = {"test/top1", "test/loss", "test/ece"};
   RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
   const Ablation ablation = readAblation(store, experiment, metrics);

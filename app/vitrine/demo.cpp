@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
@@ -11,6 +12,8 @@
 #include "app/vitrine/train.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/store/metric_titles.h"
+#include "core/store/run_card.h"
 
 namespace vitrine::app {
 
@@ -52,31 +55,63 @@ std::int64_t findSame(RunStore& store, const PlannedRun& planned) {
   return found;
 }
 
+/// What the end of the demo says of a run.
 struct Shown {
   RunRow run;
-  Json top1, ece;
-  std::vector<double> rank80;  ///< by layer, mean over its heads
+  std::vector<std::pair<std::string, Json>> scores;  ///< headline metrics of its task
+  /// The first metric of each analysis, by name: one value a layer, mean over its heads.
+  std::map<std::string, std::vector<double>> layers;
 };
 
-Shown look(RunStore& store, std::int64_t id) {
-  Shown shown;
-  shown.run = store.run(id);
-  const std::string prefix = "analysis/attention_rank/rank80/layer";
+/// "analysis/attention_rank/rank80/layer0" is followed by those of the other layers.
+std::vector<double> meansByLayer(const std::vector<MetricSummary>& summaries,
+                                 const std::string& metric) {
+  const std::string prefix = metric.substr(0, metric.rfind("/layer")) + "/layer";
   std::map<int, std::pair<double, int>> layers;  // sum, count
-  for (const MetricSummary& metric : store.summaries(id)) {
-    if (metric.name == "test/top1") shown.top1 = finite(metric.last);
-    if (metric.name == "test/ece") shown.ece = finite(metric.last);
-    if (metric.name.rfind(prefix, 0) != 0) continue;
-    auto& [sum, count] = layers[std::atoi(metric.name.c_str() + prefix.size())];
-    sum += metric.last;
+  for (const MetricSummary& summary : summaries) {
+    if (!summary.name.starts_with(prefix)) continue;
+    auto& [sum, count] = layers[std::atoi(summary.name.c_str() + prefix.size())];
+    sum += summary.last;
     ++count;
   }
-  for (const auto& [layer, value] : layers) shown.rank80.push_back(value.first / value.second);
+  std::vector<double> means;
+  for (const auto& [layer, value] : layers) means.push_back(value.first / value.second);
+  return means;
+}
+
+Shown look(RunStore& store, const TaskCards& cards, std::int64_t id) {
+  Shown shown;
+  shown.run = store.run(id);
+  const std::vector<MetricSummary> summaries = store.summaries(id);
+  const RunCard card =
+      runCard(cardOf(cards, taskOf(store.config(id))), store.metricNames(id), metricKinds(store));
+  for (const std::string& metric : card.headline) {
+    Json last;
+    for (const MetricSummary& summary : summaries) {
+      if (summary.name == metric) last = finite(summary.last);
+    }
+    shown.scores.emplace_back(metric, last);
+  }
+  for (const std::string& metric : card.morePlots) {
+    if (metric.find("/layer") == std::string::npos) continue;
+    shown.layers[metricName(metric.substr(metric.find('/') + 1)).quantity] =
+        meansByLayer(summaries, metric);
+  }
   return shown;
 }
 
-void printSideBySide(const std::vector<Shown>& all, const fs::path& database,
-                     const std::vector<std::string>& pictures) {
+/// The score of that metric as a cell: a fraction in percent.
+Json scoreCell(const Shown& shown, const std::string& metric, const MetricKind& kind) {
+  for (const auto& [name, value] : shown.scores) {
+    if (name != metric || value.is_null()) continue;
+    return kind.unit == "fraction" ? Json(formatReal(100 * value.get<double>(), 4) + " %")
+                                   : Json(formatReal(value.get<double>(), 4));
+  }
+  return nullptr;
+}
+
+void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
+                     const fs::path& database, const std::vector<std::string>& pictures) {
   Table table{{""}, {}};
   for (const Shown& shown : all) table.columns.push_back(shown.run.name);
   const auto addRow = [&](const std::string& name, const auto& cell) {
@@ -84,23 +119,41 @@ void printSideBySide(const std::vector<Shown>& all, const fs::path& database,
     for (const Shown& shown : all) row.push_back(cell(shown));
     table.rows.push_back(std::move(row));
   };
-  const auto percent = [](const Json& value) -> Json {
-    return value.is_null() ? Json(nullptr) : Json(formatReal(100 * value.get<double>(), 4) + " %");
-  };
   addRow("run", [](const Shown& shown) { return Json(shown.run.id); });
-  addRow("test accuracy", [&](const Shown& shown) { return percent(shown.top1); });
-  addRow("calibration error (ECE, 15 bins)",
-         [&](const Shown& shown) { return percent(shown.ece); });
-  std::size_t layers = 0;
-  for (const Shown& shown : all) layers = std::max(layers, shown.rank80.size());
-  for (std::size_t layer = 0; layer < layers; ++layer) {
-    addRow("rank at 80 %, layer " + std::to_string(layer), [&](const Shown& shown) {
-      return layer < shown.rank80.size() ? Json(shown.rank80[layer]) : Json(nullptr);
-    });
+  std::set<std::string> metrics;
+  std::map<std::string, std::size_t> layers;
+  for (const Shown& shown : all) {
+    for (const auto& [metric, value] : shown.scores) {
+      if (!metrics.insert(metric).second) continue;
+      addRow(lineTitle(metric), [&, name = metric](const Shown& one) {
+        return scoreCell(one, name, kindOf(kinds, name));
+      });
+    }
+    for (const auto& [quantity, means] : shown.layers)
+      layers[quantity] = std::max(layers[quantity], means.size());
+  }
+  for (const auto& [quantity, count] : layers) {
+    for (std::size_t layer = 0; layer < count; ++layer) {
+      addRow(titleOf(quantity).title + ", layer " + std::to_string(layer),
+             [&, name = quantity](const Shown& shown) {
+               const auto found = shown.layers.find(name);
+               return found != shown.layers.end() && layer < found->second.size()
+                          ? Json(found->second[layer])
+                          : Json(nullptr);
+             });
+    }
   }
   print(table, Format::Text);
   print("\ndatabase: " + database.string() + "\n");
   for (const std::string& picture : pictures) print("picture:  " + picture + "\n");
+}
+
+/// {"id", "name", "top1", ..., "rank80": [...]}: scores by quantity, means by layer.
+Json toJson(const Shown& shown) {
+  Json json{{"id", shown.run.id}, {"name", shown.run.name}};
+  for (const auto& [metric, value] : shown.scores) json[metricName(metric).quantity] = value;
+  for (const auto& [quantity, means] : shown.layers) json[quantity] = means;
+  return json;
 }
 
 /// "3,4", as Studio takes runs.
@@ -204,21 +257,16 @@ int runDemo(const Arguments& arguments) {
   }
 
   std::vector<Shown> all;
-  for (const std::int64_t id : ids) all.push_back(look(store, id));
+  const TaskCards cards = taskCards(engine.registry.catalog());
+  for (const std::int64_t id : ids) all.push_back(look(store, cards, id));
   std::vector<std::string> pictures;
   if (hasStudio && !hasWindow) pictures = drawPictures(studio, database, all);
   if (line.wantsJson()) {
     Json runs = Json::array();
-    for (const Shown& shown : all) {
-      runs.push_back({{"id", shown.run.id},
-                      {"name", shown.run.name},
-                      {"top1", shown.top1},
-                      {"ece", shown.ece},
-                      {"rank80", shown.rank80}});
-    }
+    for (const Shown& shown : all) runs.push_back(toJson(shown));
     print(Json{{"database", database.string()}, {"runs", runs}, {"pictures", pictures}});
   } else {
-    printSideBySide(all, database, pictures);
+    printSideBySide(all, metricKinds(store), database, pictures);
   }
   return 0;
 }

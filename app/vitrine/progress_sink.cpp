@@ -31,22 +31,22 @@ std::string fixed(double value, int digits) {
 
 }  // namespace
 
-std::string progressText(const ProgressRecord& record) {
+std::string progressText(const ProgressRecord& record, const std::string& unit) {
   const double percent = record.totalSteps > 0 ? 100.0 * static_cast<double>(record.step) /
                                                      static_cast<double>(record.totalSteps)
                                                : 0;
   std::string text = "step " + std::to_string(record.step) + "/" +
                      std::to_string(record.totalSteps) + " " + fixed(percent, 1) + " %";
   if (!std::isnan(record.loss)) text += " | loss " + formatReal(record.loss, 3);
-  text += " | " + fixed(record.imagesPerSecond, 0) + " img/s | mem " +
+  text += " | " + fixed(record.imagesPerSecond, 0) + " " + unit + "/s | mem " +
           formatBytes(static_cast<double>(record.memoryBytes));
   if (std::isfinite(record.remainingSeconds))
     text += " | ETA " + formatDuration(record.remainingSeconds);
   return text;
 }
 
-RunLog::RunLog(const std::filesystem::path& file)
-    : path_(file), isTerminal_(::isatty(STDERR_FILENO) == 1) {
+RunLog::RunLog(const std::filesystem::path& file, std::string unit)
+    : path_(file), unit_(std::move(unit)), isTerminal_(::isatty(STDERR_FILENO) == 1) {
   // The keeper of the run writes what comes from stderr into the log, and keeps that short.
   const char* kept = std::getenv("VITRINE_RUN_LOG");
   isKept_ = kept != nullptr && std::string(kept) == "stderr";
@@ -107,7 +107,7 @@ void RunLog::progress(const ProgressRecord& record) {
                                                  : std::chrono::milliseconds(kPipeInterval));
   const bool isLogged = isLast || now - lastLogged_ >= kPipeInterval;
   if (!isShown && !isLogged) return;
-  const std::string text = progressText(record);
+  const std::string text = progressText(record, unit_);
   if (isShown) {
     lastShown_ = now;
     const std::string whole =

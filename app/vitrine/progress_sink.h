@@ -17,7 +17,8 @@ class RunLog {
  public:
   /// \param file  appended; its folder is made. When stderr is that file already, or a keeper's
   /// ($VITRINE_RUN_LOG=stderr), lines are written once.
-  explicit RunLog(const std::filesystem::path& file);
+  /// \param unit  what the throughput of the run counts: "images"
+  RunLog(const std::filesystem::path& file, std::string unit);
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
@@ -33,6 +34,7 @@ class RunLog {
   void writeToFile(const std::string& text);
 
   std::filesystem::path path_;
+  std::string unit_;
   bool isKept_ = false, isReopened_ = false;
   std::mutex mutex_;
   std::FILE* file_ = nullptr;
@@ -41,9 +43,10 @@ class RunLog {
   Clock::time_point lastShown_{}, lastLogged_{};
 };
 
-/// "step 1200/20000 6.0 % | loss 2.31 | 412 img/s | mem 1.2 GB | ETA 01:12:40"; without the loss
+/// "step 1200/20000 6.0 % | loss 2.31 | 412 images/s | mem 1.2 GB | ETA 01:12:40"; without the loss
 /// while none is known
-[[nodiscard]] std::string progressText(const ProgressRecord& record);
+/// \param unit  what the throughput counts: "images"
+[[nodiscard]] std::string progressText(const ProgressRecord& record, const std::string& unit);
 
 /// Hands everything on to `next` and tells the log what a person wants to see.
 class ProgressSink final : public EventSink {

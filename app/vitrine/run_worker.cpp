@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/launcher.h"
+#include "core/store/run_card.h"
 #include "core/store/store_sink.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
@@ -176,7 +177,8 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   requireStartable(store, run);
   requireDependency(store, run.id);
   const std::filesystem::path folder = runFolder(store, run);
-  RunLog log(folder / "run.log");
+  const TaskCards cards = taskCards(engine.registry.catalog());
+  RunLog log(folder / "run.log", runCard(cardOf(cards, taskOf(store.config(id))), {}, {}).unit);
   std::vector<std::string> damaged;
   const auto resumed = newestCheckpoint(folder, [&](const std::string& why) {
     log.line("warning: " + why);

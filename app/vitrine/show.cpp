@@ -1,12 +1,19 @@
 // vitrine show: everything about one run.
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
+#include "app/vitrine/task_cards.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 
 namespace vitrine::app {
 
 namespace {
+
+/// What the throughput of a run counts: "images".
+std::string unitOf(RunStore& store, std::int64_t run) {
+  const TaskCards cards = describedTaskCards();
+  return runCard(cardOf(cards, taskOf(store.config(run))), store.metricNames(run), {}).unit;
+}
 
 Json describe(RunStore& store, const RunRow& run) {
   Json out = Json::object();
@@ -27,7 +34,7 @@ Json describe(RunStore& store, const RunRow& run) {
   out["step"] = run.step;
   out["total_steps"] = run.totalSteps;
   out["epoch"] = finite(run.epoch);
-  out["images_per_second"] = finite(run.imagesPerSecond);
+  out[unitOf(store, run.id) + "_per_second"] = finite(run.imagesPerSecond);
   out["memory_bytes"] = run.memoryBytes;
   out["log"] = run.logFile;
   out["note"] = store.note(run.id);

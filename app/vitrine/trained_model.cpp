@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/vitrine/item_values.h"
+#include "app/vitrine/run_start.h"
 #include "core/base/error.h"
 #include "core/train/device.h"
 
@@ -54,8 +55,8 @@ TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRo
   trained.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use);
   const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
   useThreads(Config(config).maybeInteger("train.threads"));
-  trained.run =
-      restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights, {}, device);
+  trained.run = restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
+                           auxChoicesOf(store, run), device);
   if (!opening.precision.empty()) trained.run.look.precision = precisionFrom(opening.precision);
   const CheckpointState& state = trained.run.state;
   trained.time = state.seconds;

@@ -1,19 +1,14 @@
 #include "core/data/pipeline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
+#include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/log.h"
-#include "core/base/text.h"
 #include "core/config/experiment.h"
 #include "core/data/collate.h"
 #include "core/data/pipeline_plan.h"
-#include "core/data/subset.h"
 #include "core/plugin/registry.h"
 
 namespace vitrine {
@@ -21,8 +16,6 @@ namespace vitrine {
 namespace {
 
 constexpr int kPrefetch = 4;
-/// Scores and maps of two runs compare only where they saw the same samples.
-constexpr std::uint64_t kSeedOfAllRuns = 0;
 
 std::string namesOf(const std::vector<SampleField>& fields) {
   std::string names;
@@ -97,17 +90,13 @@ class Pipeline::Maker final : public BatchMaker {
 
 Pipeline::Pipeline(const Registry& registry, const Config& data,
                    std::shared_ptr<const Dataset> dataset, std::uint64_t seed, const Wanted& wanted)
-    : data_(data),
-      dataset_(std::move(dataset)),
+    : dataset_(std::move(dataset)),
       seed_(seed),
-      // Runs from before there was a choice took the first samples, and do so when resumed.
-      isStratified_(data.has("subset") && data.text("subset") == "stratified"),
-      holdout_(data.maybeReal("holdout").value_or(0)),
+      samples_(dataset_, data, seed),
       plan_(pipelinePlan(data, dataset_->info(), wanted.imageSize)) {
   train_ = build(registry, plan_["train"], wanted, seed);
   evaluate_ = build(registry, plan_["evaluate"], wanted, seed);
   checkChannels(wanted);
-  evaluated_ = chooseSplits();
 }
 
 Pipeline::~Pipeline() = default;
@@ -164,117 +153,6 @@ const SampleField& Pipeline::field(const std::string& name, Phase phase) const {
                     namesOf(fields(phase)));
 }
 
-std::vector<std::int64_t> Pipeline::draw(Split split, std::int64_t count,
-                                         std::uint64_t seed) const {
-  if (isStratified_) return stratifiedSubset(*dataset_, split, count, seed);
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(count, dataset_->size(split))));
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
-
-std::vector<Split> Pipeline::chooseSplits() const {
-  std::vector<Split> splits;
-  if (!data_.has("evaluate_splits")) {
-    for (const Split split : {Split::Validation, Split::Test}) {
-      if (dataset_->size(storedAs(split)) > 0) splits.push_back(split);
-    }
-    return splits;
-  }
-  for (const std::string& name : data_.texts("evaluate_splits")) {
-    const Split split = splitFromString(name);
-    if (split == Split::Train || dataset_->size(storedAs(split)) < 1) {
-      throw ConfigError("data.evaluate_splits names '" + name +
-                        "', which this data has not for evaluations; set data.holdout for a "
-                        "validation split, or take it away");
-    }
-    splits.push_back(split);
-  }
-  return splits;
-}
-
-/// Held out is the same share of every class, a part of what `train_samples` takes.
-std::vector<std::int64_t> Pipeline::heldOut(bool isWanted) const {
-  const std::int64_t all = dataset_->size(Split::Train), limit = limitOf(Split::Train);
-  const std::int64_t used = limit > 0 ? std::min(limit, all) : all;
-  const std::vector<std::int64_t> from = draw(Split::Train, used, trainSeed());
-  const double size = static_cast<double>(isStratified_ ? used : all);
-  const std::vector<std::int64_t> out =
-      stratifiedSubset(*dataset_, Split::Train, std::llround(holdout_ * size), trainSeed());
-  std::vector<std::int64_t> ids;
-  std::copy_if(from.begin(), from.end(), std::back_inserter(ids), [&](std::int64_t id) {
-    return std::binary_search(out.begin(), out.end(), id) == isWanted;
-  });
-  if (ids.empty()) {
-    throw ConfigError("data.holdout = " + formatReal(holdout_) + " of " + formatCount(used) +
-                      " training samples leaves nothing to " +
-                      (isWanted ? "be scored on; hold out more" : "learn from; hold out less"));
-  }
-  return ids;
-}
-
-std::uint64_t Pipeline::trainSeed() const {
-  const auto own = data_.maybeInteger("subset_seed");
-  return own ? static_cast<std::uint64_t>(*own) : seed_;
-}
-
-std::vector<std::int64_t> Pipeline::choose(Split split, std::int64_t count) const {
-  if (storedAs(split) != split) {
-    std::vector<std::int64_t> ids = *samplesOf(split);
-    ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
-    return ids;
-  }
-  return draw(split, count, kSeedOfAllRuns);
-}
-
-/// Samples of a split that are used; 0: all.
-std::int64_t Pipeline::limitOf(Split split) const {
-  if (split == Split::Validation) return 0;
-  const std::string name = toString(split);
-  if (const auto count = data_.maybeInteger(name + "_samples")) return *count;
-  const auto share = data_.maybeReal(name + "_share");
-  if (!share) return 0;
-  const auto size = static_cast<double>(dataset_->size(split));
-  return std::max<std::int64_t>(1, std::llround(*share * size));
-}
-
-std::shared_ptr<const std::vector<std::int64_t>> Pipeline::samplesOf(Split split) const {
-  const std::int64_t limit = limitOf(split);
-  const bool isParted = holdout_ > 0 && split != Split::Test;
-  if (!isParted && (limit == 0 || limit >= dataset_->size(split))) return nullptr;
-  const std::lock_guard lock(mutex_);
-  auto& samples = samples_[static_cast<std::size_t>(split)];
-  if (samples) return samples;
-  if (isParted) {
-    samples =
-        std::make_shared<const std::vector<std::int64_t>>(heldOut(split == Split::Validation));
-  } else {
-    const std::uint64_t seed = split == Split::Train ? trainSeed() : kSeedOfAllRuns;
-    samples = std::make_shared<const std::vector<std::int64_t>>(draw(split, limit, seed));
-    warnOfMissingClasses(split, *samples);
-  }
-  return samples;
-}
-
-std::int64_t Pipeline::size(Split split) const {
-  const auto samples = samplesOf(split);
-  return samples ? std::ssize(*samples) : dataset_->size(split);
-}
-
-/// `first` of a folder takes whole classes; fewer samples than classes leave some out, too.
-void Pipeline::warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const {
-  const auto classes = std::ssize(dataset_->info().classes);
-  if (classes == 0 || findField(fieldsOf(dataset_->info()), "label") == nullptr) return;
-  std::set<std::int64_t> labels;
-  for (const std::int64_t id : samples) labels.insert(dataset_->label(split, id));
-  const auto there = std::ssize(labels);
-  // Those that a stratified draw of so many leaves out have no samples in this split.
-  if (there >= classes || (isStratified_ && std::ssize(samples) >= classes)) return;
-  log::warning("data." + toString(split) + "_samples = " + formatCount(std::ssize(samples)) +
-               " takes images of " + formatCount(there) + " of the " + formatCount(classes) +
-               " classes only" +
-               (isStratified_ ? "; take more" : "; data.subset = \"stratified\" takes all"));
-}
-
 std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& options) const {
   LoaderOptions loading;
   loading.batchSize = options.batchSize;
@@ -282,10 +160,10 @@ std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& 
   loading.prefetch = kPrefetch;
   loading.seed = seed_;
   loading.shuffle = options.isTraining;
-  loading.samples = samplesOf(split);
+  loading.samples = samples_.of(split);
   loading.split = split;
-  loading.size = dataset_->size(storedAs(split));
-  if (options.limit > 0 && options.limit < size(split)) {
+  loading.size = dataset_->size(samples_.stored(split));
+  if (options.limit > 0 && options.limit < samples_.size(split)) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(options.limit));
     std::iota(ids.begin(), ids.end(), 0);
     if (loading.samples) std::copy_n(loading.samples->begin(), ids.size(), ids.begin());
@@ -296,20 +174,22 @@ std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& 
   loading.dropLast = options.isTraining && used >= options.batchSize;
   const Phase phase = options.isTraining ? Phase::Train : Phase::Evaluate;
   return makeLoader(
-      [this, split = storedAs(split), phase, size = options.batchSize, pool = std::make_shared<TensorPool>()] {
+      [this, split = samples_.stored(split), phase, size = options.batchSize,
+       pool = std::make_shared<TensorPool>()] {
         return std::make_unique<Maker>(*this, split, phase, size, pool);
       },
       loading, options.firstBatch);
 }
 
 Batch Pipeline::read(Split split, std::span<const std::int64_t> ids) const {
-  const std::int64_t size = dataset_->size(storedAs(split));
+  const Split stored = samples_.stored(split);
+  const std::int64_t size = dataset_->size(stored);
   for (const std::int64_t id : ids) {
     if (id >= 0 && id < size) continue;
     throw ConfigError("the " + toString(split) + " split has images 0 to " +
                       std::to_string(size - 1) + "; there is no image " + std::to_string(id));
   }
-  Maker maker(*this, storedAs(split), Phase::Evaluate, std::ssize(ids), std::make_shared<TensorPool>());
+  Maker maker(*this, stored, Phase::Evaluate, std::ssize(ids), std::make_shared<TensorPool>());
   return maker.make(ids, 0, 0);
 }
 

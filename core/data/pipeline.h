@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/config/config.h"
 #include "core/data/loader.h"
+#include "core/data/used_samples.h"
 #include "core/plugin/transform.h"
 
 namespace vitrine {
@@ -59,14 +59,8 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   [[nodiscard]] const SampleField& field(const std::string& name,
                                          Phase phase = Phase::Evaluate) const;
 
-  /// Ids of the samples of a split that are used, ascending; null: all of them.
-  [[nodiscard]] std::shared_ptr<const std::vector<std::int64_t>> samplesOf(Split split) const;
-  [[nodiscard]] std::int64_t size(Split split) const;  ///< samples that are used
-  /// The splits that evaluations and analyses read: those of `evaluate_splits`, or validation and
-  /// test where there are any.
-  [[nodiscard]] const std::vector<Split>& evaluatedSplits() const noexcept { return evaluated_; }
-  /// `count` samples of the classes in turn, the same for every run; all when there are no more.
-  [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count) const;
+  /// Which samples of each split the run uses, and which splits its evaluations read.
+  [[nodiscard]] const UsedSamples& samples() const noexcept { return samples_; }
 
   [[nodiscard]] std::unique_ptr<BatchStream> stream(Split split,
                                                     const StreamOptions& options) const;
@@ -87,32 +81,15 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   [[nodiscard]] List build(const Registry& registry, Json& plan, const Wanted& wanted,
                            std::uint64_t seed) const;
   void checkChannels(const Wanted& wanted) const;
-  [[nodiscard]] std::vector<std::int64_t> draw(Split split, std::int64_t count,
-                                               std::uint64_t seed) const;
-  [[nodiscard]] std::int64_t limitOf(Split split) const;
-  [[nodiscard]] std::uint64_t trainSeed() const;
-  /// Where the samples of a split lie: those of a held-out part are training samples.
-  [[nodiscard]] Split storedAs(Split split) const noexcept {
-    return split == Split::Validation && holdout_ > 0 ? Split::Train : split;
-  }
-  /// The used training samples without the held-out ones, or those alone.
-  [[nodiscard]] std::vector<std::int64_t> heldOut(bool isWanted) const;
-  [[nodiscard]] std::vector<Split> chooseSplits() const;
-  void warnOfMissingClasses(Split split, const std::vector<std::int64_t>& samples) const;
   [[nodiscard]] const List& listOf(Phase phase) const noexcept {
     return phase == Phase::Train ? train_ : evaluate_;
   }
 
-  Config data_;
   std::shared_ptr<const Dataset> dataset_;
   std::uint64_t seed_;
-  bool isStratified_;
-  double holdout_;  // share of the training samples that is the validation split; 0: none
+  UsedSamples samples_;
   Json plan_;
-  std::vector<Split> evaluated_;
   List train_, evaluate_;
-  mutable std::mutex mutex_;
-  mutable std::array<std::shared_ptr<const std::vector<std::int64_t>>, 3> samples_;  // by Split
 };
 
 /// The pipeline of a run. \param config  resolved, all sections; the model's image size and

@@ -131,7 +131,7 @@ struct MlpOptions {
   MlpKind kind = MlpKind::GeluErf;
   Bias bias = Bias::Present;
   double dropout = 0;  ///< after the nonlinearity
-  MlpNames names;
+  MlpNames names = {};
 };
 
 /// out(gelu(in(x))) or out(silu(in(x)) * up(x)).

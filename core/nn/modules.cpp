@@ -64,20 +64,11 @@ at::Tensor Block::fused(const Stream& stream, std::int64_t row,
   if (!factor || context.tap != nullptr || isDropping || ls1 || ls2) return {};
   BlockInput input;
   input.x = stream.x;
-  input.parameters = {norm1->weight,
-                      norm1->bias,
-                      attn->all->effectiveWeight(),
-                      attn->all->bias,
-                      attn->out->effectiveWeight(),
-                      attn->out->bias,
-                      norm2->weight,
-                      norm2->bias,
-                      mlp->in->effectiveWeight(),
-                      mlp->in->bias,
-                      mlp->out->effectiveWeight(),
-                      mlp->out->bias};
+  input.parameters = {norm1->weight,     norm1->bias,     attn->all->weight, attn->all->bias,
+                      attn->out->weight, attn->out->bias, norm2->weight,     norm2->bias,
+                      mlp->in->weight,   mlp->in->bias,   mlp->out->weight,  mlp->out->bias};
   if (mlp->up) {
-    input.parameters[kFc3Weight] = mlp->up->effectiveWeight();
+    input.parameters[kFc3Weight] = mlp->up->weight;
     input.parameters[kFc3Bias] = mlp->up->bias;
   }
   input.norm = norm_;
@@ -90,6 +81,14 @@ at::Tensor Block::fused(const Stream& stream, std::int64_t row,
   input.multiplicative = maskOfRow(context.multiplicative, row);
   input.factor = *factor;
   if (!isFusable(input)) return {};
+  const std::pair<BlockParameter, const Linear*> maps[] = {{kQkvWeight, attn->all.get()},
+                                                           {kProjWeight, attn->out.get()},
+                                                           {kFc1Weight, mlp->in.get()},
+                                                           {kFc2Weight, mlp->out.get()},
+                                                           {kFc3Weight, mlp->up.get()}};
+  for (const auto& [place, map] : maps) {
+    if (map != nullptr) input.parameters[place] = map->effectiveWeight().contiguous();
+  }
   if (stream.branch.defined()) input.x = stream.x + stream.branch;
   if (is_training()) {
     const std::int64_t batch = input.x.size(0);

@@ -37,7 +37,7 @@ struct MultiHeadOptions {
   std::int64_t contextWidth = 0;  ///< of what keys and values are made of; 0: width
   Projections projections = Projections::One;
   Bias inBias = Bias::Present, outBias = Bias::Present;
-  AttentionNames names;
+  AttentionNames names = {};
 };
 
 /// What one pass through the layer is asked for.

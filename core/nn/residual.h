@@ -29,10 +29,10 @@ using Mixer = std::function<at::Tensor(const at::Tensor& normed, const at::Tenso
 class VITRINE_ENGINE_EXPORT Residual {
  public:
   struct Options {
-    std::shared_ptr<AnyNorm> norm;      ///< null for none
-    std::shared_ptr<LayerScale> scale;  ///< null for none
-    double dropout = 0;                 ///< of the mixer's output
-    DropPath dropPath;
+    std::shared_ptr<AnyNorm> norm = nullptr;      ///< null for none
+    std::shared_ptr<LayerScale> scale = nullptr;  ///< null for none
+    double dropout = 0;                           ///< of the mixer's output
+    DropPath dropPath = {};
   };
   Residual() = default;
   explicit Residual(Options options);

@@ -21,9 +21,9 @@ struct AuxChoice {
   std::filesystem::path weights;  ///< a safetensors file
   std::string use = "model";      ///< which weights of its run they are: "model" or "ema"
   std::string sha256;             ///< of the file
-  Json config;  ///< of the run that made it, resolved; of a file alone {"model": {...}}
-  std::string run;                ///< UUID of that run; "" where it is not known
-  std::int64_t step = -1;         ///< of its checkpoint; -1 of a file alone
+  Json config;             ///< of the run that made it, resolved; of a file alone {"model": {...}}
+  std::string run;         ///< UUID of that run; "" where it is not known
+  std::int64_t step = -1;  ///< of its checkpoint; -1 of a file alone
   std::shared_ptr<const void> hold;  ///< as InitChoice::hold
 };
 
@@ -35,7 +35,7 @@ struct InitChoice {
       hold;                   ///< kept as long as the file is needed: what lets nobody remove it
   std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
   LoadOptions options;
-  std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
+  std::vector<std::string> freeze;     ///< parameter-name globs that are not trained
   std::vector<AuxChoice> auxiliaries;  ///< in the order of the file
 };
 

@@ -111,9 +111,9 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   std::unique_ptr<Ema> ema_;
   std::vector<Ema> networkAverages_;  ///< of the networks that follow another one
   std::vector<std::pair<at::Tensor, at::Tensor>> followedBuffers_;  ///< theirs, and where from
-  std::unique_ptr<LossScale> scale_;  ///< of Float16
-  at::Tensor skip_;                   ///< 0-d float32: 1 in a bad step, or from the first one on
-  at::Tensor spikes_;                 ///< 0-d float32: spikes in a row
+  std::unique_ptr<LossScale> scale_;                                ///< of Float16
+  at::Tensor skip_;    ///< 0-d float32: 1 in a bad step, or from the first one on
+  at::Tensor spikes_;  ///< 0-d float32: spikes in a row
   bool areSpikesCounted_ = false;
   at::Tensor spikeLimits_;  ///< [2] float32: loss, gradient norm
   std::vector<at::Tensor> buffers_,

@@ -39,6 +39,18 @@ StepOptions stepOptions(const TrainerSetup& setup, Precision precision,
           lossScaleFrom(train)};
 }
 
+/// Turns off what [init] or a group freezes. \returns  what is trained, each in its group
+std::vector<ParameterGroup> freezeAndGroup(const TrainerSetup& setup, TaskSession& session) {
+  const ParameterPolicy policy = parameterPolicyFrom(setup.train);
+  freezeParameters(session, setup.freeze);
+  for (const ParameterGroupPolicy& group : policy.groups) {
+    if (group.isFrozen) freezeParameters(session, group.match, group.key());
+  }
+  std::vector<std::string> names;
+  for (const auto& tensor : runTensors(session)) names.push_back(tensor.first);
+  return withPolicy(trainedGroups(session), policy, names);
+}
+
 bool isTerminal(Request request) { return request >= Request::Pause; }
 
 std::int64_t parameterTotal(const Optimizer& optimizer) {
@@ -106,17 +118,11 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
 
   moveModules(session, device);
   requirePrecision(precision, device);
-  const ParameterPolicy policy = parameterPolicyFrom(setup.train);
-  freezeParameters(session, setup.freeze);
-  for (const ParameterGroupPolicy& group : policy.groups) {
-    if (group.isFrozen) freezeParameters(session, group.match, group.key());
-  }
+  std::vector<ParameterGroup> groups = freezeAndGroup(setup, session);
   generator = makeGenerator(device, streamSeed(setup.seed, "dropout"));
   model.setGenerator(generator);
-  std::vector<std::string> names;
-  for (const auto& tensor : runTensors(session)) names.push_back(tensor.first);
   trainStep = std::make_unique<TrainStep>(session, stepOptions(setup, precision, divergence),
-                                          withPolicy(trainedGroups(session), policy, names));
+                                          std::move(groups));
   prepareObservation();
   prepareCheckpoints();
   if (!setup.resumeFrom.empty()) resume();

@@ -27,7 +27,7 @@ struct Observed {
 };
 
 struct TrainerSetup {
-  std::unique_ptr<TaskSession> session;  ///< its networks initialised, or loaded by `init`
+  std::unique_ptr<TaskSession> session;      ///< its networks initialised, or loaded by `init`
   Config train;                              ///< trainSchema()
   const OptimizerItem* optimizer = nullptr;  ///< that train.optimizer.name is
   const ScheduleItem* schedule = nullptr;    ///< that train.schedule.name is

@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "app/vitrine/progress_sink.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/two_tasks.h"
 
 namespace vitrine::test {
 namespace {
@@ -29,7 +31,7 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
     EXPECT_TRUE(run.at("scores").at("test/top1").is_number()) << run.dump();
   }
   const std::string log = readText(sharedFolder() / "train.log");
-  EXPECT_THAT(log, AllOf(HasSubstr("step 24/24 100.0 % | loss "), HasSubstr(" img/s | mem "),
+  EXPECT_THAT(log, AllOf(HasSubstr("step 24/24 100.0 % | loss "), HasSubstr(" images/s | mem "),
                          HasSubstr("run 4 of 4")));
   EXPECT_THAT(log, Not(HasSubstr("\033"))) << "escape sequences belong on a terminal";
   EXPECT_THAT(log, Not(HasSubstr("| loss 0 |"))) << "no loss was known yet";
@@ -210,6 +212,63 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
             "not counted: 1 failed, 1 repeated with the same seed (the newest counts)\n");
   const Ended rows = copy.run({"compare", "Tiny", "--metric", "test/top1", "--csv"});
   EXPECT_THAT(rows.out, HasSubstr("variant,runs,test/top1,test/top1 sd,test/top1 n,"));
+}
+
+/// A run of a task that no plugin here brings.
+class ForeignTask : public Copy {
+ public:
+  ForeignTask() {
+    RunStore store(database());
+    id = testing::addDrawing(store, "drawing", 12.5);
+  }
+  std::int64_t id = 0;
+};
+
+TEST(TasksOfRuns, EachHasAColumnOfItsOwnInTheList) {
+  const ForeignTask copy;
+  const Json runs = copy.run({"runs", "--json"}).json();
+  ASSERT_EQ(runs.size(), 5u);
+  EXPECT_TRUE(runs[0].at("top1").is_number()) << runs[0].dump();
+  EXPECT_TRUE(runs[0].at("fid").is_null());
+  EXPECT_EQ(runs[4].at("fid"), 12.5);
+  EXPECT_TRUE(runs[4].at("top1").is_null());
+  EXPECT_THAT(copy.run({"runs", "--csv"}).out, HasSubstr("total,loss,top1,fid,device,created"));
+  EXPECT_THAT(copy.run({"runs", "--experiment", "All of", "--csv"}).out,
+              HasSubstr("total,loss,fid,device,created"));
+}
+
+TEST(TasksOfRuns, SayWhatTheirThroughputCounts) {
+  const ForeignTask copy;
+  EXPECT_EQ(copy.run({"show", std::to_string(copy.id), "--json"}).json().at("tokens_per_second"),
+            5120);
+  EXPECT_TRUE(copy.run({"show", "1", "--json"}).json().contains("images_per_second"));
+  EXPECT_THAT(copy.run({"show", std::to_string(copy.id)}).out, HasSubstr("test/fid"));
+}
+
+TEST(TasksOfRuns, AreComparedByWhatTheyAreJudgedBy) {
+  const ForeignTask copy;
+  const auto metrics = [&](const std::string& experiment) {
+    std::vector<std::string> names;
+    const Json compared = copy.run({"compare", experiment, "--json"}).json();
+    for (const auto& [name, value] : compared.at(0).at("metrics").items()) names.push_back(name);
+    return names;
+  };
+  EXPECT_THAT(metrics("All of drawing"), ::testing::ElementsAre("test/fid", "test/loss"));
+  EXPECT_THAT(metrics("Tiny"),
+              ::testing::ElementsAre("test/top1", "test/ece", "test/top5", "test/loss"))
+      << "the most important first";
+}
+
+TEST(ProgressLine, CountsInTheUnitOfTheTask) {
+  ProgressRecord record;
+  record.step = 10;
+  record.totalSteps = 40;
+  record.loss = 2.31;
+  record.imagesPerSecond = 412;
+  record.memoryBytes = 1'200'000'000;
+  record.remainingSeconds = 60;
+  EXPECT_THAT(app::progressText(record, "tokens"),
+              HasSubstr("step 10/40 25.0 % | loss 2.31 | 412 tokens/s | mem 1.2 GB"));
 }
 
 TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {

@@ -15,17 +15,35 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr const char* kFirstChoices[] = {"test/top1",       "validation/top1", "test/top1@ema",
-                                         "test/miou",       "test/map",        "test/loss",
-                                         "validation/loss", "train/loss"};
+std::vector<std::string> namesOf(const CompareData& data) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : data.names) names.push_back(name);
+  return names;
+}
 
-std::string defaultMetric(const std::vector<std::pair<std::string, std::int64_t>>& names) {
-  for (const char* wanted : kFirstChoices) {
-    for (const auto& [name, count] : names) {
-      if (name == wanted) return name;
-    }
-  }
-  return names.empty() ? "" : names.front().first;
+/// What the runs are judged by, from the cards of their tasks.
+RunCard cardOfRuns(const QueryFunction& query, const CompareData& data, const TaskCards& cards) {
+  const MetricKinds kinds = metricKinds(query);
+  std::set<std::string> tasks;
+  for (const ComparedRun& run : data.runs) tasks.insert(taskOf(run.config));
+  std::vector<RunCard> all;
+  for (const std::string& task : tasks)
+    all.push_back(runCard(cardOf(cards, task), namesOf(data), kinds));
+  return joined(all);
+}
+
+/// The first of them, else whatever was recorded.
+std::string defaultMetric(const CompareData& data) {
+  const std::vector<std::string> metrics = comparedMetrics(data.card, namesOf(data));
+  if (!metrics.empty()) return metrics.front();
+  return data.names.empty() ? "" : data.names.front().first;
+}
+
+/// Beside the metric of the page: what is worth a second axis.
+std::vector<std::string> tradeOffMetrics(const CompareData& data) {
+  std::vector<std::string> metrics = comparedMetrics(data.card, namesOf(data));
+  metrics.emplace_back(kDeviceSeconds);
+  return metrics;
 }
 
 std::vector<std::string> differingKeys(const CompareData& data) {
@@ -102,7 +120,8 @@ std::optional<std::size_t> CompareData::find(std::int64_t run) const {
 std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
                                                    std::vector<RunRow> rows,
                                                    const CompareChoice& choice,
-                                                   const std::atomic<bool>& isStale) {
+                                                   const std::atomic<bool>& isStale,
+                                                   const TaskCards& cards) {
   auto data = std::make_shared<CompareData>();
   std::sort(rows.begin(), rows.end(), [](const RunRow& a, const RunRow& b) { return a.id < b.id; });
   data->runs = comparedRuns(query, rows);
@@ -121,6 +140,7 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
   data->keys = differingKeys(*data);
   labelVariants(*data);
   data->names = comparedNames(query, data->runs);
+  data->card = cardOfRuns(query, *data, cards);
   if (isStale) return data;
 
   for (const std::string& metric : choice.metrics) {
@@ -131,7 +151,7 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
       data->metrics.push_back(metric);
   }
   if (data->metrics.empty()) {
-    const std::string metric = defaultMetric(data->names);
+    const std::string metric = defaultMetric(*data);
     if (!metric.empty()) data->metrics.push_back(metric);
   }
   std::vector<std::string> wanted = data->metrics;
@@ -139,7 +159,7 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
     if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
   }
   // What makes the default picture of trade-offs.
-  for (const char* name : {"system/device_seconds", "test/loss"}) {
+  for (const std::string& name : tradeOffMetrics(*data)) {
     const bool isThere = std::any_of(data->names.begin(), data->names.end(),
                                      [&](const auto& entry) { return entry.first == name; });
     if (isThere && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
@@ -280,8 +300,9 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
   if (scope == QuantityScope::All) {
     out.push_back({"cost:memory", QStringLiteral("peak memory"), QStringLiteral("GB"),
                    Direction::Lower, true, false});
-    out.push_back({"cost:speed", QStringLiteral("speed"), QStringLiteral("images/s"),
-                   Direction::Higher, true, false});
+    out.push_back({"cost:speed", QStringLiteral("speed"),
+                   QString::fromStdString(data.card.unit) + QStringLiteral("/s"), Direction::Higher,
+                   true, false});
     out.push_back(
         {"cost:steps", QStringLiteral("steps"), QString(), Direction::Lower, true, false});
     out.push_back({"run:seed", QStringLiteral("seed"), QString(), Direction::None, true, false});

@@ -13,9 +13,13 @@
 #include <vector>
 
 #include "core/store/comparison.h"
+#include "core/store/run_card.h"
 #include "ui/compare/compare_choice.h"
 
 namespace vitrine::ui {
+
+/// Running time x devices, cumulative: the default measure of cost.
+inline constexpr const char* kDeviceSeconds = "system/device_seconds";
 
 /// A number, or a word, that every run may have.
 struct Quantity {
@@ -35,6 +39,7 @@ struct CompareData {
   std::vector<QString> labels;                              ///< per variant, distinct
   std::vector<std::size_t> ofRun;                           ///< variant of each run
   std::vector<std::pair<std::string, std::int64_t>> names;  ///< metrics, and of how many runs
+  RunCard card;                                             ///< of the tasks of the runs
   std::vector<std::string> metrics;  ///< the columns: as chosen, or the default
   Measurements measured;
   std::map<std::int64_t, Json> environments;    ///< by run
@@ -47,11 +52,14 @@ struct CompareData {
   [[nodiscard]] std::optional<std::size_t> find(std::int64_t run) const;
 };
 
-/// A handful of queries; with `isStale` it returns early. \throws Error
+/// A handful of queries; with `isStale` it returns early.
+/// \param cards  of the tasks: what is compared before anybody chose
+/// \throws Error
 [[nodiscard]] std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
                                                                  std::vector<RunRow> rows,
                                                                  const CompareChoice& choice,
-                                                                 const std::atomic<bool>& isStale);
+                                                                 const std::atomic<bool>& isStale,
+                                                                 const TaskCards& cards = {});
 
 /// Runs to compare: two and more that are selected; of one its experiment; of none the newest
 /// experiment that has two.

@@ -72,6 +72,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     isStale_ = true;
     if (isVisible()) reload();
   });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    isStale_ = true;
+    if (isVisible() && !isCancelled_) readers_.readLater();
+  });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     if (data_ != nullptr) showView();
   });
@@ -161,10 +165,10 @@ void ComparePage::reload() {
               QStringLiteral("New experiment"), QStringLiteral("configure"));
     return;
   }
-  reader_.run([this, rows, choice = choice_](
+  reader_.run([this, rows, choice = choice_, cards = workbench_.cards()](
                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
     const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
-    auto data = readCompareData(query, rows, choice, isStale);
+    auto data = readCompareData(query, rows, choice, isStale, cards);
     if (isStale) return {};
     AblationTable table = makeAblationTable(*data, choice);
     return [this, data = std::move(data), table = std::move(table)] { setData(data, table); };
@@ -460,6 +464,7 @@ void ComparePage::selectRunsOfTable() {
 
 void ComparePage::settle() {
   readers_.forgetLater();
+  workbench_.settleCards();
   reload();
   reader_.settle();
   publishedReader_.settle();

@@ -243,8 +243,11 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   const std::string resolution = result.condition("resolution");
   const std::string size = textAt(config, "model.image_size");
   if (!resolution.empty() && resolution != size)
-    reasons << QStringLiteral("%1 pixels, not %2")
-                   .arg(QString::fromStdString(size), QString::fromStdString(resolution));
+    reasons << (size.empty()
+                    ? QStringLiteral("a model without an image size, not %1 pixels")
+                          .arg(QString::fromStdString(resolution))
+                    : QStringLiteral("%1 pixels, not %2")
+                          .arg(QString::fromStdString(size), QString::fromStdString(resolution)));
   const std::string model = result.condition("model");
   const std::string preset = textAt(config, "model.preset");
   const std::string ownSize =

@@ -74,10 +74,10 @@ ScatterQuantities scatterQuantities(const CompareData& data, const CompareChoice
     return {};
   };
   const std::string metric = data.metrics.empty() ? "" : "metric:" + data.metrics.front();
-  out.x = choose(choice.scatterX,
-                 {"metric:system/device_seconds", "cost:memory", "cost:speed", "run:seed"});
-  out.y = choose(choice.scatterY, {metric, "metric:test/loss", "cost:memory"});
-  if (out.x.id == "metric:system/device_seconds") out.x.direction = Direction::Lower;
+  const std::string cost = std::string("metric:") + kDeviceSeconds;
+  out.x = choose(choice.scatterX, {cost, "cost:memory", "cost:speed", "run:seed"});
+  out.y = choose(choice.scatterY, {metric, "cost:memory"});
+  if (out.x.id == cost) out.x.direction = Direction::Lower;
   out.betterX = choice.betterX.value_or(out.x.direction);
   out.betterY = choice.betterY.value_or(out.y.direction);
   return out;

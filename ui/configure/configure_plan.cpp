@@ -338,7 +338,7 @@ void ConfigurePage::showCost() {
   if (report_ && report_->contains("totals") && (*report_)["totals"].is_object()) {
     const Json& totals = (*report_)["totals"];
     details << count(totals.value("parameters", std::int64_t{0})) + QStringLiteral(" parameters");
-    details << flopText(totals.value("flops", 0.0)) + QStringLiteral(" per image");
+    details << flopText(totals.value("flops", 0.0)) + QStringLiteral(" per sample");
     if (plan_->runs.size() > 1) details.last() += QStringLiteral(" (first run)");
   } else if (!costProblem_.isEmpty()) {
     warnings << costProblem_;

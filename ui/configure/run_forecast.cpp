@@ -10,6 +10,7 @@
 
 #include "core/base/read_json.h"
 #include "core/config/config.h"
+#include "core/store/run_card.h"
 #include "ui/shell/page.h"
 #include "ui/shell/theme.h"
 
@@ -17,7 +18,7 @@ namespace vitrine::ui {
 
 /// What decides how long a step takes and how many there are.
 struct RunWorkload {
-  std::string architecture, preset, dataset, device;
+  std::string task, architecture, preset, dataset, device;
   std::int64_t batch = 0, accumulate = 1;
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
@@ -46,6 +47,7 @@ RunWorkload workloadOf(const Json& config) {
   const auto text = [](const Json& value) {
     return value.is_string() ? value.get<std::string>() : std::string();
   };
+  work.task = taskOf(config);
   work.architecture = text(at("model", "architecture"));
   work.preset = text(at("model", "preset"));
   work.dataset = text(at("data", "dataset"));
@@ -155,8 +157,9 @@ class Forecasting {
  public:
   Forecasting(const std::map<std::int64_t, Known>& known,
               const std::map<std::int64_t, RunRow>& rows,
-              const std::map<std::int64_t, double>& operations, const Json& report)
-      : known_(known), rows_(rows), operations_(operations) {
+              const std::map<std::int64_t, double>& operations, const TaskCards& cards,
+              const Json& report)
+      : known_(known), rows_(rows), operations_(operations), cards_(cards) {
     if (!report.is_object()) return;
     if (const auto runs = report.find("runs"); runs != report.end() && runs->is_array()) {
       for (const Json& run : *runs)
@@ -251,12 +254,16 @@ class Forecasting {
   }
 
   /// Of a run that got somewhere: all its time where it went in one go, else that of its steps.
-  [[nodiscard]] static double secondsPerStep(const RunRow& row, const RunWorkload& work) {
+  [[nodiscard]] double secondsPerStep(const RunRow& row, const RunWorkload& work) const {
     if (row.step < 20) return 0;
-    const double bySpeed =
-        row.imagesPerSecond > 0
-            ? static_cast<double>(work.batch * work.accumulate) / row.imagesPerSecond
-            : 0;
+    double bySpeed = 0;
+    if (!countsSamples(cardOf(cards_, work.task))) {
+      const std::int64_t left = row.totalSteps - row.step;
+      if (left > 0 && row.remainingSeconds > 0)
+        bySpeed = row.remainingSeconds / static_cast<double>(left);
+    } else if (row.imagesPerSecond > 0) {
+      bySpeed = samplesPerStep(work) / row.imagesPerSecond;
+    }
     if (row.state != RunState::Done) return bySpeed;
     const double whole =
         secondsBetween(row.startedAt, row.finishedAt) / static_cast<double>(row.step);
@@ -269,13 +276,13 @@ class Forecasting {
                                                        : row.device.substr(0, row.device.find(' '));
   }
 
-  /// Operations of one image, forward; 0 where nobody knows.
+  /// Operations of one sample, forward; 0 where nobody knows.
   [[nodiscard]] double operationsOf(std::int64_t run) const {
     const auto found = operations_.find(run);
     return found == operations_.end() ? 0 : found->second;
   }
 
-  static double imagesPerStep(const RunWorkload& work) {
+  static double samplesPerStep(const RunWorkload& work) {
     return static_cast<double>(work.batch * work.accumulate);
   }
 
@@ -307,9 +314,9 @@ class Forecasting {
         continue;
       const bool isOther = known.work.architecture != work.architecture;
       const double seconds = secondsPerStep(row->second, known.work);
-      if (seconds <= 0 || imagesPerStep(known.work) <= 0) continue;
+      if (seconds <= 0 || samplesPerStep(known.work) <= 0) continue;
       alike.push_back({isOther, isOther ? 0 : differingKeys(model, known.model),
-                       imagesPerStep(known.work) != imagesPerStep(work), id, seconds});
+                       samplesPerStep(known.work) != samplesPerStep(work), id, seconds});
     }
     std::sort(alike.begin(), alike.end());
     if (alike.empty() || one.steps <= 0) {
@@ -333,13 +340,13 @@ class Forecasting {
       const auto& known = known_.at(other.id);
       if (used.size() == kMostAlike || other.distance() != best.distance() ||
           known.model != known_.at(best.id).model ||
-          imagesPerStep(known.work) != imagesPerStep(from))
+          samplesPerStep(known.work) != samplesPerStep(from))
         continue;
       sum += other.secondsPerStep;
       used.push_back(other.id);
     }
     double perStep = sum / static_cast<double>(used.size());
-    if (best.isOtherBatch) perStep *= imagesPerStep(work) / imagesPerStep(from);
+    if (best.isOtherBatch) perStep *= samplesPerStep(work) / samplesPerStep(from);
     if (isByOperations) perStep *= mine / its;
     one.seconds = perStep * static_cast<double>(one.steps);
     one.basis = basisOf(best, used, from, isByOperations);
@@ -360,7 +367,7 @@ class Forecasting {
     }
     if (best.isOtherBatch) others << QStringLiteral("other batch size");
     const QString how = isByOperations      ? QStringLiteral("scaled by the operations of a step")
-                        : best.isOtherBatch ? QStringLiteral("scaled by the images of a step")
+                        : best.isOtherBatch ? QStringLiteral("scaled by the samples of a step")
                                             : QString();
     return QStringLiteral("from %1 of %2 on %3 (%4), %5%6%7")
         .arg(counted(static_cast<std::int64_t>(used.size()), QStringLiteral("run"),
@@ -418,6 +425,7 @@ class Forecasting {
   const std::map<std::int64_t, Known>& known_;
   const std::map<std::int64_t, RunRow>& rows_;
   const std::map<std::int64_t, double>& operations_;
+  const TaskCards& cards_;
   std::vector<Json> totals_;  ///< per run of the plan, as far as `vitrine check` said
 };
 
@@ -434,11 +442,12 @@ RunForecaster::RunForecaster(Workbench& workbench, QObject* parent)
 void RunForecaster::ask(std::shared_ptr<const Plan> plan, const Json& report) {
   auto rows = std::make_shared<std::map<std::int64_t, RunRow>>(workbench_.runs());
   background_.run([this, memory = memory_, plan = std::move(plan), rows, report,
-                   operations = operations_](
+                   operations = operations_, cards = workbench_.cards()](
                       RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
     memory->read(store, *rows, isStale);
     auto forecast = std::make_shared<Forecast>(
-        Forecasting<Memory::Known>(memory->runs, *rows, operations, report).answer(*plan, isStale));
+        Forecasting<Memory::Known>(memory->runs, *rows, operations, cards, report)
+            .answer(*plan, isStale));
     return [this, forecast] { Q_EMIT answered(*forecast); };
   });
 }

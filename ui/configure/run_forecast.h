@@ -63,7 +63,7 @@ class RunForecaster : public QObject {
   void cancel() { background_.cancel(); }
   void settle() { background_.settle(); }
   [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
-  /// What one image costs a run that was made, forward, as `vitrine check` says; 0: it does not
+  /// What one sample costs a run that was made, forward, as `vitrine check` says; 0: it does not
   /// say.
   void setOperations(std::int64_t run, double operations);
 

@@ -136,12 +136,16 @@ MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
   try {
     if (ask.isDatabaseAsked) {
       answer.databaseUuid = databaseUuid(store);
-      answer.definitions = metricDefinitions(store);
+      answer.kinds = metricKinds(store);
       answer.hasDatabase = true;
     }
     for (const std::int64_t run : ask.namesOf) {
       if (isStale) return answer;
       answer.names[run] = store.metricNames(run);
+    }
+    for (const std::int64_t run : ask.tasksOf) {
+      if (isStale) return answer;
+      answer.tasks[run] = taskOf(store.config(run));
     }
     for (const std::int64_t run : ask.notesOf) {
       if (isStale) return answer;

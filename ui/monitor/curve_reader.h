@@ -64,6 +64,7 @@ struct MonitorAsk {
   std::vector<SmoothAsk> smooth;
   std::vector<CurveAsk> curves;
   std::vector<std::int64_t> namesOf;  ///< runs whose metrics are asked for
+  std::vector<std::int64_t> tasksOf;  ///< runs whose task is asked for
   std::vector<std::int64_t> notesOf;  ///< runs whose notes are asked for
   bool isDatabaseAsked = false;       ///< also what is the same for all runs
 };
@@ -78,10 +79,11 @@ struct MonitorAnswer {
   std::vector<std::pair<CurveKey, SmoothedLine>> smoothed;
   std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
   std::map<std::int64_t, std::vector<std::string>> names;
+  std::map<std::int64_t, std::string> tasks;  ///< "" for a run that names none
   std::map<std::int64_t, NotesOfRun> notes;
   bool hasDatabase = false;
   std::string databaseUuid;
-  MetricDefinitions definitions;
+  MetricKinds kinds;
   std::string failure;  ///< a sentence, of the part that is not a curve
 };
 

@@ -12,15 +12,6 @@
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
-namespace {
-
-std::vector<std::string> usualMetrics() {
-  return {"train/loss", "test/top1", "optimizer/learning_rate",
-          "analysis/attention_rank/rank80/layer1"};
-}
-
-}  // namespace
-
 PageFactory monitorPageFactory() {
   return {QStringLiteral("monitor"),
           MonitorPage::tr("Monitor"),
@@ -109,7 +100,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   for (const QString& name :
        setting(QStringLiteral("monitor/metrics"), QStringList()).toStringList())
     pinned_.push_back(name.toStdString());
-  if (pinned_.empty()) pinned_ = usualMetrics();
+  isUsual_ = pinned_.empty();
 
   makeTools();
   timer_.setSingleShot(true);
@@ -122,6 +113,10 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   connect(&workbench.watcher(), &RunWatcher::runsChanged, this, [this] {
     showCurrent();
     later();
+  });
+  connect(&workbench, &Workbench::catalogReady, this, [this] {
+    if (pinUsual()) rebuild();
+    showCurrent();
   });
   connect(&workbench, &Workbench::runListVisibilityChanged, this, [this] {
     for (PlotCard* card : cards_)
@@ -145,7 +140,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
 }
 
 PlotCard* MonitorPage::makeCard(const std::string& metric) {
-  auto* card = new PlotCard(metric, metricCard(metric, definitions_), canvas_);
+  auto* card = new PlotCard(metric, metricCard(metric, kinds_), canvas_);
   CurvePlot& plot = card->plot();
   applySettings(*card);
   card->isStale = true;
@@ -230,7 +225,7 @@ void MonitorPage::fillEmpty() {
 
 void MonitorPage::showCurrent() {
   const RunRow* row = workbench_.run(workbench_.selection().current());
-  strip_->showRun(row);
+  strip_->showRun(row, row == nullptr ? std::string() : cardOfRuns({row->id}).unit);
   if (log_->isHidden()) return;
   const std::filesystem::path files = filesFolder(workbench_.store().file());
   log_->setFile(row == nullptr ? QString()
@@ -240,6 +235,7 @@ void MonitorPage::showCurrent() {
 void MonitorPage::showRuns() {
   showCurrent();
   measured_ = measured();
+  pinUsual();
   rebuild();
   ranges_ = nullptr;
   for (PlotCard* card : cards_) {
@@ -321,6 +317,7 @@ void MonitorPage::stepCursor(int direction) {
 void MonitorPage::settle() {
   timer_.stop();
   catchUp_.stop();
+  if (!workbench_.selection().runs().empty()) workbench_.settleCards();
   ++version_;
   isFailing_ = false;
   isSettling_ = true;

@@ -57,6 +57,8 @@ class MonitorPage : public Page {
   void setMetrics(const std::vector<std::string>& metrics);
   [[nodiscard]] const std::vector<std::string>& metrics() const { return pinned_; }
   void setPinned(const std::string& metric, bool isPinned);
+  /// Pins what the cards of the tasks of the selected runs name, now and of other runs later.
+  void setUsualMetrics();
   /// Only cards whose name has all of these words; groups with some are open.
   void search(const QString& words);
   /// "train", "analysis / attention rank" ...: all groups with the metrics in them.
@@ -97,6 +99,10 @@ class MonitorPage : public Page {
   /// Sections and cards for what the selected runs have measured.
   void rebuild();
   [[nodiscard]] std::set<std::string> measured() const;
+  /// What these runs are shown by, as far as it is known of them.
+  [[nodiscard]] RunCard cardOfRuns(const std::vector<std::int64_t>& runs) const;
+  /// \returns whether other metrics are pinned than before
+  bool pinUsual();
   [[nodiscard]] bool isFound(const std::string& metric) const;
   void arrange();
   void arrangeSection(Section& section, bool isFirst);
@@ -164,9 +170,10 @@ class MonitorPage : public Page {
     std::vector<std::string> metrics;
     std::int64_t version = 0, changeSequence = 0;  ///< of database and run when they were asked for
   };
-  std::map<std::int64_t, Names> names_;  ///< by run
-  MetricDefinitions definitions_;
-  bool hasDatabase_ = false;  ///< uuid and definitions are there
+  std::map<std::int64_t, Names> names_;        ///< by run
+  std::map<std::int64_t, std::string> tasks_;  ///< by run
+  MetricKinds kinds_;
+  bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
   Json ranges_;               ///< of a view, for cards that are still to be made
   AlertDesk& alerts_;         ///< of the workbench: it goes on when the page is not there
   PlotSettings settings_;
@@ -174,6 +181,7 @@ class MonitorPage : public Page {
   std::vector<PlotCard*> cards_;
   std::vector<Section> sections_;
   std::vector<std::string> pinned_;
+  bool isUsual_ = false;  ///< nobody chose: pinned are the plots that the tasks of the runs name
   std::set<std::string> measured_;
   std::map<QString, bool> opened_;  ///< groups that somebody opened or closed
   QString words_;

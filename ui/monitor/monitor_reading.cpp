@@ -89,6 +89,7 @@ void MonitorPage::read() {
         (isLive ? (areNamesOld || isSettling_) && known->second.version < version_
                 : known->second.changeSequence != sequences[id]))
       ask.namesOf.push_back(id);
+    if (!tasks_.contains(id)) ask.tasksOf.push_back(id);
     const auto noted = notes_.find(id);
     if (noted == notes_.end() || noted->second.changeSequence != sequences[id])
       ask.notesOf.push_back(id);
@@ -111,7 +112,7 @@ void MonitorPage::read() {
   }
   if (!ask.namesOf.empty()) sinceMeasured_.restart();
   const bool isAnyAsked = !ask.curves.empty() || !ask.smooth.empty() || !ask.namesOf.empty() ||
-                          !ask.notesOf.empty();
+                          !ask.tasksOf.empty() || !ask.notesOf.empty();
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences](
                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
@@ -119,6 +120,8 @@ void MonitorPage::read() {
     return [this, answer, version, sequences] {
       for (auto& [id, names] : answer->names)
         names_[id] = {std::move(names), version, sequences.at(id)};
+      const bool areTasksNew = !answer->tasks.empty();
+      tasks_.merge(answer->tasks);
       takeNotes(std::move(answer->notes), sequences);
       for (CurveAnswer& curve : answer->curves) {
         curve.version = version;
@@ -126,6 +129,7 @@ void MonitorPage::read() {
         curve.changeSequence = known == sequences.end() ? 0 : known->second;
       }
       take(*answer);
+      if (areTasksNew) showCurrent();  // the unit of its throughput
     };
   });
 }
@@ -141,8 +145,8 @@ void MonitorPage::take(MonitorAnswer& answer) {
     hasDatabase_ = true;
     databaseUuid_ = answer.databaseUuid;
     rememberUuid(workbench_, databaseUuid_);
-    definitions_ = std::move(answer.definitions);
-    for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), definitions_));
+    kinds_ = std::move(answer.kinds);
+    for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), kinds_));
     moveNotes();
   }
   for (auto& [key, line] : answer.smoothed)
@@ -164,10 +168,10 @@ void MonitorPage::take(MonitorAnswer& answer) {
     isFailing_ = true;
     workbench_.say(failure);
   }
-  if (std::set<std::string> now = measured(); now != measured_) {
-    measured_ = std::move(now);
-    rebuild();
-  }
+  std::set<std::string> now = measured();
+  const bool isOtherMeasured = now != measured_;
+  measured_ = std::move(now);
+  if (pinUsual() || isOtherMeasured) rebuild();
   for (PlotCard* card : cards_) {
     bool isChanged = false, isComplete = true;
     for (const std::int64_t id : workbench_.selection().runs()) {

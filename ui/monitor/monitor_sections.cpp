@@ -38,6 +38,29 @@ std::set<std::string> MonitorPage::measured() const {
   return stems;
 }
 
+RunCard MonitorPage::cardOfRuns(const std::vector<std::int64_t>& runs) const {
+  std::map<std::string, std::set<std::string>> recorded;  // by task
+  for (const std::int64_t id : runs) {
+    const auto names = names_.find(id);
+    const auto task = tasks_.find(id);
+    if (names == names_.end() || task == tasks_.end()) continue;
+    recorded[task->second].insert(names->second.metrics.begin(), names->second.metrics.end());
+  }
+  std::vector<RunCard> cards;
+  for (const auto& [task, names] : recorded)
+    cards.push_back(
+        runCard(cardOf(workbench_.cards(), task), {names.begin(), names.end()}, kinds_));
+  return cards.empty() ? runCard(nullptr, {}, kinds_) : joined(cards);
+}
+
+bool MonitorPage::pinUsual() {
+  if (!isUsual_) return false;
+  std::vector<std::string> plots = allPlots(cardOfRuns(workbench_.selection().runs()));
+  if (plots == pinned_) return false;
+  pinned_ = std::move(plots);
+  return true;
+}
+
 bool MonitorPage::isFound(const std::string& metric) const {
   if (words_.isEmpty()) return true;
   const QString text = QString::fromStdString(metric) + QLatin1Char(' ') +
@@ -212,7 +235,15 @@ void MonitorPage::arrangeSection(Section& section, bool isFirst) {
   section.body->setMinimumHeight(number > 0 && !isFirst ? rows * px(kCardHeight) : 0);
 }
 
+void MonitorPage::setUsualMetrics() {
+  isUsual_ = true;
+  storeSetting(QStringLiteral("monitor/metrics"), QStringList());
+  pinUsual();
+  rebuild();
+}
+
 void MonitorPage::setMetrics(const std::vector<std::string>& metrics) {
+  isUsual_ = false;
   pinned_ = metrics;
   QStringList stored;
   for (const std::string& metric : pinned_) stored << QString::fromStdString(metric);

@@ -262,8 +262,7 @@ void MonitorPage::fillMetricMenu() {
   }
   metricMenu_->addSeparator();
   connect(metricMenu_->addAction(tr("Default plots")), &QAction::triggered, this, [this] {
-    setMetrics({"train/loss", "test/top1", "optimizer/learning_rate",
-                "analysis/attention_rank/rank80/layer1"});
+    setUsualMetrics();
     Q_EMIT viewChanged();
   });
 }

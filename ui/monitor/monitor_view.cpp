@@ -88,6 +88,7 @@ Json MonitorPage::viewState() const {
                 {"share_zoom", isZoomShared_},
                 {"follow", isFollowing_},
                 {"pinned", pinned_},
+                {"usual", isUsual_},
                 {"search", words_.toStdString()},
                 {"log", !log_->isHidden()}};
   if (settings_.x == XAxis::Metric) state["x_metric"] = settings_.xMetric;
@@ -123,6 +124,7 @@ void MonitorPage::setViewState(const Json& state) {
   shareAction_->setChecked(isZoomShared_);
   logAction_->setChecked(viewBoolOf(state, "log", !log_->isHidden()));
   if (const auto pinned = state.find("pinned"); pinned != state.end() && pinned->is_array()) {
+    isUsual_ = viewBoolOf(state, "usual", false);
     pinned_.clear();
     for (const Json& metric : *pinned)
       if (metric.is_string() && pinned_.size() < 500) pinned_.push_back(metric.get<std::string>());
@@ -137,6 +139,7 @@ void MonitorPage::setViewState(const Json& state) {
     search_->setText(words_);
   }
   focused_ = viewTextOf(state, "card");
+  pinUsual();
   rebuild();
   setSettings(changed);
   const bool isFollowing = viewBoolOf(state, "follow", isFollowing_);

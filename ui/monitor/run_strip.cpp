@@ -57,25 +57,26 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   settleVisibility();
 }
 
-QString RunStrip::facts(const RunRow& row) {
+QString RunStrip::facts(const RunRow& row, const std::string& unit) {
   QStringList parts;
   parts << (row.totalSteps > 0 ? tr("step %1 of %2").arg(count(row.step), count(row.totalSteps))
                                : tr("step %1").arg(count(row.step)));
   if (row.totalEpochs > 0)
     parts << tr("epoch %1 of %2").arg(number(row.epoch, 1), number(row.totalEpochs, 0));
   if (row.imagesPerSecond > 0)
-    parts << tr("%1 images/s").arg(count(std::llround(row.imagesPerSecond)));
+    parts << tr("%1 %2/s").arg(count(std::llround(row.imagesPerSecond)),
+                               QString::fromStdString(unit));
   if (std::isfinite(row.remainingSeconds) && row.remainingSeconds > 0)
     parts << tr("%1 left").arg(QString::fromStdString(formatDuration(row.remainingSeconds)));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 
-void RunStrip::showRun(const RunRow* row) {
+void RunStrip::showRun(const RunRow* row, const std::string& unit) {
   const bool isShown = row != nullptr && isAlive(row->state);
   progress_->setHidden(!isShown);
   if (isShown) {
     name_->setText(QString::fromStdString(row->name));
-    facts_->setText(facts(*row));
+    facts_->setText(facts(*row, unit));
     const double share = row->totalSteps > 0
                              ? static_cast<double>(row->step) / static_cast<double>(row->totalSteps)
                              : 0;

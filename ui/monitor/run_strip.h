@@ -5,6 +5,7 @@
 #include <QProgressBar>
 #include <QToolButton>
 #include <QWidget>
+#include <string>
 
 #include "core/store/types.h"
 
@@ -17,11 +18,12 @@ class RunStrip : public QWidget {
  public:
   explicit RunStrip(QWidget* parent = nullptr);
   /// nullptr, or a run that is not in progress, hides the progress.
-  void showRun(const RunRow* row);
+  /// \param unit  what its throughput counts: "images"
+  void showRun(const RunRow* row, const std::string& unit);
   void showAlert(const QString& sentence);
   [[nodiscard]] QString alert() const;
-  /// "step 1,200 of 4,000 · epoch 3.1 of 10 · 3:12 left"
-  [[nodiscard]] static QString facts(const RunRow& row);
+  /// "step 1,200 of 4,000 · epoch 3.1 of 10 · 3,410 images/s · 3:12 left"
+  [[nodiscard]] static QString facts(const RunRow& row, const std::string& unit);
 
  private:
   void settleVisibility();

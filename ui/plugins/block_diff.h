@@ -21,7 +21,7 @@ struct ModelBlock {
   QString kind;  ///< part: "norm"
   QString what;  ///< operator: "RMSNorm"
   std::int64_t parameters = 0;
-  double flops = 0;  ///< of one image, forward; a multiply-add counts as two
+  double flops = 0;  ///< of one sample, forward; a multiply-add counts as two
   double bytes = 0;
   [[nodiscard]] int layer() const;      ///< of "blocks.3.attn" 3; -1 outside of layers
   [[nodiscard]] QString place() const;  ///< the name without its layer: "attn"

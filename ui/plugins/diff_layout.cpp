@@ -138,7 +138,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
     blocks_->headerItem()->setToolTip(i, tr("Numbers that training changes"));
   for (const int i : {FlopsA, FlopsB, FlopsDelta})
     blocks_->headerItem()->setToolTip(
-        i, tr("Millions of operations for one image, forward; a multiply-add counts as two"));
+        i, tr("Millions of operations for one sample, forward; a multiply-add counts as two"));
   keys_->header()->setSectionResizeMode(QHeaderView::Stretch);
   down->addWidget(blocks_);
   down->addWidget(keys_);

@@ -222,7 +222,7 @@ void DiffView::show() {
                       : QString();
   };
   totals_->setText(
-      tr("<b>%1</b> to <b>%2</b>: parameters %3 \u2192 %4, %5%6 \u00b7 MFLOP per image %7 \u2192 "
+      tr("<b>%1</b> to <b>%2</b>: parameters %3 \u2192 %4, %5%6 \u00b7 MFLOP per sample %7 \u2192 "
          "%8, %9")
           .arg(nameOf(a_).toHtmlEscaped(), nameOf(b_).toHtmlEscaped(),
                count(static_cast<std::int64_t>(parametersA)),

@@ -232,7 +232,7 @@ QString PluginsPage::howToRead() const {
       "from its schema, the same one that the form, the command line and the check use. A refused "
       "plugin says why; one that is disabled is not loaded, and a run that needs it says so. "
       "Architecture diff lays the blocks of two configurations side by side: \u2260 marks what "
-      "changed, the numbers are of one image and its forward pass. Ablate this difference opens "
+      "changed, the numbers are of one sample and its forward pass. Ablate this difference opens "
       "Configure with one variant for each difference.");
 }
 

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 #include <QPainterPath>
+#include <algorithm>
 
 #include "ui/runs/runs_model.h"
 #include "ui/shell/icons.h"
@@ -73,14 +74,16 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int left = row.left() + px(26);
     const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
     const QRect second(left, row.top() + px(22), first.width(), px(16));
-    drawRunMark(*painter,
-                QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)), id,
-                seriesColor(id));
+    drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
+                id, seriesColor(id));
 
     const QString score = index.data(RunsModel::ScoreRole).toString();
-    const int scoreWidth =
-        score.isEmpty() ? 0
-                        : QFontMetrics(bodyFont()).horizontalAdvance(QStringLiteral("0.000")) + 2;
+    const QFontMetrics digits(bodyFont());
+    const int scoreWidth = score.isEmpty()
+                               ? 0
+                               : std::max(digits.horizontalAdvance(QStringLiteral("0.000")),
+                                          digits.horizontalAdvance(score)) +
+                                     2;
     QFont name = bodyFont();
     name.setWeight(QFont::Medium);
     drawLine(painter, name, t.text,

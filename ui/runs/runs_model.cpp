@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/shell/theme.h"
 
@@ -86,13 +87,18 @@ void RunsModel::remove(const std::vector<std::int64_t>& ids) {
   }
 }
 
-void RunsModel::setScores(const std::vector<std::pair<std::int64_t, double>>& scores) {
-  for (const auto& [id, score] : scores) {
-    const auto known = scores_.find(id);
-    if (known != scores_.end() && known->second == score) continue;
-    scores_[id] = score;
+void RunsModel::setScores(const std::map<std::int64_t, Score>& scores) {
+  const std::map<std::int64_t, Score> before = std::exchange(scores_, scores);
+  const auto tell = [this](std::int64_t id) {
     const QModelIndex at = indexOf(id);
     if (at.isValid()) Q_EMIT dataChanged(at, at, {ScoreRole});
+  };
+  for (const auto& [id, score] : scores_) {
+    const auto known = before.find(id);
+    if (known == before.end() || !(known->second == score)) tell(id);
+  }
+  for (const auto& [id, score] : before) {
+    if (!scores_.contains(id)) tell(id);
   }
 }
 
@@ -168,7 +174,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       return runDetail(*row);
     case ScoreRole: {
       const auto found = scores_.find(row->id);
-      return found == scores_.end() ? QString() : number(found->second, 3);
+      return found == scores_.end() ? QString() : found->second.text;
     }
     case ProgressRole:
       if (!isAlive(row->state) || row->totalSteps <= 0) return -1.0;
@@ -184,7 +190,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                         .arg(QString::fromStdString(row->name), runDetail(*row), state);
       const auto found = scores_.find(row->id);
       if (found != scores_.end()) {
-        tip += tr("\n%1: last top-1 accuracy on the test split").arg(number(found->second, 3));
+        tip += tr("\n%1: last %2").arg(found->second.text, found->second.what);
       }
       if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
       return tip;

@@ -4,6 +4,7 @@
 #include <QAbstractItemModel>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,7 @@ class RunsModel : public QAbstractItemModel {
     IdRole = Qt::UserRole,  ///< run id; 0 for an experiment
     StateRole,              ///< the word
     DetailRole,             ///< second line: "seed 0 · step 2,184 / 4,690"
-    ScoreRole,              ///< last accuracy as text, "" where there is none
+    ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
   };
@@ -30,8 +31,14 @@ class RunsModel : public QAbstractItemModel {
   /// Adds the new ones, updates those that changed.
   void upsert(const std::vector<RunRow>& rows);
   void remove(const std::vector<std::int64_t>& ids);
-  /// Last accuracy per run.
-  void setScores(const std::vector<std::pair<std::int64_t, double>>& scores);
+  /// A score as the list shows it.
+  struct Score {
+    QString text;  ///< "0.861"
+    QString what;  ///< "test accuracy", for the tool tip
+    bool operator==(const Score&) const = default;
+  };
+  /// By run; those that are not in it have none.
+  void setScores(const std::map<std::int64_t, Score>& scores);
 
   [[nodiscard]] const RunRow* run(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex indexOf(std::int64_t id) const;
@@ -57,7 +64,7 @@ class RunsModel : public QAbstractItemModel {
   // rows.
   std::vector<std::unique_ptr<Group>> groups_;
   std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
-  std::unordered_map<std::int64_t, double> scores_;
+  std::map<std::int64_t, Score> scores_;
 };
 
 /// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.

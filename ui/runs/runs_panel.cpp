@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/metric_titles.h"
 #include "core/store/trash.h"
 #include "ui/runs/runs_delegate.h"
 #include "ui/shell/destructive_question.h"
@@ -149,6 +151,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench.watcher(), &RunWatcher::dataChanged, this, [this] {
     if (!scores_.isActive()) scores_.start();
   });
+  connect(&workbench, &Workbench::catalogReady, this, &RunsPanel::readScores);
   connect(&workbench, &Workbench::themeChanged, this, [this] {
     view_->doItemsLayout();
     view_->viewport()->update();
@@ -231,7 +234,17 @@ void RunsPanel::readSelection() {
 
 void RunsPanel::readScores() {
   try {
-    model_.setScores(workbench_.store().lastValues("test/top1"));
+    RunStore& store = workbench_.store();
+    if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
+    if (kinds_.empty()) kinds_ = metricKinds(store);
+    std::map<std::int64_t, RunsModel::Score> scores;
+    for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
+      const bool isFraction = kindOf(kinds_, score.metric).unit == "fraction";
+      scores[id] = {
+          isFraction ? number(score.value, 3) : QString::fromStdString(formatReal(score.value, 4)),
+          QString::fromStdString(lineTitle(score.metric))};
+    }
+    model_.setScores(scores);
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }

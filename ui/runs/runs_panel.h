@@ -69,6 +69,8 @@ class RunsPanel : public QWidget {
   QTreeView* view_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
+  RunScores scoreReader_;
+  MetricKinds kinds_;
   QTimer scores_;
   bool isApplying_ = false;
   bool hasChosen_ = false;

@@ -125,6 +125,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     }
   });
   connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
+  connect(&workbench, &Workbench::catalogReady, this, &Inspector::showFacts);
   showRun();
 }
 
@@ -180,7 +181,7 @@ void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   reasonHolder->setContentsMargins(px(12), 0, px(12), 0);
   reasonHolder->addWidget(reason_);
   facts_ = new FactTable(tr("Facts of the run"), &inside);
-  facts_->setLabelWidth(134);
+  facts_->setLabelWidth(140);
   auto* factsHolder = new QVBoxLayout;
   factsHolder->setContentsMargins(px(8), 0, px(8), 0);
   factsHolder->addWidget(facts_);
@@ -354,7 +355,12 @@ void Inspector::showFacts() {
     RunStore& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);
-    facts_->setFacts(runFacts(*row, store.summaries(run_), environment_));
+    if (kinds_.empty()) kinds_ = metricKinds(store);
+    const std::vector<MetricSummary> summaries = store.summaries(run_);
+    std::vector<std::string> recorded;
+    for (const MetricSummary& summary : summaries) recorded.push_back(summary.name);
+    const RunCard card = runCard(cardOf(workbench_.cards(), taskOf(config_)), recorded, kinds_);
+    facts_->setFacts(runFacts(*row, summaries, environment_, card, kinds_));
     environmentTable_->setFacts(environmentFacts(environment_));
     log_->setFile(
         QString::fromStdString(placeBelow(filesFolder(store.file()), row->logFile).string()));

@@ -84,6 +84,7 @@ class Inspector : public QWidget {
   StudioWorkbench& workbench_;
   std::int64_t run_ = 0;
   Json config_, baseline_, origins_, environment_;
+  MetricKinds kinds_;
   ConfigFilter filter_ = ConfigFilter::Baseline;
 
   QStackedWidget* stack_;

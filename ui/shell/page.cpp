@@ -6,6 +6,11 @@
 
 namespace vitrine::ui {
 
+const TaskCards& Workbench::cards() {
+  cards_ = taskCards(catalog());
+  return cards_;
+}
+
 void Page::setViewState(const Json& /*state*/) {}
 
 std::unique_ptr<Figure> Page::figure() { return nullptr; }

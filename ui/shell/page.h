@@ -16,6 +16,7 @@
 
 #include "core/base/json.h"
 #include "core/config/catalog.h"
+#include "core/store/run_card.h"
 #include "core/store/run_store.h"
 #include "core/store/run_watcher.h"
 #include "ui/shell/queue_desk.h"
@@ -42,6 +43,11 @@ class Workbench : public QObject {
   /// Asks for the schemas once more, after catalogFailed or an empty catalog; catalogReady or
   /// catalogFailed answers.
   virtual void askCatalogAgain() = 0;
+  /// Cards of the tasks: what sums up their runs. Asked for as catalog() is; empty until
+  /// catalogReady, and where the schemas cannot be had, which only catalog() tells.
+  [[nodiscard]] virtual const TaskCards& cards();
+  /// Returns when the cards are there, or cannot be had: for pictures.
+  virtual void settleCards() {}
   /// The row of a run as the list shows it; nullptr when unknown.
   [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
   /// All runs, by id, as the list shows them.
@@ -76,6 +82,9 @@ class Workbench : public QObject {
   void catalogFailed(const QString& sentence);
   void themeChanged();
   void runListVisibilityChanged();
+
+ private:
+  TaskCards cards_;
 };
 
 class Page : public QWidget {

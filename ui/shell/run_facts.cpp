@@ -11,6 +11,7 @@
 #include "core/config/experiment.h"
 #include "core/config/to_toml.h"
 #include "core/config/train_schema.h"
+#include "core/store/metric_titles.h"
 #include "ui/shell/theme.h"
 
 namespace vitrine::ui {
@@ -41,16 +42,58 @@ double last(const std::vector<MetricSummary>& summaries, const std::string& name
   return kMissing;
 }
 
-// Mean of the last values of all heads of a layer; NaN where there is none.
-double meanRank(const std::vector<MetricSummary>& summaries, const std::string& layer) {
+// Mean of the last values of all heads of a layer, or of the metric itself; NaN where there is
+// none.
+double lastMean(const std::vector<MetricSummary>& summaries, const std::string& stem) {
   double sum = 0;
   int heads = 0;
   for (const MetricSummary& summary : summaries) {
-    if (summary.name != layer && !summary.name.starts_with(layer + "/head")) continue;
+    if (summary.name != stem && !summary.name.starts_with(stem + "/head")) continue;
     sum += summary.last;
     ++heads;
   }
   return heads == 0 ? kMissing : sum / heads;
+}
+
+QString capitalised(const std::string& title) {
+  QString text = QCoreApplication::translate("MetricCard", title.c_str());
+  return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
+}
+
+QString valueText(double value, const MetricTitle& title, const MetricKind& kind) {
+  if (kind.unit == "fraction") return percent(value, 1);
+  if (title.isKnown || !std::isfinite(value)) return number(value, title.decimals);
+  return QString::fromStdString(formatReal(value, 4));
+}
+
+// "Accuracy (test)", "86.1 %", and what that is.
+Fact scoreFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
+               const MetricKinds& kinds) {
+  const MetricName name = metricName(metric);
+  const MetricTitle title = titleOf(name.quantity);
+  const MetricKind kind = kindOf(kinds, metric);
+  const QString place = QString::fromStdString(name.split) +
+                        (name.isAveraged ? sayOfRun(", averaged weights") : QString());
+  const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
+  return {QStringLiteral("%1 (%2)").arg(capitalised(title.shortTitle), place),
+          valueText(last(summaries, metric), title, kind),
+          sayOfRun("%1; at the last evaluation").arg(what)};
+}
+
+// "Rank at 80 %, layer 0" of "analysis/attention_rank/rank80/layer0".
+Fact analysisFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
+                  const MetricKinds& kinds) {
+  const MetricName name = metricName(metric.substr(metric.find('/') + 1));
+  QString label = capitalised(titleOf(name.quantity).shortTitle);
+  label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
+  if (!name.part.empty()) {
+    label += QStringLiteral(", ") + QString::fromStdString(name.part).replace(
+                                        QLatin1String("layer"), QLatin1String("layer "));
+  }
+  const MetricKind kind = kindOf(kinds, metric);
+  const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
+  return {label, number(lastMean(summaries, metric), 1),
+          sayOfRun("%1; mean over heads, layers count from 0").arg(what)};
 }
 
 }  // namespace
@@ -69,7 +112,7 @@ QString duration(double seconds) {
 }
 
 std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& summaries,
-                           const Json& environment) {
+                           const Json& environment, const RunCard& card, const MetricKinds& kinds) {
   std::vector<Fact> facts;
   const QString none = QStringLiteral("\u2013");
   QString progress = none;
@@ -85,26 +128,21 @@ std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& 
   facts.push_back({sayOfRun("Remaining"),
                    isAlive(row.state) && row.step > 0 ? duration(row.remainingSeconds) : none,
                    sayOfRun("at the present speed, evaluations included")});
+  const QString unit = QString::fromStdString(card.unit);
   facts.push_back({sayOfRun("Speed"),
-                   row.imagesPerSecond > 0 ? number(row.imagesPerSecond, 0) +
-                                                 QStringLiteral("\u2009") + sayOfRun("images/s")
-                                           : none,
-                   sayOfRun("training images per second of running time")});
-  double loss = last(summaries, "train/loss");
+                   row.imagesPerSecond > 0
+                       ? number(row.imagesPerSecond, 0) + QStringLiteral("\u2009%1/s").arg(unit)
+                       : none,
+                   sayOfRun("%1 trained on per second of running time").arg(unit)});
+  double loss = last(summaries, kTrainLoss);
   if (std::isnan(loss) && row.step > 0) loss = row.loss;
   facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
                    sayOfRun("training objective of the last recorded step")});
-  facts.push_back({sayOfRun("Accuracy (test)"), percent(last(summaries, "test/top1"), 1),
-                   sayOfRun("top-1 on the test split, at the last evaluation")});
-  facts.push_back(
-      {sayOfRun("ECE (15 bins)"), percent(last(summaries, "test/ece"), 1),
-       sayOfRun("expected calibration error on the test split, at the last evaluation")});
-  facts.push_back(
-      {sayOfRun("Rank at 80\u2009%, layer 1"),
-       number(meanRank(summaries, "analysis/attention_rank/rank80/layer1"), 1),
-       sayOfRun("fewest singular values of the attention matrix that hold 80 % of their "
-                "sum; mean over heads; "
-                "layers count from 0")});
+  for (const std::string& metric : card.headline)
+    facts.push_back(scoreFact(metric, summaries, kinds));
+  for (const std::string& metric : card.morePlots) {
+    if (metric.starts_with("analysis/")) facts.push_back(analysisFact(metric, summaries, kinds));
+  }
   QString device = row.device.empty() ? none : QString::fromStdString(row.device);
   if (device == QLatin1String("cpu")) device = sayOfRun("CPU");
   const int threads = environment.is_object() ? environment.value("threads", 0) : 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/store/run_card.h"
 #include "core/store/types.h"
 
 namespace vitrine::ui {
@@ -16,9 +17,12 @@ struct Fact {
 };
 
 /// State, progress, remaining time, speed, scores and device of a run.
+/// \param card   what its task is judged by; a score that is not there yet is an en dash
+/// \param kinds  a fraction is shown in percent
 [[nodiscard]] std::vector<Fact> runFacts(const RunRow& row,
                                          const std::vector<MetricSummary>& summaries,
-                                         const Json& environment);
+                                         const Json& environment, const RunCard& card,
+                                         const MetricKinds& kinds);
 
 /// Versions, commit, host and seeds: what a repetition needs to know.
 [[nodiscard]] std::vector<Fact> environmentFacts(const Json& environment);

@@ -1,5 +1,7 @@
 #include "ui/shell/studio_workbench.h"
 
+#include <QCoreApplication>
+#include <QEvent>
 #include <QMetaObject>
 #include <algorithm>
 #include <utility>
@@ -22,7 +24,8 @@ StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
   const auto follow = [this] { link_->follow(selection_.runs()); };
   connect(&selection_, &Selection::runsChanged, this, follow);
   connect(&link, &RemoteLink::stateChanged, this, [this] {
-    if (link_->isLinked() && isCatalogAsked_ && !isCatalogThere_ && !isDescribing_) describe();
+    const bool isAsked = isCatalogAsked_ || areCardsAsked_;
+    if (link_->isLinked() && isAsked && !isCatalogThere_ && !isDescribing_) describe();
   });
 }
 
@@ -63,12 +66,30 @@ void StudioWorkbench::start() {
 }
 
 const Catalog& StudioWorkbench::catalog() {
+  isQuiet_ = false;
   if (!isCatalogAsked_) describe();
   return catalog_;
 }
 
 void StudioWorkbench::askCatalogAgain() {
+  isQuiet_ = false;
   if (!isDescribing_) describe();
+}
+
+const TaskCards& StudioWorkbench::cards() {
+  if (!areCardsAsked_ && !isCatalogAsked_) {
+    isQuiet_ = true;
+    describe();
+  }
+  areCardsAsked_ = true;
+  return cards_;
+}
+
+void StudioWorkbench::settleCards() {
+  (void)cards();
+  if (!isDescribing_ || !describing_.joinable()) return;  // another machine answers in its own time
+  describing_.join();
+  QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
 }
 
 void StudioWorkbench::describe() {
@@ -111,11 +132,16 @@ void StudioWorkbench::describeThere() {
 void StudioWorkbench::catalogCame(const Catalog& described, const QString& sentence) {
   isDescribing_ = false;
   if (!sentence.isEmpty()) {
+    if (isQuiet_) {
+      isCatalogAsked_ = false;
+      return;
+    }
     say(sentence);
     Q_EMIT catalogFailed(sentence);
     return;
   }
   catalog_ = described;
+  cards_ = taskCards(catalog_);
   isCatalogThere_ = true;
   Q_EMIT catalogReady();
 }

@@ -32,6 +32,8 @@ class StudioWorkbench final : public Workbench {
   RemoteLink* link() override { return link_; }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
+  const TaskCards& cards() override;
+  void settleCards() override;
   const RunRow* run(std::int64_t id) override;
   void say(const QString& sentence) override;
   void showPage(const QString& id) override;
@@ -90,6 +92,7 @@ class StudioWorkbench final : public Workbench {
   RunWatcher watcher_;
   Selection selection_;
   Catalog catalog_;
+  TaskCards cards_;
   std::map<std::int64_t, RunRow> rows_;
   QueueDesk queue_;
   LocalEdits edits_;
@@ -97,6 +100,8 @@ class StudioWorkbench final : public Workbench {
   std::jthread describing_;
   bool isCatalogAsked_ = false, isCatalogThere_ = false;
   bool isDescribing_ = false;
+  bool areCardsAsked_ = false;  ///< once: who needs the schemas asks again, and hears of a failure
+  bool isQuiet_ = false;        ///< only cards are asked for
   bool isRunListVisible_ = true;
 };
 

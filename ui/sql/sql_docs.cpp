@@ -205,7 +205,8 @@ const std::vector<SqlSample>& sqlSamples() {
        QStringLiteral("SELECT id AS run_id, experiment, name, seed, state, started_at, device\n"
                       "FROM runs ORDER BY id DESC LIMIT 100")},
       {QStringLiteral("Best run of each experiment"),
-       QStringLiteral("SELECT experiment, run_id, name, round(best, 4) AS best_top1, at_step\n"
+       QStringLiteral("-- test/top1 stands for the metric that your task is judged by.\n"
+                      "SELECT experiment, run_id, name, round(best, 4) AS best_top1, at_step\n"
                       "FROM (SELECT r.experiment, r.id AS run_id, r.name, m.maximum AS best,\n"
                       "             m.maximum_step AS at_step,\n"
                       "             rank() OVER (PARTITION BY r.experiment\n"
@@ -218,10 +219,12 @@ const std::vector<SqlSample>& sqlSamples() {
                       "SELECT step, value AS loss FROM metrics\n"
                       "WHERE run_id = :run AND name = 'train/loss' ORDER BY step")},
       {QStringLiteral("Curves of the selected runs"),
-       QStringLiteral("SELECT run_id, step, value AS top1 FROM metrics\n"
+       QStringLiteral("-- test/top1 stands for the metric that your task is judged by.\n"
+                      "SELECT run_id, step, value AS top1 FROM metrics\n"
                       "WHERE run_id IN :runs AND name = 'test/top1' ORDER BY run_id, step")},
       {QStringLiteral("Difference to the first variant, paired by seed"),
        QStringLiteral(
+           "-- test/top1 stands for the metric that your task is judged by.\n"
            "WITH score AS (\n"
            "  SELECT r.experiment, r.variant, r.seed, r.id AS run_id, m.last AS top1,\n"
            "         first_value(r.variant) OVER (PARTITION BY r.experiment ORDER BY r.id) AS "
@@ -246,10 +249,10 @@ const std::vector<SqlSample>& sqlSamples() {
                       "FROM calibration_bins WHERE run_id IN :runs\n"
                       "ORDER BY run_id, step, bin")},
       {QStringLiteral("Slowest runs"),
-       QStringLiteral("SELECT m.run_id, r.name, r.device, m.last AS images_per_second\n"
+       QStringLiteral("SELECT m.run_id, r.name, r.device, m.name AS unit, m.last AS per_second\n"
                       "FROM metric_summaries m JOIN runs r ON r.id = m.run_id\n"
-                      "WHERE m.name = 'system/images_per_second'\n"
-                      "ORDER BY m.last LIMIT 50")},
+                      "WHERE m.name GLOB 'system/*_per_second'\n"
+                      "ORDER BY m.name, m.last LIMIT 50")},
       {QStringLiteral("What differs between the selected runs"),
        QStringLiteral("SELECT key, count(DISTINCT coalesce(value, 'none')) AS different_values,\n"
                       "       group_concat(DISTINCT coalesce(value, 'none')) AS seen\n"

@@ -26,6 +26,9 @@ class ImageFolder final : public Dataset {
   /// \param info  mean and deviation; the rest is read
   /// \throws FileError  as listImages and keepUsable
   ImageFolder(const std::filesystem::path& folder, const FolderOptions& options, DatasetInfo info);
+  /// The same of images that are listed already.
+  ImageFolder(const std::filesystem::path& folder, const FolderOptions& options, DatasetInfo info,
+              Listing listing);
 
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override;
@@ -58,6 +61,30 @@ class ImageFolder final : public Dataset {
   DatasetInfo info_;
   Listing listing_;
   mutable std::array<Memory, 3> memory_;  // filled by read(), any thread
+};
+
+/// Images with captions instead of classes. Fields: `image` and `captions`.
+class ImageCaptions final : public Dataset {
+ public:
+  /// \throws FileError  as listCaptions and ImageFolder
+  ImageCaptions(const std::filesystem::path& folder, const FolderOptions& options,
+                DatasetInfo info);
+
+  [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::int64_t size(Split split) const override { return images_->size(split); }
+  void read(Split split, std::int64_t id, Sample& sample) const override;
+  [[nodiscard]] double memoryBytes() const override;
+
+ private:
+  DatasetInfo info_;
+  std::unique_ptr<ImageFolder> images_;
+  std::vector<std::vector<std::string>> captions_;
+};
+
+class ImageCaptionsSource final : public DatasetSource {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] std::shared_ptr<const Dataset> open(const Config& config) const override;
 };
 
 class ImageFolderSource final : public DatasetSource {

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/files/sample_lists.h"
 
 namespace vitrine::image_folder {
 
@@ -58,21 +59,93 @@ class Walk {
   }
 
   Listing list() {
-    if (hasSplits()) {
+    if (!options_.lists.empty()) {
+      readLists();
+    } else if (hasSplits()) {
       listSplits();
     } else {
       const std::vector<std::string> names = classesIn("");
       noteClasses(names);
       for (const std::string& name : names) listClass(name, name, std::nullopt);
     }
+    return sorted();
+  }
+
+  CaptionedListing listCaptioned() {
+    CaptionedListing out;
+    for (const auto& [split, file] : listFiles(".jsonl")) {
+      for (CaptionedPath& entry : readCaptions(file)) {
+        take(entry.path, std::ssize(out.captions), split, file);
+        out.captions.push_back(std::move(entry.captions));
+      }
+    }
+    out.listing = sorted();
+    return out;
+  }
+
+ private:
+  Listing sorted() {
     for (auto& images : listing_.images) {
-      std::sort(images.begin(), images.end(),
-                [](const ListedImage& a, const ListedImage& b) { return a.path < b.path; });
+      std::stable_sort(images.begin(), images.end(),
+                       [](const ListedImage& a, const ListedImage& b) { return a.path < b.path; });
     }
     return std::move(listing_);
   }
 
- private:
+  /// The lists of the splits that are there. \throws FileError  none of train
+  [[nodiscard]] std::vector<std::pair<Split, fs::path>> listFiles(const char* ending) const {
+    std::vector<std::pair<Split, fs::path>> files;
+    for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+      const fs::path file = options_.lists / (toString(split) + ending);
+      std::error_code ignored;  // a file that cannot be looked at is not there
+      if (fs::exists(file, ignored)) files.emplace_back(split, file);
+    }
+    if (files.empty() || files.front().first != Split::Train) {
+      throw FileError(options_.lists.string() + " has no train" + ending +
+                      "; set data.lists to the folder with the lists of the splits");
+    }
+    return files;
+  }
+
+  void readLists() {
+    std::vector<std::pair<Split, std::vector<ListedPath>>> lists;
+    std::set<std::string> names, paths;
+    for (const auto& [split, file] : listFiles(".txt")) {
+      lists.emplace_back(split, readSplitList(file));
+      for (ListedPath& entry : lists.back().second) {
+        if (entry.className.empty()) entry.className = entry.path.substr(0, entry.path.find('/'));
+        if (split == Split::Train) names.insert(entry.className);
+        if (!names.contains(entry.className)) {
+          throw FileError(file.string() + " has the class '" + entry.className +
+                          "', which train.txt does not have");
+        }
+        if (!paths.insert(entry.path).second)
+          throw FileError(file.string() + ": '" + entry.path + "' is listed a second time");
+      }
+    }
+    noteClasses({names.begin(), names.end()});
+    for (const auto& [split, entries] : lists) {
+      const fs::path file = options_.lists / (toString(split) + ".txt");
+      for (const ListedPath& entry : entries)
+        take(entry.path, labels_.at(entry.className), split, file);
+    }
+  }
+
+  /// One image of a list.
+  void take(const std::string& path, std::int64_t label, Split split, const fs::path& file) {
+    const std::string ending = lower(fs::path(path).extension().string());
+    if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
+      throw FileError(file.string() + ": '" + path +
+                      "' is not a PNG, JPEG or WebP file by its name");
+    if (leadsOut(root_ / path)) {
+      listing_.unusable.emplace_back(path,
+                                     "is a link that leads out of the folder; set data.links = "
+                                     "\"anywhere\" if that is meant");
+      return;
+    }
+    listing_.images[static_cast<std::size_t>(split)].push_back({path, label, 0});
+  }
+
   /// A folder `train` with nothing but other splits beside it; `train` may also be the name of a
   /// class.
   [[nodiscard]] bool hasSplits() const {
@@ -194,7 +267,7 @@ class Walk {
                                        "\"anywhere\" if that is meant");
       } else {
         const Split into = split ? *split : splitOf(below, options_);
-        listing_.images[static_cast<std::size_t>(into)].push_back({below, label});
+        listing_.images[static_cast<std::size_t>(into)].push_back({below, label, 0});
       }
       if (++count_ > kMostImages) {
         throw FileError(root_.string() + " has more than " +
@@ -214,6 +287,13 @@ class Walk {
 
 Listing listImages(const fs::path& folder, const ListingOptions& options) {
   return Walk(folder, options).list();
+}
+
+CaptionedListing listCaptions(const fs::path& folder, const fs::path& lists, Links links) {
+  ListingOptions options;
+  options.links = links;
+  options.lists = lists;
+  return Walk(folder, options).listCaptioned();
 }
 
 Split splitOf(const std::string& path, const ListingOptions& options) {

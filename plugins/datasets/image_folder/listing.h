@@ -32,6 +32,9 @@ enum class Links { Inside, Anywhere };
 struct ListingOptions {
   Links links = Links::Inside;
   double testFraction = 0.1, validationFraction = 0;  ///< of a folder without split folders
+  /// Folder with train.txt and, where they are there, validation.txt and test.txt
+  /// (core/files/sample_lists.h), which say the images of each split; "": none.
+  std::filesystem::path lists;
 };
 
 struct Listing {
@@ -42,10 +45,21 @@ struct Listing {
 };
 
 /// \throws FileError  no folder, no classes, a class of one split unknown to train, train beside no
-/// other split, above
-///                    10,000,000 images or 8 folders deep
+/// other split, above 10,000,000 images or 8 folders deep; a list that is broken, or names an image
+/// twice
 [[nodiscard]] Listing listImages(const std::filesystem::path& folder,
                                  const ListingOptions& options);
+
+/// Images of a folder that JSON lines {train,validation,test}.jsonl in `lists` name, and their
+/// captions. The label of an image is the index of its captions in `captions`; there are no
+/// classes.
+struct CaptionedListing {
+  Listing listing;
+  std::vector<std::vector<std::string>> captions;
+};
+/// \throws FileError  as listImages and readCaptions
+[[nodiscard]] CaptionedListing listCaptions(const std::filesystem::path& folder,
+                                            const std::filesystem::path& lists, Links links);
 
 /// Where the hash of a path puts an image: SHA-256 as a number in [0, 1), test first, then
 /// validation, then train.

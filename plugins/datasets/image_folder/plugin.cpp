@@ -12,6 +12,7 @@ class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
  public:
   void registerInto(vitrine::Registry& registry) override {
     registry.add(std::make_unique<vitrine::image_folder::ImageFolderSource>());
+    registry.add(std::make_unique<vitrine::image_folder::ImageCaptionsSource>());
   }
 };
 

@@ -48,7 +48,7 @@ Outline crescent() {
 Outline halfDisk() {
   Outline out;
   for (int i = 0; i <= 32; ++i)
-    out.push_back({std::cos(kPi * i / 32), 0.4 - std::sin(kPi * i / 32)});
+    out.push_back({0.92 * std::cos(kPi * i / 32), 0.37 - 0.92 * std::sin(kPi * i / 32)});
   return out;
 }
 

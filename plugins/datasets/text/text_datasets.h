@@ -18,7 +18,7 @@ enum class TextForm { Bytes, Text };
 /// 255, or `text`.
 class TextDocuments final : public Dataset {
  public:
-  /// \throws FileError  there is no train.txt, or a file is empty or not UTF-8
+  /// \throws FileError  there is none of the files, or one is empty or not UTF-8
   TextDocuments(const std::filesystem::path& folder, Documents divide, TextForm form);
 
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }

@@ -42,7 +42,8 @@ class Session final : public TaskSession {
   Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
   std::string bestBy() const override {
-    return pipeline_->size(Split::Validation) > 0 ? "validation/top1" : "test/top1";
+    const std::vector<Split> splits = pipeline_->samples().evaluated();
+    return !splits.empty() && splits.front() == Split::Validation ? "validation/top1" : "test/top1";
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
@@ -61,7 +62,7 @@ class Session final : public TaskSession {
 
   std::vector<Evaluation> evaluations() const override {
     std::vector<Evaluation> all;
-    for (const Split split : pipeline_->evaluatedSplits())
+    for (const Split split : pipeline_->samples().evaluated())
       all.push_back({toString(split), split, {"logits"}});
     return all;
   }
@@ -71,7 +72,7 @@ class Session final : public TaskSession {
   }
 
   std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return pipeline_->choose(split, count);
+    return pipeline_->samples().choose(split, count);
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {

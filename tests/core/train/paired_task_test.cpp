@@ -13,6 +13,7 @@
 #include "core/model/weights.h"
 #include "core/train/model_setup.h"
 #include "core/train/modules.h"
+#include "core/train/training_items.h"
 #include "plugins/transforms/transforms.h"
 #include "tests/core/train/diverging.h"
 #include "tests/support/paired/paired.h"
@@ -30,6 +31,7 @@ class PairedRuns : public testing::Test {
   PairedRuns() {
     paired::addPairedItems(registry_);
     transforms::registerAll(registry_);
+    addTrainingItems(registry_);
   }
 
   static Json configuration(bool teach) {

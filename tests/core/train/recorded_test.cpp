@@ -163,6 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
     Of, Recorded,
     testing::Values(
         Case{"Float32", "vit"}, Case{"BFloat16", "vit", Json::object(), {{"precision", "bf16"}}},
+        Case{
+            "Float16", "vit", Json::object(), {{"precision", "fp16"}, {"loss_scale.initial", 1e6}}},
         Case{"AnAverage", "vit", Json::object(), {{"ema.decay", 0.99}}},
         Case{"AnAverageInBFloat16",
              "vit",

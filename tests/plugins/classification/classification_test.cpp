@@ -186,7 +186,9 @@ TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradien
     }
     const DatasetInfo& info() const noexcept override { return info_; }
     std::int64_t size(Split) const override { return 6; }
-    std::int64_t readImage(Split, std::int64_t, std::span<std::uint8_t>) const override { return 0; }
+    std::int64_t readImage(Split, std::int64_t, std::span<std::uint8_t>) const override {
+      return 0;
+    }
 
    private:
     DatasetInfo info_;

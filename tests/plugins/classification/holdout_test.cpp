@@ -105,8 +105,9 @@ std::unique_ptr<TaskSession> openSession(const Json& data, std::uint64_t seed = 
   setup.batchSize = 1;
   setup.evaluationBatchSize = 1000;
   setup.pipeline = std::make_shared<const Pipeline>(
-      *registry, setup.data, std::make_shared<CountedImages>(std::make_shared<Reads>(), hasValidation),
-      seed, Pipeline::Wanted{});
+      *registry, setup.data,
+      std::make_shared<CountedImages>(std::make_shared<Reads>(), hasValidation), seed,
+      Pipeline::Wanted{});
   return ClassificationTask().open(setup);
 }
 
@@ -162,7 +163,7 @@ TEST(Holdout, IsAPartOfTheSamplesThatTheRunUses) {
 }
 
 TEST(Holdout, TakesThePlaceOfAValidationSplitAndLeavesTheTestSplitAlone) {
-  EXPECT_EQ(splitsOf(*openSession({})), std::vector{Split::Test});
+  EXPECT_EQ(splitsOf(*openSession(Json::object())), std::vector{Split::Test});
   EXPECT_EQ(splitsOf(*openSession({{"holdout", 0.2}})),
             (std::vector{Split::Validation, Split::Test}));
   const auto session = openSession({{"holdout", 0.2}}, 0, true);

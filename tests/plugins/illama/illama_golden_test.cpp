@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "plugins/illama/illama.h"
 #include "tests/support/golden_case.h"
@@ -168,12 +169,9 @@ TEST(IllamaPresets, CostThePublishedMultiplyAdds) {
     Json values = kIllama.card().schema.preset(std::string("illama/") + preset)->values;
     for (const Problem& problem : resolveItem(kIllama.card().schema, "model", values))
       ADD_FAILURE() << problem.sentence();
-    nn::VisionTransformerConfig config;
-    config.width = values["width"], config.depth = values["depth"], config.heads = values["heads"];
-    config.mlpWidth = values["mlp_width"];
-    config.mlp = nn::MlpKind::SwiGlu;
+    const ScopedBuildDevice meta(at::kMeta);
     double macs = 0;
-    for (const BlockCost& block : nn::costOf(config)) macs += block.macs;
+    for (const BlockCost& block : kIllama.build(Config(values), 0)->cost()) macs += block.macs;
     EXPECT_NEAR(macs / 1e9, wanted, 1e-4) << preset;
   }
 }

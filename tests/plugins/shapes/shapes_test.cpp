@@ -61,9 +61,15 @@ std::string hashOf(const Dataset& set) {
 
 TEST(Shapes, EverySetIsTheOneItWas) {
   const std::map<std::string, std::string> expected = {
-      {"sprites", ""},        {"shape_segments", ""}, {"cue_conflict", ""},
-      {"scene_captions", ""}, {"multi_label", ""},    {"textures", ""},
-      {"count", ""},          {"pathfinder", ""},     {"edits", ""},
+      {"sprites", "5a84f12f4c7ace26dc594d15284d22be5107a07c41360219fb2a5348176c8476"},
+      {"shape_segments", "53f2bf77557663775b849f83b36be3248cdb8a3edbe6e6c08e07422109614589"},
+      {"cue_conflict", ""},
+      {"scene_captions", "8f3d400ccfe3058196ddcd55ee6f98e3a996931087cd62a838aa5c982c2357f3"},
+      {"multi_label", "275c83e6c0026c2829a58a3b39f5484a971bec720385deeef933fc522753de51"},
+      {"textures", "3423797b54b48700ce15031960dafa48384ae18c759798c21a788ccc5220349d"},
+      {"count", "207e173a6c90eddd1a0ae363cb10b9cfb0e2e7921f880596d8d4716ae7f99a8f"},
+      {"pathfinder", "3a4dcb26dfa3de30981cb6bc96be631786681aa1826b8bc212e33263b7303003"},
+      {"edits", "bd98a82d01971c2c05a513d47b9731168d0a4f27e1810db0a4897512029d48f0"},
   };
   EXPECT_EQ(registry().catalog().ids(ItemKind::Dataset).size(), expected.size());
   for (const auto& [id, hash] : expected) EXPECT_EQ(hashOf(*open(id)), hash) << id;

@@ -55,6 +55,7 @@ TEST(Normalize, RefusesWhatDoesNotFit) {
               }),
               HasSubstr("must be above 0, not 0"));
   Json data = dataValues();
+  data["normalize"] = "half";  // of the training list
   data["pipeline"] = {
       {"evaluate",
        {{{"name", "normalize"}, {"by", "half"}}, {{"name", "normalize"}, {"by", "half"}}}}};

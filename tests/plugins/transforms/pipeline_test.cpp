@@ -104,25 +104,23 @@ TEST(Pipeline, ASecondTransformOfAKindDrawsNumbersOfItsOwn) {
   EXPECT_FALSE(at::equal(two, none)) << "the second flip undoes the first one";
 }
 
-TEST(Pipeline, SubsetsAreCountsOrSharesBySeed) {
-  const auto set = std::make_shared<Patterns>(1, 1, 1, 700);
-  const auto idsOf = [&](const Json& changes, std::uint64_t seed, Split split) {
-    Json data = dataValues();
-    data.update(changes);
-    const auto ids = pipelineOf(set, data, seed)->samplesOf(split);
-    return ids ? *ids : std::vector<std::int64_t>{};
-  };
-  EXPECT_TRUE(idsOf(Json::object(), 1, Split::Train).empty()) << "all of them";
-  const auto seventy = idsOf({{"train_samples", 70}}, 1, Split::Train);
-  EXPECT_EQ(seventy.size(), 70u);
-  EXPECT_EQ(idsOf({{"train_share", 0.1}}, 1, Split::Train), seventy);
-  EXPECT_NE(idsOf({{"train_share", 0.1}}, 2, Split::Train), seventy);
-  EXPECT_EQ(idsOf({{"train_share", 0.1}, {"subset_seed", 1}}, 2, Split::Train), seventy);
-  EXPECT_EQ(idsOf({{"test_share", 0.1}}, 1, Split::Test),
-            idsOf({{"test_share", 0.1}}, 2, Split::Test));
-  EXPECT_EQ(idsOf({{"test_share", 1e-9}}, 2, Split::Test).size(), 1u);
-  EXPECT_EQ(idsOf({{"test_share", 0.01}, {"subset", "first"}}, 1, Split::Test),
-            (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+TEST(Pipeline, ReadsAHeldOutPartFromTheTrainingSplit) {
+  const auto set = std::make_shared<Patterns>(1, 1, 1, 70);
+  Json data = dataValues();
+  data["holdout"] = 0.1;
+  data["evaluate_splits"] = {"validation"};
+  const auto pipeline = pipelineOf(set, data, 3);
+  const Batch out = pipeline->stream(Split::Validation, {.batchSize = 70})->next();
+  EXPECT_EQ(out.size(), 7);
+  const auto training = pipeline->stream(Split::Train, {.batchSize = 63, .isTraining = true});
+  std::vector<std::int64_t> ids = training->next().sampleIds, both;
+  std::sort(ids.begin(), ids.end());
+  std::set_intersection(ids.begin(), ids.end(), out.sampleIds.begin(), out.sampleIds.end(),
+                        std::back_inserter(both));
+  EXPECT_EQ(ids.size(), 63u);
+  EXPECT_TRUE(both.empty());
+  EXPECT_TRUE(
+      at::equal(pipeline->read(Split::Validation, out.sampleIds).at("image"), out.at("image")));
 }
 
 TEST(Pipeline, TrainsOnFullBatchesAndReadsAllOfAnEvaluation) {

@@ -111,7 +111,7 @@ class Session final : public TaskSession {
     return setup_.pipeline->read(split, ids);
   }
   std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return setup_.pipeline->choose(split, count);
+    return setup_.pipeline->samples().choose(split, count);
   }
 
  private:

@@ -131,9 +131,8 @@ TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
   changes->setPlainText(QStringLiteral("model.patch_size = 5"));
   shown->planNow();
   ASSERT_EQ(shown->plan().problems.size(), 1U);
-  const QString sentence =
-      QStringLiteral("model.patch_size: ") +
-      QString::fromStdString(shown->plan().problems[0].message);
+  const QString sentence = QStringLiteral("model.patch_size: ") +
+                           QString::fromStdString(shown->plan().problems[0].message);
   EXPECT_TRUE(labels(sweep).contains(sentence)) << labels(sweep).toStdString();
   EXPECT_TRUE(shown->form().row("model.patch_size")->message().isEmpty())
       << "the field has another value";
@@ -150,7 +149,7 @@ TEST_F(Configure, ShowsWhatCheckSaysAboutCosts) {
   shown->settle();
   const QString said = labels(*shown);
   EXPECT_TRUE(said.contains(QStringLiteral("205,066 parameters"))) << said.toStdString();
-  EXPECT_TRUE(said.contains(QStringLiteral("3.7\u2009MFLOP per image"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("3.7\u2009MFLOP per sample"))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("the files are not here")));
   EXPECT_EQ(fileText(program_ + QStringLiteral(".asked")).toStdString(), shown->text());
 }

@@ -60,9 +60,28 @@ TEST_F(Forecasts, OfAnotherBatchSizeAreScaledByItsImagesAndSaySo) {
   const QString basis = shown->forecast().timeSource;
   EXPECT_TRUE(basis.startsWith(QStringLiteral("from 2 runs of picture"))) << basis.toStdString();
   EXPECT_TRUE(basis.contains(QStringLiteral("(#%1 and #%2)").arg(first).arg(second)));
-  EXPECT_TRUE(basis.endsWith(QStringLiteral("other batch size, scaled by the images of a step")))
+  EXPECT_TRUE(basis.endsWith(QStringLiteral("other batch size, scaled by the samples of a step")))
       << basis.toStdString();
   EXPECT_TRUE(labels(*shown).contains(basis)) << "the ground stands beside the number";
+}
+
+TEST_F(Forecasts, OfATaskThatCountsTokensTakeWhatTheRunItselfExpects) {
+  Catalog catalog = testCatalog();
+  for (ItemCard& item : catalog.items) {
+    if (item.kind == ItemKind::Task) item.metrics.unit = "tokens";
+  }
+  workbench_.become(catalog);
+  const auto shown = thousandSteps();
+  const std::int64_t run = workbench_.addRun("live", shown->plan().runs.at(0).config);
+  RunRow& row = workbench_.row(run);
+  row.state = RunState::Running;
+  row.device = "cpu";
+  row.step = 100;
+  row.totalSteps = 400;
+  row.imagesPerSecond = 1e6;
+  row.remainingSeconds = 60;
+  shown->settle();
+  EXPECT_NEAR(shown->forecast().seconds, 200, 1e-6) << "0.2 s a step, whatever a token is";
 }
 
 TEST_F(Forecasts, OfAnotherModelAreScaledByTheOperationsThatCheckCountsForBoth) {

@@ -427,9 +427,10 @@ TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {
   row.totalEpochs = 10;
   row.imagesPerSecond = 812;
   row.remainingSeconds = 192;
-  const std::string facts = RunStrip::facts(row).toStdString();
+  const std::string facts = RunStrip::facts(row, "images").toStdString();
   EXPECT_NE(facts.find("step 1,200 of 4,000"), std::string::npos) << facts;
   EXPECT_NE(facts.find("epoch 3.1 of 10"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("812 images/s"), std::string::npos) << facts;
   EXPECT_NE(facts.find("3:12 left"), std::string::npos) << facts;
 }
 

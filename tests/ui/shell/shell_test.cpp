@@ -136,7 +136,11 @@ TEST(MachineFacts, ReadTheKernelsNumbers) {
 
 TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
   const RunRow row;
-  for (const Fact& fact : runFacts(row, {}, Json()))
+  RunCard card;
+  card.headline = {"test/top1", "test/words_per_line"};
+  const auto facts = runFacts(row, {}, Json(), card, {});
+  EXPECT_GE(facts.size(), 6U);
+  for (const Fact& fact : facts)
     EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
 }
 

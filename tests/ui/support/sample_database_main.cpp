@@ -1,5 +1,6 @@
-// sample_database FILE [EXTRA_RUNS] [--live]: makes a database to look at the window with; --live
-// keeps its running run running, a few points four times a second.
+// sample_database FILE [EXTRA_RUNS] [--two-tasks] [--live]: makes a database to look at the window
+// with; --two-tasks adds runs of a task that no plugin here brings, --live keeps its running run
+// running, a few points four times a second.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -7,11 +8,12 @@
 #include <exception>
 #include <thread>
 
+#include "tests/support/two_tasks.h"
 #include "tests/ui/support/sample_database.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--live]\n");
+    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--two-tasks] [--live]\n");
     return 2;
   }
   try {
@@ -21,6 +23,14 @@ int main(int argc, char** argv) {
     const auto ids = vitrine::ui::fillSampleDatabase(store, options);
     std::printf("%zu runs\n", ids.size());
     std::fflush(stdout);
+    for (int i = 2; i < argc; ++i) {
+      if (std::strcmp(argv[i], "--two-tasks") != 0) continue;
+      for (const std::uint64_t seed : {0U, 1U}) {
+        vitrine::testing::addDrawing(store, "small", 12.5 + static_cast<double>(seed), seed);
+        vitrine::testing::addDrawing(store, "large", 9.25 + static_cast<double>(seed), seed);
+      }
+      vitrine::testing::addDrawing(store, "in progress", 30, 2, vitrine::RunState::Running);
+    }
     if (std::strcmp(argv[argc - 1], "--live") != 0) return 0;
     const int start = static_cast<int>(options.points * 0.47);
     for (int i = start; i < options.points; i += 8) {

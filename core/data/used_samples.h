@@ -1,0 +1,56 @@
+// Which samples of a data set a run uses, and for what: parts of splits, a held-out part of the
+// training split, the splits that evaluations read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/config/config.h"
+#include "core/data/dataset.h"
+
+namespace vitrine {
+
+/// What these keys of `[data]` say: train_samples or train_share, test_samples or test_share,
+/// subset, subset_seed; and, where they are there, holdout (a share of the training samples that
+/// becomes the validation split, of every class its share) and evaluate_splits. Thread-safe.
+class VITRINE_ENGINE_EXPORT UsedSamples {
+ public:
+  /// \param seed  of the run: it draws the training samples unless `subset_seed` does
+  /// \throws ConfigError  evaluate_splits names a split that has no samples
+  UsedSamples(std::shared_ptr<const Dataset> dataset, const Config& data, std::uint64_t seed);
+
+  /// The split of the data set that holds the samples of `split`: Train for a held-out part.
+  [[nodiscard]] Split stored(Split split) const noexcept;
+  /// Ids within the stored split, ascending; null: all of it.
+  /// \throws ConfigError  a held-out part leaves nothing on one side
+  [[nodiscard]] std::shared_ptr<const std::vector<std::int64_t>> of(Split split) const;
+  [[nodiscard]] std::int64_t size(Split split) const;  ///< samples that are used
+  /// `count` samples of the classes in turn, the same for every run but for a held-out part; all
+  /// when there are no more.
+  [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count) const;
+  /// Splits that evaluations read: validation, then test, as far as there are.
+  [[nodiscard]] std::vector<Split> evaluated() const;
+
+ private:
+  using Ids = std::vector<std::int64_t>;
+  [[nodiscard]] Ids draw(Split split, std::int64_t count, std::uint64_t seed) const;
+  [[nodiscard]] Ids drawTraining(std::int64_t count) const;
+  [[nodiscard]] Ids held(bool isOut) const;
+  [[nodiscard]] std::int64_t limitOf(Split split) const;
+  void chooseEvaluated(const std::vector<std::string>& names);
+  void warnOfMissingClasses(Split split, const Ids& samples) const;
+
+  std::shared_ptr<const Dataset> dataset_;
+  Config data_;
+  std::uint64_t trainingSeed_;
+  bool isStratified_;
+  double holdout_;
+  std::vector<Split> evaluated_;  // as the configuration lists them; empty: all there are
+  mutable std::mutex mutex_;
+  mutable std::array<std::shared_ptr<const Ids>, 3> samples_;  // by Split
+};
+
+}  // namespace vitrine
