@@ -1,100 +1,15 @@
 // vitrine analyse: looks into a trained run with any analysis; what it finds is stored with the
 // run.
-#include <c10/core/GradMode.h>
-
 #include <algorithm>
 
+#include "app/vitrine/findings.h"
 #include "app/vitrine/item_values.h"
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
-#include "app/vitrine/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/train/observe.h"
 
 namespace vitrine::app {
-
-namespace {
-
-void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
-  const TaskSession& session = *trained.run.session;
-  std::vector<std::string> has = capabilitiesOf(trained.run.session->model());
-  for (const Evaluation& each : session.evaluations())
-    has.insert(has.end(), each.outputs.begin(), each.outputs.end());
-  for (const std::string& need : card.needs) {
-    if (std::find(has.begin(), has.end(), need) == has.end()) {
-      throw RefusedError("analysis '" + card.id + "' needs a run that offers " + need +
-                         ", which this one does not");
-    }
-  }
-}
-
-/// With the names that the trainer gives: "ece", and "train/ece" for another split than the one
-/// that evaluations end with.
-Analysis::Findings analyse(const Analysis& analysis, const Config& config,
-                           const TrainedModel& trained, Split split) {
-  const RestoredRun& run = trained.run;
-  TaskSession& session = *run.session;
-  const c10::NoGradGuard noGradient;
-  // As in training, probes compute in float32 whatever the run's precision is.
-  if (analysis.kind() == Analysis::Kind::Probe) {
-    const StepContext context = beginLook(session, run.look);
-    const Batch batch = probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
-    ProbeContext looked{session,
-                        session.model(),
-                        batch,
-                        context.generator,
-                        {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch}};
-    return analysis.probe(config, looked)();
-  }
-  const std::string id = analysis.card().id;
-  NamedListener listener(id, analysis.listen(config, session.dataset()));
-  CollectedResults all;
-  // The task's own scores and artifacts are `evaluate`'s.
-  evaluate(session, evaluationOf(session, split), run.look, {&listener}, all);
-  Analysis::Findings findings;
-  for (Artifact& artifact : all.artifacts) {
-    if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
-  }
-  const std::string part = split == lastSplit(session) ? "" : toString(split) + "/";
-  for (const auto& [name, score] : listener.scores())
-    findings.scores.emplace_back(part + name, score);
-  return findings;
-}
-
-/// The segment that shows `step`, or 0.
-std::int64_t segmentAt(RunStore& store, std::int64_t run, std::int64_t step) {
-  std::int64_t found = 0;
-  for (const SegmentRow& segment : store.segments(run)) {
-    const bool hasBegun = segment.firstStep == 0 || step > segment.firstStep;
-    if (hasBegun && (segment.lastStep < 0 || step <= segment.lastStep)) found = segment.number;
-  }
-  return found;
-}
-
-/// Scores become points of "analysis/<id>/<name>", as if the run had been observed. Where it was,
-/// its own point at that step stays the only one.
-void storeScores(RunStore& store, const RunRow& run, const std::string& analysis,
-                 const Scores& scores, const TrainedModel& trained, const std::string& use) {
-  const std::int64_t step = trained.checkpoint.step;
-  const std::int64_t segment = segmentAt(store, run.id, step);
-  if (segment == 0) return;
-  MetricRecord record{step, trained.epoch, trained.time, {}};
-  for (const auto& [name, score] : scores) {
-    const std::string full = "analysis/" + analysis + "/" + name + (use == "ema" ? "@ema" : "");
-    const std::vector<MetricPoint> known = store.points(run.id, full);
-    const bool isThere = std::any_of(known.begin(), known.end(), [step](const MetricPoint& point) {
-      return point.step == step;
-    });
-    if (!isThere) record.values.emplace_back(full, score);
-  }
-  if (record.values.empty()) return;
-  RunStore::Batch batch;
-  batch.metrics.push_back(std::move(record));
-  store.append(run.id, segment, batch);
-}
-
-}  // namespace
 
 int runAnalyse(const Arguments& arguments) {
   CommandLine line("analyse", {"vitrine analyse 3 attention_rank images=8",
@@ -138,19 +53,14 @@ int runAnalyse(const Arguments& arguments) {
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
             ", precision " + precision);
-  Analysis::Findings findings = analyse(analysis, config, trained, split);
-  // A curve of the run is one of its own data.
-  if (ofRun.empty()) storeScores(store, run, item, findings.scores, trained, asked.use);
+  const FindingsOrigin origin{item, split, asked.use, ofRun};
+  Analysis::Findings findings = findingsOf(analysis, config, trained, split);
+  describeFindings(findings, origin, trained);
+  storeScores(store, run.id, origin, findings.scores, trained);
 
   Json artifacts = Json::array(), scores = Json::object();
   Table table{{"artifact", "kind", "id", "bytes"}, {}};
-  for (Artifact& artifact : findings.artifacts) {
-    artifact.analysis = item;
-    artifact.step = trained.checkpoint.step;
-    artifact.meta["split"] = toString(split);
-    artifact.meta["weights"] = asked.use;
-    artifact.meta["time"] = trained.time;
-    if (!ofRun.empty()) artifact.meta["overrides"] = ofRun;
+  for (const Artifact& artifact : findings.artifacts) {
     const std::int64_t artifactId = store.addArtifact(run.id, artifact);
     artifacts.push_back({{"id", artifactId},
                          {"name", artifact.name},

@@ -16,6 +16,7 @@ constexpr EngineVerb kEngineVerbs[] = {
     {"resume", vitrine::app::runResume},     {"analyse", vitrine::app::runAnalyse},
     {"evaluate", vitrine::app::runEvaluate}, {"sample", vitrine::app::runSample},
     {"infer", vitrine::app::runInfer},       {"demo", vitrine::app::runDemo},
+    {"compute", vitrine::app::runCompute},
 };
 
 }  // namespace

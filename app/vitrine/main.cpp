@@ -33,6 +33,7 @@ constexpr const char* kExitCodes =
 std::string usage() {
   std::string text = kUsage;
   for (const Verb& verb : allVerbs()) {
+    if (!verb.isListed) continue;
     const std::string name = verb.name;
     text += "  " + name + std::string(10 - std::min<std::size_t>(name.size(), 9), ' ') +
             verb.summary + "\n";
@@ -62,7 +63,9 @@ const Verb* findVerb(const std::string& name) {
 
 int unknownVerb(const std::string& name) {
   std::vector<std::string> names;
-  for (const Verb& verb : allVerbs()) names.emplace_back(verb.name);
+  for (const Verb& verb : allVerbs()) {
+    if (verb.isListed) names.emplace_back(verb.name);
+  }
   const std::string close = nearest(name, names);
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;

@@ -1,12 +1,12 @@
 // vitrine sample: images and texts from a trained run, as PNG files and in the database.
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "app/vitrine/item_values.h"
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
+#include "app/vitrine/sampling.h"
 #include "app/vitrine/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -18,40 +18,6 @@ namespace vitrine::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
-  return list;
-}
-
-bool fits(const ItemCard& card, const std::vector<std::string>& offered) {
-  return std::all_of(card.needs.begin(), card.needs.end(), [&](const std::string& need) {
-    return std::find(offered.begin(), offered.end(), need) != offered.end();
-  });
-}
-
-/// The sampler of that name, or the only one that the model has all for.
-std::string chooseSampler(const Registry& registry, Model& model, const std::string& asked) {
-  const std::vector<std::string> offered = capabilitiesOf(model);
-  std::vector<std::string> fitting;
-  for (const ItemCard& card : registry.catalog().items) {
-    if (card.kind != ItemKind::Sampler) continue;
-    if (card.id == asked && !fits(card, offered)) {
-      throw RefusedError("sampler '" + asked + "' needs a model that offers " + listed(card.needs) +
-                         "; this one offers " + listed(offered));
-    }
-    if (fits(card, offered)) fitting.push_back(card.id);
-  }
-  if (!asked.empty()) return registry.sampler(asked).card().id;
-  if (fitting.empty())
-    throw RefusedError("no sampler can make images or texts with this model, which offers " +
-                       listed(offered));
-  if (fitting.size() > 1)
-    throw ConfigError("several samplers fit this model; choose one with --with: " +
-                      listed(fitting));
-  return fitting.front();
-}
 
 /// Writes each result as it comes.
 class Delivery final : public Results {
@@ -125,29 +91,14 @@ int runSample(const Arguments& arguments) {
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, {}});
   TaskSession& session = *trained.run.session;
-  const Sampler& item =
-      engine.registry.sampler(chooseSampler(engine.registry, session.model(), sampler));
+  const Sampler& item = samplerFor(engine.registry, session.model(), sampler);
   const ItemCard card = item.card();
-  Schema schema = sampleSchema();
-  schema.fields.insert(schema.fields.end(), card.schema.fields.begin(), card.schema.fields.end());
-  schema.rules = card.schema.rules;
   Json values = Json::object();
   layOverrides(values, overrides);
-
   const Look& look = trained.run.look;
-  SampleRequest request{session,
-                        Config(resolveOrThrow(schema, card.id, std::move(values))),
-                        look.device,
-                        trained.checkpoint.step,
-                        {{"run", run.uuid},
-                         {"step", trained.checkpoint.step},
-                         {"weights", asked.use},
-                         {"weights_sha256", sha256OfFile(trained.checkpoint.weights)},
-                         {"precision", toString(look.precision)}}};
-  for (const Network& network : session.networks()) {
-    if (network.role == Network::Role::Frozen)
-      request.origin["networks"][network.name] = network.sha256;
-  }
+  const SampleRequest request =
+      sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
+                       resolveOrThrow(settingsOf(card), card.id, std::move(values)));
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);

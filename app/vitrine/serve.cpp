@@ -15,7 +15,22 @@ int runServe(const Arguments& arguments) {
   line.app().footer(
       "Requests come in on standard input, answers go out on standard output: "
       "frames of a length and a CBOR map, described in resources/docs/serve.md.");
+  std::string idleMinutes = "10", modelMemory;
+  line.app()
+      .add_option("--idle-minutes", idleMinutes,
+                  "models that were not used for so long may be unloaded for others")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("MINUTES");
+  line.app()
+      .add_option("--model-memory", modelMemory,
+                  "bytes that all loaded models may take (default: what the machine has free)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("BYTES");
   line.parse(arguments);
+  std::vector<std::string> computeOptions{"--idle-minutes", idleMinutes};
+  if (!modelMemory.empty())
+    computeOptions.insert(computeOptions.end(), {"--model-memory", modelMemory});
   // A reader that is gone is an error of write(), and no reason to end before what was accepted is
   // done. Handlers of nothing, for what is ignored stays ignored in every process started from
   // here.
@@ -26,7 +41,7 @@ int runServe(const Arguments& arguments) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   FrameWriter writer(out);
   { (void)openStore(line, Missing::Create); }
-  ServeSession session(databaseOf(line), writer);
+  ServeSession session(databaseOf(line), writer, computeOptions);
   for (;;) {
     std::optional<std::vector<std::uint8_t>> frame;
     try {

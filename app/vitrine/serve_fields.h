@@ -1,4 +1,4 @@
-// Fields of a request to `vitrine serve`.
+// Fields of requests to `vitrine serve` and to the process of it that computes.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "core/base/json.h"
 
@@ -22,6 +23,13 @@ class BadRequest : public std::runtime_error {
 [[nodiscard]] std::int64_t integerOf(const Json& request, const char* key,
                                      std::optional<std::int64_t> otherwise);
 [[nodiscard]] bool flagOf(const Json& request, const char* key);
+
+/// A list of texts; empty where there is none.
+[[nodiscard]] std::vector<std::string> textsOf(const Json& request, const char* key);
+/// An id as the key of a table: no two are alike, whatever bytes a text holds.
+[[nodiscard]] std::string keyOf(const Json& id);
+/// How errors are called in answers, by what a program ends with.
+[[nodiscard]] std::string errorKind(int exitCode);
 
 /// About the bytes that `value` takes in a frame, never fewer.
 [[nodiscard]] std::size_t frameBytes(const Json& value);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/vitrine/serve_fields.h"
-#include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -30,34 +29,6 @@ constexpr std::size_t kRowsPerFrame = 500;
 constexpr std::size_t kBytesPerFrame = std::size_t{1} << 20;  // but for a row that has more
 constexpr std::size_t kDefaultRows = 100'000;
 constexpr auto kWatchPause = std::chrono::milliseconds(250);
-
-/// An id as the key of a table: no two are alike, whatever bytes a text holds.
-std::string keyOf(const Json& id) {
-  return id.is_string() ? "t" + id.get<std::string>()
-                        : "i" + (id.is_number_integer() ? std::to_string(id.get<std::int64_t>())
-                                                        : std::string());
-}
-
-/// How errors are called in answers, by what the program ends with.
-std::string kindOf(int exitCode) {
-  switch (static_cast<ExitCode>(exitCode)) {
-    case ExitCode::BadUsage:
-      return "config";
-    case ExitCode::NotFound:
-      return "not_found";
-    case ExitCode::Refused:
-      return "refused";
-    default:
-      return "failed";
-  }
-}
-
-/// The line that a program ended with; `otherwise` where it said nothing.
-std::string lastWords(std::string said, const char* otherwise) {
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  said.erase(0, said.find_last_of('\n') + 1);
-  return said.empty() ? otherwise : said;
-}
 
 Json rowOf(const RunRow& run) {
   const auto orNull = [](const std::string& text) {
@@ -163,8 +134,11 @@ class ServeSession::Lane {
   std::thread thread_;
 };
 
-ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer)
+ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer,
+                           std::vector<std::string> computeOptions)
     : database_(std::move(database)), writer_(writer) {
+  compute_ = std::make_unique<ComputeLink>(database_, std::move(computeOptions),
+                                           [this](Json answer) { relay(answer); });
   lanes_["describe"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["query"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
@@ -180,11 +154,12 @@ ServeSession::~ServeSession() {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, isCancelled] : open_) isCancelled->store(true);
   }
+  compute_.reset();
   lanes_.clear();
 }
 
 std::span<const ServeSession::Operation> ServeSession::operations() {
-  static constexpr std::array<Operation, 13> kOperations{{
+  static constexpr std::array<Operation, 19> kOperations{{
       {"hello", "", &ServeSession::hello},
       {"describe", "describe", &ServeSession::describe},
       {"query", "query", &ServeSession::query},
@@ -197,6 +172,12 @@ std::span<const ServeSession::Operation> ServeSession::operations() {
       {"request", "change", &ServeSession::request},
       {"order", "order", &ServeSession::order},
       {"edit", "order", &ServeSession::edit},
+      {"load", "", &ServeSession::compute},
+      {"unload", "", &ServeSession::compute},
+      {"models", "", &ServeSession::compute},
+      {"infer", "", &ServeSession::compute},
+      {"analyse", "", &ServeSession::compute},
+      {"sample", "", &ServeSession::compute},
       {"cancel", "", &ServeSession::cancel},
   }};
   return kOperations;
@@ -266,7 +247,7 @@ void ServeSession::work(const Task& task) {
   } catch (const LargeFrame& problem) {
     fail(task, "refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
-    fail(task, task.isCancelled->load() ? "cancelled" : kindOf(static_cast<int>(problem.code())),
+    fail(task, task.isCancelled->load() ? "cancelled" : errorKind(static_cast<int>(problem.code())),
          problem.what());
   } catch (const std::exception& problem) {
     fail(task, "failed", problem.what());
@@ -310,7 +291,18 @@ void ServeSession::cancel(const Task& task) {
     isKnown = found != open_.end() && found->second != task.isCancelled;
     if (isKnown) found->second->store(true);
   }
+  if (isKnown) compute_->cancel(*of);
   answer(task, {{"known", isKnown}});
+}
+
+void ServeSession::compute(const Task& task) { compute_->send(task.request); }
+
+void ServeSession::relay(const Json& answer) {
+  if (answer.contains("error") || !answer.value("more", false)) {
+    const std::lock_guard lock(mutex_);
+    open_.erase(keyOf(answer.at("id")));
+  }
+  writer_.write(answer);
 }
 
 void ServeSession::describe(const Task& task) {
@@ -381,43 +373,6 @@ void ServeSession::watch(const Task& task) {
     std::this_thread::sleep_for(kWatchPause);
   }
   answer(task, {{"ended", true}});
-}
-
-void ServeSession::check(const Task& task) {
-  const Completed done = runWithInput({headlessProgram().string(), "check", "-", "--json"},
-                                      textOf(task.request, "experiment"));
-  // An experiment with problems has a report, too, and an exit code that says so.
-  Json report = readJson(done.out);
-  if (!report.is_object())
-    return fail(task, kindOf(done.code), lastWords(done.err, "it could not be checked"));
-  answer(task, {{"report", std::move(report)}});
-}
-
-void ServeSession::enqueue(const Task& task) {
-  const std::string text = textOf(task.request, "experiment");
-  const std::filesystem::path program = headlessProgram();
-  std::vector<std::string> command{
-      program.string(), "enqueue", "-",
-      "--json",         "--db",    std::filesystem::absolute(database_).string()};
-  if (flagOf(task.request, "front")) command.emplace_back("--front");
-  if (flagOf(task.request, "needed")) command.emplace_back("--needed");
-  if (const auto overrides = task.request.find("overrides"); overrides != task.request.end()) {
-    const BadRequest wrong("'overrides' has to be a list of texts, KEY=VALUE each");
-    if (!overrides->is_array()) throw wrong;
-    for (const Json& one : *overrides) {
-      if (!one.is_string()) throw wrong;
-      command.push_back(one.get<std::string>());
-      if (command.back().empty() || command.back().front() == '-') throw wrong;
-    }
-  }
-  const Completed done = runWithInput(command, text);
-  if (done.code != 0)
-    return fail(task, kindOf(done.code), lastWords(done.err, "nothing was enqueued"));
-  const Json report = readJson(done.out);
-  if (!report.is_object() || !report.contains("ids"))
-    throw Error("'" + program.string() + " enqueue' gave no ids");
-  attendQueue(database_, program);
-  answer(task, {{"ids", report.at("ids")}});
 }
 
 void ServeSession::request(const Task& task) {

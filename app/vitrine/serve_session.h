@@ -12,7 +12,9 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "app/vitrine/compute_link.h"
 #include "core/base/frames.h"
 #include "core/base/json.h"
 
@@ -27,8 +29,10 @@ class ServeSession {
  public:
   static constexpr int kProtocol = 1;
 
-  /// \param writer  must outlive the session
-  ServeSession(std::filesystem::path database, FrameWriter& writer);
+  /// \param writer          must outlive the session
+  /// \param computeOptions  words of `vitrine compute` after the database
+  ServeSession(std::filesystem::path database, FrameWriter& writer,
+               std::vector<std::string> computeOptions = {});
   /// Ends queries and watches; what was to be enqueued or asked of a run is finished first.
   ~ServeSession();
   ServeSession(const ServeSession&) = delete;
@@ -74,6 +78,9 @@ class ServeSession {
   void order(const Task& task);
   void edit(const Task& task);
   void devices(const Task& task);
+  /// Left to the process that computes; its answers come through relay().
+  void compute(const Task& task);
+  void relay(const Json& answer);
   void answer(const Task& task, Json fields);
   /// An answer that others follow.
   void part(const Task& task, Json fields);
@@ -92,6 +99,7 @@ class ServeSession {
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;  ///< by id as text
   std::shared_ptr<std::atomic<bool>> watching_;                     ///< of the newest watch
   std::map<std::string, std::unique_ptr<Lane>> lanes_;
+  std::unique_ptr<ComputeLink> compute_;
 };
 
 }  // namespace vitrine::app

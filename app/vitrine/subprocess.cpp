@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+#include "core/base/error.h"
+
 namespace vitrine::app {
 
 namespace {
@@ -142,6 +144,33 @@ Completed runWithInput(const std::vector<std::string>& arguments, const std::str
   completed.out = out.content();
   completed.err = err.content();
   return completed;
+}
+
+Conversation startConversation(const std::vector<std::string>& arguments) {
+  const auto refuse = [&](int why) {
+    throw Error("'" + arguments.front() + "' cannot be started: " + std::strerror(why));
+  };
+  int in[2], out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0) refuse(errno);
+  if (::pipe2(out, O_CLOEXEC) != 0) {
+    const int why = errno;
+    for (const int end : in) ::close(end);
+    refuse(why);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  Conversation conversation{-1, in[1], out[0]};
+  const int failed = spawnInOwnSession(conversation.pid, arguments, actions);
+  ::close(in[0]);
+  ::close(out[1]);
+  if (failed != 0) {
+    ::close(conversation.in);
+    ::close(conversation.out);
+    refuse(failed);
+  }
+  return conversation;
 }
 
 bool startDetached(const std::vector<std::string>& arguments) {

@@ -1,4 +1,4 @@
-// A program's output, for programs that answer at once (git, nvcc).
+// Programs that are started: those that answer at once (git, nvcc), and those that are talked to.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,16 @@ struct Completed {
 /// Waits for the program, in a session of its own: what ends this one's does not end it.
 [[nodiscard]] Completed runWithInput(const std::vector<std::string>& arguments,
                                      const std::string& input);
+
+/// A program that is talked to; its stderr is this one's. Who started it closes both ends and waits
+/// for it.
+struct Conversation {
+  int pid = -1;
+  int in = -1;   ///< what is written here it reads
+  int out = -1;  ///< what it writes is read here
+};
+/// In a session of its own. \throws Error  it cannot be started: says why
+[[nodiscard]] Conversation startConversation(const std::vector<std::string>& arguments);
 
 /// Starts the program in a session of its own and does not wait. \returns false when it cannot be
 /// started

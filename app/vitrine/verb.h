@@ -16,7 +16,8 @@ using VerbFunction = int (*)(const Arguments& arguments);
 
 struct Verb {
   const char* name;
-  const char* summary;  ///< one line, no full stop
+  const char* summary;   ///< one line, no full stop
+  bool isListed = true;  ///< in `vitrine --help`; what another verb starts is not
 };
 
 /// Every verb, in the order in which `vitrine --help` lists them.
@@ -56,6 +57,7 @@ int runAnalyse(const Arguments& arguments);
 int runEvaluate(const Arguments& arguments);
 int runInfer(const Arguments& arguments);
 int runSample(const Arguments& arguments);
+int runCompute(const Arguments& arguments);
 int runDemo(const Arguments& arguments);
 
 /// Runs one verb and turns what it throws into one sentence on stderr and an exit code.

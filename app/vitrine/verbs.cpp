@@ -39,6 +39,7 @@ constexpr Verb kVerbs[] = {
     {"import", "take runs from an exported file or from TensorBoard's event files"},
     {"db", "back up, check and compact the database, or say what takes its space"},
     {"serve", "answer a window on another machine, over standard input and output"},
+    {"compute", "keep models loaded and compute with them: what serve starts", false},
     {"doctor", "what this machine has and lacks"},
 };
 

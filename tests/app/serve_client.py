@@ -12,7 +12,7 @@ import time
 
 
 def encode(value):
-    """CBOR (RFC 8949) of None, bool, int, float, str, list and dict."""
+    """CBOR (RFC 8949) of None, bool, int, float, str, bytes, list and dict."""
     def head(major, number):
         for code, size, form in ((24, 1, ">B"), (25, 2, ">H"), (26, 4, ">I"), (27, 8, ">Q")):
             if number < 24:
@@ -32,6 +32,8 @@ def encode(value):
     if isinstance(value, str):
         data = value.encode()
         return head(3, len(data)) + data
+    if isinstance(value, bytes):
+        return head(2, len(value)) + value
     if isinstance(value, list):
         return head(4, len(value)) + b"".join(encode(one) for one in value)
     return head(5, len(value)) + b"".join(encode(k) + encode(v) for k, v in value.items())
