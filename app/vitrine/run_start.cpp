@@ -80,6 +80,60 @@ void requireSameAuxiliaries(RunStore& store, const RunRow& run,
   }
 }
 
+/// The runs that a refit is chosen from.
+struct Grid {
+  std::map<std::string, double> scores;  ///< by name of the run; of those that have one
+  std::map<std::string, Json> runs;      ///< what the event says of each
+};
+
+Grid gridOf(RunStore& store, const RunRow& run, const std::string& metric) {
+  Grid grid;
+  for (const RunDependency& each : store.dependencies(run.id)) {
+    if (each.kind != "select") continue;
+    const auto from = store.runByUuid(each.uuid);
+    if (!from)
+      throw NotFoundError(numbered(run) + " is chosen from run " + each.uuid + " ('" + each.name +
+                          "'), which this database does not have");
+    Json& about = grid.runs[each.name];
+    about = {{"run", from->uuid},
+             {"name", each.name},
+             {"state", toString(from->state)},
+             {"score", nullptr}};
+    if (from->state != RunState::Done) continue;  // a failed one has no score
+    for (const MetricSummary& summary : store.summaries(from->id)) {
+      if (summary.name != metric) continue;
+      grid.scores[each.name] = summary.last;
+      about["score"] = summary.last;
+    }
+  }
+  return grid;
+}
+
+EventRecord selectedEvent(const Json& selection, const Grid& grid,
+                          const std::vector<std::optional<double>>& means, std::size_t best) {
+  Json table = Json::array();
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const Json& candidate = selection.at("candidates").at(i);
+    Json row = {{"values", candidate.at("values")},
+                {"score", means[i] ? Json(*means[i]) : Json(nullptr)},
+                {"runs", Json::array()}};
+    for (const Json& name : candidate.at("runs"))
+      row["runs"].push_back(grid.runs.at(name.get<std::string>()));
+    table.push_back(std::move(row));
+  }
+  const auto metric = selection.at("metric").get<std::string>();
+  const Json& winner = selection.at("candidates").at(best);
+  EventRecord event;
+  event.kind = "selected";
+  event.text = candidateText(winner) + " is the best of " + std::to_string(means.size()) + " by " +
+               metric + " (" + formatReal(*means[best], 4) + ")";
+  event.data = {{"metric", metric},
+                {"direction", selection.at("direction")},
+                {"chosen", winner.at("values")},
+                {"candidates", std::move(table)}};
+  return event;
+}
+
 }  // namespace
 
 std::vector<AuxChoice> auxChoicesOf(RunStore& store, const RunRow& run) {
@@ -171,57 +225,20 @@ std::set<std::int64_t> stepsOthersNeed(const fs::path& database, const std::stri
 void completeSelection(RunStore& store, const RunRow& run) {
   Json selection = store.selection(run.id);
   if (!selection.is_object() || !selection.at("chosen").is_null()) return;
-  const auto metric = selection.at("metric").get<std::string>();
-  std::map<std::string, double> scores;
-  std::map<std::string, Json> runs;  // what the event says of each
-  for (const RunDependency& each : store.dependencies(run.id)) {
-    if (each.kind != "select") continue;
-    const auto from = store.runByUuid(each.uuid);
-    if (!from)
-      throw NotFoundError(numbered(run) + " is chosen from run " + each.uuid + " ('" + each.name +
-                          "'), which this database does not have");
-    Json& about = runs[each.name];
-    about = {{"run", from->uuid},
-             {"name", each.name},
-             {"state", toString(from->state)},
-             {"score", nullptr}};
-    if (from->state != RunState::Done) continue;  // a failed one has no score
-    for (const MetricSummary& summary : store.summaries(from->id)) {
-      if (summary.name != metric) continue;
-      scores[each.name] = summary.last;
-      about["score"] = summary.last;
-    }
-  }
-  const std::vector<std::optional<double>> means = candidateScores(selection, scores);
+  const Grid grid = gridOf(store, run, selection.at("metric").get<std::string>());
+  const std::vector<std::optional<double>> means = candidateScores(selection, grid.scores);
   const std::optional<std::size_t> best = bestCandidate(selection, means);
   if (!best) {
-    throw NotFoundError("none of the " + std::to_string(runs.size()) + " runs of the grid of " +
-                        numbered(run) + " has a score '" + metric +
+    throw NotFoundError("none of the " + std::to_string(grid.runs.size()) +
+                        " runs of the grid of " + numbered(run) + " has a score '" +
+                        selection.at("metric").get<std::string>() +
                         "'; see `vitrine show` of one of them for the scores that there are");
   }
-  const Json config = withCandidate(store.config(run.id), selection, *best);
   Json origins = store.origins(run.id);
-  const Json& winner = selection.at("candidates").at(*best);
-  for (const auto& entry : winner.at("set").items())
+  for (const auto& entry : selection.at("candidates").at(*best).at("set").items())
     origins[entry.key()] = {{"layer", "select"}, {"line", 0}};
-  Json table = Json::array();
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    const Json& candidate = selection.at("candidates").at(i);
-    Json row = {{"values", candidate.at("values")},
-                {"score", means[i] ? Json(*means[i]) : Json(nullptr)},
-                {"runs", Json::array()}};
-    for (const Json& name : candidate.at("runs"))
-      row["runs"].push_back(runs[name.get<std::string>()]);
-    table.push_back(std::move(row));
-  }
-  EventRecord event;
-  event.kind = "selected";
-  event.text = candidateText(winner) + " is the best of " + std::to_string(means.size()) + " by " +
-               metric + " (" + formatReal(*means[*best], 4) + ")";
-  event.data = {{"metric", metric},
-                {"direction", selection.at("direction")},
-                {"chosen", winner.at("values")},
-                {"candidates", std::move(table)}};
+  const EventRecord event = selectedEvent(selection, grid, means, *best);
+  const Json config = withCandidate(store.config(run.id), selection, *best);
   selection["chosen"] = *best;
   store.completeConfig(run.id, config, origins, selection, event);
   log::info(numbered(run) + ": " + event.text);

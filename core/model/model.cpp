@@ -3,12 +3,11 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <map>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/model/capabilities.h"
+#include "core/model/parameter_layers.h"
 
 namespace vitrine {
 
@@ -24,41 +23,58 @@ std::vector<OfferedCapability> Model::capabilities() { return {}; }
 
 namespace {
 
-/// N of "blocks.N." or "layers.N." anywhere in a name.
-std::optional<std::int64_t> blockOf(std::string_view name) {
-  for (const std::string_view list : {"blocks.", "layers."}) {
-    const std::size_t at = name.find(list);
-    if (at == std::string_view::npos || (at > 0 && name[at - 1] != '.')) continue;
-    const char* first = name.data() + at + list.size();
-    const char* last = name.data() + name.size();
-    std::int64_t block = 0;
-    const auto read = std::from_chars(first, last, block);
-    if (read.ec == std::errc() && read.ptr != last && *read.ptr == '.') return block;
+/// "stages.1.blocks.3" of "stages.1.blocks.3.norm.weight"; "" where the name is of no block.
+std::string blockOf(const std::string& name) {
+  for (const std::string_view word : {"blocks.", "layers."}) {
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      if (at != 0 && name[at - 1] != '.') continue;
+      const std::size_t first = at + word.size();
+      std::size_t end = first;
+      while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+      if (end > first && end < name.size() && name[end] == '.') return name.substr(0, end);
+    }
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
 
+std::vector<std::int64_t> layersOf(const std::vector<std::string>& names) {
+  std::vector<std::int64_t> layers(names.size(), 0);
+  std::map<std::string, std::int64_t> blocks;
+  std::size_t behind = 0;  // the first place behind the last block
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string block = blockOf(names[i]);
+    const auto begun = static_cast<std::int64_t>(blocks.size());
+    if (block.empty()) {
+      layers[i] = begun == 0 ? 0 : begun + 1;
+      continue;
+    }
+    layers[i] = blocks.try_emplace(block, begun + 1).first->second;
+    behind = i + 1;
+  }
+  const auto depth = static_cast<std::int64_t>(blocks.size());
+  for (std::size_t i = behind; i < names.size(); ++i) layers[i] = depth == 0 ? 0 : depth + 1;
+  return layers;
+}
+
 std::vector<std::pair<std::string, ParameterInfo>> Model::parameterInfo() {
   std::vector<std::pair<std::string, ParameterInfo>> all;
-  std::int64_t depth = 0;
-  const auto parameters = module().named_parameters();
-  for (const auto& item : parameters) {
+  std::vector<std::string> names;
+  for (const auto& item : module().named_parameters()) {
     const std::string& name = item.key();
     const bool isTable =
         name.find("pos_embed") != std::string::npos || name.find("cls_token") != std::string::npos;
     ParameterInfo info;
     info.decays = item.value().dim() > 1 && !isTable;
-    const std::optional<std::int64_t> block = blockOf(name);
-    // Tables belong to the embedding, wherever they are registered.
-    info.layer = block ? *block + 1 : isTable || depth == 0 ? 0 : -1;
-    depth = std::max(depth, block ? *block + 1 : 0);
+    names.push_back(name);
     all.emplace_back(name, info);
   }
-  for (auto& [name, info] : all) {
-    info.layers = depth + 2;
-    if (info.layer < 0) info.layer = depth + 1;
+  const std::vector<std::int64_t> layers = layersOf(names);
+  const std::int64_t last = layers.empty() ? 0 : *std::max_element(layers.begin(), layers.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].second.layer = layers[i];
+    all[i].second.layers = last + 1;
   }
   return all;
 }

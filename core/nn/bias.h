@@ -1,3 +1,4 @@
+// Whether a map adds a constant to each output.
 #pragma once
 
 namespace vitrine::nn {

@@ -1,7 +1,6 @@
 #include "core/train/parameter_policy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -11,21 +10,6 @@
 namespace vitrine {
 
 namespace {
-
-/// "stages.1.blocks.3" of "stages.1.blocks.3.norm.weight"; "" where the name is of no block.
-std::string blockOf(const std::string& name) {
-  constexpr std::string_view kWord = "blocks.";
-  for (std::size_t at = name.find(kWord); at != std::string::npos; at = name.find(kWord, at + 1)) {
-    if (at != 0 && name[at - 1] != '.') continue;
-    const std::size_t first = at + kWord.size();
-    std::size_t end = first;
-    while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
-    if (end > first && end < name.size() && name[end] == '.') return name.substr(0, end);
-  }
-  return "";
-}
-
-bool isOfTask(const std::string& name) { return name.starts_with("task."); }
 
 /// Which group of the policy a parameter is in; -1: none.
 int groupOf(const ParameterPolicy& policy, const std::string& name) {
@@ -81,43 +65,23 @@ ParameterPolicy parameterPolicyFrom(const Config& train) {
   return policy;
 }
 
-std::vector<std::int64_t> layersOf(const std::vector<std::string>& names) {
-  std::vector<std::int64_t> layers(names.size(), 0);
-  std::map<std::string, std::int64_t> blocks;
-  std::size_t behind = 0;  // the first place behind the last block
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string block = isOfTask(names[i]) ? "" : blockOf(names[i]);
-    const auto begun = static_cast<std::int64_t>(blocks.size());
-    if (block.empty()) {
-      layers[i] = begun == 0 ? 0 : begun + 1;
-      continue;
-    }
-    layers[i] = blocks.try_emplace(block, begun + 1).first->second;
-    behind = i + 1;
-  }
-  const auto depth = static_cast<std::int64_t>(blocks.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i >= behind || isOfTask(names[i])) layers[i] = depth == 0 ? 0 : depth + 1;
-  }
-  return layers;
-}
-
 std::vector<ParameterGroup> withPolicy(std::vector<ParameterGroup> groups,
                                        const ParameterPolicy& policy,
-                                       const std::vector<std::string>& names) {
+                                       const std::map<std::string, std::int64_t>& layers) {
   requireMatches(policy, groups);
-  std::map<std::string, double> scales;
-  if (policy.layerDecay) {
-    const std::vector<std::int64_t> layers = layersOf(names);
-    const std::int64_t last = layers.empty() ? 0 : *std::max_element(layers.begin(), layers.end());
-    if (last == 0) {
-      throw ConfigError(
-          "train.layer_decay: the model has no parameters named 'blocks.N.', so that its layers "
-          "are not known; leave it out, or name rates in train.groups");
-    }
-    for (std::size_t i = 0; i < names.size(); ++i)
-      scales[names[i]] = std::pow(*policy.layerDecay, static_cast<double>(last - layers[i]));
+  std::int64_t last = 0;
+  for (const auto& [name, layer] : layers) last = std::max(last, layer);
+  if (policy.layerDecay && last == 0) {
+    throw ConfigError(
+        "train.layer_decay: the model has no parameters named 'blocks.N.', so that its layers "
+        "are not known; leave it out, or name rates in train.groups");
   }
+  const auto scaleOf = [&](const std::string& name) {
+    if (!policy.layerDecay) return 1.0;
+    const auto found = layers.find(name);
+    const std::int64_t layer = found == layers.end() ? last : found->second;
+    return std::pow(*policy.layerDecay, static_cast<double>(last - layer));
+  };
 
   std::vector<ParameterGroup> all;
   for (ParameterGroup& given : groups) {
@@ -125,9 +89,7 @@ std::vector<ParameterGroup> withPolicy(std::vector<ParameterGroup> groups,
     std::vector<std::pair<std::pair<double, int>, ParameterGroup>> parts;
     for (std::size_t i = 0; i < given.parameters.size(); ++i) {
       const std::string& name = given.parameterNames[i];
-      const auto scale = scales.find(name);
-      const std::pair<double, int> kind{scale == scales.end() ? 1 : scale->second,
-                                        groupOf(policy, name)};
+      const std::pair<double, int> kind{scaleOf(name), groupOf(policy, name)};
       auto part = std::find_if(parts.begin(), parts.end(),
                                [&](const auto& each) { return each.first == kind; });
       if (part == parts.end()) {

@@ -32,26 +32,16 @@ struct ParameterPolicy {
 /// Reads `layer_decay` and `groups` of a [train] table.
 [[nodiscard]] VITRINE_ENGINE_EXPORT ParameterPolicy parameterPolicyFrom(const Config& train);
 
-/// Layers of a network by the names of its parameters, in the order of the network: 0 before the
-/// first block, 1 + the number of a block in it, and one more behind the last. Blocks are what
-/// "blocks.N." stands for in a name, wherever it stands; between two of them (a change of
-/// resolution) a parameter is of the one that follows. What a task trains beside the model
-/// ("task.*") is of the last layer.
-/// \returns  as many as there are names; all 0 without blocks
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::int64_t> layersOf(
-    const std::vector<std::string>& names);
-
 /// The groups, split where the policy says so; those that it leaves alone stay as they are.
 ///
 /// The learning rate of layer l of L is multiplied by decay^(L - l) (Bao et al. 2021,
 /// arXiv:2106.08254: L - 1 blocks), that of a parameter in a group by the group's scale as well.
 /// \param groups  what is trained
-/// \param names   all parameters of the run in the order of the networks: what the layers are
-///                counted in
+/// \param layers  of each parameter by name, counted from 0; a parameter without one is of the last
 /// \throws ConfigError  a pattern matches nothing that is trained, a parameter is in two groups, or
 ///                      there are no blocks to decay over
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ParameterGroup> withPolicy(
     std::vector<ParameterGroup> groups, const ParameterPolicy& policy,
-    const std::vector<std::string>& names);
+    const std::map<std::string, std::int64_t>& layers);
 
 }  // namespace vitrine

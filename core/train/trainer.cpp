@@ -46,9 +46,9 @@ std::vector<ParameterGroup> freezeAndGroup(const TrainerSetup& setup, TaskSessio
   for (const ParameterGroupPolicy& group : policy.groups) {
     if (group.isFrozen) freezeParameters(session, group.match, group.key());
   }
-  std::vector<std::string> names;
-  for (const auto& tensor : runTensors(session)) names.push_back(tensor.first);
-  return withPolicy(trainedGroups(session), policy, names);
+  std::map<std::string, std::int64_t> layers;
+  for (const auto& [name, info] : session.model().parameterInfo()) layers[name] = info.layer;
+  return withPolicy(trainedGroups(session), policy, layers);
 }
 
 bool isTerminal(Request request) { return request >= Request::Pause; }

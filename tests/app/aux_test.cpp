@@ -40,14 +40,23 @@ TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
 }
 
 TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunGoesOn) {
+  const Copy copy;
   const Scratch scratch;
   const std::string database = scratch.path("x.sqlite"), file = scratch.path("t.safetensors");
-  writeText(file, "one");
+  std::string model;  // that of the shared run, as TOML
+  {
+    RunStore store(copy.database(), OpenMode::ReadOnly);
+    std::filesystem::copy_file(filesFolder(copy.database()) / ("run-" + store.run(1).uuid) /
+                                   checkpointName(24) / "model.safetensors",
+                               file);
+    const Json values = store.config(1).at("model");
+    for (const auto& [key, value] : values.items()) {
+      if (!value.is_null()) model += (model.empty() ? "" : ", ") + key + " = " + value.dump();
+    }
+  }
   Program program({"train", sharedSingle(), "--db", database, "train.steps=100000",
                    "train.checkpoint.every_epochs=none", "train.evaluate.every_epochs=none",
-                   "aux.teacher={ weights = \"" + file +
-                       "\", model = { architecture = \"vit\", image_size = 8, patch_size = 4, "
-                       "in_channels = 1, num_classes = 4 } }"});
+                   "aux.teacher={ weights = \"" + file + "\", model = { " + model + " } }"});
   ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);

@@ -79,6 +79,7 @@ train() { # train FILE RUN
   "$vitrine" train "$1" --json >"$folder/result.json" 2>"$folder/train.log" || { tail -n 20 "$folder/train.log"; fail "training $1"; }
   grep -q '"state": "done"' "$folder/result.json" || { cat "$folder/result.json"; fail "run $2 of $1 is not done"; }
 }
+ask() { "$vitrine" query "$1" --csv | tail -n 1 | tr -d '\r'; } # ask SQL: the last row
 for toml in "$folder"/page/*/*.toml; do sed -i "s|IMAGES|$folder/images|" "$toml"; done
 train "$folder/page/plain_mlp/mlp.toml" 1
 grep -q '"step": 20' "$folder/result.json" || { cat "$folder/result.json"; fail "the run is not done at step 20"; }
@@ -86,15 +87,15 @@ grep -q '"step": 20' "$folder/result.json" || { cat "$folder/result.json"; fail 
 
 # What the page says of its generative model: a curve, samples, an analysis.
 train "$folder/page/brush/brush.toml" 2
-losses=$("$vitrine" query "SELECT count(*) FROM metrics WHERE run_id = 2 AND name = 'train/loss'" --csv | tail -n 1)
+losses=$(ask "SELECT count(*) FROM metrics WHERE run_id = 2 AND name = 'train/loss'")
 [ "$losses" -eq 60 ] || fail "the generative run has $losses losses instead of 60"
-curves=$("$vitrine" query "SELECT count(*) FROM artifacts WHERE run_id = 2 AND analysis = 'error_over_time'" --csv | tail -n 1)
+curves=$(ask "SELECT count(*) FROM artifacts WHERE run_id = 2 AND analysis = 'error_over_time'")
 [ "$curves" -eq 4 ] || fail "the generative run was looked into $curves times instead of 4"
 for turn in 1 2; do
   "$vitrine" sample 2 count=4 seed=1 steps=10 --output "$folder/made$turn" --json >"$folder/made$turn.json" || fail "sampling"
 done
 [ "$(ls "$folder/made1" | wc -l)" -eq 4 ] || fail "four images were to be made"
-images=$("$vitrine" query "SELECT count(*), count(DISTINCT sha256), count(DISTINCT recipe) FROM generated_images WHERE run_id = 2" --csv | tail -n 1)
+images=$(ask "SELECT count(*), count(DISTINCT sha256), count(DISTINCT recipe) FROM generated_images WHERE run_id = 2")
 [ "$images" = 8,4,4 ] || fail "equal recipes must give equal images: $images instead of 8,4,4"
 "$vitrine" analyse 2 error_over_time images=8 --json | grep -q '"kind": "curve"' || fail "the analysis of the page"
 
@@ -113,10 +114,10 @@ steps = 16
 batch_size = 8
 TOML
 train "$folder/paired.toml" 3
-uuid=$("$vitrine" query "SELECT uuid FROM runs WHERE id = 3" --csv | tail -n 1)
+uuid=$(ask "SELECT uuid FROM runs WHERE id = 3")
 { sed 's/name = "paired"/name = "paired"\nteach = true/' "$folder/paired.toml"; printf '[aux.teacher]\nrun = "%s"\n' "$uuid"; } >"$folder/taught.toml"
 train "$folder/taught.toml" 4
-parts=$("$vitrine" query "SELECT count(*) FROM metrics WHERE run_id = 4 AND name = 'train/loss/teacher'" --csv | tail -n 1)
+parts=$(ask "SELECT count(*) FROM metrics WHERE run_id = 4 AND name = 'train/loss/teacher'")
 [ "$parts" -eq 16 ] || fail "the taught run has $parts losses of its teacher instead of 16"
 "$vitrine" sample 4 class=2 count=2 --output "$folder/words" >/dev/null || fail "sampling with words"
 "$vitrine" train "$folder/page/plain_mlp/mlp.toml" 'train.optimizer={ name = "signed_steps", momentum = 0.5, learning_rate = 0.01 }' --json >"$folder/signed.json" \

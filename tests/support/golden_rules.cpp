@@ -8,6 +8,7 @@
 #include "core/data/resample.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
+#include "core/model/parameter_layers.h"
 #include "core/nn/losses.h"
 #include "core/nn/rope.h"
 #include "core/train/ema.h"
@@ -246,12 +247,17 @@ Tensors layering(const GoldenCase& golden) {
   ParameterPolicy policy;
   policy.layerDecay = given.at("decay").get<double>();
   ParameterGroup all{"all", {}, {}, 1, 1};
+  std::vector<std::string> names;
   for (const auto& [name, layer] : given.at("layer_id").items()) {
+    names.push_back(name);
     all.parameterNames.push_back(name);
     all.parameters.push_back(at::zeros({}));
   }
   at::Tensor scales = at::zeros_like(golden.io.at("output/scale_by_layer"));
-  for (const ParameterGroup& group : withPolicy({all}, policy, all.parameterNames)) {
+  const std::vector<std::int64_t> found = layersOf(names);
+  std::map<std::string, std::int64_t> layers;
+  for (std::size_t i = 0; i < names.size(); ++i) layers[names[i]] = found[i];
+  for (const ParameterGroup& group : withPolicy({all}, policy, layers)) {
     for (const std::string& name : group.parameterNames)
       scales[given.at("layer_id").at(name).get<std::int64_t>()] = group.learningRateScale;
   }

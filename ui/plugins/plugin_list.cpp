@@ -45,8 +45,9 @@ void PluginsPage::fillList() {
   int loaded = 0, disabled = 0, refused = 0;
   const auto addItems = [&](QTreeWidgetItem* parent, const std::string& plugin) {
     QStringList words;
-    for (const ItemKind kind : {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset,
-                                ItemKind::Analysis, ItemKind::Optimizer, ItemKind::Schedule}) {
+    for (const ItemKind kind :
+         {ItemKind::Architecture, ItemKind::Task, ItemKind::Dataset, ItemKind::Transform,
+          ItemKind::Analysis, ItemKind::Sampler, ItemKind::Optimizer, ItemKind::Schedule}) {
       for (const ItemCard& card : catalog.items) {
         if (card.kind != kind || card.plugin != plugin) continue;
         auto* item = new QTreeWidgetItem(

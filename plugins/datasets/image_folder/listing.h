@@ -34,7 +34,7 @@ struct ListingOptions {
   double testFraction = 0.1, validationFraction = 0;  ///< of a folder without split folders
   /// Folder with train.txt and, where they are there, validation.txt and test.txt
   /// (core/files/sample_lists.h), which say the images of each split; "": none.
-  std::filesystem::path lists;
+  std::filesystem::path lists{};
 };
 
 struct Listing {

@@ -32,7 +32,7 @@ inline constexpr std::int64_t kShapes = 16;
 /// square, circle, heart, triangle, star, cross, hexagon, arrow, crescent, half disk, L, T, bolt,
 /// house, hourglass, drop
 [[nodiscard]] const std::string& shapeName(std::int64_t shape);
-/// Within the circle of radius 1 around 0.
+/// Within a circle of radius 1.02 around 0.
 [[nodiscard]] const Outline& shapeOutline(std::int64_t shape);
 struct Placement {
   double x = 0, y = 0;  ///< centre, pixels

@@ -188,7 +188,8 @@ at::Tensor gridAngles(const at::Tensor& positions, std::int64_t channels, std::i
                     at::kDouble);
 }
 
-std::vector<Case> everyCase() {
+/// Who turns by what, and whose keys are whose.
+std::vector<Case> turnedCases() {
   std::vector<Case> cases;
   cases.push_back({"plain", {2, 17, 3, 8}, {2, 17, 3, 8}, [](AttendOptions&) {}});
   cases.push_back({"one token", {1, 1, 1, 2}, {1, 1, 1, 2}, [](AttendOptions&) {}});
@@ -218,6 +219,12 @@ std::vector<Case> everyCase() {
                      o.queryAngles = o.keyAngles = lineAngles(at::arange(5), 4);
                      o.isCausal = true;
                    }});
+  return cases;
+}
+
+/// Which keys a query may see.
+std::vector<Case> boundedCases() {
+  std::vector<Case> cases;
   cases.push_back(
       {"causal", {2, 9, 2, 4}, {2, 9, 2, 4}, [](AttendOptions& o) { o.isCausal = true; }});
   cases.push_back({"two new tokens over a cache", {2, 2, 4, 4}, {2, 9, 2, 4}, [](AttendOptions& o) {
@@ -256,6 +263,11 @@ std::vector<Case> everyCase() {
          const at::Tensor rows = integers({0, 1, 3, 3, 2, 0, 1, 1, 3, 2, 1, 0}).view({3, 4});
          o.queryAngles = o.keyAngles = gridAngles(at::stack({rows, rows.flip(1)}, -1), 8);
        }});
+  return cases;
+}
+
+std::vector<Case> weighedCases() {
+  std::vector<Case> cases;
   cases.push_back({"a bias for all", {2, 5, 2, 4}, {2, 7, 2, 4}, [](AttendOptions& o) {
                      o.bias = drawn({5, 7}, 11);
                    }});
@@ -284,6 +296,13 @@ std::vector<Case> everyCase() {
                      o.queryAngles = o.keyAngles = lineAngles(at::arange(300), 4);
                      o.isCausal = true;
                    }});
+  return cases;
+}
+
+std::vector<Case> everyCase() {
+  std::vector<Case> cases = turnedCases();
+  for (const auto& more : {boundedCases(), weighedCases()})
+    cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 

@@ -389,11 +389,11 @@ TEST(Library, AModelMadeOfItLearns) {
   model.eval();
   const double before = loss().item<double>();
   model.train();
-  for (int step = 0; step < 30; ++step) {
+  for (int step = 0; step < 60; ++step) {
     model.zero_grad();
     loss().backward();
     const c10::NoGradGuard noGrad;
-    for (at::Tensor& parameter : model.parameters()) parameter.sub_(parameter.grad(), 0.2);
+    for (at::Tensor& parameter : model.parameters()) parameter.sub_(parameter.grad(), 0.1);
   }
   model.eval();
   EXPECT_LT(loss().item<double>(), 0.5 * before);

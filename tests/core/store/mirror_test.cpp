@@ -133,7 +133,7 @@ TEST_F(MirrorCopy, HasTheSameRowsBitByBitAfterEveryKindOfChange) {
   store.append(first, 1, more);
   store.setState(first, RunState::Interrupted, "pulled the plug");
   store.openSegment(first, 3000, thisWorker(), Json{{"device", "cpu"}, {"commit", "abc"}});
-  store.append(first, 2, {{record(3001, {{"train/loss", 3}})}, {}, {}, {}, {}});
+  store.append(first, 2, {{record(3001, {{"train/loss", 3}})}, {}, {}, {}, {}, {}, {}});
   store.setNote(first, "second");
   store.setTags(first, {"c"});
   store.setCurveNotes(first, {{"train/loss", 3, "and"}, {"x", 4, "moved"}});
@@ -158,7 +158,7 @@ TEST_F(MirrorCopy, IsToldOnlyWhatIsNew) {
   bring(mirror, run);
   EXPECT_THAT(bring(mirror, run), IsEmpty());
   EXPECT_THAT(bring(mirror, kSharedRows), IsEmpty());
-  store.append(run, 1, {{record(2700, {{"train/loss", 1}})}, {}, {}, {}, {}});
+  store.append(run, 1, {{record(2700, {{"train/loss", 1}})}, {}, {}, {}, {}, {}, {}});
   const auto sent = bring(mirror, run);
   EXPECT_EQ(sent.at("metric_tail"), 1u);
   EXPECT_EQ(sent.count("metric_chunk"), 0u);

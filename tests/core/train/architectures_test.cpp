@@ -153,15 +153,11 @@ TEST(Layers, OfBothArchitecturesBeginWithWhatIsEmbeddedAndEndWithTheHead) {
       ADD_FAILURE() << problem.sentence();
     const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
     const auto model = architecture->build(Config(values), 0);
-    std::vector<std::string> names;
-    for (const auto& [name, tensor] : namedTensors(*model)) names.push_back(name);
-    const std::vector<std::int64_t> layers = layersOf(names);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string& name = names[i];
+    for (const auto& [name, info] : model->parameterInfo()) {
       const std::int64_t wanted = name.starts_with("blocks.") ? name[7] - '0' + 1
                                   : name.starts_with("norm.") || name.starts_with("head.") ? 4
                                                                                            : 0;
-      EXPECT_EQ(layers[i], wanted) << card.id << ": " << name;
+      EXPECT_EQ(info.layer, wanted) << card.id << ": " << name;
     }
   }
 }

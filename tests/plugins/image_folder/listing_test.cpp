@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr ListingOptions kAllTrain{Links::Inside, 0, 0};
+const ListingOptions kAllTrain{Links::Inside, 0, 0};
 
 std::vector<std::string> paths(const Listing& listing, Split split) {
   std::vector<std::string> out;

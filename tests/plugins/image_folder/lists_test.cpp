@@ -48,6 +48,7 @@ TEST_F(Lists, ThatAreBrokenAreRefused) {
   putFile(lists_ / "train.txt", "cat/1.png\n");
   putFile(lists_ / "test.txt", "dog/1.png\n");
   EXPECT_THAT(refusal(), HasSubstr("test.txt has the class 'dog', which train.txt does not have"));
+  putFile(lists_ / "test.txt", "cat/2.png\n");
   putFile(lists_ / "train.txt", "cat/1.gif\n");
   EXPECT_THAT(refusal(), HasSubstr("'cat/1.gif' is not a PNG, JPEG or WebP file"));
 }

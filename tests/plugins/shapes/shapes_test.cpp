@@ -63,7 +63,7 @@ TEST(Shapes, EverySetIsTheOneItWas) {
   const std::map<std::string, std::string> expected = {
       {"sprites", "5a84f12f4c7ace26dc594d15284d22be5107a07c41360219fb2a5348176c8476"},
       {"shape_segments", "53f2bf77557663775b849f83b36be3248cdb8a3edbe6e6c08e07422109614589"},
-      {"cue_conflict", ""},
+      {"cue_conflict", "60d543693464fb627f3cd91d99d7b0f1ca26893cca08dea2319ad27f3e085e8c"},
       {"scene_captions", "8f3d400ccfe3058196ddcd55ee6f98e3a996931087cd62a838aa5c982c2357f3"},
       {"multi_label", "275c83e6c0026c2829a58a3b39f5484a971bec720385deeef933fc522753de51"},
       {"textures", "3423797b54b48700ce15031960dafa48384ae18c759798c21a788ccc5220349d"},
