@@ -45,7 +45,7 @@ int runCompute(const Arguments& arguments) {
       ->check(CLI::PositiveNumber)
       ->type_name("BYTES");
   line.parse(arguments);
-  // What computes for nobody ends, also in the middle of a step.
+  // Without a client the process ends, also in the middle of a step.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, [](int) {});
   // Whatever else prints must not come between two frames.

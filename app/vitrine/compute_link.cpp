@@ -39,7 +39,7 @@ std::string endingOf(int status) {
   }
   return "the process that computes ended with exit code " +
          std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) +
-         "; the standard error of serve says more, and the next request starts it anew";
+         "; the standard error of serve says more, and the next request starts it again";
 }
 
 /// Leaves it to be collected by waitpid().
@@ -86,7 +86,7 @@ ComputeLink::~ComputeLink() {
   {
     const std::lock_guard lock(mutex_);
     isEnding_ = true;
-    // One that does not read any more holds up whoever writes to it.
+    // A process that has stopped reading blocks the writer.
     if (process_ && !process_->hasEnded && !outgoing_.empty()) ::kill(process_->ends.pid, SIGKILL);
   }
   changed_.notify_all();
@@ -108,7 +108,7 @@ void ComputeLink::write() {
   for (;;) {
     changed_.wait(lock, [this] { return isEnding_ || !outgoing_.empty(); });
     if (isEnding_) break;
-    // It stays in the list until it is written: the destructor sees that somebody may be held up.
+    // It stays in the list until it is written: the destructor sees that a writer may be blocked.
     const Json request = outgoing_.front();
     lock.unlock();
     try {
@@ -168,7 +168,7 @@ void ComputeLink::forward(Json request) {
   Process& process = processFor(lock);
   if (request.contains("id")) process.pending[keyOf(request["id"])] = request["id"];
   lock.unlock();
-  // Where nobody reads any more, read() comes to the end as well and answers what is pending.
+  // When the other end is closed, read() ends as well and answers what is pending.
   process.frames.write(request);
 }
 
@@ -208,7 +208,7 @@ void ComputeLink::read(Process& process) {
 }
 
 void ComputeLink::settle(Process& process) {
-  // Whoever closes the stream is about to end, or has to.
+  // A process that closes the stream is about to end, or has to.
   if (!hasEndedWithin(process.ends.pid, kPatience)) ::kill(process.ends.pid, SIGKILL);
   (void)hasEndedWithin(process.ends.pid, std::chrono::hours(1));
   int status = 0;
@@ -216,7 +216,7 @@ void ComputeLink::settle(Process& process) {
   bool isWanted = false;
   {
     const std::lock_guard lock(mutex_);
-    // Its number belongs to nobody else before this.
+    // No other process has its number before this.
     ::waitpid(process.ends.pid, &status, 0);
     process.hasEnded = true;
     lost.swap(process.pending);

@@ -23,7 +23,7 @@ Reply::Reply(FrameWriter& writer, Json id, std::shared_ptr<std::atomic<bool>> is
 void Reply::part(Json fields) {
   fields["id"] = id_;
   fields["more"] = true;
-  // Nobody reads: whoever asked is gone, and what is computed for them is for nobody.
+  // The client is gone, so its requests need no answer.
   if (!writer_.write(fields)) isCancelled_->store(true);
 }
 

@@ -12,7 +12,7 @@
 
 namespace vitrine::app {
 
-/// Thrown where a computation sees that nobody wants it any more.
+/// Thrown where a computation sees that it was cancelled.
 struct ComputeCancelled {};
 
 class Reply {

@@ -14,7 +14,7 @@ namespace vitrine::app {
 
 namespace {
 
-/// What shows somebody something: a newer one for the same model makes the older pointless.
+/// Interactive operations: a newer one for the same model replaces a waiting one.
 bool isReplaceable(const std::string& op) {
   return op == "infer" || op == "analyse" || op == "sample";
 }
@@ -36,7 +36,7 @@ Reply ComputeSession::replyTo(const Task& task) { return {writer_, task.id, task
 void ComputeSession::take(Json request) {
   Task task{request.value("id", Json()), request.value("op", std::string()), std::move(request)};
   if (task.op == "cancel") return cancel(task.request.value("of", Json()));
-  // At once: whoever waits for something long wants to see what is loaded.
+  // At once: the list of models must not wait for a long computation.
   if (task.op == "models") {
     try {
       return replyTo(task).last(models_.list());

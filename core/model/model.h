@@ -77,7 +77,7 @@ class VITRINE_ENGINE_EXPORT Model {
   /// when it is not such a tensor. \param rule  bicubic | bicubic_antialias | linear_corners
   [[nodiscard]] virtual at::Tensor adapt(const std::string& parameter, const at::Tensor& value,
                                          const std::string& rule) const;
-  /// What the model can do; asked once, so it may be made anew. Here: nothing.
+  /// What the model can do; asked once, so the list may be built each time. Here: nothing.
   [[nodiscard]] virtual std::vector<OfferedCapability> capabilities();
   /// Of every parameter, by name, in the order of named_parameters(). Here, from names and shapes:
   /// "blocks.N." or "layers.N." is layer N + 1, what stands before the first of them is layer 0,

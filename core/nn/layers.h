@@ -1,6 +1,6 @@
 // Layers as torch modules, for models of any kind. They know no configuration, take their
-// parameters' names from whoever registers them, stand on buildDevice(), draw from generators of
-// the caller, and say what they cost.
+// parameters' names from the module that registers them, stand on buildDevice(), draw from
+// generators of the caller, and say what they cost.
 //
 // A new layer computes something defined: gains are one, biases and maps zero. What else a map
 // begins with is for initialise() of init.h. For source files only: this brings torch/nn/module.h.
@@ -25,7 +25,7 @@
 
 namespace vitrine::nn {
 
-/// What a map multiplies with in place of its weight, made anew at each use and differentiable:
+/// What a map multiplies with in place of its weight, computed at each use and differentiable:
 /// rounding to fewer bits, or the weight plus a product of two small ones.
 using WeightTransform = std::function<at::Tensor(const at::Tensor& weight)>;
 

@@ -16,7 +16,7 @@ namespace vitrine::nn {
 
 namespace {
 
-/// What an encoder begins with when nobody says.
+/// The default initialisation of an encoder.
 std::optional<Init> smallInit(const std::string& /*name*/, const at::Tensor& parameter) {
   if (parameter.dim() < 2) return std::nullopt;
   return truncatedNormalInit(0.02, 2);

@@ -14,7 +14,7 @@ namespace vitrine {
 
 using Scores = std::vector<std::pair<std::string, double>>;  ///< {"top1", 0.861}
 
-/// Takes results one by one, as they come. Step, split and weights are filled in by whoever asked.
+/// Takes results one by one, as they come. Step, split and weights are filled in by the caller.
 class VITRINE_ENGINE_EXPORT Results {
  public:
   virtual ~Results();
@@ -22,7 +22,7 @@ class VITRINE_ENGINE_EXPORT Results {
   virtual void artifact(Artifact artifact) = 0;
   virtual void image(GeneratedImage image) = 0;
   virtual void text(GeneratedText text) = 0;
-  /// Steps of a long computation, for a person who waits. Here: nobody does.
+  /// Steps of a long computation, for a progress display. Here: not shown.
   virtual void progress(std::int64_t done, std::int64_t total);
   /// Asked between two steps of a long computation, which then ends early with what it has.
   [[nodiscard]] virtual bool isCancelled();

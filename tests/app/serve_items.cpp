@@ -76,7 +76,7 @@ class GatedListener final : public EvaluationListener {
     constexpr int kLooks = 12'000;  // a minute
     std::ofstream(folder_ / "begun").put('\n');
     for (int i = 0; !std::filesystem::exists(folder_ / "go"); ++i) {
-      if (i == kLooks) throw std::runtime_error("nobody opened the gate");
+      if (i == kLooks) throw std::runtime_error("the gate stayed closed");
       std::this_thread::sleep_for(kLook);
     }
   }

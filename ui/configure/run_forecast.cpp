@@ -276,7 +276,7 @@ class Forecasting {
                                                        : row.device.substr(0, row.device.find(' '));
   }
 
-  /// Operations of one sample, forward; 0 where nobody knows.
+  /// Operations of one sample, forward; 0 where unknown.
   [[nodiscard]] double operationsOf(std::int64_t run) const {
     const auto found = operations_.find(run);
     return found == operations_.end() ? 0 : found->second;

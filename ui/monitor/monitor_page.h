@@ -181,7 +181,7 @@ class MonitorPage : public Page {
   std::vector<PlotCard*> cards_;
   std::vector<Section> sections_;
   std::vector<std::string> pinned_;
-  bool isUsual_ = false;  ///< nobody chose: pinned are the plots that the tasks of the runs name
+  bool isUsual_ = false;  ///< no choice yet: pinned are the plots that the tasks of the runs name
   std::set<std::string> measured_;
   std::map<QString, bool> opened_;  ///< groups that somebody opened or closed
   QString words_;

@@ -2,7 +2,7 @@
 // a frozen teacher from another run, ragged tokens beside images, two loss parts with counts of
 // their own, draws inside the loss, a capability that core does not know, an evaluation that needs
 // the whole split, and a sampler. It learns to draw a bright quarter of an 8 x 8 image from a few
-// words about it. Tests link it; the packaging test builds it as a plugin of somebody else's.
+// words about it. Tests link it; the packaging test builds it as an external plugin.
 #pragma once
 
 #include <ATen/core/Tensor.h>
