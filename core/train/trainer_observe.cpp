@@ -45,6 +45,7 @@ std::int64_t duePoints(const Config& config, std::int64_t step, std::int64_t ste
 }  // namespace
 
 void Trainer::State::prepareObservation() {
+  evaluations = session.evaluations();
   evaluatedWeights = withTrainDefaults(setup.train).text("evaluate.weights");
   if (evaluatedWeights == "ema" && trainStep->ema() == nullptr) {
     throw ConfigError(
@@ -79,8 +80,7 @@ bool Trainer::State::isDueNow(const Evaluation& evaluation) const {
 }
 
 bool Trainer::State::isEvaluationDue() const {
-  const std::vector<Evaluation> all = session.evaluations();
-  return std::any_of(all.begin(), all.end(),
+  return std::any_of(evaluations.begin(), evaluations.end(),
                      [this](const Evaluation& each) { return isDueNow(each); });
 }
 
@@ -107,7 +107,7 @@ void Trainer::State::evaluate() {
   const Looking looking(session, generator);
   MetricRecord record{step, epoch(), seconds(), {}};
   Json scores = Json::object();
-  std::vector<Evaluation> due = session.evaluations();
+  std::vector<Evaluation> due = evaluations;
   const auto isLater = [this](const Evaluation& each) { return !isDueNow(each); };
   const bool isWhole = std::erase_if(due, isLater) == 0;
   if (evaluatedWeights != "ema") evaluateWith("model", due, record, scores);
@@ -165,7 +165,7 @@ bool Trainer::State::isPlain(const std::string& listener, const Evaluation& eval
   const auto observed = std::find_if(listeners.begin(), listeners.end(),
                                      [&](const Observed* each) { return each->id == listener; });
   std::string last;
-  for (const Evaluation& each : session.evaluations()) {
+  for (const Evaluation& each : evaluations) {
     if (isHeardBy(each, *(*observed)->analysis)) last = each.id;
   }
   return evaluation.id == last;

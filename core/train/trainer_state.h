@@ -96,6 +96,7 @@ struct Trainer::State {
   std::int64_t images = 0;
 
   // Observation and checkpoints.
+  std::vector<Evaluation> evaluations;  ///< all that the session has
   std::vector<const Observed*> listeners, probes;
   std::vector<std::optional<Batch>> probeBatches;  ///< beside `probes`
   std::unique_ptr<ProbeThread> probeThread;
