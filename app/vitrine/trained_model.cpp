@@ -20,10 +20,12 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
   if (overrides.empty()) return config;
   for (const std::string& text : overrides) {
     const std::string key = parseOverride(text).key;
-    if (!key.starts_with("data.") && key != "model.image_size")
+    const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
+    if (!isOfData && key != "model.image_size")
       throw ConfigError(
-          "a trained run takes other keys of [data] and another model.image_size, not '" + key +
-          "'");
+          "a trained run takes other keys of [data], except data.pipeline, and "
+          "another model.image_size, not '" +
+          key + "'");
   }
   layOverrides(config, overrides);
   const auto resolve = [&config](const char* table, Schema schema,
@@ -42,7 +44,7 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
   Schema data = registry.dataset(whole.text("data.dataset")).card().schema;
   data.fields.insert(data.fields.end(), dataSchema().fields.begin(), dataSchema().fields.end());
   data.rules.insert(data.rules.end(), dataSchema().rules.begin(), dataSchema().rules.end());
-  resolve("data", std::move(data), {"dataset"});
+  resolve("data", std::move(data), {"dataset", "pipeline"});
   return config;
 }
 

@@ -345,6 +345,27 @@ TEST(Evaluate, ComputesInThePrecisionOfTheRunAndSaysWhich) {
   EXPECT_EQ(vitrine({"evaluate", "1", "--precision", "fp64", "--db", database}).code, 2);
 }
 
+TEST(Evaluate, TakesOtherDataOfARunWithAPipeline) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  const std::string list = "data.pipeline.evaluate=[{name = \"normalize\"}]";
+  const Ended ended = vitrine({"train", sharedSingle(), list, "--db", database, "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto evaluated = [&](const std::string& override) {
+    return vitrine({"evaluate", "1", override, "--db", database, "--json"});
+  };
+  const Json trained = ended.json().at(0).at("scores");
+  const Ended same = evaluated("data.augment.flip=0.0");
+  ASSERT_EQ(same.code, 0) << same.err;
+  EXPECT_EQ(same.json().at("scores").at("loss"), trained.at("test/loss"));
+  const Ended wrong = evaluated("data.pipeline.evaluate=[]");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(
+      wrong.err,
+      HasSubstr(
+          "except data.pipeline, and another model.image_size, not 'data.pipeline.evaluate'"));
+}
+
 TEST(Analyse, StoresWhatItFindsWithTheRun) {
   const Copy copy;
   const std::size_t before = copy.run({"show", "1", "--json"}).json().at("artifacts").size();
