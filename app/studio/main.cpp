@@ -20,12 +20,12 @@
 #include "core/base/read_json.h"
 #include "core/jobs/remote_place.h"
 #include "ui/artifacts/artifacts_page.h"
-#include "ui/figures/figure_file.h"
-#include "ui/remote/remote_link.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/figure_file.h"
+#include "ui/workbench/remote_link.h"
 
 namespace {
 

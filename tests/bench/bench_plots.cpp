@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
-#include "ui/shell/theme.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
-#include "ui/figures/export_dialog.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 

@@ -10,8 +10,8 @@
 #include <QVBoxLayout>
 
 #include "ui/artifacts/artifacts_page.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/flow_row.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
 
 namespace vitrine::ui {
 

@@ -21,7 +21,7 @@
 
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
-#include "ui/shell/fit_area.h"
+#include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
 

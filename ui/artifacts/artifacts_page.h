@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "ui/figures/figure.h"
-#include "ui/shell/page.h"
-#include "ui/shell/readers.h"
+#include "ui/kit/readers.h"
+#include "ui/workbench/page.h"
 
 class QCheckBox;
 class QGridLayout;

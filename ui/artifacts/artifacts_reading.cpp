@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
-#include "ui/figures/recipe.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -6,7 +6,7 @@
 
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

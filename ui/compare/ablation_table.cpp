@@ -8,7 +8,7 @@
 #include <set>
 
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -13,8 +13,8 @@
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
-#include "ui/shell/flow_row.h"
-#include "ui/shell/small_widgets.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 

@@ -9,7 +9,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

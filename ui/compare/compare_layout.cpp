@@ -22,10 +22,10 @@
 #include <set>
 
 #include "ui/compare/compare_page.h"
-#include "ui/figures/export_dialog.h"
 #include "ui/figures/figure_view.h"
-#include "ui/shell/flow_row.h"
-#include "ui/shell/small_widgets.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 

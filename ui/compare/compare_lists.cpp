@@ -13,8 +13,8 @@
 #include "core/base/text.h"
 #include "ui/compare/compare_page.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/flow_row.h"
-#include "ui/shell/small_widgets.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 

@@ -13,8 +13,8 @@
 #include "ui/compare/difference_list.h"
 #include "ui/compare/published_table.h"
 #include "ui/compare/variant_curves.h"
-#include "ui/shell/page.h"
-#include "ui/shell/readers.h"
+#include "ui/kit/readers.h"
+#include "ui/workbench/page.h"
 
 class QBoxLayout;
 class QCheckBox;

@@ -7,7 +7,7 @@
 
 #include "ui/compare/ablation_table.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

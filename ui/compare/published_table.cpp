@@ -12,7 +12,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/store/claimed_runs.h"
 #include "ui/compare/ablation_table.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "ui/compare/ablation_table.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "core/config/to_toml.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

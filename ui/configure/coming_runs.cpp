@@ -15,9 +15,9 @@
 #include "core/config/config.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/wording.h"
-#include "ui/shell/page_commands.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 

@@ -23,7 +23,7 @@
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/train_command.h"
 #include "ui/configure/wording.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

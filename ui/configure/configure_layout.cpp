@@ -14,12 +14,12 @@
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/form_row.h"
 #include "ui/configure/side_panel.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/flow_row.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/page_commands.h"
-#include "ui/shell/small_widgets.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 

@@ -31,8 +31,8 @@
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_patch.h"
 #include "ui/configure/waiting.h"
-#include "ui/shell/page_commands.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 

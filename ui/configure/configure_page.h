@@ -12,11 +12,11 @@
 
 #include "core/config/experiment.h"
 #include "ui/configure/edit_history.h"
-#include "ui/configure/headless.h"
 #include "ui/configure/run_forecast.h"
 #include "ui/configure/run_planner.h"
 #include "ui/configure/stored_runs.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/headless.h"
+#include "ui/workbench/page.h"
 
 class QFrame;
 class QLabel;

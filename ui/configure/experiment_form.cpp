@@ -17,7 +17,7 @@
 #include "core/base/text.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/wording.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -9,7 +9,7 @@
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -4,8 +4,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/shell/page_commands.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ui/configure/experiment_form.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

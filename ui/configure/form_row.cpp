@@ -10,8 +10,8 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "ui/shell/page_commands.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 

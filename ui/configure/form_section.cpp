@@ -7,7 +7,7 @@
 
 #include "ui/configure/fold.h"
 #include "ui/configure/form_row.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

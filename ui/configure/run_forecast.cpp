@@ -11,8 +11,8 @@
 #include "core/base/read_json.h"
 #include "core/config/config.h"
 #include "core/store/run_card.h"
-#include "ui/shell/page.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -12,7 +12,7 @@
 #include "core/base/json.h"
 #include "core/config/experiment.h"
 #include "core/store/types.h"
-#include "ui/shell/background.h"
+#include "ui/kit/background.h"
 
 namespace vitrine::ui {
 

@@ -9,7 +9,7 @@
 
 #include "core/config/catalog.h"
 #include "core/config/experiment.h"
-#include "ui/shell/background.h"
+#include "ui/kit/background.h"
 
 namespace vitrine::ui {
 

@@ -19,7 +19,7 @@
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_highlighter.h"
 #include "ui/configure/wording.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

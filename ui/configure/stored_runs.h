@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "ui/shell/background.h"
+#include "ui/kit/background.h"
 
 namespace vitrine::ui {
 

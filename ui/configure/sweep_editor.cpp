@@ -15,7 +15,7 @@
 #include "core/config/to_toml.h"
 #include "ui/configure/fold.h"
 #include "ui/configure/wording.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -4,7 +4,7 @@
 #include <QTextCharFormat>
 #include <array>
 
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

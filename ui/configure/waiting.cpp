@@ -9,8 +9,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "ui/shell/fit_area.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

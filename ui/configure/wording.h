@@ -4,7 +4,7 @@
 #include <QString>
 
 #include "core/config/experiment.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

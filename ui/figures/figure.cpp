@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/icons.h"
+#include "ui/kit/icons.h"
 
 namespace vitrine::ui {
 

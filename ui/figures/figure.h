@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "ui/figures/figure.h"
-#include "ui/shell/plot_accessible.h"
+#include "ui/kit/plot_accessible.h"
 
 namespace vitrine::ui {
 

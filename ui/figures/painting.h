@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -1,7 +1,7 @@
 #include "ui/monitor/alert_desk.h"
 
+#include "ui/kit/settings.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/settings.h"
 
 namespace vitrine::ui {
 

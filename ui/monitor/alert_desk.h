@@ -5,9 +5,9 @@
 #include <QObject>
 #include <QTimer>
 
+#include "ui/kit/background.h"
 #include "ui/monitor/alerts.h"
-#include "ui/shell/background.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "ui/figures/chart_axis.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

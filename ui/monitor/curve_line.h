@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ui/shell/custom_plot.h"
+#include "ui/kit/custom_plot.h"
 
 namespace vitrine::ui {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/kit/theme.h"
 #include "ui/monitor/curve_line.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "ui/figures/decimate.h"
+#include "ui/kit/custom_plot.h"
+#include "ui/kit/plot_accessible.h"
 #include "ui/monitor/curve_series.h"
 #include "ui/monitor/tickers.h"
-#include "ui/shell/custom_plot.h"
-#include "ui/shell/plot_accessible.h"
 
 namespace vitrine::ui {
 

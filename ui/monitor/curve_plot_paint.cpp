@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "ui/figures/painting.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "core/base/error.h"
-#include "ui/figures/recipe.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 namespace {

@@ -4,7 +4,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

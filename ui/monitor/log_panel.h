@@ -5,7 +5,7 @@
 #include <QLineEdit>
 #include <QWidget>
 
-#include "ui/shell/log_tail.h"
+#include "ui/kit/log_tail.h"
 
 namespace vitrine::ui {
 

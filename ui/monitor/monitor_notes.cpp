@@ -4,11 +4,11 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/curve_notes.h"
+#include "ui/kit/destructive_question.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
-#include "ui/remote/remote_link.h"
-#include "ui/shell/destructive_question.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
 namespace {

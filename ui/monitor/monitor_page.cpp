@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/figures/recipe.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 PageFactory monitorPageFactory() {

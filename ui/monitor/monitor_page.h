@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "ui/kit/background.h"
 #include "ui/monitor/alert_desk.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/log_panel.h"
 #include "ui/monitor/plot_card.h"
 #include "ui/monitor/run_strip.h"
-#include "ui/shell/background.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -1,10 +1,10 @@
 // What the Monitor asks for, away from the window's thread, and what becomes of the answers.
 #include <algorithm>
 
-#include "ui/figures/recipe.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

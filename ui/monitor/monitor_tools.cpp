@@ -12,13 +12,13 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/menus.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

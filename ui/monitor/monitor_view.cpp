@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "core/base/read_json.h"
-#include "ui/figures/export_dialog.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 namespace {

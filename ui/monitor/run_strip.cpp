@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/small_widgets.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

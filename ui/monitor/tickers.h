@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/figures/chart_axis.h"
-#include "ui/shell/custom_plot.h"
+#include "ui/kit/custom_plot.h"
 
 namespace vitrine::ui {
 

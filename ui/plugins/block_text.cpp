@@ -5,7 +5,7 @@
 
 #include "core/config/to_toml.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

@@ -11,9 +11,9 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

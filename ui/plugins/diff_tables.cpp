@@ -7,9 +7,9 @@
 
 #include "core/config/config.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 

@@ -13,8 +13,8 @@
 #include "ui/configure/configure_page.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

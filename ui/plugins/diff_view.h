@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "ui/configure/headless.h"
 #include "ui/plugins/block_diff.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/headless.h"
+#include "ui/workbench/page.h"
 
 class QComboBox;
 class QLabel;

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/to_toml.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -6,9 +6,9 @@
 #include <QTreeWidget>
 #include <algorithm>
 
+#include "ui/kit/theme.h"
 #include "ui/plugins/item_text.h"
 #include "ui/plugins/plugins_page.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/jobs/launcher.h"
-#include "ui/configure/headless.h"
+#include "ui/workbench/headless.h"
 
 namespace vitrine::ui {
 namespace {

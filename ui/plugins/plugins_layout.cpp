@@ -11,11 +11,11 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/plugins_page.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 

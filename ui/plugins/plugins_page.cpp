@@ -15,10 +15,10 @@
 
 #include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/theme.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/item_text.h"
 #include "ui/plugins/plugin_list.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

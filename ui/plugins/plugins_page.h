@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ui/plugins/plugin_report.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 class QLabel;
 class QLineEdit;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "ui/remote/remote_link.h"
+#include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
 namespace {

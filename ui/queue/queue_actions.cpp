@@ -7,10 +7,10 @@
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
 #include "ui/queue/queue_page.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 

@@ -2,9 +2,9 @@
 
 #include <QPainter>
 
+#include "ui/kit/theme.h"
 #include "ui/queue/device_panel.h"
 #include "ui/queue/queue_model.h"
-#include "ui/shell/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "ui/runs/runs_model.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/shell/runs_model.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "core/base/sha256.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/queue/queue_delegate.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/page_commands.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/page_commands.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

@@ -15,7 +15,7 @@
 #include "ui/queue/device_monitor.h"
 #include "ui/queue/device_panel.h"
 #include "ui/queue/queue_model.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -12,8 +12,8 @@
 #include "core/jobs/launcher.h"
 #include "core/jobs/remote_place.h"
 #include "core/store/file_probe.h"
-#include "ui/remote/remote_link.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
 namespace {

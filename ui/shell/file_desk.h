@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/store/file_probe.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

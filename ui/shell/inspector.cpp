@@ -11,9 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/small_widgets.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

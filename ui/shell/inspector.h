@@ -14,9 +14,9 @@
 #include <QVBoxLayout>
 #include <QWidget>
 
-#include "ui/shell/fact_table.h"
-#include "ui/shell/log_tail.h"
-#include "ui/shell/studio_workbench.h"
+#include "ui/kit/log_tail.h"
+#include "ui/workbench/fact_table.h"
+#include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
 

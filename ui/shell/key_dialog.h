@@ -6,7 +6,7 @@
 #include <QList>
 #include <QString>
 
-#include "ui/shell/key_map.h"
+#include "ui/workbench/key_map.h"
 
 class QKeySequenceEdit;
 class QLabel;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/read_json.h"
-#include "ui/shell/settings.h"
+#include "ui/kit/settings.h"
 
 namespace vitrine::ui {
 namespace {

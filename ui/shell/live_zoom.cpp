@@ -11,7 +11,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

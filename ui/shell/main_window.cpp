@@ -13,16 +13,16 @@
 
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/plot_accessible.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/alert_desk.h"
-#include "ui/remote/link_bar.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/page_commands.h"
+#include "ui/shell/link_bar.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/plot_accessible.h"
-#include "ui/shell/recent_databases.h"
-#include "ui/shell/settings.h"
 #include "ui/shell/store_bar.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/page_commands.h"
+#include "ui/workbench/recent_databases.h"
 
 namespace vitrine::ui {
 namespace {

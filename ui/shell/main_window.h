@@ -13,18 +13,18 @@
 #include <memory>
 #include <vector>
 
-#include "ui/runs/runs_panel.h"
-#include "ui/shell/command_palette.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
 #include "ui/shell/file_desk.h"
 #include "ui/shell/inspector.h"
-#include "ui/shell/key_map.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/live_zoom.h"
 #include "ui/shell/machine_facts.h"
-#include "ui/shell/small_widgets.h"
-#include "ui/shell/studio_workbench.h"
-#include "ui/shell/theme.h"
+#include "ui/shell/runs_panel.h"
 #include "ui/shell/view_history.h"
+#include "ui/workbench/command_palette.h"
+#include "ui/workbench/key_map.h"
+#include "ui/workbench/studio_workbench.h"
 
 class QProgressDialog;
 

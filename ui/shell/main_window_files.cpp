@@ -11,12 +11,12 @@
 #include <QProgressDialog>
 
 #include "core/base/error.h"
-#include "ui/figures/export_dialog.h"
 #include "ui/shell/inspector.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/recent_databases.h"
 #include "ui/shell/weights_dialog.h"
+#include "ui/workbench/export_dialog.h"
+#include "ui/workbench/recent_databases.h"
 
 namespace vitrine::ui {
 

@@ -4,13 +4,13 @@
 #include <QMessageBox>
 
 #include "ui/configure/configure_page.h"
-#include "ui/runs/trash_dialog.h"
-#include "ui/shell/icons.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/shell/trash_dialog.h"
 
 namespace vitrine::ui {
 

@@ -7,12 +7,12 @@
 #include <QVBoxLayout>
 
 #include "ui/figures/figure.h"
-#include "ui/shell/help_viewer.h"
+#include "ui/kit/menus.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/shell/main_window.h"
-#include "ui/shell/menus.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/help_viewer.h"
 
 namespace vitrine::ui {
 namespace {

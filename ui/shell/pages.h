@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ui/shell/page.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -2,8 +2,8 @@
 
 #include <QHBoxLayout>
 
-#include "ui/shell/local_edits.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/local_edits.h"
 
 namespace vitrine::ui {
 

@@ -5,7 +5,7 @@
 #include <QPushButton>
 
 #include "core/store/run_store.h"
-#include "ui/shell/fit_area.h"
+#include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
 

@@ -16,7 +16,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/files/safetensors_set.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -8,7 +8,7 @@
 #include <QTextBlock>
 #include <algorithm>
 
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -13,9 +13,9 @@
 #include <QVBoxLayout>
 
 #include "ui/figures/figure_view.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
 #include "ui/sql/sql_editor.h"
 #include "ui/sql/sql_page.h"
 

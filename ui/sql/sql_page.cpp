@@ -20,13 +20,13 @@
 
 #include "core/base/error.h"
 #include "ui/figures/figure_view.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/icons.h"
-#include "ui/shell/page_commands.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 namespace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "ui/shell/background.h"
-#include "ui/shell/page.h"
+#include "ui/kit/background.h"
 #include "ui/sql/sql_book.h"
 #include "ui/sql/sql_chart.h"
 #include "ui/sql/sql_result.h"
 #include "ui/sql/sql_side.h"
 #include "ui/sql/sql_text.h"
+#include "ui/workbench/page.h"
 
 class QComboBox;
 class QLabel;

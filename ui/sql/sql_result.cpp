@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
 

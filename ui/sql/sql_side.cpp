@@ -13,10 +13,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "ui/shell/page_commands.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 namespace {

@@ -12,13 +12,13 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/configure/document.h"
-#include "ui/shell/help_viewer.h"
-#include "ui/shell/icons.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/recent_databases.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/small_widgets.h"
-#include "ui/shell/theme.h"
+#include "ui/workbench/help_viewer.h"
+#include "ui/workbench/recent_databases.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

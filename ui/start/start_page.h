@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ui/configure/headless.h"
-#include "ui/shell/page.h"
+#include "ui/workbench/headless.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 

@@ -16,13 +16,13 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/ui/configure/fake_workbench.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
 #include "ui/artifacts/meta_line.h"
-#include "ui/figures/figure_file.h"
 #include "ui/figures/figure_view.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {

@@ -10,9 +10,9 @@
 #include <QPushButton>
 #include <memory>
 
-#include "tests/ui/configure/catalog.h"
-#include "tests/ui/configure/fake_workbench.h"
 #include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/catalog.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/experiment_form.h"
 

@@ -21,7 +21,7 @@
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_patch.h"
 #include "ui/configure/train_command.h"
-#include "ui/shell/run_facts.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

@@ -4,8 +4,8 @@
 #include <QStandardItemModel>
 #include <QTest>
 
-#include "tests/ui/configure/catalog.h"
 #include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/catalog.h"
 #include "ui/configure/experiment_form.h"
 
 namespace vitrine::ui {

@@ -10,10 +10,10 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "ui/figures/figure.h"
-#include "ui/figures/figure_file.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {

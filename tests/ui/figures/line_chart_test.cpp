@@ -10,9 +10,9 @@
 
 #include "tests/ui/figures/qt_test.h"
 #include "ui/figures/chart_axis.h"
-#include "ui/figures/figure_file.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {

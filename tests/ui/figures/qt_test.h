@@ -8,7 +8,7 @@
 #include <QStringList>
 #include <memory>
 
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

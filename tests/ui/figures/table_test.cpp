@@ -6,8 +6,8 @@
 #include "tests/ui/figures/samples.h"
 #include "ui/figures/cell_text.h"
 #include "ui/figures/figure.h"
-#include "ui/figures/figure_file.h"
 #include "ui/figures/painting.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {

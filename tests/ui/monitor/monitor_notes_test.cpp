@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "tests/ui/support/qt_test.h"
-#include "ui/figures/recipe.h"
 #include "ui/monitor/monitor_page.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "tests/ui/support/qt_test.h"
-#include "ui/figures/export_dialog.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 namespace {

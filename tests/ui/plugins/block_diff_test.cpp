@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/experiment.h"
-#include "tests/ui/configure/catalog.h"
+#include "tests/ui/support/catalog.h"
 
 namespace vitrine::ui {
 namespace {

@@ -11,8 +11,8 @@
 #include <QTreeWidget>
 
 #include "core/config/experiment.h"
-#include "tests/ui/configure/catalog.h"
-#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/support/catalog.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/figures/figure.h"
 #include "ui/plugins/diff_view.h"

@@ -9,10 +9,10 @@
 
 #include "core/config/catalog.h"
 #include "core/jobs/nvml.h"
-#include "tests/ui/configure/fake_workbench.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/queue/queue_delegate.h"
-#include "ui/shell/run_facts.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

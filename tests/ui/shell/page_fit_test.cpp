@@ -9,8 +9,8 @@
 
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/qt_test.h"
-#include "ui/shell/fit_area.h"
-#include "ui/shell/flow_row.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 

@@ -22,16 +22,16 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/configure_page.h"
+#include "ui/kit/fuzzy.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/style_sheet.h"
 #include "ui/monitor/curve_plot.h"
-#include "ui/shell/fuzzy.h"
-#include "ui/shell/help_viewer.h"
-#include "ui/shell/icons.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/run_facts.h"
-#include "ui/shell/style_sheet.h"
+#include "ui/workbench/help_viewer.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

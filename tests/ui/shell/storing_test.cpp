@@ -14,10 +14,10 @@
 #include "core/store/trash.h"
 #include "tests/support/file_locks.h"
 #include "tests/ui/support/qt_test.h"
-#include "ui/runs/runs_panel.h"
-#include "ui/runs/trash_dialog.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/runs_panel.h"
 #include "ui/shell/store_bar.h"
+#include "ui/shell/trash_dialog.h"
 
 namespace vitrine::ui {
 namespace {

@@ -9,9 +9,9 @@
 #include "ui/compare/compare_page.h"
 #include "ui/monitor/metric_card.h"
 #include "ui/monitor/monitor_page.h"
-#include "ui/runs/runs_panel.h"
 #include "ui/shell/inspector.h"
-#include "ui/shell/run_facts.h"
+#include "ui/shell/runs_panel.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

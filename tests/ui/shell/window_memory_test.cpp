@@ -13,12 +13,12 @@
 #include <QTreeWidget>
 
 #include "tests/ui/support/qt_test.h"
-#include "ui/shell/help_viewer.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
-#include "ui/shell/recent_databases.h"
 #include "ui/shell/view_history.h"
+#include "ui/workbench/help_viewer.h"
+#include "ui/workbench/recent_databases.h"
 
 namespace vitrine::ui {
 namespace {

@@ -6,11 +6,11 @@
 #include <QTest>
 
 #include "tests/ui/support/qt_test.h"
-#include "ui/shell/help_viewer.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
-#include "ui/shell/recent_databases.h"
-#include "ui/shell/small_widgets.h"
+#include "ui/workbench/help_viewer.h"
+#include "ui/workbench/recent_databases.h"
 
 namespace vitrine::ui {
 namespace {

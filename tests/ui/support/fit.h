@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "ui/shell/page.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 namespace fit {

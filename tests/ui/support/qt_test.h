@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "tests/ui/support/sample_database.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/studio_workbench.h"
-#include "ui/shell/theme.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
 

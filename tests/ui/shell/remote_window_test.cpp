@@ -1,0 +1,361 @@
+// The window over a database on another machine, with the link, without it, and when it is back.
+#include <QAction>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <csignal>
+#include <stdexcept>
+
+#include "tests/support/child.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/shell/link_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/workbench/headless.h"
+#include "ui/workbench/recent_databases.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kPatienceMs = 20'000;
+
+/// A database "there", and a program in the place of ssh.
+struct Lab {
+  Lab() : store(path("lab.sqlite")), runs(fillSampleDatabase(store, {0, 50})) {
+    qputenv("XDG_CACHE_HOME", folder.filePath(QStringLiteral("cache")).toLocal8Bit());
+    qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("data")).toLocal8Bit());
+    qputenv("VITRINE_DEVICE_LOCKS", folder.path().toLocal8Bit());
+    qputenv("VITRINE_SSH", folder.filePath(QStringLiteral("ssh")).toLocal8Bit());
+    connect();
+  }
+  [[nodiscard]] std::string path(const char* name) const {
+    return folder.filePath(QLatin1String(name)).toStdString();
+  }
+  void become(const QByteArray& script) const {
+    QFile program(folder.filePath(QStringLiteral("ssh.new")));
+    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    program.write("#!/bin/sh\n" + script + '\n');
+    program.close();
+    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    QFile::remove(folder.filePath(QStringLiteral("ssh")));
+    ASSERT_TRUE(program.rename(folder.filePath(QStringLiteral("ssh"))));
+  }
+  void connect() const {
+    become("for last; do :; done\necho $$ > $(dirname $0)/pid\nexec sh -c \"$last\"");
+  }
+  /// The cable is cut, and stays cut.
+  void cut() const {
+    become("echo 'ssh: connect to host lab port 22: No route to host' >&2; exit 255");
+    QFile file(folder.filePath(QStringLiteral("pid")));
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    signalProcess(file.readAll().trimmed().toInt(), SIGKILL);
+  }
+  [[nodiscard]] RemotePlace place() const {
+    return remotePlace("ssh://lab" + path("lab.sqlite") + "?program=" VITRINE_PROGRAM);
+  }
+
+  QTemporaryDir folder;
+  RunStore store;
+  std::vector<std::int64_t> runs;
+};
+
+struct RemoteWindow {
+  explicit RemoteWindow(const Lab& lab) : link(lab.place()), workbench(link) {
+    workbench.start();
+    window = std::make_unique<MainWindow>(workbench);
+    window->resize(1440, 900);
+    window->show();
+  }
+  [[nodiscard]] bool isLinked() {
+    return QTest::qWaitFor([&] { return link.state().link == RemoteState::Link::Linked; },
+                           kPatienceMs);
+  }
+  [[nodiscard]] bool isLost() {
+    return QTest::qWaitFor([&] { return link.state().link == RemoteState::Link::Lost; },
+                           kPatienceMs);
+  }
+  void choose(std::int64_t run) {
+    ASSERT_TRUE(QTest::qWaitFor([&] { return workbench.runs().count(run) > 0; }, kPatienceMs));
+    workbench.selection().setRuns({run}, run);
+  }
+  [[nodiscard]] QPlainTextEdit& note() const {
+    for (auto* each : window->findChildren<QPlainTextEdit*>()) {
+      if (each->accessibleName() == QLatin1String("Note on the run")) return *each;
+    }
+    throw std::runtime_error("there is no note");
+  }
+  void type(const QString& text) const {
+    note().setPlainText(text);
+    note().document()->setModified(true);
+  }
+  [[nodiscard]] LinkBar& bar() const { return *window->findChild<LinkBar*>(); }
+
+  RemoteLink link;
+  StudioWorkbench workbench;
+  std::unique_ptr<MainWindow> window;
+};
+
+TEST(RemoteWindow, ShowsTheRunsThatAreThereAndWhatBecomesOfThem) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return remote.workbench.runs().size() == lab.runs.size(); },
+                              kPatienceMs));
+  EXPECT_FALSE(remote.bar().isVisible());
+  const std::int64_t gone = lab.runs.front();
+  lab.store.deleteRun(gone);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(gone) == nullptr; }, kPatienceMs));
+}
+
+// What waits lies in a file, and answers come from another machine: both may say anything.
+TEST(RemoteWindow, TakesNoFieldOfAnotherTypeForAnEditThatWaits) {
+  Lab lab;
+  lab.become("exit 255");
+  const std::string waiting = [&] {
+    const RemoteLink link(lab.place());
+    return link.file().string() + ".waiting.json";
+  }();
+  QFile file(QString::fromStdString(waiting));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write(R"([{"run": "x", "field": 1, "text": [], "based_on": {}}, 7, {"run": 3},
+                 {"run": 3, "field": "note", "text": "kept", "based_on": "x"}])");
+  file.close();
+  const RemoteLink link(lab.place());
+  ASSERT_NE(link.waiting(3, RunField::Note), nullptr);
+  EXPECT_EQ(*link.waiting(3, RunField::Note), "kept");
+}
+
+TEST(RemoteWindow, SurvivesAnswersOfAnotherForm) {
+  Lab lab;
+  lab.become(
+      "exec python3 -c '\n"
+      "import struct, sys\n"
+      "def say(data): sys.stdout.buffer.write(struct.pack(\"<I\", len(data)) + data); "
+      "sys.stdout.flush()\n"
+      "say(b\"\\xa3\\x62id\\x01\\x65error\\xa2\\x64kind\\x01\\x67message\\x80\\x64more\\xf4\")\n"
+      "sys.stdin.buffer.read()'");
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLost());
+  EXPECT_TRUE(remote.link.sentence().contains(QLatin1String("no reason was given")))
+      << remote.link.sentence().toStdString();
+}
+
+TEST(RemoteWindow, IsAmongTheDatabasesThatWereOpenedLately) {
+  Lab lab;
+  useSettings(lab.folder.filePath(QStringLiteral("settings.ini")));
+  {
+    RemoteWindow remote(lab);
+    EXPECT_EQ(recentDatabases().value(0), remote.link.url());
+  }
+  forgetSettings();
+}
+
+TEST(RemoteWindow, CarriesStartStopAndDeleteThere) {
+  Lab lab;
+  JobQueue(lab.store).setMode(QueueMode::Paused);  // nobody works on it
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  std::int64_t queued = 0, ended = 0;
+  for (const RunRow& row : lab.store.runs()) {
+    if (row.state == RunState::Queued) queued = row.id;
+    if (row.state == RunState::Done) ended = row.id;
+  }
+  remote.choose(queued);
+  remote.workbench.startRuns({queued}, QueueEnd::Front);
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return JobQueue(lab.store).find(queued).has_value(); }, kPatienceMs));
+  remote.workbench.stopRuns({ended});  // which has ended: nothing is asked
+  remote.workbench.deleteRuns({ended});
+  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(ended) == nullptr; }, kPatienceMs));
+  EXPECT_EQ(lab.store.runs().size(), lab.runs.size() - 1);
+}
+
+TEST(RemoteWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return remote.workbench.runs().size() == lab.runs.size(); },
+                              kPatienceMs));
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] {
+        return remote.link.sentence().contains(QStringLiteral("No route to host")) &&
+               remote.bar().isVisible();
+      },
+      kPatienceMs));
+  EXPECT_EQ(remote.workbench.runs().size(), lab.runs.size()) << "what was read stays";
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  remote.workbench.deleteRuns({lab.runs.front()});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
+  EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("nothing was asked")));
+  lab.connect();
+  auto* again = remote.bar().findChild<QPushButton*>();
+  ASSERT_NE(again, nullptr);
+  QTest::mouseClick(again, Qt::LeftButton);
+  EXPECT_TRUE(remote.isLinked());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !remote.bar().isVisible(); }, kPatienceMs));
+  EXPECT_EQ(lab.store.runs().size(), lab.runs.size());
+}
+
+TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
+  Lab lab;
+  const std::int64_t first = lab.runs[0], second = lab.runs[1];
+  {
+    RemoteWindow remote(lab);
+    ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+    remote.choose(first);
+    remote.type(QStringLiteral("with a link"));
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return lab.store.note(first) == "with a link"; }, kPatienceMs));
+    lab.cut();
+    ASSERT_TRUE(remote.isLost());
+    remote.type(QStringLiteral("without one"));
+    remote.choose(second);
+    remote.type(QStringLiteral("nor for this"));
+    remote.choose(first);
+    EXPECT_EQ(remote.note().toPlainText(), QStringLiteral("without one"));
+    EXPECT_EQ(remote.link.waitingEdits(), 2);
+  }
+  EXPECT_EQ(lab.store.note(first), "with a link");
+  lab.connect();
+  // Meanwhile somebody there wrote about the second run.
+  lab.store.setNote(second, "written there");
+  RemoteWindow remote(lab);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(first) == "without one"; }, kPatienceMs));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+  EXPECT_EQ(lab.store.note(second), "written there");
+  EXPECT_EQ(lab.store.edits(second, RunField::Note).back().text, "nor for this");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
+  EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept beside it")));
+}
+
+TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers) {
+  Lab lab;
+  const std::int64_t run = lab.runs[0];
+  const auto words = [](const std::vector<CurveNote>& notes) {
+    QStringList lines;
+    for (const CurveNote& note : notes)
+      lines << QString::number(note.step) + QLatin1Char(' ') + note.text;
+    return lines;
+  };
+  const auto there = [&] {
+    QStringList notes;
+    for (const CurveNoteRow& note : lab.store.curveNotes(run))
+      notes << QString::number(note.step) + QLatin1Char(' ') + QString::fromStdString(note.text);
+    return notes;
+  };
+  lab.store.setCurveNotes(run, {{"train/loss", 1, "old"}});
+  {
+    RemoteWindow remote(lab);
+    ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+    remote.choose(run);
+    MonitorPage page(remote.workbench);
+    page.settle();
+    page.addNote(run, "train/loss", 2, QStringLiteral("with a link"));
+    const QStringList both{QStringLiteral("1 old"), QStringLiteral("2 with a link")};
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "while it is under way";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return there() == both; }, kPatienceMs));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "and when it is there";
+    lab.cut();
+    ASSERT_TRUE(remote.isLost());
+    page.addNote(run, "train/loss", 3, QStringLiteral("without one"));
+    page.addNote(run, "train/loss", 4, QStringLiteral("nor this"));
+    EXPECT_EQ(words(page.card("train/loss")->plot().notes()).size(), 4);
+    EXPECT_EQ(there(), both);
+  }
+  // Meanwhile somebody there wrote one and removed another.
+  lab.store.setCurveNotes(run, {{"train/loss", 2, "with a link"}, {"train/loss", 9, "theirs"}});
+  lab.connect();
+  const RemoteWindow remote(lab);
+  const QStringList all{QStringLiteral("2 with a link"), QStringLiteral("3 without one"),
+                        QStringLiteral("4 nor this"), QStringLiteral("9 theirs")};
+  EXPECT_TRUE(QTest::qWaitFor([&] { return there() == all; }, kPatienceMs));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+}
+
+TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  remote.choose(lab.runs[0]);
+  remote.type(QStringLiteral("mine"));
+  lab.store.setNote(lab.runs[0], "theirs");
+  const auto mine = [&]() -> QPushButton* {
+    for (auto* each : remote.window->findChildren<QPushButton*>()) {
+      if (each->isVisible() &&
+          each->text().remove(QLatin1Char('&')).contains(QStringLiteral("ine")))
+        return each;
+    }
+    return nullptr;
+  };
+  ASSERT_TRUE(QTest::qWaitFor([&] { return mine() != nullptr; }, kPatienceMs));
+  EXPECT_EQ(lab.store.note(lab.runs[0]), "theirs");
+  EXPECT_EQ(remote.note().toPlainText(), QStringLiteral("mine"));
+  QTest::mouseClick(mine(), Qt::LeftButton);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(lab.runs[0]) == "mine"; }, kPatienceMs));
+}
+
+TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  QFile file(lab.folder.filePath(QStringLiteral("some.vitrine")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.close();
+  remote.window->files().open(file.fileName());
+  ASSERT_GT(said.count(), 0);
+  EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("run `vitrine import` there")));
+}
+
+TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  qputenv("VITRINE_PROGRAM", "/bin/false");  // that of this machine
+  CheckProcess check;
+  check.setLink(&remote.link);
+  std::vector<Json> reports;
+  QObject::connect(&check, &CheckProcess::finished,
+                   [&reports](const Json& report) { reports.push_back(report); });
+  QSignalSpy failed(&check, &CheckProcess::failed);
+  check.ask("title = 'older'\n");
+  check.ask("title = ");
+  EXPECT_TRUE(check.isRunning());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !reports.empty() || failed.count() > 0; }, kPatienceMs));
+  ASSERT_EQ(reports.size(), 1u) << "the older question has no answer";
+  EXPECT_EQ(reports.front().at("problems").at(0).at("line"), 1);
+  EXPECT_FALSE(check.isRunning());
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  check.ask("title = 'x'");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
+  EXPECT_TRUE(failed[0][0].toString().startsWith(QStringLiteral("The costs are unknown")));
+  qunsetenv("VITRINE_PROGRAM");
+}
+
+TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  EnqueueProcess enqueue;
+  enqueue.setLink(&remote.link);
+  QSignalSpy failed(&enqueue, &EnqueueProcess::failed);
+  enqueue.start("title = ", "x", remote.workbench.store().file(), QueueEnd::Back);
+  EXPECT_TRUE(enqueue.isRunning());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
+  EXPECT_FALSE(enqueue.isRunning());
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  enqueue.start("title = 'x'", "x", remote.workbench.store().file(), QueueEnd::Back);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, kPatienceMs));
+  EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Look at the queue")));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,159 @@
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/run_query.h"
+#include "ui/shell/runs_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+RunRow row(std::int64_t id, std::int64_t experiment, RunState state = RunState::Queued) {
+  RunRow made;
+  made.id = id;
+  made.experimentId = experiment;
+  made.experiment = "experiment " + std::to_string(experiment);
+  made.name = "run " + std::to_string(id);
+  made.state = state;
+  return made;
+}
+
+bool matches(const char* text, const RunRow& run) {
+  const RunQuery::Lookup lookup{[](std::int64_t) {
+                                  return Json{
+                                      {"model", {{"width", 64}, {"mask", {{"kind", "soft"}}}}},
+                                      {"train", {{"learning_rate", 1e-3}}}};
+                                },
+                                [](std::int64_t) {
+                                  return std::vector<std::string>{"paper", "best"};
+                                }};
+  return RunQuery(QString::fromLatin1(text)).matches(run, lookup);
+}
+
+TEST(RunQuery, WordsMayStandInNameExperimentStateOrTags) {
+  RunRow run = row(1, 1, RunState::Running);
+  run.name = "iLLaMA, soft mask";
+  EXPECT_TRUE(matches("soft illama", run));
+  EXPECT_TRUE(matches("running paper", run));
+  EXPECT_FALSE(matches("soft vit", run));
+  EXPECT_TRUE(matches("", run));
+}
+
+TEST(RunQuery, ConditionsReadRowTagsAndConfiguration) {
+  const RunRow run = row(7, 1, RunState::Done);
+  EXPECT_TRUE(matches("state=done id=7 tag=best", run));
+  EXPECT_FALSE(matches("tag=worst", run));
+  EXPECT_TRUE(matches("tag!=worst", run));
+  EXPECT_TRUE(matches("width=64", run));
+  EXPECT_TRUE(matches("model.mask.kind = soft", run));
+  EXPECT_FALSE(matches("idth=64", run)) << "a key matches from a dot on, not from anywhere";
+  EXPECT_FALSE(matches("depth=4", run));
+}
+
+TEST(RunQuery, ComparesNumbersAsNumbers) {
+  const RunRow run = row(7, 1);
+  EXPECT_TRUE(matches("learning_rate=0.001", run));
+  EXPECT_TRUE(matches("learning_rate>=1e-3", run));
+  EXPECT_FALSE(matches("learning_rate<1e-3", run));
+  EXPECT_TRUE(matches("width>8", run)) << "as text 64 would be less than 8";
+}
+
+TEST(RunsModel, KeepsTheRulesOfQtForItemModels) {
+  RunsModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Warning);
+  model.upsert({row(1, 1), row(2, 1), row(3, 2)});
+  model.upsert({row(2, 1, RunState::Running), row(4, 3), row(5, 1)});
+  model.remove({3, 1});
+  EXPECT_EQ(model.runCount(), 3);
+  EXPECT_EQ(model.rowCount({}), 2);
+}
+
+TEST(RunsModel, ListsTheNewestExperimentFirstAndItsRunsById) {
+  RunsModel model;
+  model.upsert({row(3, 1), row(1, 1), row(2, 2)});
+  EXPECT_EQ(model.index(0, 0, {}).data().toString(), QStringLiteral("experiment 2"));
+  const QModelIndex older = model.index(1, 0, {});
+  EXPECT_EQ(model.index(0, 0, older).data(RunsModel::IdRole).toInt(), 1);
+  EXPECT_EQ(model.index(1, 0, older).data(RunsModel::IdRole).toInt(), 3);
+}
+
+TEST(RunsModel, AThousandUpdatesNeverReset) {
+  RunsModel model;
+  std::vector<RunRow> rows;
+  for (int i = 1; i <= 1000; ++i) rows.push_back(row(i, 1 + i % 5));
+  QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+  model.upsert(rows);
+  changes.clear();
+  const QPersistentModelIndex kept = model.indexOf(500);
+  model.upsert({row(500, 1, RunState::Running)});
+  EXPECT_EQ(changes.count(), 1);
+  model.remove({5, 10});
+  EXPECT_EQ(kept.data(RunsModel::IdRole).toInt(), 500);
+  EXPECT_EQ(resets.count(), 0);
+  EXPECT_EQ(model.runCount(), 998);
+}
+
+TEST(RunsModel, SaysStepOnlyWhereItMeansSomething) {
+  RunRow run = row(1, 1);
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
+  run.state = RunState::Running;
+  run.step = 2184;
+  run.totalSteps = 4690;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 step 2,184 / 4,690");
+  run.state = RunState::Interrupted;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 at step 2,184");
+  run.state = RunState::Done;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
+}
+
+TEST(RunsPanel, SelectsWhatRunsAtFirstSight) {
+  SampleStudio studio;
+  RunsPanel panel(studio.workbench);
+  const Selection& selection = studio.workbench.selection();
+  EXPECT_EQ(selection.current(), studio.runs[8]);
+  EXPECT_EQ(selection.runs(),
+            (std::vector<std::int64_t>{studio.runs[6], studio.runs[7], studio.runs[8]}));
+}
+
+TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
+  SampleStudio studio;
+  RunsPanel panel(studio.workbench);
+  panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 2);
+  panel.filter().setText(QStringLiteral("demo"));
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 1);
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 2U)
+      << "a filter hides, it does not deselect";
+  NewRun fresh;
+  fresh.name = "another demo";
+  fresh.config = Json::object();
+  fresh.origins = Json::object();
+  studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
+  studio.workbench.watcher().poll();
+  panel.filter().clear();
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 2);
+  EXPECT_EQ(panel.model().runCount(), 13);
+}
+
+TEST(RunsPanel, ARunStoredByAnotherProcessAppearsByItself) {
+  SampleStudio studio(SampleOptions{0, 0});
+  RunsPanel panel(studio.workbench);
+  EXPECT_EQ(panel.model().runCount(), 0);
+  fillSampleDatabase(studio.writer, SampleOptions{0, 50});
+  studio.workbench.watcher().poll();
+  EXPECT_EQ(panel.model().runCount(), 12);
+}
+
+TEST(RunsPanel, ARunDeletedByAnotherProcessGoes) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  studio.writer.deleteRun(studio.runs[0]);
+  studio.workbench.watcher().poll();
+  EXPECT_EQ(panel.model().runCount(), 11);
+  EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,87 @@
+// A workbench around a database in a temporary folder and a catalog that a test writes by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/store/run_store.h"
+#include "ui/workbench/page.h"
+
+namespace vitrine::ui {
+
+class FakeWorkbench : public Workbench {
+ public:
+  explicit FakeWorkbench(Catalog catalog = {})
+      : store_(folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
+        watcher_(store_),
+        queue_(store_.file()),
+        catalog_(std::move(catalog)) {}
+
+  RunStore& store() override {
+    ++storeAsked;
+    return store_;
+  }
+  RunWatcher& watcher() override { return watcher_; }
+  Selection& selection() override { return selection_; }
+  QueueDesk& queue() override { return queue_; }
+  const Catalog& catalog() override { return catalog_; }
+  void askCatalogAgain() override { ++asked; }
+  const RunRow* run(std::int64_t id) override {
+    if (written_.count(id) == 0) rows_[id] = store_.run(id);
+    return &rows_[id];
+  }
+  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
+  void configure(const std::string& experimentText, const QString& /*origin*/) override {
+    configured.push_back(experimentText);
+  }
+  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd /*end*/) override { started = ids; }
+  void edit(std::int64_t /*run*/, RunField /*field*/, const std::string& /*text*/,
+            std::int64_t /*basedOn*/, QObject* /*context*/,
+            const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
+  void openFile(const QString& file) override { opened.push_back(file); }
+  void say(const QString& sentence) override { said.push_back(sentence); }
+  void showPage(const QString& id) override { pages.push_back(id); }
+
+  /// A stored run with a configuration; returns its id.
+  std::int64_t addRun(const std::string& name, const Json& config) {
+    NewRun run;
+    run.name = name;
+    run.config = config;
+    run.origins = Json::object();
+    const std::int64_t id = store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
+    rows_[id] = store_.run(id);
+    return id;
+  }
+  /// Changes the row as the list shows it, not as it is stored.
+  RunRow& row(std::int64_t id) {
+    written_.insert(id);
+    return rows_.at(id);
+  }
+  [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
+  void become(Catalog catalog) {
+    catalog_ = std::move(catalog);
+    Q_EMIT catalogReady();
+  }
+
+  std::vector<QString> said, pages, opened;
+  std::vector<std::int64_t> started;    ///< what startRuns was asked for last
+  std::vector<std::string> configured;  ///< texts that the form was opened with
+  int storeAsked = 0;                   ///< how often somebody took the window's connection
+  int asked = 0;                        ///< how often the schemas were asked for once more
+
+ private:
+  QTemporaryDir folder_;
+  RunStore store_;
+  RunWatcher watcher_;
+  Selection selection_;
+  QueueDesk queue_;
+  Catalog catalog_;
+  std::map<std::int64_t, RunRow> rows_;
+  std::set<std::int64_t> written_;  ///< rows that a test wrote by hand
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,160 @@
+// The desk: what it reads, what it changes, and who works on the queue.
+#include "ui/workbench/queue_desk.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/work.h"
+#include "tests/ui/support/qt_test.h"
+
+namespace vitrine::ui {
+namespace {
+
+struct OpenDesk {
+  OpenDesk()
+      : store(folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
+        queue(store),
+        desk(store.file()) {}
+
+  std::int64_t add(RunState state = RunState::Queued) {
+    NewRun run;
+    run.name = "a run";
+    run.config = Json{{"train", {{"device", "cpu"}}}};
+    run.origins = Json::object();
+    run.state = state;
+    return store.addRuns(store.experiment("an experiment", ""), {run}).front();
+  }
+  std::int64_t enqueued() {
+    const std::int64_t run = add();
+    queue.enqueue(std::vector{run}, {});
+    return run;
+  }
+  /// A script in the place of the headless program.
+  void becomeProgram(const QByteArray& script) {
+    QFile program(folder.filePath(QStringLiteral("vitrine")));
+    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    program.write("#!/bin/sh\n" + script + '\n');
+    program.close();
+    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  }
+  QByteArray contentOf(const QString& name) {
+    QFile file(folder.filePath(name));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+
+  QTemporaryDir folder;
+  RunStore store;
+  JobQueue queue;
+  QueueDesk desk;
+};
+
+TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
+  OpenDesk open;
+  const std::int64_t first = open.enqueued(), second = open.enqueued(), lost = open.add(),
+                     failed = open.add();
+  open.add();  // as `train` stores it: not in the queue
+  for (const std::int64_t run : {lost, failed}) open.store.claim(run);
+  open.store.setState(lost, RunState::Interrupted, "killed");
+  open.store.setState(failed, RunState::Failed, "no memory");
+  open.queue.moveBefore(second, first);
+  open.desk.refresh();
+  open.desk.settle();
+  const QueueView& view = open.desk.view();
+  EXPECT_EQ(view.waiting(), (std::vector<std::int64_t>{second, first}));
+  EXPECT_EQ(view.resumable, std::vector<std::int64_t>{lost});
+  EXPECT_EQ(view.ended, std::vector<std::int64_t>{failed});
+  EXPECT_TRUE(view.running.empty());
+  EXPECT_TRUE(view.trouble.isEmpty()) << view.trouble.toStdString();
+}
+
+TEST(QueueDesk, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
+  OpenDesk open;
+  QSignalSpy said(&open.desk, &QueueDesk::said);
+  const std::int64_t run = open.enqueued();
+  Order order;
+  order.what = Order::What::Remove;
+  order.runs = {run};
+  open.desk.order(order, [run](const OrderOutcome& outcome) {
+    EXPECT_EQ(outcome.runs, std::vector<std::int64_t>{run});
+    return QStringLiteral("well done");
+  });
+  order.what = Order::What::Limit;
+  order.runs = {77};
+  open.desk.order(order);
+  open.desk.settle();
+  ASSERT_EQ(said.count(), 2);
+  EXPECT_EQ(said[0][0].toString().toStdString(), "well done");
+  EXPECT_TRUE(said[1][0].toString().contains(QStringLiteral("run 77")));
+  EXPECT_TRUE(open.desk.view().entries.empty());
+}
+
+TEST(QueueDesk, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
+  OpenDesk open;
+  open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls; sleep 10");
+  open.desk.attend();
+  open.desk.settle();
+  EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
+  open.enqueued();
+  for (int look = 0; look < 3; ++look) {
+    open.desk.refresh();
+    open.desk.settle();
+  }
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return !open.contentOf(QStringLiteral("calls")).isEmpty(); }, 10'000));
+  EXPECT_EQ(open.contentOf(QStringLiteral("calls")).trimmed().toStdString(),
+            "work --drain --db " + open.store.file().string());
+}
+
+TEST(QueueDesk, LeavesTheQueueToWhoeverWorksOnItAlready) {
+  OpenDesk open;
+  open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls");
+  const auto elsewhere = KernelLock::tryLock(workLockFile(open.store.file()));
+  ASSERT_TRUE(elsewhere);
+  open.enqueued();
+  open.desk.attend();
+  open.desk.settle();
+  EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
+}
+
+TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
+  OpenDesk open;
+  qputenv("VITRINE_PROGRAM", "/no/such/program");
+  open.enqueued();
+  open.desk.attend();
+  open.desk.settle();
+  EXPECT_TRUE(open.desk.view().trouble.contains(QStringLiteral("/no/such/program")))
+      << open.desk.view().trouble.toStdString();
+  Order order;
+  order.what = Order::What::Mode;
+  order.mode = QueueMode::Paused;
+  open.desk.order(order);
+  open.desk.settle();
+  EXPECT_TRUE(open.desk.view().trouble.isEmpty()) << "nothing is to be started now";
+}
+
+TEST(Workbench, PutsRunsIntoTheQueueOnce) {
+  SampleStudio studio(SampleOptions{0, 50});
+  const auto idOf = [&](RunState state) {
+    for (const std::int64_t run : studio.runs) {
+      if (studio.writer.run(run).state == state) return run;
+    }
+    return std::int64_t{0};
+  };
+  const std::int64_t queued = idOf(RunState::Queued), done = idOf(RunState::Done);
+  ASSERT_NE(queued, 0);
+  ASSERT_NE(done, 0);
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::said);
+  studio.workbench.startRuns({done, queued});
+  studio.workbench.queue().settle();
+  EXPECT_EQ(studio.workbench.queue().view().waiting(), std::vector<std::int64_t>{queued});
+  studio.workbench.startRuns({queued});
+  studio.workbench.queue().settle();
+  EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("already")));
+  studio.workbench.startRuns({done});
+  EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("None of the selected runs")));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,55 @@
+#include "ui/kit/readers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vitrine::ui {
+
+Readers::Readers(std::vector<Background*> readers, int pauseMs, QObject* parent)
+    : QObject(parent), readers_(std::move(readers)) {
+  for (QTimer* timer : {&pause_, &waiting_, &cancellable_}) timer->setSingleShot(true);
+  pause_.setInterval(pauseMs);
+  waiting_.setInterval(kWaitingAfterMs);
+  cancellable_.setInterval(kCancelAfterMs);
+  connect(&waiting_, &QTimer::timeout, this, &Readers::waiting);
+  connect(&cancellable_, &QTimer::timeout, this, [this] {
+    isOffered_ = true;
+    Q_EMIT cancellable();
+  });
+  connect(&pause_, &QTimer::timeout, this, [this] {
+    if (isBusy()) {
+      pause_.start();
+    } else {
+      Q_EMIT again();
+    }
+  });
+  for (Background* one : readers_) connect(one, &Background::busyChanged, this, &Readers::look);
+}
+
+bool Readers::isBusy() const {
+  return std::any_of(readers_.begin(), readers_.end(),
+                     [](const Background* one) { return one->isBusy(); });
+}
+
+void Readers::cancel() {
+  pause_.stop();
+  for (Background* one : readers_) one->cancel();
+}
+
+void Readers::readLater() {
+  if (!pause_.isActive()) pause_.start();
+}
+
+void Readers::look() {
+  if (!isBusy()) {
+    waiting_.stop();
+    cancellable_.stop();
+    isOffered_ = false;
+    Q_EMIT done();
+    return;
+  }
+  if (!waiting_.isActive()) waiting_.start();
+  if (!isOffered_ && !cancellable_.isActive()) cancellable_.start();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,48 @@
+// The readers of one page taken together: when somebody waits for them, and when to read again.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <vector>
+
+#include "ui/kit/background.h"
+
+namespace vitrine::ui {
+
+class Readers : public QObject {
+  Q_OBJECT
+ public:
+  static constexpr int kWaitingAfterMs = 300;   ///< what takes longer says that it is being read
+  static constexpr int kCancelAfterMs = 1000;   ///< what takes longer offers to stop
+
+  /// \param readers  outlive this object
+  /// \param pauseMs  between two readings while runs write
+  Readers(std::vector<Background*> readers, int pauseMs, QObject* parent = nullptr);
+
+  [[nodiscard]] bool isBusy() const;
+  /// Drops what they read and what is still to be asked.
+  void cancel();
+  /// Asks for again() after the pause: once for all calls until then, and not before what is being
+  /// read is there, or a page that takes longer than runs pause would never show anything.
+  void readLater();
+  /// Takes that back: it is being read now.
+  void forgetLater() { pause_.stop(); }
+
+ Q_SIGNALS:
+  /// One of them has been busy for kWaitingAfterMs; once more for each that begins after that.
+  void waiting();
+  /// Busy for kCancelAfterMs.
+  void cancellable();
+  /// None is busy.
+  void done();
+  void again();
+
+ private:
+  void look();
+
+  std::vector<Background*> readers_;
+  QTimer pause_, waiting_, cancellable_;
+  bool isOffered_ = false;
+};
+
+}  // namespace vitrine::ui

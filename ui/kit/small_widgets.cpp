@@ -1,0 +1,213 @@
+#include "ui/kit/small_widgets.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QStyleOptionToolButton>
+#include <QStylePainter>
+#include <utility>
+
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+QSize ElidedLabel::minimumSizeHint() const { return {px(40), QLabel::minimumSizeHint().height()}; }
+
+void ElidedLabel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setPen(palette().color(QPalette::WindowText));
+  const QString shown = fontMetrics().elidedText(text(), Qt::ElideRight, width());
+  setToolTip(shown == text() ? QString() : text());
+  painter.drawText(rect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
+}
+
+WordLabel::WordLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {
+  setWordWrap(true);
+}
+
+int WordLabel::heightForWidth(int width) const {
+  ensurePolished();  // the style sheet may have another font
+  const QMargins margins = contentsMargins();
+  if (measuredText_ != text() || measuredFont_ != font() || measuredMargins_ != margins) {
+    heights_.clear();
+    measuredText_ = text();
+    measuredFont_ = font();
+    measuredMargins_ = margins;
+  }
+  const auto [known, isNew] = heights_.try_emplace(width);
+  if (isNew) {
+    constexpr std::size_t kMostWidths = 64;  // of a window whose edge is dragged
+    if (heights_.size() > kMostWidths) heights_.clear();
+    ++measurings_;
+    const int height = QLabel::heightForWidth(width);
+    heights_[width] = height;
+    return height;
+  }
+  return known->second;
+}
+
+void WordLabel::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange) heights_.clear();
+  QLabel::changeEvent(event);
+}
+
+void putBehind(QWidget& before, QWidget& late) {
+  QList<QWidget*> inside;
+  for (QWidget* next = late.nextInFocusChain(); next != &late; next = next->nextInFocusChain()) {
+    if ((next->focusPolicy() & Qt::TabFocus) != 0 && late.isAncestorOf(next)) inside << next;
+  }
+  QWidget* last = &before;
+  for (QWidget* next : inside) {
+    QWidget::setTabOrder(last, next);
+    last = next;
+  }
+}
+
+DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) {
+  setFixedHeight(px(32));
+  auto* elided = new ElidedLabel(title);
+  elided->setProperty("role", "title");
+  title_ = elided;
+  note_ = new QLabel;
+  note_->setProperty("role", "small");
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(px(12), 0, px(12), 0);
+  layout->setSpacing(px(8));
+  layout->addWidget(title_, 1);
+  layout->addWidget(note_);
+}
+
+QSize DockHeader::sizeHint() const { return {QWidget::sizeHint().width(), px(32)}; }
+
+void DockHeader::setTitle(const QString& title) { title_->setText(title); }
+
+void DockHeader::setNote(const QString& note) { note_->setText(note); }
+
+void DockHeader::addButton(QWidget* button) {
+  layout()->addWidget(button);
+  layout()->setContentsMargins(px(12), 0, px(4), 0);
+}
+
+void DockHeader::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), tokens().panel);
+  painter.fillRect(QRect(0, height() - 1, width(), 1), tokens().line);
+}
+
+QSize EdgeButton::sizeHint() const {
+  const QFontMetrics metrics(smallFont());
+  return {px(26), metrics.horizontalAdvance(text()) + px(44)};
+}
+
+void EdgeButton::paintEvent(QPaintEvent*) {
+  const Tokens& t = tokens();
+  QPainter painter(this);
+  painter.fillRect(rect(), underMouse() ? t.raised : t.panel);
+  if (hasFocus()) {
+    painter.setPen(QPen(t.accent, 1));
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  }
+  QToolButton::icon().paint(&painter, QRect((width() - px(16)) / 2, px(8), px(16), px(16)));
+  painter.translate(width(), px(30));
+  painter.rotate(90);
+  painter.setFont(smallFont());
+  painter.setPen(t.text);
+  painter.drawText(QRect(0, 0, height() - px(30), width()), Qt::AlignLeft | Qt::AlignVCenter,
+                   text());
+}
+
+SearchButton::SearchButton(QWidget* parent) : QPushButton(parent) {
+  setAccessibleName(tr("Search commands, runs and pages"));
+  setToolTip(tr("Search commands, runs and pages (Ctrl+K)"));
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  setFocusPolicy(Qt::TabFocus);
+}
+
+QSize SearchButton::sizeHint() const { return {px(260), px(26)}; }
+
+QSize SearchButton::minimumSizeHint() const { return {px(92), px(26)}; }
+
+void SearchButton::paintEvent(QPaintEvent* event) {
+  QPushButton::paintEvent(event);
+  const Tokens& t = tokens();
+  QPainter painter(this);
+  vitrine::ui::icon(Icon::Search)
+      .paint(&painter, QRect(px(8), (height() - px(14)) / 2, px(14), px(14)), Qt::AlignCenter,
+             QIcon::Disabled);
+  painter.setPen(t.muted);
+  painter.setFont(smallFont());
+  const QString key = QStringLiteral("Ctrl K");
+  const int keyWidth = painter.fontMetrics().horizontalAdvance(key);
+  const QRect inside = rect().adjusted(px(28), 0, -px(10), 0);
+  painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, key);
+  const QRect words = inside.adjusted(0, 0, -keyWidth - px(8), 0);
+  painter.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(tr("Search commands, runs, pages"),
+                                                    Qt::ElideRight, words.width()));
+}
+
+BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
+  setProperty("role", "panel");
+  setFixedHeight(px(34));  // the same with and without a message
+  auto* title = new QLabel(tr("Queue"));
+  title->setProperty("role", "title");
+  queue_ = new QLabel;
+  queue_->setProperty("role", "small");
+  sentence_ = new ElidedLabel;
+  sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  sentence_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  sentence_->setAccessibleName(tr("Last message"));
+  copy_ = new QToolButton;
+  copy_->setIcon(icon(Icon::Copy));
+  copy_->setProperty("quiet", true);
+  copy_->setAccessibleName(tr("Copy the message"));
+  copy_->setToolTip(tr("Copy the message"));
+  copy_->hide();
+  connect(copy_, &QToolButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(sentence_->text()); });
+  act_ = new QToolButton;
+  act_->setAccessibleName(tr("Act on the message"));
+  act_->hide();
+  connect(act_, &QToolButton::clicked, this, [this] {
+    const std::function<void()> act = std::exchange(offered_, {});
+    say(QString());
+    if (act) act();
+  });
+  machine_ = new QLabel;
+  machine_->setProperty("role", "small");
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(px(12), px(4), px(12), px(4));
+  layout->setSpacing(px(12));
+  layout->addWidget(title);
+  layout->addWidget(queue_);
+  layout->addSpacing(px(12));
+  layout->addWidget(sentence_, 1);
+  layout->addWidget(copy_);
+  layout->addWidget(act_);
+  layout->addWidget(machine_);
+}
+
+void BottomBar::setQueue(const QString& text) { queue_->setText(text); }
+
+void BottomBar::say(const QString& sentence) {
+  sentence_->setText(sentence);
+  copy_->setVisible(!sentence.isEmpty());
+  act_->hide();
+  offered_ = {};
+}
+
+void BottomBar::offer(const QString& sentence, const QString& label, std::function<void()> act) {
+  say(sentence);
+  offered_ = std::move(act);
+  act_->setText(label);
+  act_->setAccessibleName(label);
+  act_->show();
+}
+
+void BottomBar::setMachine(const QString& text) { machine_->setText(text); }
+
+QString BottomBar::sentence() const { return sentence_->text(); }
+
+}  // namespace vitrine::ui

@@ -1,0 +1,36 @@
+#include "ui/kit/zoomed_style.h"
+
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+int ZoomedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
+                             const QWidget* widget) const {
+  const int length = QProxyStyle::pixelMetric(metric, option, widget);
+  switch (metric) {
+    case PM_ButtonIconSize:
+    case PM_SmallIconSize:
+    case PM_ListViewIconSize:
+    case PM_TabBarIconSize:
+    case PM_LayoutHorizontalSpacing:
+    case PM_LayoutVerticalSpacing:
+    case PM_LayoutLeftMargin:
+    case PM_LayoutTopMargin:
+    case PM_LayoutRightMargin:
+    case PM_LayoutBottomMargin:
+      return length > 0 ? qRound(length * uiZoom()) : length;  // of the screen it knows
+    case PM_ToolBarExtensionExtent:
+      return px(28);
+    default:
+      return length;
+  }
+}
+
+QIcon ZoomedStyle::standardIcon(StandardPixmap name, const QStyleOption* option,
+                                const QWidget* widget) const {
+  if (name == SP_ToolBarHorizontalExtensionButton) return icon(Icon::More);
+  return QProxyStyle::standardIcon(name, option, widget);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,65 @@
+#include "ui/shell/link_bar.h"
+
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QLocale>
+#include <QStyle>
+#include <algorithm>
+
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+  setAccessibleName(tr("Link to the other machine"));
+  text_ = new ElidedLabel;
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  again_ = new QPushButton(tr("&Try now"));
+  again_->setAccessibleName(tr("Try the link now"));
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(px(12), px(4), px(8), px(4));
+  layout->setSpacing(px(8));
+  layout->addWidget(text_, 1);
+  layout->addWidget(again_);
+  connect(again_, &QPushButton::clicked, this, [this] { link_.tryNow(); });
+  connect(&link_, &RemoteLink::stateChanged, this, [this] {
+    const RemoteState& state = link_.state();
+    if (state.link == RemoteState::Link::Lost)
+      tryAt_ = QDateTime::currentMSecsSinceEpoch() + state.pause.count() * 1000;
+    if (state.link == RemoteState::Link::Linked)
+      asOf_ = QLocale().toString(QTime::currentTime(), QLocale::ShortFormat);
+    show(state);
+  });
+  clock_.setInterval(1000);
+  connect(&clock_, &QTimer::timeout, this, [this] { show(link_.state()); });
+  show(link_.state());
+}
+
+void LinkBar::show(const RemoteState& state) {
+  const bool isLost = state.link == RemoteState::Link::Lost;
+  // A short word is no reason to move the pages: a copy of a few runs is there before it is read.
+  const bool isShown = isLost || state.link == RemoteState::Link::Connecting ||
+                       (state.link == RemoteState::Link::Copying && state.total > 20);
+  QString text = link_.sentence();
+  if (isLost) {
+    if (!text.endsWith(QLatin1Char('.'))) text += QLatin1Char('.');
+    text += asOf_.isEmpty() ? tr(" What is shown was read earlier;")
+                            : tr(" What is shown is as of %1;").arg(asOf_);
+    const qint64 left = std::max<qint64>(0, tryAt_ - QDateTime::currentMSecsSinceEpoch());
+    text += tr(" the next try is in %1 s.").arg((left + 999) / 1000);
+    if (const int waiting = link_.waitingEdits(); waiting > 0) {
+      text += QLatin1Char(' ') +
+              tr("%1 for it.").arg(counted(waiting, tr("edit waits"), tr("edits wait")));
+    }
+  }
+  text_->setText(text);
+  text_->setProperty("role", isLost ? "warn" : "muted");
+  text_->style()->polish(text_);
+  again_->setVisible(isLost);
+  isLost ? clock_.start() : clock_.stop();
+  setVisible(isShown);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,31 @@
+// A bar above the pages that says why there is no link to the other machine, and what is done about
+// it; hidden while there is one.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QTimer>
+
+#include "ui/kit/small_widgets.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+
+class LinkBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit LinkBar(RemoteLink& link, QWidget* parent = nullptr);
+
+ private:
+  void show(const RemoteState& state);
+
+  RemoteLink& link_;
+  ElidedLabel* text_;
+  QPushButton* again_;
+  QTimer clock_;
+  QString asOf_;      ///< when all that is shown was true
+  qint64 tryAt_ = 0;  ///< ms since the epoch
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,360 @@
+#include "ui/shell/runs_panel.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QMenu>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/metric_titles.h"
+#include "core/store/trash.h"
+#include "ui/kit/destructive_question.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/shell/runs_delegate.h"
+
+namespace vitrine::ui {
+
+RunsFilter::RunsFilter(RunStore& store, QObject* parent) : QSortFilterProxyModel(parent) {
+  setRecursiveFilteringEnabled(true);
+  lookup_.config = [this, &store](std::int64_t id) {
+    const auto found = configs_.find(id);
+    return found != configs_.end() ? found->second
+                                   : configs_.emplace(id, store.config(id)).first->second;
+  };
+  lookup_.tags = [&store](std::int64_t id) { return store.tags(id); };
+}
+
+void RunsFilter::setQuery(const QString& text) {
+  query_ = RunQuery(text);
+  invalidateFilter();
+}
+
+bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+  if (query_.isEmpty()) return true;
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  const RunRow* run = model->run(model->index(row, 0, parent));
+  return run != nullptr && query_.matches(*run, lookup_);
+}
+
+RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
+    : QWidget(parent), workbench_(workbench) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+  proxy_ = new RunsFilter(workbench.store(), this);
+  proxy_->setSourceModel(&model_);
+
+  filter_ = new QLineEdit;
+  filter_->setPlaceholderText(tr("Filter: name, tag, state, key=value"));
+  filter_->setAccessibleName(tr("Filter runs"));
+  filter_->setToolTip(
+      tr("Words and conditions, all of which must hold:\nsoft mask\nstate=running\ntag=best\n"
+         "width=64\nlearning_rate>=1e-3"));
+  // With the first word: its picture is looked for in all icon themes, which takes a while.
+  connect(filter_, &QLineEdit::textChanged, filter_, [this](const QString& text) {
+    if (!text.isEmpty()) filter_->setClearButtonEnabled(true);
+  });
+
+  view_ = new QTreeView;
+  view_->setObjectName(QStringLiteral("runs"));
+  view_->setAccessibleName(tr("Runs by experiment"));
+  view_->setProperty("role", "list");
+  view_->setModel(proxy_);
+  view_->setItemDelegate(new RunsDelegate(view_));
+  view_->setHeaderHidden(true);
+  view_->setIndentation(0);
+  view_->setRootIsDecorated(false);
+  view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->setMouseTracking(true);
+  view_->setExpandsOnDoubleClick(false);
+  view_->setFrameShape(QFrame::NoFrame);
+
+  auto* empty = new QWidget;
+  auto* emptyLayout = new QVBoxLayout(empty);
+  emptyLayout->setContentsMargins(px(12), px(12), px(12), px(12));
+  emptyLayout->setSpacing(px(12));
+  emptyText_ = new WordLabel(QString());
+  emptyText_->setProperty("role", "muted");
+  auto* create = new QPushButton(tr("New experiment"));
+  create->setAccessibleName(tr("New experiment"));
+  connect(create, &QPushButton::clicked, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  emptyLayout->addWidget(emptyText_);
+  emptyLayout->addWidget(create, 0, Qt::AlignLeft);
+  emptyLayout->addStretch();
+
+  stack_ = new QStackedWidget;
+  stack_->addWidget(view_);
+  stack_->addWidget(empty);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  auto* top = new QWidget;
+  auto* topLayout = new QVBoxLayout(top);
+  topLayout->setContentsMargins(px(12), px(8), px(12), px(8));
+  topLayout->addWidget(filter_);
+  layout->addWidget(top);
+  layout->addWidget(stack_, 1);
+
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    isApplying_ = true;
+    try {
+      proxy_->setQuery(text);
+    } catch (const Error& error) {
+      workbench_.say(QString::fromUtf8(error.what()));
+    }
+    view_->expandAll();
+    isApplying_ = false;
+    showSelection();
+    fillHeader();
+  });
+  connect(proxy_, &QAbstractItemModel::rowsInserted, this,
+          [this](const QModelIndex& parentIndex, int first, int last) {
+            if (parentIndex.isValid()) return view_->expand(parentIndex);
+            for (int row = first; row <= last; ++row) view_->expand(proxy_->index(row, 0));
+          });
+  connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& index) {
+    if (!index.parent().isValid()) view_->setExpanded(index, !view_->isExpanded(index));
+  });
+  connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    if (!isApplying_) readSelection();
+  });
+  connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
+    if (!isApplying_) readSelection();
+  });
+  connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
+  connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
+    hasChosen_ = true;
+    showSelection();
+    fillHeader();
+  });
+  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
+    model_.upsert(rows);
+    chooseFirst();
+    fillHeader();
+    if (!scores_.isActive()) scores_.start();
+  });
+  connect(&workbench, &StudioWorkbench::runsRemoved, this,
+          [this](const std::vector<std::int64_t>& ids) {
+            model_.remove(ids);
+            fillHeader();
+          });
+  connect(&workbench.watcher(), &RunWatcher::dataChanged, this, [this] {
+    if (!scores_.isActive()) scores_.start();
+  });
+  connect(&workbench, &Workbench::catalogReady, this, &RunsPanel::readScores);
+  connect(&workbench, &Workbench::themeChanged, this, [this] {
+    view_->doItemsLayout();
+    view_->viewport()->update();
+  });
+  scores_.setSingleShot(true);
+  scores_.setInterval(100);
+  connect(&scores_, &QTimer::timeout, this, &RunsPanel::readScores);
+
+  std::vector<RunRow> known;
+  for (const auto& [id, row] : workbench.runs()) known.push_back(row);
+  model_.upsert(known);
+  readScores();
+  chooseFirst();
+  fillHeader();
+}
+
+QString RunsPanel::summary() const {
+  const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
+  QString text = count(model_.runCount());
+  if (selected > 0) text += tr(" \u00b7 %1 selected").arg(count(selected));
+  return text;
+}
+
+void RunsPanel::fillHeader() {
+  const bool isFiltered = !filter_->text().trimmed().isEmpty();
+  const bool isEmpty = proxy_->rowCount() == 0;
+  if (isEmpty) {
+    emptyText_->setText(
+        isFiltered
+            ? tr("No run matches this filter.")
+            : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
+                 "or from a terminal with vitrine train."));
+    stack_->widget(1)->findChild<QPushButton*>()->setVisible(!isFiltered);
+  }
+  stack_->setCurrentIndex(isEmpty ? 1 : 0);
+  Q_EMIT summaryChanged(summary());
+}
+
+void RunsPanel::select(const std::vector<std::int64_t>& ids, std::int64_t current) {
+  workbench_.selection().setRuns(ids, current);
+}
+
+void RunsPanel::showSelection() {
+  if (isApplying_) return;
+  isApplying_ = true;
+  const Selection& selection = workbench_.selection();
+  QItemSelection wanted;
+  for (const std::int64_t id : selection.runs()) {
+    const QModelIndex at = proxy_->mapFromSource(model_.indexOf(id));
+    if (at.isValid()) wanted.select(at, at);
+  }
+  QItemSelectionModel* model = view_->selectionModel();
+  model->select(wanted, QItemSelectionModel::ClearAndSelect);
+  const QModelIndex current = proxy_->mapFromSource(model_.indexOf(selection.current()));
+  if (current.isValid() && model->currentIndex() != current) {
+    model->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+    view_->scrollTo(current);
+  }
+  isApplying_ = false;
+}
+
+void RunsPanel::readSelection() {
+  std::vector<std::int64_t> ids;
+  for (int group = 0; group < proxy_->rowCount(); ++group) {
+    const QModelIndex parent = proxy_->index(group, 0);
+    for (int row = 0; row < proxy_->rowCount(parent); ++row) {
+      const QModelIndex at = proxy_->index(row, 0, parent);
+      if (view_->selectionModel()->isSelected(at))
+        ids.push_back(at.data(RunsModel::IdRole).toLongLong());
+    }
+  }
+  std::int64_t current = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
+  if (std::find(ids.begin(), ids.end(), current) == ids.end())
+    current = ids.empty() ? 0 : ids.front();
+  isApplying_ = true;  // the view shows it already
+  workbench_.selection().setRuns(ids, current);
+  isApplying_ = false;
+  fillHeader();
+}
+
+void RunsPanel::readScores() {
+  try {
+    RunStore& store = workbench_.store();
+    if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
+    if (kinds_.empty()) kinds_ = metricKinds(store);
+    std::map<std::int64_t, RunsModel::Score> scores;
+    for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
+      const bool isFraction = kindOf(kinds_, score.metric).unit == "fraction";
+      scores[id] = {
+          isFraction ? number(score.value, 3) : QString::fromStdString(formatReal(score.value, 4)),
+          QString::fromStdString(lineTitle(score.metric))};
+    }
+    model_.setScores(scores);
+  } catch (const Error& error) {
+    workbench_.say(QString::fromUtf8(error.what()));
+  }
+}
+
+// The first sight of a database: what is running, else the started runs of the newest experiment.
+void RunsPanel::chooseFirst() {
+  if (hasChosen_ || workbench_.runs().empty()) return;
+  hasChosen_ = true;
+  constexpr std::size_t kMost = 6;
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (isAlive(row.state) && ids.size() < kMost) ids.push_back(id);
+  }
+  std::int64_t newest = 0;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (row.step > 0) newest = std::max(newest, row.experimentId);
+  }
+  if (!ids.empty()) newest = workbench_.run(ids.front())->experimentId;
+  for (const auto& [id, row] : workbench_.runs()) {
+    const bool isThere = std::find(ids.begin(), ids.end(), id) != ids.end();
+    if (row.experimentId == newest && row.step > 0 && !isThere && ids.size() < kMost)
+      ids.push_back(id);
+  }
+  if (ids.empty()) ids.push_back(workbench_.runs().rbegin()->first);
+  const std::int64_t current = ids.front();
+  std::sort(ids.begin(), ids.end());
+  workbench_.selection().setRuns(ids, current);
+}
+
+void RunsPanel::showMenu(const QPoint& place) {
+  if (view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
+  QMenu menu(this);
+  fillMenu(menu);
+  if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
+}
+
+void RunsPanel::fillMenu(QMenu& menu) {
+  const std::vector<std::int64_t> ids = workbench_.selection().runs();
+  if (ids.empty()) return;
+  const auto any = [this, &ids](bool (*test)(const RunRow&)) {
+    return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
+      const RunRow* row = workbench_.run(id);
+      return row != nullptr && test(*row);
+    });
+  };
+  const auto add = [this, &menu](const QIcon& picture, const QString& text, const auto& act) {
+    QAction* made = menu.addAction(picture, text);
+    connect(made, &QAction::triggered, this, act);
+    return made;
+  };
+  add(icon(Icon::Play), tr("&Start or resume"), [this, ids] {
+    workbench_.startRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStart));
+  add(icon(Icon::Stop), tr("S&top"), [this, ids] {
+    workbench_.stopRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStop));
+  menu.addSeparator();
+  add(icon(Icon::Plus), tr("New &from this run"),
+      [this] { workbench_.newFromRun(workbench_.selection().current()); });
+  menu.addSeparator();
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
+    QStringList texts;
+    for (const std::int64_t id : ids) texts << QString::number(id);
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char(' ')));
+  });
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
+    QStringList texts;
+    for (const std::int64_t id : ids) {
+      const RunRow* row = workbench_.run(id);
+      if (row != nullptr) texts << QString::fromStdString(row->name);
+    }
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
+  });
+  menu.addSeparator();
+  add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] {
+    askDelete();
+  })->setEnabled(any(&StudioWorkbench::canDelete));
+}
+
+void RunsPanel::askDelete() {
+  std::vector<std::int64_t> ended;
+  for (const std::int64_t id : workbench_.selection().runs()) {
+    const RunRow* row = workbench_.run(id);
+    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
+  }
+  if (ended.empty()) return;
+  constexpr std::size_t kMostNames = 10;
+  const auto runs = static_cast<std::int64_t>(ended.size());
+  QStringList names;
+  for (const std::int64_t id : ended) {
+    if (static_cast<std::size_t>(names.size()) == kMostNames) {
+      names << tr("and %1 more").arg(ended.size() - kMostNames);
+      break;
+    }
+    const RunRow* row = workbench_.run(id);
+    names << tr("%1  %2, %3")
+                 .arg(id)
+                 .arg(QString::fromStdString(row->name),
+                      QString::fromStdString(toString(row->state)));
+  }
+  const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
+                                  : tr("They stay in the trash for %1 days: Run, Deleted runs.");
+  const bool isSure = isConfirmed(
+      this, tr("Delete runs"),
+      tr("Delete %1 with curves, artifacts and checkpoints?")
+          .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
+      tr("Delete"),
+      names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") + stays.arg(kTrashTime.count()));
+  if (isSure) workbench_.deleteRuns(ended);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,165 @@
+#include "ui/workbench/command_palette.h"
+
+#include <QKeyEvent>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/kit/fuzzy.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kMostShown = 60;
+constexpr int kGroupRole = Qt::UserRole + 1;
+constexpr int kHintRole = Qt::UserRole + 2;
+constexpr int kIsOffRole = Qt::UserRole + 3;
+
+class CommandDelegate final : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+    return {px(200), px(28)};
+  }
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    const Tokens& t = tokens();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const bool isCurrent = option.state.testFlag(QStyle::State_Selected);
+    if (isCurrent) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(t.selection);
+      painter->drawRoundedRect(option.rect, px(4), px(4));
+    }
+    const QRect line = option.rect.adjusted(px(10), 0, -px(10), 0);
+    const bool isOff = index.data(kIsOffRole).toBool();
+    QString hint = index.data(kHintRole).toString();
+    const QString group = index.data(kGroupRole).toString();
+    const QFontMetrics metrics(smallFont());
+    painter->setFont(smallFont());
+    painter->setPen(t.muted);
+    const int groupWidth = px(56);
+    hint = metrics.elidedText(hint, Qt::ElideRight, line.width() / 2);
+    painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, group);
+    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, hint);
+    painter->setFont(bodyFont());
+    painter->setPen(isOff ? t.muted : t.text);
+    const QRect title = line.adjusted(groupWidth, 0, -metrics.horizontalAdvance(hint) - px(12), 0);
+    painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                      QFontMetrics(bodyFont())
+                          .elidedText(index.data().toString(), Qt::ElideRight, title.width()));
+    painter->restore();
+  }
+};
+
+}  // namespace
+
+CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
+  setAccessibleName(tr("Command palette"));
+  setObjectName(QStringLiteral("palette"));
+  auto* frame = new QFrame;
+  frame->setProperty("role", "card");
+  input_ = new QLineEdit;
+  input_->setPlaceholderText(tr("Search commands, runs, pages"));
+  input_->setAccessibleName(tr("Search commands, runs and pages"));
+  list_ = new QListWidget;
+  list_->setAccessibleName(tr("Commands that match"));
+  list_->setItemDelegate(new CommandDelegate(list_));
+  list_->setFrameShape(QFrame::NoFrame);
+  list_->setFocusPolicy(Qt::NoFocus);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setUniformItemSizes(true);
+  auto* inner = new QVBoxLayout(frame);
+  inner->setContentsMargins(px(8), px(8), px(8), px(8));
+  inner->setSpacing(px(8));
+  inner->addWidget(input_);
+  inner->addWidget(list_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(frame);
+  input_->installEventFilter(this);
+  connect(input_, &QLineEdit::textChanged, this, &CommandPalette::filter);
+  connect(list_, &QListWidget::itemClicked, this, &CommandPalette::run);
+}
+
+void CommandPalette::ask(std::vector<Command> commands) {
+  commands_ = std::move(commands);
+  const QWidget* over = parentWidget();
+  const int width = std::min(px(560), over->width() - px(40));
+  const int height = std::min(px(400), over->height() - px(80));
+  resize(width, height);
+  move(over->mapToGlobal(QPoint((over->width() - width) / 2, px(72))));
+  input_->clear();
+  filter(QString());
+  show();
+  input_->setFocus();
+}
+
+void CommandPalette::filter(const QString& text) {
+  std::vector<std::pair<int, std::size_t>> found;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const int score = fuzzyScore(text, commands_[i].title);
+    if (score >= 0) found.emplace_back(score, i);
+  }
+  // What can be done now comes before what cannot.
+  std::stable_sort(found.begin(), found.end(), [this](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first > b.first;
+    return commands_[a.second].isEnabled && !commands_[b.second].isEnabled;
+  });
+  list_->clear();
+  for (const auto& [score, i] : found) {
+    if (list_->count() == kMostShown) break;
+    auto* item = new QListWidgetItem(commands_[i].title, list_);
+    item->setData(Qt::UserRole, static_cast<qulonglong>(i));
+    item->setData(kGroupRole, commands_[i].group);
+    const Command& command = commands_[i];
+    const QString off = command.why.isEmpty() ? tr("not now") : tr("not now: %1").arg(command.why);
+    item->setData(kHintRole, command.isEnabled ? command.hint : off);
+    item->setData(kIsOffRole, !command.isEnabled);
+    item->setData(Qt::AccessibleTextRole,
+                  QStringList{command.title, command.isEnabled ? command.hint : off}.join(
+                      QStringLiteral(", ")));
+    if (!command.isEnabled) item->setToolTip(off);
+  }
+  list_->setCurrentRow(0);
+}
+
+bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == input_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const int rows = list_->count();
+    switch (key->key()) {
+      case Qt::Key_Down:
+        if (rows > 0) list_->setCurrentRow((list_->currentRow() + 1) % rows);
+        return true;
+      case Qt::Key_Up:
+        if (rows > 0) list_->setCurrentRow((list_->currentRow() + rows - 1) % rows);
+        return true;
+      case Qt::Key_Return:
+      case Qt::Key_Enter:
+        run();
+        return true;
+      case Qt::Key_Escape:
+        close();
+        return true;
+      default:
+        break;
+    }
+  }
+  return QDialog::eventFilter(watched, event);
+}
+
+void CommandPalette::run() {
+  const QListWidgetItem* item = list_->currentItem();
+  if (item == nullptr) return;
+  const Command& command = commands_[item->data(Qt::UserRole).toULongLong()];
+  if (!command.isEnabled) return;  // stays open: it says why not
+  const auto act = command.act;
+  close();
+  act();
+}
+
+}  // namespace vitrine::ui

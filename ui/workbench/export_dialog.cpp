@@ -1,0 +1,277 @@
+#include "ui/workbench/export_dialog.h"
+
+#include <QClipboard>
+#include <QDir>
+#include <QEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page.h"
+
+namespace vitrine::ui {
+namespace {
+
+const char* const kPaperKey = "export/paper";
+const char* const kFormatKey = "export/format";
+const char* const kFolderKey = "export/folder";
+
+QDoubleSpinBox* spinOf(double low, double high, double step, int decimals, const QString& suffix,
+                       const QString& name) {
+  auto* spin = new QDoubleSpinBox;
+  spin->setRange(low, high);
+  spin->setSingleStep(step);
+  spin->setDecimals(decimals);
+  spin->setSuffix(suffix);
+  spin->setAccessibleName(name);
+  return spin;
+}
+
+}  // namespace
+
+FigurePaper storedPaper() {
+  const QByteArray text = setting(QLatin1String(kPaperKey), QByteArray()).toByteArray();
+  return paperFromJson(readJson(text.toStdString()));
+}
+
+ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidget* parent)
+    : QDialog(parent), figure_(figure), recipe_(std::move(recipe)), offered_(std::move(offered)) {
+  setWindowTitle(tr("Export figure"));
+  format_ = new QComboBox;
+  format_->setAccessibleName(tr("Format"));
+  format_->addItems({tr("PNG, pixels"), tr("SVG, vectors"), tr("PDF, vectors, fonts embedded"),
+                     tr("CSV, the values that are drawn")});
+  format_->setCurrentIndex(
+      std::clamp(setting(QLatin1String(kFormatKey), 2).toInt(), 0, format_->count() - 1));
+  size_ = new QComboBox;
+  size_->setAccessibleName(tr("Size"));
+  size_->addItem(tr("Single column, 85\u2009mm"), FigurePaper::kSingleColumn);
+  size_->addItem(tr("Double column, 175\u2009mm"), FigurePaper::kDoubleColumn);
+  size_->addItem(tr("Another width"), 0.0);
+  width_ = spinOf(20, 2000, 5, 1, tr("\u2009mm"), tr("Width"));
+  ratio_ = spinOf(0.1, 5, 0.05, 2, {}, tr("Height divided by width"));
+  font_ = spinOf(3, 48, 0.5, 1, tr("\u2009pt"), tr("Font size"));
+  font_->setToolTip(tr("Of the numbers on the axes, as printed; titles are a little larger"));
+  dots_ = spinOf(50, 1200, 50, 0, tr("\u2009dpi"), tr("Resolution"));
+  dots_->setToolTip(tr("Pixels per inch of a PNG"));
+  titles_ = new QCheckBox(tr("Axis titles"));
+  titles_->setAccessibleName(tr("Axis titles"));
+  legend_ = new QComboBox;
+  legend_->setAccessibleName(tr("Legend"));
+  legend_->addItem(tr("As in the chart"), -1);
+  legend_->addItem(tr("Below"), static_cast<int>(FigureLegend::Below));
+  legend_->addItem(tr("Right"), static_cast<int>(FigureLegend::Right));
+  legend_->addItem(tr("Inside, where there is room"), static_cast<int>(FigureLegend::Inside));
+  legend_->addItem(tr("None"), static_cast<int>(FigureLegend::None));
+
+  auto* form = new QFormLayout;
+  form->setSpacing(px(8));
+  form->setLabelAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  form->addRow(tr("Format"), format_);
+  form->addRow(tr("Size"), size_);
+  form->addRow(tr("Width"), width_);
+  form->addRow(tr("Height / width"), ratio_);
+  form->addRow(tr("Font size"), font_);
+  form->addRow(tr("Resolution"), dots_);
+  form->addRow(tr("Legend"), legend_);
+  form->addRow(QString(), titles_);
+  facts_ = new QLabel;
+  facts_->setProperty("role", "small");
+  facts_->setWordWrap(true);
+  problem_ = new QLabel;
+  problem_->setWordWrap(true);
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  problem_->hide();
+
+  auto* side = new QVBoxLayout;
+  side->addLayout(form);
+  side->addWidget(facts_);
+  side->addWidget(problem_);
+  side->addStretch();
+  preview_ = new QLabel;
+  preview_->setAlignment(Qt::AlignCenter);
+  preview_->installEventFilter(this);
+  preview_->setMinimumSize(px(360), px(280));
+  preview_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+  preview_->setProperty("role", "canvas");
+  preview_->setAccessibleName(tr("Preview"));
+
+  auto* copy = new QPushButton(tr("Copy picture"));
+  copy->setAccessibleName(copy->text());
+  auto* close = new QPushButton(tr("Close"));
+  close->setAccessibleName(close->text());
+  export_ = new QPushButton(tr("Export\u2026"));
+  export_->setAccessibleName(tr("Export"));
+  export_->setProperty("primary", true);
+  export_->setDefault(true);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(px(8));
+  buttons->addWidget(copy);
+  buttons->addStretch();
+  buttons->addWidget(close);
+  buttons->addWidget(export_);
+
+  auto* middle = new QHBoxLayout;
+  middle->setSpacing(px(16));
+  middle->addLayout(side);
+  middle->addWidget(preview_, 1);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(px(16), px(16), px(16), px(16));
+  layout->setSpacing(px(16));
+  layout->addLayout(middle, 1);
+  layout->addLayout(buttons);
+  resize(px(860), px(520));
+
+  const FigurePaper chosen = paperFor(figure_, storedPaper());
+  fill(chosen);
+  connect(size_, &QComboBox::activated, this, [this] {
+    const double width = size_->currentData().toDouble();
+    if (width > 0) width_->setValue(width);
+    width_->setEnabled(width <= 0);
+    if (width <= 0) width_->setFocus();
+  });
+  for (QDoubleSpinBox* spin : {width_, ratio_, font_, dots_})
+    connect(spin, &QDoubleSpinBox::valueChanged, this, &ExportDialog::refresh);
+  connect(titles_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  for (QComboBox* box : {format_, legend_})
+    connect(box, &QComboBox::currentIndexChanged, this, &ExportDialog::refresh);
+  connect(copy, &QPushButton::clicked, this, &ExportDialog::copy);
+  connect(close, &QPushButton::clicked, this, &QDialog::reject);
+  connect(export_, &QPushButton::clicked, this, &ExportDialog::askAndExport);
+  refresh();
+}
+
+void ExportDialog::fill(const FigurePaper& paper) {
+  isFilling_ = true;
+  width_->setValue(paper.width);
+  ratio_->setValue(paper.ratio);
+  font_->setValue(paper.fontPoints);
+  dots_->setValue(paper.dotsPerInch);
+  titles_->setChecked(paper.hasAxisTitles);
+  legend_->setCurrentIndex(
+      std::max(0, legend_->findData(paper.legend ? static_cast<int>(*paper.legend) : -1)));
+  const int known = size_->findData(paper.width);
+  size_->setCurrentIndex(known >= 0 ? known : size_->count() - 1);
+  width_->setEnabled(known < 0);
+  isFilling_ = false;
+}
+
+FigurePaper ExportDialog::paper() const {
+  FigurePaper paper;
+  paper.width = width_->value();
+  paper.ratio = ratio_->value();
+  paper.fontPoints = font_->value();
+  paper.dotsPerInch = dots_->value();
+  paper.hasAxisTitles = titles_->isChecked();
+  if (legend_->currentData().toInt() >= 0)
+    paper.legend = static_cast<FigureLegend>(legend_->currentData().toInt());
+  return paper;
+}
+
+FigureFormat ExportDialog::format() const {
+  return static_cast<FigureFormat>(format_->currentIndex());
+}
+
+void ExportDialog::refresh() {
+  if (isFilling_) return;
+  const FigurePaper chosen = highEnough(figure_, paper());
+  const QSizeF size = chosen.millimetres();
+  QString facts = tr("%1 \u00d7 %2\u2009mm").arg(number(size.width(), 1), number(size.height(), 1));
+  if (format() == FigureFormat::Png) {
+    facts += tr(", %1 \u00d7 %2 pixels")
+                 .arg(count(std::llround(size.width() / 25.4 * chosen.dotsPerInch)),
+                      count(std::llround(size.height() / 25.4 * chosen.dotsPerInch)));
+  }
+  facts += tr(". The file carries how it was made: dropped on the window, it opens the chart.");
+  if (const QString lost = paperProblem(figure_, chosen); !lost.isEmpty())
+    facts += QLatin1Char(' ') + lost;
+  facts_->setText(facts);
+  dots_->setEnabled(format() == FigureFormat::Png);
+  const double ratio = devicePixelRatioF();
+  const QSizeF room = QSizeF(preview_->size()) - QSizeF(px(24), px(24));
+  const double perMillimetre =
+      std::min(room.width() / size.width(), room.height() / size.height()) * ratio;
+  if (!(perMillimetre > 0)) return;
+  try {
+    QImage image = paperPicture(figure_, chosen, perMillimetre);
+    image.setDevicePixelRatio(ratio);
+    preview_->setPixmap(QPixmap::fromImage(image));
+    preview_->setAccessibleDescription(figure_.summary());
+    problem_->hide();
+  } catch (const Error& error) {
+    problem_->setText(QString::fromUtf8(error.what()));
+    problem_->show();
+  }
+}
+
+bool ExportDialog::eventFilter(QObject* watched, QEvent* event) {
+  // The size of the picture is known only once the layout has given its place.
+  if (watched == preview_ && event->type() == QEvent::Resize) refresh();
+  return QDialog::eventFilter(watched, event);
+}
+
+void ExportDialog::exportTo(const QString& file) {
+  recipe_.paper = paper();
+  saveFigure(figure_, file, recipe_);
+  written_ = file;
+  storeSetting(QLatin1String(kPaperKey), QByteArray::fromStdString(toJson(recipe_.paper).dump()));
+  storeSetting(QLatin1String(kFormatKey), format_->currentIndex());
+  storeSetting(QLatin1String(kFolderKey), QFileInfo(file).absolutePath());
+}
+
+void ExportDialog::askAndExport() {
+  const QString ending = endingOf(format());
+  const QDir folder(setting(QLatin1String(kFolderKey), QDir::homePath()).toString());
+  static constexpr std::array kNames{"PNG", "SVG", "PDF", "CSV"};
+  QString file = QFileDialog::getSaveFileName(
+      this, tr("Export figure"), folder.filePath(offered_ + ending),
+      tr("%1 (*%2)").arg(QLatin1String(kNames[static_cast<std::size_t>(format())]), ending));
+  if (file.isEmpty()) return;
+  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
+  try {
+    exportTo(file);
+    accept();
+  } catch (const Error& error) {
+    problem_->setText(QString::fromUtf8(error.what()));
+    problem_->show();
+  }
+}
+
+void ExportDialog::copy() {
+  try {
+    const FigurePaper chosen = paper();
+    QImage image = paperPicture(figure_, chosen, chosen.dotsPerInch / 25.4);
+    image.setDevicePixelRatio(1);
+    QGuiApplication::clipboard()->setImage(image);
+  } catch (const Error& error) {
+    problem_->setText(QString::fromUtf8(error.what()));
+    problem_->show();
+  }
+}
+
+void exportFigure(QWidget* parent, Workbench& workbench, Figure& figure, const Recipe& recipe,
+                  const QString& name) {
+  ExportDialog dialog(figure, recipe, name, parent);
+  dialog.exec();
+  if (!dialog.written().isEmpty())
+    workbench.say(ExportDialog::tr("Wrote %1.").arg(dialog.written()));
+}
+
+void exportFigureOf(QWidget* parent, Workbench& workbench, Page& page, const QString& pageId) {
+  const std::unique_ptr<Figure> figure = page.figure();
+  if (figure == nullptr) {
+    workbench.say(ExportDialog::tr("There is no figure to export here: show a chart first."));
+    return;
+  }
+  exportFigure(parent, workbench, *figure, recipeOf(workbench, pageId, page), pageId);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,80 @@
+#include "ui/workbench/fact_table.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kRow = 22;
+
+}  // namespace
+
+FactTable::FactTable(const QString& accessibleName, QWidget* parent) : QTreeWidget(parent) {
+  setAccessibleName(accessibleName);
+  setColumnCount(2);
+  setHeaderHidden(true);
+  header()->setStretchLastSection(true);
+  header()->setMinimumSectionSize(1);
+  setRootIsDecorated(false);
+  setIndentation(0);
+  setUniformRowHeights(true);
+  setFrameShape(QFrame::NoFrame);
+  setSelectionMode(QAbstractItemView::ExtendedSelection);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setTextElideMode(Qt::ElideMiddle);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setTabKeyNavigation(false);
+}
+
+void FactTable::setFacts(const std::vector<Fact>& facts) {
+  const int rows = static_cast<int>(facts.size());
+  const bool isTaller = rows != topLevelItemCount();
+  while (topLevelItemCount() > rows) delete takeTopLevelItem(topLevelItemCount() - 1);
+  while (topLevelItemCount() < rows) addTopLevelItem(new QTreeWidgetItem);
+  for (int row = 0; row < rows; ++row) {
+    const Fact& fact = facts[static_cast<std::size_t>(row)];
+    QTreeWidgetItem* item = topLevelItem(row);
+    item->setSizeHint(0, QSize(0, px(kRow)));
+    if (item->text(0) != fact.label) item->setText(0, fact.label);
+    if (item->text(1) != fact.value) item->setText(1, fact.value);
+    item->setForeground(0, tokens().muted);
+    item->setForeground(1, tokens().text);
+    item->setToolTip(0, fact.definition.isEmpty()
+                            ? fact.label
+                            : fact.label + QLatin1Char('\n') + fact.definition);
+    item->setToolTip(1, fact.definition.isEmpty()
+                            ? fact.value
+                            : fact.value + QLatin1Char('\n') + fact.definition);
+  }
+  if (isTaller) updateGeometry();
+}
+
+QSize FactTable::sizeHint() const { return {px(200), topLevelItemCount() * px(kRow) + 2}; }
+
+QSize FactTable::minimumSizeHint() const { return {px(120), sizeHint().height()}; }
+
+void FactTable::resizeEvent(QResizeEvent* event) {
+  QTreeWidget::resizeEvent(event);
+  const int wanted = labelWidth_ > 0 ? px(labelWidth_) : viewport()->width() * 55 / 100;
+  setColumnWidth(0, std::min(wanted, viewport()->width() * 6 / 10));
+}
+
+void FactTable::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    QStringList lines;
+    for (const QTreeWidgetItem* item : selectedItems()) {
+      lines << item->text(0) + QStringLiteral(" = ") + item->text(1);
+    }
+    QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
+    return;
+  }
+  QTreeWidget::keyPressEvent(event);
+}
+
+}  // namespace vitrine::ui

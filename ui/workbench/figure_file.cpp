@@ -1,0 +1,243 @@
+#include "ui/workbench/figure_file.h"
+
+#include <QBuffer>
+#include <QPageSize>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "ui/figures/line_chart.h"
+#include "ui/figures/painting.h"
+#include "ui/figures/svg_device.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr double kPointsPerMillimetre = 72 / 25.4;
+
+/// The figure in the style of the paper, and again in its own when this ends.
+class OnPaper {
+ public:
+  OnPaper(Figure& figure, const FigurePaper& paper) : figure_(figure), kept_(figure.style()) {
+    figure_.setStyle(paper.styled(kept_));
+  }
+  ~OnPaper() { figure_.setStyle(kept_); }
+  OnPaper(const OnPaper&) = delete;
+  OnPaper& operator=(const OnPaper&) = delete;
+
+ private:
+  Figure& figure_;
+  FigureStyle kept_;
+};
+
+QByteArray pngBytes(Figure& figure, const Recipe& recipe) {
+  QImage image = paperPicture(figure, recipe.paper, recipe.paper.dotsPerInch / 25.4);
+  const int dotsPerMetre = qRound(recipe.paper.dotsPerInch / 0.0254);
+  image.setDotsPerMeterX(dotsPerMetre);
+  image.setDotsPerMeterY(dotsPerMetre);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  if (!image.convertToFormat(QImage::Format_RGB32).save(&buffer, "PNG"))
+    throw Error("the picture was not made: its size is out of bounds; choose a smaller one");
+  return withRecipeInPng(bytes, toText(recipe));
+}
+
+QByteArray svgBytes(Figure& figure, const Recipe& recipe) {
+  const FigurePaper sheet = highEnough(figure, recipe.paper);
+  const OnPaper paper(figure, sheet);
+  const QSizeF size = sheet.logical();
+  SvgDevice device(size, sheet.millimetres());
+  QPainter painter(&device);
+  figure.paint(painter, QRectF(QPointF(0, 0), size));
+  painter.end();
+  return device.document("vitrine-recipe " + toText(recipe));
+}
+
+QByteArray pdfBytes(Figure& figure, const Recipe& recipe) {
+  constexpr int kResolution = 1200;
+  const FigurePaper sheet = highEnough(figure, recipe.paper);
+  const OnPaper paper(figure, sheet);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    QPdfWriter writer(&buffer);
+    writer.setResolution(kResolution);
+    writer.setCreator(QStringLiteral("Vitrine"));
+    const QSizeF millimetres = sheet.millimetres();
+    writer.setPageSize(QPageSize(millimetres * kPointsPerMillimetre, QPageSize::Point, QString(),
+                                 QPageSize::ExactMatch));
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+    QPainter painter;
+    if (!painter.begin(&writer)) throw Error("the page was not started; choose another size");
+    const QSizeF logical = sheet.logical();
+    const double scale = millimetres.width() / 25.4 * kResolution / logical.width();
+    painter.scale(scale, scale);
+    figure.paint(painter, QRectF(QPointF(0, 0), logical));
+    painter.end();
+  }
+  buffer.close();
+  return withRecipeInPdf(bytes, toText(recipe));
+}
+
+QByteArray csvBytes(Figure& figure, const Recipe& recipe) {
+  QByteArray text = "# vitrine-recipe " + toText(recipe) + '\n';
+  QString note = figure.note();
+  if (!note.isEmpty())
+    text += "# " + note.replace(QLatin1Char('\n'), QLatin1Char(' ')).toUtf8() + '\n';
+  return text + figure.csv().toUtf8();
+}
+
+}  // namespace
+
+QSizeF FigurePaper::logical() const {
+  const double axisPixels = axisLetters().pixelSize();
+  const double perMillimetre = kPointsPerMillimetre * axisPixels / fontPoints;
+  return millimetres() * perMillimetre;
+}
+
+FigurePaper paperFor(Figure& figure, FigurePaper paper) {
+  if (dynamic_cast<const LineChartFigure*>(&figure) != nullptr) return paper;
+  const QSizeF wanted = figure.sizeHint();
+  // Half of its size is still read; below that it has the page.
+  FigurePaper narrow = paper;
+  narrow.width = FigurePaper::kSingleColumn;
+  if (paper.width < FigurePaper::kDoubleColumn && wanted.width() > 2 * narrow.logical().width())
+    paper.width = FigurePaper::kDoubleColumn;
+  const double fits =
+      paper.fontPoints * paper.logical().width() / std::max(figure.leastWidth(), 1.0);
+  if (fits < paper.fontPoints)
+    paper.fontPoints = std::max(fits, std::min(FigurePaper::kLeastPoints, paper.fontPoints));
+  paper.ratio = std::clamp(wanted.height() / std::max(wanted.width(), 1.0), 0.1, 2.0);
+  const double width = paper.logical().width();
+  const OnPaper styled(figure, paper);
+  if (const double height = figure.fittingHeight(width); height > 0)
+    paper.ratio = std::clamp(height / width, 0.1, 5.0);
+  return highEnough(figure, paper);
+}
+
+FigurePaper highEnough(Figure& figure, FigurePaper paper) {
+  const OnPaper styled(figure, paper);
+  const QSizeF logical = paper.logical();
+  const double least = figure.leastHeight(logical.width());
+  if (least > logical.height()) paper.ratio = least / logical.width();
+  return paper;
+}
+
+QString paperProblem(Figure& figure, const FigurePaper& paper) {
+  const OnPaper styled(figure, paper);
+  if (!figure.breaksWords(paper.logical().width())) return {};
+  FigurePaper wide = paper;
+  wide.width = FigurePaper::kDoubleColumn;
+  return paper.width < wide.width && !figure.breaksWords(wide.logical().width())
+             ? QStringLiteral("Words are broken at this width: take the double column.")
+             : QStringLiteral("Words are broken at this width: take a wider one.");
+}
+
+FigureStyle FigurePaper::styled(FigureStyle style) const {
+  style.theme = ThemeKind::Light;
+  style.pointsPerPixel = fontPoints / axisLetters().pixelSize();
+  style.hasAxisTitles = hasAxisTitles;
+  if (legend) style.legend = legend;
+  return style;
+}
+
+Json toJson(const FigurePaper& paper) {
+  Json json = {{"width_mm", paper.width},
+               {"ratio", paper.ratio},
+               {"font_pt", paper.fontPoints},
+               {"dpi", paper.dotsPerInch},
+               {"axis_titles", paper.hasAxisTitles}};
+  if (paper.legend) json["legend"] = static_cast<int>(*paper.legend);
+  return json;
+}
+
+FigurePaper paperFromJson(const Json& json) {
+  FigurePaper paper;
+  if (!json.is_object()) return paper;
+  const auto take = [&json](const char* key, double& value, double low, double high) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number()) return;
+    const double stored = found->get<double>();
+    if (stored >= low && stored <= high) value = stored;
+  };
+  take("width_mm", paper.width, 20, 2000);
+  take("ratio", paper.ratio, 0.1, 5);
+  take("font_pt", paper.fontPoints, 3, 48);
+  take("dpi", paper.dotsPerInch, 50, 1200);
+  if (const auto titles = json.find("axis_titles"); titles != json.end() && titles->is_boolean())
+    paper.hasAxisTitles = titles->get<bool>();
+  double legend = -1;
+  take("legend", legend, 0, 3);
+  if (legend >= 0) paper.legend = static_cast<FigureLegend>(static_cast<int>(legend));
+  return paper;
+}
+
+std::optional<FigureFormat> figureFormat(const QString& file) {
+  for (const FigureFormat format :
+       {FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf, FigureFormat::Csv}) {
+    if (file.endsWith(endingOf(format), Qt::CaseInsensitive)) return format;
+  }
+  return std::nullopt;
+}
+
+QString endingOf(FigureFormat format) {
+  static constexpr std::array kEndings{".png", ".svg", ".pdf", ".csv"};
+  return QLatin1String(kEndings[static_cast<std::size_t>(format)]);
+}
+
+QImage paperPicture(Figure& figure, const FigurePaper& asked, double pixelsPerMillimetre) {
+  const FigurePaper paper = highEnough(figure, asked);
+  const OnPaper styled(figure, paper);
+  const QSizeF logical = paper.logical();
+  const double scale = paper.width * pixelsPerMillimetre / logical.width();
+  const QSize pixels = (logical * scale).toSize().expandedTo(QSize(1, 1));
+  constexpr qint64 kMostPixels = 200'000'000;
+  if (qint64{pixels.width()} * pixels.height() > kMostPixels)
+    throw Error("a picture of " + std::to_string(pixels.width()) + " x " +
+                std::to_string(pixels.height()) +
+                " pixels is too large; choose fewer dots per inch");
+  QImage image(pixels, QImage::Format_ARGB32_Premultiplied);
+  image.fill(tokensOf(ThemeKind::Light).panel);
+  QPainter painter(&image);
+  painter.scale(scale, scale);  // a painter takes no device pixel ratio below one
+  figure.paint(painter, QRectF(QPointF(0, 0), logical));
+  painter.end();
+  image.setDevicePixelRatio(scale);
+  return image;
+}
+
+QByteArray figureBytes(Figure& figure, FigureFormat format, const Recipe& recipe) {
+  switch (format) {
+    case FigureFormat::Png:
+      return pngBytes(figure, recipe);
+    case FigureFormat::Svg:
+      return svgBytes(figure, recipe);
+    case FigureFormat::Pdf:
+      return pdfBytes(figure, recipe);
+    case FigureFormat::Csv:
+      break;
+  }
+  return csvBytes(figure, recipe);
+}
+
+void saveFigure(Figure& figure, const QString& file, const Recipe& recipe) {
+  const auto format = figureFormat(file);
+  if (!format) {
+    throw ConfigError("'" + file.toStdString() +
+                      "' does not say what to write; end it with .png, .svg, .pdf or .csv");
+  }
+  const QByteArray bytes = figureBytes(figure, *format, recipe);
+  QSaveFile target(file);
+  if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
+      !target.commit()) {
+    throw Error("cannot write " + file.toStdString() + ": " + target.errorString().toStdString() +
+                "; choose a folder you may write to");
+  }
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,208 @@
+// QProcess around `vitrine check` and `vitrine enqueue`.
+#include "ui/workbench/headless.h"
+
+#include <QDateTime>
+#include <QFile>
+#include <QRegularExpression>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/jobs/launcher.h"
+#include "core/store/run_store.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+QString lastLine(const QByteArray& text) {
+  const QList<QByteArray> lines = text.split('\n');
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!line->trimmed().isEmpty()) return QString::fromUtf8(line->trimmed());
+  }
+  return {};
+}
+
+/// A title as part of a file name.
+QString slug(const std::string& title) {
+  static const QRegularExpression kOther(QStringLiteral("[^a-z0-9]+"));
+  QString name =
+      QString::fromStdString(title).toLower().replace(kOther, QStringLiteral("-")).left(60);
+  while (name.startsWith(QLatin1Char('-'))) name.remove(0, 1);
+  while (name.endsWith(QLatin1Char('-'))) name.chop(1);
+  return name.isEmpty() ? QStringLiteral("experiment") : name;
+}
+
+}  // namespace
+
+void abandon(QProcess* process, QObject* owner) {
+  if (process == nullptr) return;
+  process->disconnect(owner);
+  process->setParent(nullptr);
+  QObject::connect(process, &QProcess::finished, process, &QObject::deleteLater);
+  if (process->state() == QProcess::NotRunning) {
+    process->deleteLater();
+  } else {
+    process->kill();
+  }
+}
+
+CheckProcess::~CheckProcess() { cancel(); }
+
+void CheckProcess::cancel() {
+  abandon(std::exchange(process_, nullptr), this);
+  isAsked_ = false;
+  ++question_;
+}
+
+void CheckProcess::ask(const std::string& experimentText) {
+  cancel();
+  if (link_ != nullptr) return askThere(experimentText);
+  QString program;
+  try {
+    program = QString::fromStdString(headlessProgram().string());
+  } catch (const Error& error) {
+    Q_EMIT failed(QString::fromUtf8(error.what()));
+    return;
+  }
+  auto* process = new QProcess(this);
+  process_ = process;
+  connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart) return;
+    const QString reason = process->errorString();
+    cancel();
+    Q_EMIT failed(QStringLiteral("The costs are unknown: %1 did not start (%2).")
+                      .arg(process->program(), reason));
+  });
+  connect(process, &QProcess::finished, this, [this, process](int, QProcess::ExitStatus) {
+    const QByteArray out = process->readAllStandardOutput();
+    const QByteArray err = process->readAllStandardError();
+    process_ = nullptr;
+    process->deleteLater();
+    const Json report = readJson(out.toStdString());
+    if (report.is_object()) {
+      Q_EMIT finished(report);
+      return;
+    }
+    const QString reason = lastLine(err);
+    Q_EMIT failed(
+        QStringLiteral("The costs are unknown: %1")
+            .arg(reason.isEmpty() ? QStringLiteral("vitrine check gave no answer.") : reason));
+  });
+  process->start(program, {QStringLiteral("check"), QStringLiteral("-"), QStringLiteral("--json")});
+  process->write(QByteArray::fromStdString(experimentText));
+  process->closeWriteChannel();
+}
+
+void CheckProcess::askThere(const std::string& experimentText) {
+  isAsked_ = true;
+  link_->send({{"op", "check"}, {"experiment", experimentText}}, this,
+              [this, question = question_](const Json& answer) {
+                if (question != question_) return;
+                isAsked_ = false;
+                try {
+                  throwAnswered(answer);
+                  Q_EMIT finished(answer.at("report"));
+                } catch (const std::exception& error) {
+                  Q_EMIT failed(QStringLiteral("The costs are unknown: %1")
+                                    .arg(QString::fromUtf8(error.what())));
+                }
+              });
+}
+
+EnqueueProcess::~EnqueueProcess() {
+  if (process_ == nullptr) return;
+  // It has what it needs: ending it half way would leave nothing in the queue.
+  process_->disconnect(this);
+  process_->setParent(nullptr);
+}
+
+void EnqueueProcess::start(const std::string& text, const std::string& title,
+                           const std::filesystem::path& database, QueueEnd end) {
+  if (isRunning()) return;
+  if (link_ != nullptr) return startThere(text, end);
+  // The program works in that folder: a relative name would mean another place there.
+  const std::filesystem::path folder =
+      std::filesystem::absolute(filesFolder(database)) / "experiments";
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw Error("cannot make " + folder.string() + ": " + failure.message() +
+                "; choose a database in a folder you may write to");
+  }
+  const QString stamp =
+      QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz"));
+  const QString base = QString::fromStdString(folder.string()) + QLatin1Char('/') + stamp +
+                       QLatin1Char('-') + slug(title);
+  out_ = base + QStringLiteral(".json");
+  log_ = base + QStringLiteral(".log");
+  QFile file(base + QStringLiteral(".toml"));
+  const QByteArray bytes = QByteArray::fromStdString(text);
+  if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly) || file.write(bytes) != bytes.size() ||
+      !file.flush()) {
+    throw Error("cannot write " + file.fileName().toStdString() + ": " +
+                file.errorString().toStdString());
+  }
+  file.close();
+  auto* process = new QProcess(this);
+  process->setProgram(QString::fromStdString(headlessProgram().string()));
+  QStringList arguments{QStringLiteral("enqueue"), file.fileName(), QStringLiteral("--json"),
+                        QStringLiteral("--db"),
+                        QString::fromStdString(std::filesystem::absolute(database).string())};
+  if (end == QueueEnd::Front) arguments << QStringLiteral("--front");
+  process->setArguments(arguments);
+  process->setWorkingDirectory(QString::fromStdString(folder.string()));
+  process->setStandardInputFile(QProcess::nullDevice());
+  process->setStandardOutputFile(out_);
+  process->setStandardErrorFile(log_);
+  process->start();
+  if (!process->waitForStarted(5000)) {
+    const QString reason = process->errorString();
+    delete process;
+    throw Error("the program that fills the queue did not start: " + reason.toStdString());
+  }
+  process_ = process;
+  connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+    answer(status == QProcess::NormalExit ? code : -1);
+  });
+}
+
+void EnqueueProcess::startThere(const std::string& text, QueueEnd end) {
+  isAsked_ = true;
+  link_->send({{"op", "enqueue"}, {"experiment", text}, {"front", end == QueueEnd::Front}}, this,
+              [this](const Json& answer) {
+                isAsked_ = false;
+                try {
+                  throwAnswered(answer);
+                  Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
+                } catch (const LinkError& error) {
+                  // What was accepted there is done there.
+                  Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
+                                   "it again.")
+                                    .arg(QString::fromUtf8(error.what())));
+                } catch (const std::exception& error) {
+                  Q_EMIT failed(QString::fromUtf8(error.what()));
+                }
+              });
+}
+
+void EnqueueProcess::answer(int exitCode) {
+  process_->deleteLater();
+  process_ = nullptr;
+  QFile out(out_), log(log_);
+  const QByteArray said = log.open(QIODevice::ReadOnly) ? log.readAll() : QByteArray();
+  const QByteArray text = out.open(QIODevice::ReadOnly) ? out.readAll() : QByteArray();
+  const Json report = readJson(text.toStdString());
+  if (exitCode == 0 && report.is_object() && report.contains("ids")) {
+    out.remove();
+    log.remove();
+    Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
+    return;
+  }
+  const QString reason = lastLine(said);
+  Q_EMIT failed(QStringLiteral("Nothing was put into the queue: %1")
+                    .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,38 @@
+#include "ui/workbench/page.h"
+
+#include "ui/figures/figure.h"
+#include "ui/kit/custom_plot.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+const TaskCards& Workbench::cards() {
+  cards_ = taskCards(catalog());
+  return cards_;
+}
+
+void Page::setViewState(const Json& /*state*/) {}
+
+std::unique_ptr<Figure> Page::figure() { return nullptr; }
+
+QImage Page::snapshot(QSize size, double scale) {
+  // A page that was never shown has no layout yet: show it without a window on the screen.
+  setAttribute(Qt::WA_DontShowOnScreen, parentWidget() == nullptr);
+  resize(size);
+  ensurePolished();
+  if (parentWidget() == nullptr) show();
+  settle();
+  const auto plots = findChildren<QCustomPlot*>();
+  for (QCustomPlot* plot : plots) {
+    plot->setBufferDevicePixelRatio(scale);
+    plot->replot(QCustomPlot::rpImmediateRefresh);
+  }
+  QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(scale);
+  image.fill(tokens().background);
+  render(&image);
+  for (QCustomPlot* plot : plots) plot->setBufferDevicePixelRatio(plot->devicePixelRatioF());
+  return image;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,124 @@
+// A page of the window: one folder under ui/, one factory, one line in ui/shell/pages.cpp.
+#pragma once
+
+#include <QAction>
+#include <QImage>
+#include <QList>
+#include <QSize>
+#include <QString>
+#include <QWidget>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/catalog.h"
+#include "core/store/run_card.h"
+#include "core/store/run_store.h"
+#include "core/store/run_watcher.h"
+#include "ui/workbench/queue_desk.h"
+#include "ui/workbench/selection.h"
+
+namespace vitrine::ui {
+
+class Figure;
+class RemoteLink;
+struct EditOutcome;
+
+/// What every page may use. Owned by the main window, which outlives the pages.
+class Workbench : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  [[nodiscard]] virtual RunStore& store() = 0;
+  [[nodiscard]] virtual RunWatcher& watcher() = 0;
+  [[nodiscard]] virtual Selection& selection() = 0;
+  [[nodiscard]] virtual QueueDesk& queue() = 0;
+  /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
+  /// catalogReady.
+  [[nodiscard]] virtual const Catalog& catalog() = 0;
+  /// Asks for the schemas once more, after catalogFailed or an empty catalog; catalogReady or
+  /// catalogFailed answers.
+  virtual void askCatalogAgain() = 0;
+  /// Cards of the tasks: what sums up their runs. Asked for as catalog() is; empty until
+  /// catalogReady, and where the schemas cannot be had, which only catalog() tells.
+  [[nodiscard]] virtual const TaskCards& cards();
+  /// Returns when the cards are there, or cannot be had: for pictures.
+  virtual void settleCards() {}
+  /// The row of a run as the list shows it; nullptr when unknown.
+  [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
+  /// All runs, by id, as the list shows them.
+  [[nodiscard]] virtual const std::map<std::int64_t, RunRow>& runs() const = 0;
+  /// One sentence in the status bar; errors can be copied from there.
+  virtual void say(const QString& sentence) = 0;
+  virtual void showPage(const QString& id) = 0;
+  /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
+  virtual void configure(const std::string& experimentText, const QString& origin) = 0;
+  /// Puts runs into the queue, which starts or resumes them when their turn comes.
+  virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
+  /// Stores what somebody typed about a run, here or on the other machine. \param text  as
+  /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
+  /// unless `context` is gone by then; of what waits, then and when it has arrived
+  virtual void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+                    QObject* context,
+                    const std::function<void(const EditOutcome& outcome)>& onOutcome) = 0;
+  /// A text that was typed and is not stored yet; nullptr where none waits.
+  [[nodiscard]] virtual const std::string* waiting(std::int64_t /*run*/, RunField /*field*/) {
+    return nullptr;
+  }
+  /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
+  virtual void openFile(const QString& file) = 0;
+  /// To the machine that has the database, of which store() is a copy that is only read; nullptr
+  /// where the database is here.
+  [[nodiscard]] virtual RemoteLink* link() { return nullptr; }
+  /// Whether the list of runs is on the screen: curves need a legend where it is not.
+  [[nodiscard]] virtual bool isRunListVisible() const { return false; }
+
+ Q_SIGNALS:
+  void catalogReady();
+  void catalogFailed(const QString& sentence);
+  void themeChanged();
+  void runListVisibilityChanged();
+
+ private:
+  TaskCards cards_;
+};
+
+class Page : public QWidget {
+  Q_OBJECT
+ public:
+  using QWidget::QWidget;
+  /// Everything the page shows is up to date when this returns: for --screenshot and tests.
+  virtual void settle() = 0;
+  /// What the page adds to the tool bar, the menu and the palette while it is in front. The page
+  /// owns them.
+  [[nodiscard]] virtual QList<QAction*> tools() { return {}; }
+  /// What of the page is a choice of view, never data: columns, axes, sorting, zoom. An object that
+  /// setViewState() takes; null where the page has no choices. Undo, named layouts and the recipes
+  /// of figures are made of it.
+  [[nodiscard]] virtual Json viewState() const { return {}; }
+  /// Shows such a state. Unknown keys and what is not there any more are left out; never throws.
+  virtual void setViewState(const Json& state);
+  /// The picture that Export takes from the page as it is now; nullptr where there is none.
+  [[nodiscard]] virtual std::unique_ptr<Figure> figure();
+  /// "How to read this": a few sentences of plain text; empty where the page explains itself.
+  [[nodiscard]] virtual QString howToRead() const { return {}; }
+  /// Draws the page off screen at a size (logical pixels) and scale.
+  [[nodiscard]] virtual QImage snapshot(QSize size, double scale);
+
+ Q_SIGNALS:
+  /// The user chose another view: viewState() has changed, and can be taken back.
+  void viewChanged();
+};
+
+struct PageFactory {
+  QString id;     ///< "monitor"
+  QString title;  ///< "Monitor"
+  std::function<Page*(Workbench& workbench, QWidget* parent)> make;
+  QString about = {};  ///< what it is good for, one sentence, for the Start page; "": not offered
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,326 @@
+#include "ui/workbench/queue_desk.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QThread>
+#include <QTimer>
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/launcher.h"
+#include "core/jobs/work.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kLookMs = 2000;
+constexpr qint64 kStartUpMs = 5000;      // until a new process has said that it is at work
+constexpr qint64 kQuickMs = 20'000;      // one that ends sooner and leaves work behind has failed
+constexpr qint64 kDevicesMs = 30'000;    // between two questions to the driver
+constexpr int kPatience = 3;             // failures after which people are told
+constexpr qint64 kLongPauseMs = 60'000;  // between later ones
+constexpr std::size_t kMostResumable = 50, kMostEnded = 20;
+
+QString lastLineOf(const std::filesystem::path& log) {
+  QFile file(QString::fromStdString(log.string()));
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  if (file.size() > 4096) file.seek(file.size() - 4096);
+  const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
+  return QString::fromUtf8(lines.last());
+}
+
+}  // namespace
+
+/// Reads the queue; of the runs only what has changed since the last time. Lives on the thread of
+/// the desk.
+class QueueReader {
+ public:
+  QueueView read(RunStore& store, JobQueue& queue) {
+    // Rows written between these reads are newer than `change` and come again next time.
+    const std::int64_t change = store.lastChange();
+    if (change != change_) {
+      for (RunRow& row : store.runs(change_)) rows_.insert_or_assign(row.id, std::move(row));
+      if (change_ > 0) {
+        for (const std::int64_t id : store.deletedRuns(change_)) rows_.erase(id);
+      }
+      change_ = change;
+    }
+    QueueView view;
+    view.mode = queue.mode();
+    view.entries = queue.list();
+    std::erase_if(view.entries,
+                  [&](const QueueEntry& entry) { return rows_.count(entry.run) == 0; });
+    std::set<std::int64_t> queued;
+    for (const QueueEntry& entry : view.entries) queued.insert(entry.run);
+    for (const auto& [id, row] : rows_) {
+      if (isAlive(row.state)) {
+        view.running.push_back(id);
+      } else if (queued.count(id) > 0 || row.finishedAt.empty()) {
+        continue;
+      } else if (row.state == RunState::Paused || row.state == RunState::Interrupted) {
+        view.resumable.push_back(id);
+      } else if (row.state != RunState::Queued) {
+        view.ended.push_back(id);
+      }
+    }
+    keepNewest(view.resumable, kMostResumable);
+    keepNewest(view.ended, kMostEnded);
+    for (const auto* list : {&view.running, &view.resumable, &view.ended})
+      queued.insert(list->begin(), list->end());
+    for (const std::int64_t id : queued) view.rows.emplace(id, rows_.at(id));
+    return view;
+  }
+
+ private:
+  void keepNewest(std::vector<std::int64_t>& runs, std::size_t most) const {
+    const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(std::min(most, runs.size()));
+    std::partial_sort(runs.begin(), middle, runs.end(), [this](std::int64_t a, std::int64_t b) {
+      const std::string &left = rows_.at(a).finishedAt, &right = rows_.at(b).finishedAt;
+      return left != right ? left > right : a > b;
+    });
+    runs.erase(middle, runs.end());
+  }
+
+  std::map<std::int64_t, RunRow> rows_;
+  std::int64_t change_ = 0;
+};
+
+/// Sees to it that a process works on the queue. Lives on the thread of the desk.
+class QueueAttendant {
+ public:
+  /// \returns  why nobody works on it, or ""
+  QString look(RunStore& store, JobQueue& queue) {
+    if (queue.mode() != QueueMode::Running || !isWorkHere(queue)) {
+      failures_ = 0;
+      return {};
+    }
+    const std::filesystem::path file = std::filesystem::absolute(store.file());
+    if (!KernelLock::tryLock(workLockFile(file))) return {};  // somebody is at it
+    // It may not have said so yet, or be of another version.
+    if (isWorkerAlive(worker_)) return {};
+    if (started_.isValid()) {
+      if (started_.elapsed() < (failures_ < kPatience ? kStartUpMs : kLongPauseMs)) return trouble_;
+      failures_ = started_.elapsed() < kQuickMs || failures_ >= kPatience ? failures_ + 1 : 0;
+    }
+    trouble_.clear();
+    if (const std::string why = whyNotHere(store); !why.empty())
+      return trouble_ = QString::fromStdString(why);
+    if (failures_ >= kPatience) {
+      trouble_ = QueueDesk::tr("The process that works on the queue ended %1 times: %2")
+                     .arg(failures_)
+                     .arg(lastLineOf(workLogFile(file)));
+    }
+    started_.start();
+    try {
+      worker_ = workerOf(attendQueue(file, headlessProgram()));
+    } catch (const Error& error) {
+      failures_ = std::max(failures_, kPatience);
+      trouble_ = QString::fromUtf8(error.what());
+    }
+    return trouble_;
+  }
+
+ private:
+  bool isWorkHere(JobQueue& queue) {
+    static const Device kCpu{"cpu", "", "", 0, 0};
+    if (hasStartable(queue, {kCpu})) return true;
+    if (queue.list().empty()) return false;
+    if (!asked_.isValid() || asked_.elapsed() > kDevicesMs) {
+      devices_ = SystemDevices().devices();
+      asked_.start();
+    }
+    return hasStartable(queue, devices_);
+  }
+
+  std::vector<Device> devices_;
+  QElapsedTimer asked_, started_;
+  Worker worker_;  ///< the process that was started last
+  int failures_ = 0;
+  QString trouble_;
+};
+
+const QueueEntry* QueueView::entry(std::int64_t run) const {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [run](const QueueEntry& entry) { return entry.run == run; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+std::vector<std::int64_t> QueueView::waiting() const {
+  std::vector<std::int64_t> ids;
+  for (const QueueEntry& entry : entries) {
+    if (!isAlive(entry.state)) ids.push_back(entry.run);
+  }
+  return ids;
+}
+
+/// What lives on the other thread.
+class QueueDesk::Thread : public QThread {
+ public:
+  Thread(std::filesystem::path database, OpenMode openMode)
+      : file(std::move(database)), mode(openMode) {
+    place.moveToThread(this);
+    start();
+  }
+  ~Thread() override {
+    // Objects go on the thread they live on.
+    QMetaObject::invokeMethod(
+        &place,
+        [this] {
+          timer.reset();
+          queue.reset();
+          store.reset();
+        },
+        Qt::BlockingQueuedConnection);
+    quit();
+    wait();
+  }
+
+  /// \throws Error  the database cannot be opened
+  void open() {
+    if (store) return;
+    store = std::make_unique<RunStore>(file, mode);
+    queue = std::make_unique<JobQueue>(*store);
+  }
+  template <typename Task>
+  void run(Task task) {
+    QMetaObject::invokeMethod(&place, std::move(task), Qt::QueuedConnection);
+  }
+
+  const std::filesystem::path file;
+  const OpenMode mode;
+  QObject place;
+  // Only touched on the thread.
+  std::unique_ptr<RunStore> store;
+  std::unique_ptr<JobQueue> queue;
+  QueueReader reader;
+  std::optional<QueueAttendant> attendant;
+  std::unique_ptr<QTimer> timer;
+};
+
+QueueDesk::QueueDesk(const std::filesystem::path& database, RemoteLink* link, QObject* parent)
+    : QObject(parent),
+      thread_(std::make_unique<Thread>(database,
+                                       link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWrite)),
+      link_(link) {}
+
+QueueDesk::~QueueDesk() = default;
+
+void QueueDesk::refresh() {
+  if (isReading_) return;
+  isReading_ = true;
+  thread_->run([this] {
+    // `this` outlives the thread; what is posted to it is dropped when it goes first.
+    QueueView view;
+    QString failure;
+    try {
+      thread_->open();
+      QString trouble;
+      if (thread_->attendant) trouble = thread_->attendant->look(*thread_->store, *thread_->queue);
+      view = thread_->reader.read(*thread_->store, *thread_->queue);
+      view.trouble = trouble;
+    } catch (const std::exception& error) {
+      failure = QString::fromUtf8(error.what());
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, view = std::move(view), failure]() mutable {
+          isReading_ = false;
+          if (!failure.isEmpty()) view.trouble = failure;
+          view_ = std::move(view);
+          Q_EMIT viewChanged();
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void QueueDesk::order(const Order& order, Sentence sentence) {
+  const auto tell = [this, sentence = std::move(sentence)](const OrderOutcome& outcome) {
+    QString text = sentence ? sentence(outcome) : QString();
+    if (!outcome.trouble.empty())
+      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(outcome.trouble);
+    if (!text.isEmpty()) Q_EMIT said(text);
+  };
+  if (link_ != nullptr) {
+    link_->send({{"op", "order"}, {"order", toJson(order)}}, this,
+                [this, tell](const Json& answer) {
+                  try {
+                    throwAnswered(answer);
+                    tell(outcomeFromJson(answer));
+                  } catch (const std::exception& error) {
+                    Q_EMIT said(QString::fromUtf8(error.what()));
+                  }
+                  // The copy follows: the view changes when it has.
+                  refresh();
+                });
+    return;
+  }
+  thread_->run([this, order, tell] {
+    std::function<void()> after;
+    try {
+      thread_->open();
+      after = [tell, outcome = carryOut(order, *thread_->store, *thread_->queue)] {
+        tell(outcome);
+      };
+    } catch (const std::exception& error) {
+      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); };
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, after] {
+          after();
+          refresh();
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void QueueDesk::tidy() {
+  if (link_ != nullptr) return;
+  thread_->run([this] {
+    try {
+      thread_->open();
+      thread_->store->reapLostRuns();
+      thread_->queue->tidy();
+    } catch (const std::exception& error) {
+      QMetaObject::invokeMethod(
+          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); },
+          Qt::QueuedConnection);
+    }
+    QMetaObject::invokeMethod(this, &QueueDesk::refresh, Qt::QueuedConnection);
+  });
+}
+
+void QueueDesk::attend() {
+  if (link_ != nullptr) return;
+  thread_->run([this] {
+    if (thread_->attendant) return;
+    thread_->attendant.emplace();
+    thread_->timer = std::make_unique<QTimer>();
+    QObject::connect(thread_->timer.get(), &QTimer::timeout, &thread_->place, [this] {
+      QMetaObject::invokeMethod(this, &QueueDesk::refresh, Qt::QueuedConnection);
+    });
+    thread_->timer->start(kLookMs);
+  });
+  refresh();
+}
+
+void QueueDesk::settle() {
+  // A change ends with a reading, which is posted from here: two rounds.
+  for (int round = 0; round < 2; ++round) {
+    QMetaObject::invokeMethod(
+        &thread_->place, [] {}, Qt::BlockingQueuedConnection);
+    QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+    refresh();
+  }
+  QMetaObject::invokeMethod(
+      &thread_->place, [] {}, Qt::BlockingQueuedConnection);
+  QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,195 @@
+#include "ui/workbench/remote_link.h"
+
+#include <QFile>
+#include <QSaveFile>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+// Fields of what another machine, or a file, says: of another type they are as none.
+std::optional<std::int64_t> integerIn(const Json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+std::optional<std::string> textIn(const Json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found == object.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(parent) {
+  mirror_ = std::make_unique<RemoteMirror>(place, [this](const RemoteState& state) {
+    QMetaObject::invokeMethod(
+        this, [this, state] { take(state); }, Qt::QueuedConnection);
+  });
+  QFile file(QString::fromStdString(waitingFile().string()));
+  if (!file.open(QIODevice::ReadOnly)) return;
+  const Json list = readJson(file.readAll().toStdString());
+  for (const Json& one : list.is_array() ? list : Json::array()) {
+    const auto run = integerIn(one, "run"), basedOn = integerIn(one, "based_on");
+    const auto field = textIn(one, "field"), text = textIn(one, "text");
+    if (run && field && text) waiting_[{*run, *field}] = {*text, basedOn.value_or(0), nullptr, {}};
+  }
+}
+
+RemoteLink::~RemoteLink() = default;
+
+QString RemoteLink::url() const { return QString::fromStdString(mirror_->place().url()); }
+
+QString RemoteLink::host() const { return QString::fromStdString(mirror_->place().host); }
+
+bool RemoteLink::isLinked() const {
+  return state_.link == RemoteState::Link::Linked || state_.link == RemoteState::Link::Copying;
+}
+
+QString RemoteLink::sentence() const {
+  switch (state_.link) {
+    case RemoteState::Link::Connecting:
+      return tr("Connecting to %1 \u2026").arg(host());
+    case RemoteState::Link::Copying:
+      return tr("Copying from %1: %2 of %3")
+          .arg(host(), count(state_.done), counted(state_.total, tr("run"), tr("runs")));
+    case RemoteState::Link::Linked:
+      return tr("Linked to %1").arg(host());
+    case RemoteState::Link::Lost:
+      break;
+  }
+  return tr("No link to %1: %2").arg(host(), QString::fromStdString(state_.sentence));
+}
+
+void RemoteLink::take(const RemoteState& state) {
+  const bool wasLinked = isLinked();
+  state_ = state;
+  if (isLinked() && !wasLinked) sendWaiting();
+  Q_EMIT stateChanged();
+}
+
+void RemoteLink::send(Json request, QObject* context,
+                      std::function<void(const Json& answer)> onAnswer) {
+  // Answers come on other threads, and after whoever asked may be gone.
+  const QPointer<QObject> asker(context);
+  mirror_->send(std::move(request),
+                [this, asker, onAnswer = std::move(onAnswer)](const Json& answer) {
+                  QMetaObject::invokeMethod(
+                      this,
+                      [asker, onAnswer, answer] {
+                        if (asker != nullptr) onAnswer(answer);
+                      },
+                      Qt::QueuedConnection);
+                });
+}
+
+void RemoteLink::edit(std::int64_t run, RunField field, const std::string& text,
+                      std::int64_t basedOn, QObject* context, OnEdit onOutcome) {
+  const Key key{run, toString(field)};
+  Edit edit{text, basedOn, context, std::move(onOutcome)};
+  // One that waits already is based on what stood then.
+  if (const auto found = waiting_.find(key); found != waiting_.end())
+    edit.basedOn = found->second.basedOn;
+  // Kept until it has arrived, whatever happens to the link or to this window.
+  waiting_[key] = std::move(edit);
+  storeWaiting();
+  if (underWay_.count(key) == 0) sendEdit(key);
+}
+
+void RemoteLink::sendEdit(const Key& key) {
+  const Edit edit = waiting_.at(key);
+  underWay_.insert(key);
+  send({{"op", "edit"},
+        {"run", key.first},
+        {"field", key.second},
+        {"text", edit.text},
+        {"based_on", edit.basedOn}},
+       this, [this, key, edit](const Json& answer) { editAnswered(key, edit, answer); });
+}
+
+void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answer) {
+  underWay_.erase(key);
+  EditOutcome outcome;
+  try {
+    throwAnswered(answer);
+  } catch (const LinkError&) {
+    outcome.isWaiting = true;
+  } catch (const Error& error) {
+    outcome.trouble = QString::fromUtf8(error.what());
+  }
+  if (!outcome.isWaiting) {
+    const auto theirs = textIn(answer, "theirs");
+    outcome.version = integerIn(answer, "version").value_or(0);
+    outcome.isConflict = theirs.has_value();
+    outcome.theirs = theirs.value_or(std::string());
+    const auto now = waiting_.find(key);
+    if (now != waiting_.end() && now->second.text == edit.text) {
+      waiting_.erase(now);
+      storeWaiting();
+    } else if (now != waiting_.end()) {
+      // Typed on while this was under way: that is based on what this has made, but for notes on
+      // curves that were merged with those of others, whom the text does not know.
+      const bool isMerged = key.second == toString(RunField::CurveNotes) &&
+                            outcome.version != edit.basedOn + 1;
+      if (outcome.trouble.isEmpty() && !outcome.isConflict && !isMerged)
+        now->second.basedOn = outcome.version;
+      storeWaiting();
+      sendEdit(key);
+    }
+  }
+  if (edit.asker != nullptr) {
+    if (edit.onOutcome) edit.onOutcome(outcome);
+  } else if (outcome.isConflict) {
+    const auto field = runFieldFromString(key.second);
+    Q_EMIT said(
+        tr("The %1 of run %2 was changed by somebody else meanwhile: what you typed is kept "
+           "beside it.")
+            .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
+            .arg(key.first));
+  } else if (!outcome.trouble.isEmpty()) {
+    Q_EMIT said(outcome.trouble);
+  }
+}
+
+void RemoteLink::sendWaiting() {
+  std::vector<Key> keys;
+  for (const auto& [key, edit] : waiting_) keys.push_back(key);
+  for (const Key& key : keys) {
+    if (underWay_.count(key) == 0) sendEdit(key);
+  }
+}
+
+const std::string* RemoteLink::waiting(std::int64_t run, RunField field) const {
+  const auto found = waiting_.find({run, toString(field)});
+  return found == waiting_.end() ? nullptr : &found->second.text;
+}
+
+std::filesystem::path RemoteLink::waitingFile() const { return file().string() + ".waiting.json"; }
+
+void RemoteLink::storeWaiting() {
+  const QString name = QString::fromStdString(waitingFile().string());
+  if (waiting_.empty()) {
+    QFile::remove(name);
+    return;
+  }
+  Json list = Json::array();
+  for (const auto& [key, edit] : waiting_) {
+    list.push_back({{"run", key.first},
+                    {"field", key.second},
+                    {"text", edit.text},
+                    {"based_on", edit.basedOn}});
+  }
+  QSaveFile file(name);
+  const QByteArray text =
+      QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
+  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
+    Q_EMIT said(tr("What you typed cannot be kept until it arrives: %1.").arg(file.errorString()));
+}
+
+}  // namespace vitrine::ui

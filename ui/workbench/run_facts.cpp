@@ -1,0 +1,217 @@
+#include "ui/workbench/run_facts.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/config/experiment.h"
+#include "core/config/to_toml.h"
+#include "core/config/train_schema.h"
+#include "core/store/metric_titles.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+QString sayOfRun(const char* text) { return QCoreApplication::translate("RunFacts", text); }
+
+const double kMissing = std::nan("");
+
+QString plain(const Json& value) {
+  if (value.is_null()) return QStringLiteral("none");
+  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
+  if (value.is_boolean())
+    return value.get<bool>() ? QStringLiteral("true") : QStringLiteral("false");
+  if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
+  if (value.is_array()) {
+    QStringList parts;
+    for (const Json& part : value) parts << plain(part);
+    return parts.join(QStringLiteral(", "));
+  }
+  return QString::fromStdString(value.dump());
+}
+
+double last(const std::vector<MetricSummary>& summaries, const std::string& name) {
+  for (const MetricSummary& summary : summaries) {
+    if (summary.name == name) return summary.last;
+  }
+  return kMissing;
+}
+
+// Mean of the last values of all heads of a layer, or of the metric itself; NaN where there is
+// none.
+double lastMean(const std::vector<MetricSummary>& summaries, const std::string& stem) {
+  double sum = 0;
+  int heads = 0;
+  for (const MetricSummary& summary : summaries) {
+    if (summary.name != stem && !summary.name.starts_with(stem + "/head")) continue;
+    sum += summary.last;
+    ++heads;
+  }
+  return heads == 0 ? kMissing : sum / heads;
+}
+
+QString capitalised(const std::string& title) {
+  QString text = QCoreApplication::translate("MetricCard", title.c_str());
+  return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
+}
+
+QString valueText(double value, const MetricTitle& title, const MetricKind& kind) {
+  if (kind.unit == "fraction") return percent(value, 1);
+  if (title.isKnown || !std::isfinite(value)) return number(value, title.decimals);
+  return QString::fromStdString(formatReal(value, 4));
+}
+
+// "Accuracy (test)", "86.1 %", and what that is.
+Fact scoreFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
+               const MetricKinds& kinds) {
+  const MetricName name = metricName(metric);
+  const MetricTitle title = titleOf(name.quantity);
+  const MetricKind kind = kindOf(kinds, metric);
+  const QString place = QString::fromStdString(name.split) +
+                        (name.isAveraged ? sayOfRun(", averaged weights") : QString());
+  const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
+  return {QStringLiteral("%1 (%2)").arg(capitalised(title.shortTitle), place),
+          valueText(last(summaries, metric), title, kind),
+          sayOfRun("%1; at the last evaluation").arg(what)};
+}
+
+// "Rank at 80 %, layer 0" of "analysis/attention_rank/rank80/layer0".
+Fact analysisFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
+                  const MetricKinds& kinds) {
+  const MetricName name = metricName(metric.substr(metric.find('/') + 1));
+  QString label = capitalised(titleOf(name.quantity).shortTitle);
+  label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
+  if (!name.part.empty()) {
+    label += QStringLiteral(", ") + QString::fromStdString(name.part).replace(
+                                        QLatin1String("layer"), QLatin1String("layer "));
+  }
+  const MetricKind kind = kindOf(kinds, metric);
+  const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
+  return {label, number(lastMean(summaries, metric), 1),
+          sayOfRun("%1; mean over heads, layers count from 0").arg(what)};
+}
+
+}  // namespace
+
+QString duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return QStringLiteral("\u2013");
+  const auto total = static_cast<std::int64_t>(std::llround(seconds));
+  const QString gap = QStringLiteral("\u2009");
+  if (total < 60) return QString::number(total) + gap + sayOfRun("s");
+  if (total < 3600) {
+    return QString::number(total / 60) + gap + sayOfRun("min") + QLatin1Char(' ') +
+           QString::number(total % 60) + gap + sayOfRun("s");
+  }
+  return count(total / 3600) + gap + sayOfRun("h") + QLatin1Char(' ') +
+         QString::number(total / 60 % 60) + gap + sayOfRun("min");
+}
+
+std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& summaries,
+                           const Json& environment, const RunCard& card, const MetricKinds& kinds) {
+  std::vector<Fact> facts;
+  const QString none = QStringLiteral("\u2013");
+  QString progress = none;
+  if (row.totalSteps > 0 && row.step > 0) {
+    const double share = static_cast<double>(row.step) / static_cast<double>(row.totalSteps);
+    progress = QStringLiteral("%1 / %2 \u00b7 %3")
+                   .arg(count(row.step), count(row.totalSteps), percent(share, 1));
+  } else if (row.step > 0) {
+    progress = count(row.step);
+  }
+  facts.push_back(
+      {sayOfRun("Progress"), progress, sayOfRun("optimizer steps completed, of those planned")});
+  facts.push_back({sayOfRun("Remaining"),
+                   isAlive(row.state) && row.step > 0 ? duration(row.remainingSeconds) : none,
+                   sayOfRun("at the present speed, evaluations included")});
+  const QString unit = QString::fromStdString(card.unit);
+  facts.push_back({sayOfRun("Speed"),
+                   row.imagesPerSecond > 0
+                       ? number(row.imagesPerSecond, 0) + QStringLiteral("\u2009%1/s").arg(unit)
+                       : none,
+                   sayOfRun("%1 trained on per second of running time").arg(unit)});
+  double loss = last(summaries, kTrainLoss);
+  if (std::isnan(loss) && row.step > 0) loss = row.loss;
+  facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
+                   sayOfRun("training objective of the last recorded step")});
+  for (const std::string& metric : card.headline)
+    facts.push_back(scoreFact(metric, summaries, kinds));
+  for (const std::string& metric : card.morePlots) {
+    if (metric.starts_with("analysis/")) facts.push_back(analysisFact(metric, summaries, kinds));
+  }
+  QString device = row.device.empty() ? none : QString::fromStdString(row.device);
+  if (device == QLatin1String("cpu")) device = sayOfRun("CPU");
+  const int threads = environment.is_object() ? environment.value("threads", 0) : 0;
+  if (threads > 0)
+    device += QStringLiteral(", ") + counted(threads, sayOfRun("thread"), sayOfRun("threads"));
+  facts.push_back({sayOfRun("Device"), device, sayOfRun("what the run computed on")});
+  if (row.memoryBytes > 0) {
+    facts.push_back({sayOfRun("Memory"),
+                     QString::fromStdString(formatBytes(static_cast<double>(row.memoryBytes))),
+                     sayOfRun("peak resident size on a CPU, peak allocated on a GPU")});
+  }
+  if (row.latestCheckpoint >= 0) {
+    facts.push_back({sayOfRun("Checkpoint"), sayOfRun("step %1").arg(count(row.latestCheckpoint)),
+                     sayOfRun("newest complete checkpoint: a resume goes on from there")});
+  }
+  return facts;
+}
+
+std::vector<Fact> environmentFacts(const Json& environment) {
+  std::vector<Fact> facts;
+  if (!environment.is_object()) return facts;
+  for (const auto& [key, value] : flatten(environment)) {
+    if (key == "plugins") {
+      for (const Json& plugin : value) {
+        if (!plugin.is_object()) continue;
+        facts.push_back({sayOfRun("plugin %1").arg(plain(plugin.value("id", Json()))),
+                         plain(plugin.value("version", Json())),
+                         sayOfRun("SHA-256 %1").arg(plain(plugin.value("sha256", Json())))});
+      }
+      continue;
+    }
+    const QString text = value.is_null() ? QStringLiteral("\u2013") : plain(value);
+    facts.push_back({QString::fromStdString(key), text, QString()});
+  }
+  return facts;
+}
+
+std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Json& origins,
+                              ConfigFilter filter) {
+  std::map<std::string, Json> base;
+  if (filter == ConfigFilter::Baseline) {
+    for (auto& [key, value] : flatten(baseline)) base.emplace(key, value);
+  }
+  std::vector<Fact> facts;
+  for (const auto& [key, value] : flatten(config)) {
+    QString layer;
+    if (origins.is_object() && origins.contains(key) && origins[key].is_object()) {
+      layer = plain(origins[key].value("layer", Json("")));
+    }
+    QString tip = layer.isEmpty() ? QString() : sayOfRun("from: %1").arg(layer);
+    if (filter == ConfigFilter::Baseline) {
+      const auto other = base.find(key);
+      if (other != base.end() && other->second == value) continue;
+      tip = (other == base.end() ? sayOfRun("the baseline has no such key")
+                                 : sayOfRun("baseline: %1").arg(plain(other->second))) +
+            (tip.isEmpty() ? QString() : QLatin1Char('\n') + tip);
+    }
+    if (filter == ConfigFilter::Default && (layer.isEmpty() || layer == QLatin1String("default")))
+      continue;
+    facts.push_back({QString::fromStdString(key), plain(value), tip});
+  }
+  return facts;
+}
+
+QString repeatCommand(const RunRow& row, const Json& config) {
+  const QString file = QStringLiteral("run-%1.toml").arg(row.id);
+  const QString title = QString::fromStdString(tomlString(row.experiment + ", repeated"));
+  return QStringLiteral("cat > %1 <<'VITRINE'\ntitle = %2\n%3\nVITRINE\nvitrine train %1\n")
+      .arg(file, title, QString::fromStdString(toToml(withOwnTrainKeys(config))).trimmed());
+}
+
+}  // namespace vitrine::ui

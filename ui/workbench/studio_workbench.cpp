@@ -1,0 +1,343 @@
+#include "ui/workbench/studio_workbench.h"
+
+#include <QCoreApplication>
+#include <QEvent>
+#include <QMetaObject>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/text.h"
+#include "core/jobs/launcher.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject* parent)
+    : StudioWorkbench(database, nullptr, parent) {}
+
+StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
+    : StudioWorkbench(link.file(), &link, parent) {
+  connect(&link, &RemoteLink::said, this, &StudioWorkbench::say);
+  // Logs are copied of the runs that are looked at.
+  const auto follow = [this] { link_->follow(selection_.runs()); };
+  connect(&selection_, &Selection::runsChanged, this, follow);
+  connect(&link, &RemoteLink::stateChanged, this, [this] {
+    const bool isAsked = isCatalogAsked_ || areCardsAsked_;
+    if (link_->isLinked() && isAsked && !isCatalogThere_ && !isDescribing_) describe();
+  });
+}
+
+StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLink* link,
+                                 QObject* parent)
+    : Workbench(parent),
+      link_(link),
+      store_(database, link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWriteCreate),
+      watcher_(store_),
+      queue_(store_.file(), link),
+      edits_(store_) {
+  connect(&edits_, &LocalEdits::said, this, &StudioWorkbench::say);
+  connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
+  connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
+  connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
+  connect(&watcher_, &RunWatcher::dataChanged, &queue_, &QueueDesk::refresh);
+  connect(&queue_, &QueueDesk::said, this, &StudioWorkbench::say);
+}
+
+StudioWorkbench::~StudioWorkbench() {
+  watcher_.stop();
+  describing_.request_stop();
+  if (describing_.joinable()) describing_.join();
+}
+
+void StudioWorkbench::start() {
+  // A process that was killed leaves a row that says `running`.
+  try {
+    if (link_ == nullptr) store_.reapLostRuns();
+  } catch (const Error& error) {
+    say(QString::fromUtf8(error.what()));
+  }
+  watcher_.start();
+  if (link_ == nullptr) edits_.takeOver();
+  queue_.refresh();
+  connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::tidy);
+  reaper_.start(10'000);
+}
+
+const Catalog& StudioWorkbench::catalog() {
+  isQuiet_ = false;
+  if (!isCatalogAsked_) describe();
+  return catalog_;
+}
+
+void StudioWorkbench::askCatalogAgain() {
+  isQuiet_ = false;
+  if (!isDescribing_) describe();
+}
+
+const TaskCards& StudioWorkbench::cards() {
+  if (!areCardsAsked_ && !isCatalogAsked_) {
+    isQuiet_ = true;
+    describe();
+  }
+  areCardsAsked_ = true;
+  return cards_;
+}
+
+void StudioWorkbench::settleCards() {
+  (void)cards();
+  if (!isDescribing_ || !describing_.joinable()) return;  // another machine answers in its own time
+  describing_.join();
+  QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+}
+
+void StudioWorkbench::describe() {
+  isCatalogAsked_ = true;
+  isDescribing_ = true;
+  if (link_ != nullptr) return describeThere();
+  if (describing_.joinable()) describing_.join();  // it has posted its answer: nothing to wait for
+  describing_ = std::jthread([this](const std::stop_token& stop) {
+    Catalog described;
+    QString sentence;
+    try {
+      described = catalogFromJson(readJson(describeJson(stop)).at("catalog"));
+    } catch (const std::exception& error) {
+      sentence = QString::fromUtf8(error.what());
+    }
+    // Joined in the destructor, so `this` is alive; the event is dropped when the window is gone
+    // first.
+    QMetaObject::invokeMethod(
+        this,
+        [this, described = std::move(described), sentence] { catalogCame(described, sentence); },
+        Qt::QueuedConnection);
+  });
+}
+
+/// The models and tasks of the machine that will run them.
+void StudioWorkbench::describeThere() {
+  link_->send({{"op", "describe"}}, this, [this](const Json& answer) {
+    Catalog described;
+    QString sentence;
+    try {
+      throwAnswered(answer);
+      described = catalogFromJson(answer.at("catalog"));
+    } catch (const std::exception& error) {
+      sentence = QString::fromUtf8(error.what());
+    }
+    catalogCame(described, sentence);
+  });
+}
+
+void StudioWorkbench::catalogCame(const Catalog& described, const QString& sentence) {
+  isDescribing_ = false;
+  if (!sentence.isEmpty()) {
+    if (isQuiet_) {
+      isCatalogAsked_ = false;
+      return;
+    }
+    say(sentence);
+    Q_EMIT catalogFailed(sentence);
+    return;
+  }
+  catalog_ = described;
+  cards_ = taskCards(catalog_);
+  isCatalogThere_ = true;
+  Q_EMIT catalogReady();
+}
+
+const RunRow* StudioWorkbench::run(std::int64_t id) {
+  const auto found = rows_.find(id);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+void StudioWorkbench::say(const QString& sentence) { Q_EMIT said(sentence); }
+
+void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
+
+void StudioWorkbench::configure(const std::string& experimentText, const QString& origin) {
+  Q_EMIT configureRequested(experimentText, origin);
+}
+
+void StudioWorkbench::openFile(const QString& file) { Q_EMIT fileRequested(file); }
+
+void StudioWorkbench::setRunListVisible(bool isVisible) {
+  if (isVisible == isRunListVisible_) return;
+  isRunListVisible_ = isVisible;
+  Q_EMIT runListVisibilityChanged();
+}
+
+void StudioWorkbench::take(const std::vector<RunRow>& rows) {
+  if (rows.empty()) return;
+  for (const RunRow& row : rows) {
+    const auto known = rows_.find(row.id);
+    const bool wasAlive = known != rows_.end() && isAlive(known->second.state);
+    const bool isLost = row.state == RunState::Interrupted || row.state == RunState::Failed;
+    if (wasAlive && isLost) {
+      say(tr("Run %1, %2, is %3: %4")
+              .arg(row.id)
+              .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
+                   QString::fromStdString(row.reason)));
+    } else if (known != rows_.end() && !wasAlive && isAlive(row.state) && row.step > 0) {
+      // So that what was said last is not that it ended.
+      say(tr("Run %1, %2, goes on from step %3.")
+              .arg(row.id)
+              .arg(QString::fromStdString(row.name),
+                   count(std::max<std::int64_t>(row.latestCheckpoint, 0))));
+    }
+    rows_[row.id] = row;
+  }
+  Q_EMIT runsChanged(rows);
+}
+
+void StudioWorkbench::drop(const std::vector<std::int64_t>& ids) {
+  std::vector<std::int64_t> gone;
+  for (const std::int64_t id : ids) {
+    if (rows_.erase(id) > 0) gone.push_back(id);
+  }
+  if (!gone.empty()) Q_EMIT runsRemoved(gone);
+}
+
+bool StudioWorkbench::canStart(const RunRow& row) {
+  switch (row.state) {
+    case RunState::Queued:
+    case RunState::Paused:
+    case RunState::Stopped:
+    case RunState::Interrupted:
+    case RunState::Failed:  // what stopped it, a full disk for one, may be gone
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool StudioWorkbench::canStop(const RunRow& row) {
+  return row.state == RunState::Running || row.state == RunState::Starting;
+}
+
+bool StudioWorkbench::canDelete(const RunRow& row) { return !isAlive(row.state); }
+
+void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) {
+  std::vector<std::int64_t> wanted;
+  for (const std::int64_t id : ids) {
+    const RunRow* row = run(id);
+    if (row != nullptr && canStart(*row)) wanted.push_back(id);
+  }
+  if (wanted.empty()) {
+    say(
+        tr("None of the selected runs can be started: select one that is queued, paused, stopped, "
+           "interrupted or failed."));
+    return;
+  }
+  Order order;
+  order.what = Order::What::Start;
+  order.runs = wanted;
+  order.end = end;
+  queue_.order(order, [this, end](const OrderOutcome& outcome) {
+    if (outcome.runs.empty()) return tr("These runs are in the queue already.");
+    const auto number = static_cast<std::int64_t>(outcome.runs.size());
+    const RunRow* first = run(outcome.runs.front());
+    const QString who =
+        number == 1 ? tr("Run %1, %2,")
+                          .arg(outcome.runs.front())
+                          .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
+                    : counted(number, tr("run"), tr("runs"));
+    if (outcome.mode != QueueMode::Running)
+      return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
+          .arg(who + (number == 1 ? tr(" is") : tr(" are")));
+    const QString where = end == QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
+    return number == 1 ? tr("%1 is %2; it goes on when this window is closed.").arg(who, where)
+                       : tr("%1 are %2; they go on when this window is closed.").arg(who, where);
+  });
+}
+
+void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
+  std::vector<std::int64_t> wanted;
+  for (const std::int64_t id : ids) {
+    const RunRow* row = run(id);
+    if (row != nullptr && canStop(*row)) wanted.push_back(id);
+  }
+  if (wanted.empty()) {
+    say(tr("None of the selected runs is running."));
+    return;
+  }
+  Order order;
+  order.what = Order::What::Stop;
+  order.runs = wanted;
+  queue_.order(order, [](const OrderOutcome& outcome) {
+    return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
+        .arg(counted(static_cast<std::int64_t>(outcome.runs.size()), tr("run"), tr("runs")));
+  });
+}
+
+void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
+  if (ids.empty()) return;
+  Order order;
+  order.what = Order::What::Delete;
+  order.runs = ids;
+  queue_.order(order, [this](const OrderOutcome& outcome) {
+    QString sentence = tr("Moved %1 to the trash.").arg(namesOf(outcome.runs));
+    if (!outcome.trouble.empty())
+      sentence += QLatin1Char(' ') + QString::fromStdString(outcome.trouble);
+    drop(outcome.runs);
+    // After the sentence of the queue, which has the trouble alone.
+    QMetaObject::invokeMethod(
+        this,
+        [this, sentence, runs = outcome.runs] {
+          Q_EMIT offered(sentence, tr("Undo"), [this, runs] { restoreRuns(runs); });
+        },
+        Qt::QueuedConnection);
+    return QString();
+  });
+}
+
+void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids) {
+  if (ids.empty()) return;
+  Order order;
+  order.what = Order::What::Restore;
+  order.runs = ids;
+  queue_.order(order, [this](const OrderOutcome& outcome) {
+    watcher_.poll();
+    if (link_ == nullptr && !outcome.runs.empty())
+      selection_.setRuns(outcome.runs, outcome.runs.front());
+    return tr("Restored %1.").arg(namesOf(outcome.runs));
+  });
+}
+
+QString StudioWorkbench::namesOf(const std::vector<std::int64_t>& ids) {
+  constexpr std::size_t kMost = 3;
+  if (ids.size() > kMost)
+    return counted(static_cast<std::int64_t>(ids.size()), tr("run"), tr("runs"));
+  QStringList names;
+  for (const std::int64_t id : ids) {
+    const RunRow* row = run(id);
+    names << (row == nullptr ? QString::number(id)
+                             : tr("%1, %2").arg(id).arg(QString::fromStdString(row->name)));
+  }
+  return (ids.size() == 1 ? tr("run %1") : tr("runs %1")).arg(names.join(QStringLiteral("; ")));
+}
+
+void StudioWorkbench::edit(std::int64_t run, RunField field, const std::string& text,
+                           std::int64_t basedOn, QObject* context,
+                           const RemoteLink::OnEdit& onOutcome) {
+  if (link_ != nullptr) return link_->edit(run, field, text, basedOn, context, onOutcome);
+  edits_.edit(run, field, text, basedOn, context, onOutcome);
+}
+
+const std::string* StudioWorkbench::waiting(std::int64_t run, RunField field) {
+  return link_ != nullptr ? link_->waiting(run, field) : edits_.waiting(run, field);
+}
+
+void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(run); }
+
+void StudioWorkbench::refresh(std::int64_t id) {
+  try {
+    const RunRow row = store_.run(id);
+    rows_[id] = row;
+    Q_EMIT runsChanged({row});
+  } catch (const Error& error) {
+    say(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace vitrine::ui

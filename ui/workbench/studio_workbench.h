@@ -1,0 +1,108 @@
+// What the pages share, for real: the open database, its watcher, the selection, the catalog, and
+// the actions on runs.
+#pragma once
+
+#include <QTimer>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ui/workbench/local_edits.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+
+class StudioWorkbench final : public Workbench {
+  Q_OBJECT
+ public:
+  /// Opens the database, made when there is none. \throws StoreError  it is not ours, newer, or
+  /// damaged
+  explicit StudioWorkbench(const std::filesystem::path& database, QObject* parent = nullptr);
+  /// The database at the other end of `link`, which outlives the workbench.
+  explicit StudioWorkbench(RemoteLink& link, QObject* parent = nullptr);
+  ~StudioWorkbench() override;
+
+  RunStore& store() override { return store_; }
+  RunWatcher& watcher() override { return watcher_; }
+  Selection& selection() override { return selection_; }
+  QueueDesk& queue() override { return queue_; }
+  RemoteLink* link() override { return link_; }
+  const Catalog& catalog() override;
+  void askCatalogAgain() override;
+  const TaskCards& cards() override;
+  void settleCards() override;
+  const RunRow* run(std::int64_t id) override;
+  void say(const QString& sentence) override;
+  void showPage(const QString& id) override;
+  void configure(const std::string& experimentText, const QString& origin) override;
+  bool isRunListVisible() const override { return isRunListVisible_; }
+  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
+
+  /// Reads what is there and keeps looking, 4 times a second.
+  void start();
+  void setRunListVisible(bool isVisible);
+
+  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back) override;
+  void openFile(const QString& file) override;
+  void stopRuns(const std::vector<std::int64_t>& ids);
+  /// Moves them to the trash and offers to bring them back.
+  void deleteRuns(const std::vector<std::int64_t>& ids);
+  void restoreRuns(const std::vector<std::int64_t>& ids);
+  /// "run 3, baseline"; several: "runs 3, baseline; 4, wide", or their number.
+  [[nodiscard]] QString namesOf(const std::vector<std::int64_t>& ids);
+  void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+            QObject* context, const RemoteLink::OnEdit& onOutcome) override;
+  const std::string* waiting(std::int64_t run, RunField field) override;
+  /// What is typed about runs of this machine's database.
+  [[nodiscard]] LocalEdits& edits() { return edits_; }
+  /// Opens the form filled with the configuration of a run.
+  void newFromRun(std::int64_t run);
+  /// Reads a row again after this window changed it.
+  void refresh(std::int64_t id);
+
+  /// Whether startRuns (stopRuns, deleteRuns) makes sense for a run in that state.
+  [[nodiscard]] static bool canStart(const RunRow& row);
+  [[nodiscard]] static bool canStop(const RunRow& row);
+  [[nodiscard]] static bool canDelete(const RunRow& row);
+
+ Q_SIGNALS:
+  void said(const QString& sentence);
+  /// A message with something to do about it.
+  void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
+  void pageRequested(const QString& id);
+  void fileRequested(const QString& file);
+  void newFromRunRequested(std::int64_t run);
+  void configureRequested(const std::string& experimentText, const QString& origin);
+  void runsChanged(const std::vector<vitrine::RunRow>& rows);
+  void runsRemoved(const std::vector<std::int64_t>& ids);
+
+ private:
+  StudioWorkbench(const std::filesystem::path& database, RemoteLink* link, QObject* parent);
+  void take(const std::vector<RunRow>& rows);
+  void drop(const std::vector<std::int64_t>& ids);
+  void describe();
+  void describeThere();
+  void catalogCame(const Catalog& described, const QString& sentence);
+
+  RemoteLink* link_;
+  RunStore store_;
+  RunWatcher watcher_;
+  Selection selection_;
+  Catalog catalog_;
+  TaskCards cards_;
+  std::map<std::int64_t, RunRow> rows_;
+  QueueDesk queue_;
+  LocalEdits edits_;
+  QTimer reaper_;
+  std::jthread describing_;
+  bool isCatalogAsked_ = false, isCatalogThere_ = false;
+  bool isDescribing_ = false;
+  bool areCardsAsked_ = false;  ///< once: who needs the schemas asks again, and hears of a failure
+  bool isQuiet_ = false;        ///< only cards are asked for
+  bool isRunListVisible_ = true;
+};
+
+}  // namespace vitrine::ui
