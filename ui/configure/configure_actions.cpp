@@ -14,14 +14,14 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/edit/document.h"
+#include "core/config/edit/train_command.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/run_picker.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
-#include "ui/configure/train_command.h"
 #include "ui/configure/wording.h"
 #include "ui/kit/theme.h"
 

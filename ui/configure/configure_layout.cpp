@@ -9,8 +9,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/config/edit/document.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/form_row.h"
 #include "ui/configure/side_panel.h"

@@ -20,16 +20,16 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "core/config/edit/document.h"
+#include "core/config/edit/toml_patch.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/coming_runs.h"
-#include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/form_row.h"
 #include "ui/configure/run_picker.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
-#include "ui/configure/toml_patch.h"
 #include "ui/configure/waiting.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"

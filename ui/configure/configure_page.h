@@ -28,9 +28,12 @@ class QSplitter;
 class QStackedWidget;
 class QToolButton;
 
+namespace vitrine {
+class Document;
+}
+
 namespace vitrine::ui {
 
-class Document;
 class ExperimentForm;
 class FormRow;
 class SidePanel;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/config/catalog.h"
+#include "core/config/edit/document.h"
 #include "core/config/experiment.h"
-#include "ui/configure/document.h"
 #include "ui/configure/form_row.h"
 
 class QLineEdit;

@@ -4,8 +4,8 @@
 #include <QLineEdit>
 #include <QMenu>
 
+#include "core/config/edit/document.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"

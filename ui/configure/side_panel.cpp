@@ -12,9 +12,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/config/edit/document.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/coming_runs.h"
-#include "ui/configure/document.h"
 #include "ui/configure/fold.h"
 #include "ui/configure/sweep_editor.h"
 #include "ui/configure/toml_highlighter.h"

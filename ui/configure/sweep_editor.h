@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "ui/configure/document.h"
+#include "core/config/edit/document.h"
 
 class QLabel;
 class QLineEdit;

@@ -11,7 +11,7 @@
 
 #include "core/config/catalog.h"
 #include "core/config/config.h"
-#include "ui/configure/document.h"
+#include "core/config/edit/document.h"
 
 namespace vitrine::ui {
 

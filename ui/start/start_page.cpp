@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "ui/configure/document.h"
+#include "core/config/edit/document.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

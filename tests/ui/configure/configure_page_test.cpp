@@ -12,10 +12,10 @@
 #include <QTest>
 #include <thread>
 
+#include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "tests/ui/support/fit.h"
 #include "ui/configure/changes_view.h"
-#include "ui/configure/document.h"
 #include "ui/configure/experiment_form.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"

@@ -12,15 +12,15 @@
 #include <QToolButton>
 #include <random>
 
+#include "core/config/edit/document.h"
+#include "core/config/edit/toml_patch.h"
+#include "core/config/edit/train_command.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "ui/configure/changes_view.h"
 #include "ui/configure/coming_runs.h"
-#include "ui/configure/document.h"
 #include "ui/configure/run_picker.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
-#include "ui/configure/toml_patch.h"
-#include "ui/configure/train_command.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {

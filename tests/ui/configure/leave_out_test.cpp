@@ -3,9 +3,9 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "ui/configure/coming_runs.h"
-#include "ui/configure/document.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
 

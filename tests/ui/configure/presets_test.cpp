@@ -2,11 +2,11 @@
 #include <QFile>
 #include <QProcess>
 
+#include "core/config/edit/document.h"
+#include "core/config/edit/toml_patch.h"
 #include "tests/ui/configure/configure_fixture.h"
-#include "ui/configure/document.h"
 #include "ui/configure/side_panel.h"
 #include "ui/configure/sweep_editor.h"
-#include "ui/configure/toml_patch.h"
 
 namespace vitrine::ui {
 namespace {

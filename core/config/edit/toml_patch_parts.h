@@ -1,10 +1,10 @@
-// What multiplies the runs, as toml_patch edits it. Internal to ui/configure.
+// What multiplies the runs, as toml_patch edits it. Internal to core/config/edit.
 #pragma once
 
-#include "ui/configure/document.h"
-#include "ui/configure/toml_text.h"
+#include "core/config/edit/document.h"
+#include "core/config/edit/toml_text.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 /// Seeds count as the last axis wherever they stand.
 [[nodiscard]] bool sameAxes(const Document& a, const Document& b);
@@ -14,4 +14,4 @@ namespace vitrine::ui {
 /// out before.
 void patchRuns(TomlText& text, const Document& now, const Document& target);
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

@@ -1,14 +1,12 @@
-#include "ui/configure/toml_patch.h"
+#include "core/config/edit/toml_patch.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "tests/ui/figures/qt_test.h"
-#include "ui/configure/edit_history.h"
-#include "ui/configure/toml_outline.h"
+#include "core/config/edit/toml_outline.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 namespace {
 
 const char* const kCommented = R"(# The roadmap, at the size of a laptop.
@@ -260,56 +258,5 @@ TEST(TomlPatch, HoldsForAnyRowOfEdits) {
   EXPECT_EQ(rewritten, 0) << text;  // the comment at the head never went
 }
 
-TEST(EditHistory, MergesTypingAndEndsWhereItBegan) {
-  EditHistory history;
-  history.reset({"a", {}, {}});
-  history.push({"ab", {}, "typing"}, "line 1");
-  history.push({"abc", {}, "typing"}, "line 1");
-  history.push({"abcd", {}, "typing"}, "line 2");
-  EXPECT_EQ(history.steps(), 2U);
-  EXPECT_EQ(history.undo().text, "abc");
-  EXPECT_EQ(history.undo().text, "a");
-  EXPECT_FALSE(history.canUndo());
-  EXPECT_EQ(history.redo().text, "abc");
-  EXPECT_EQ(history.redo().text, "abcd");
-  EXPECT_FALSE(history.canRedo());
-}
-
-TEST(EditHistory, BeginsAStepWhereTheFocusWent) {
-  EditHistory history;
-  history.reset({"", {}, {}});
-  history.push({"1", {}, {}}, "field");
-  history.seal();
-  history.push({"12", {}, {}}, "field");
-  EXPECT_EQ(history.steps(), 2U);
-}
-
-TEST(EditHistory, ForgetsWhatWasUndoneAfterANewEdit) {
-  EditHistory history;
-  history.reset({"a", {}, {}});
-  history.push({"b", {}, {}}, "");
-  history.undo();
-  history.push({"c", {}, {}}, "");
-  EXPECT_FALSE(history.canRedo());
-  EXPECT_EQ(history.undo().text, "a");
-}
-
-TEST(EditHistory, HasNoStepForWhatWasTypedAndTakenBack) {
-  EditHistory history;
-  history.reset({"a", {}, {}});
-  history.push({"ab", {}, {}}, "line");
-  history.push({"a", {}, {}}, "line");
-  EXPECT_FALSE(history.canUndo());
-}
-
-TEST(EditHistory, KeepsItsBytesWithinALimit) {
-  EditHistory history;
-  history.reset({"", {}, {}});
-  for (int i = 0; i < 40; ++i)
-    history.push({std::string(1 << 20, static_cast<char>('a' + i)), {}, {}}, "");
-  EXPECT_LE(history.steps(), 16U);
-  EXPECT_GE(history.steps(), 14U);
-}
-
 }  // namespace
-}  // namespace vitrine::ui
+}  // namespace vitrine

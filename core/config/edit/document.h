@@ -10,10 +10,10 @@
 #include "core/base/json.h"
 #include "core/config/experiment.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 /// Dotted keys address `tables`: "model.mask.kind".
-class Document {
+class VITRINE_FOUNDATION_EXPORT Document {
  public:
   struct Axis {
     std::string key;
@@ -49,31 +49,37 @@ class Document {
 };
 
 /// Whether an [[exclude]] means a run of that variant and point.
-[[nodiscard]] bool isLeftOutBy(const Document::Exclude& exclude, const std::string& variant,
-                               const SweepPoint& point);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isLeftOutBy(const Document::Exclude& exclude,
+                                                         const std::string& variant,
+                                                         const SweepPoint& point);
 /// What tells one run of `document` from all others: as little as its [[exclude]] must say.
-[[nodiscard]] Document::Exclude excludeOf(const Document& document, const std::string& variant,
-                                          const SweepPoint& point);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Document::Exclude excludeOf(const Document& document,
+                                                                    const std::string& variant,
+                                                                    const SweepPoint& point);
 /// Takes a run back in. What left others out with it goes on doing so. \param leftOut  of the plan
-void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::size_t place);
+VITRINE_FOUNDATION_EXPORT void putBack(Document& document, const std::vector<ExcludedRun>& leftOut,
+                                       std::size_t place);
 
 /// \param problem  receives the first syntax error, with its line
-[[nodiscard]] std::optional<Document> parseDocument(const std::string& text, Problem& problem);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<Document> parseDocument(
+    const std::string& text, Problem& problem);
 /// TOML that means the document; reading it back gives the same document.
-[[nodiscard]] std::string toText(const Document& document);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toText(const Document& document);
 
 /// One TOML value as it is typed in a list of overrides: `soft`, "soft", 3, 1e-3, [1, 2], { a = 1
 /// }, none. A bare word is text.
-[[nodiscard]] Json parseValue(const std::string& text);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json parseValue(const std::string& text);
 
 /// "key = value" per line. Lines that have no '=' end up in `bad`.
-[[nodiscard]] std::vector<std::pair<std::string, Json>> parseOverrides(
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::pair<std::string, Json>> parseOverrides(
     const std::string& lines, std::vector<std::string>& bad);
-[[nodiscard]] std::string overridesText(const std::vector<std::pair<std::string, Json>>& overrides);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string overridesText(
+    const std::vector<std::pair<std::string, Json>>& overrides);
 
 /// `over` laid over `base`, tables key by key. \param whole  paths whose tables replace; \param
 /// path  of `base`
-void mergeInto(Json& base, const Json& over, const std::set<std::string>& whole = {},
-               const std::string& path = "");
+VITRINE_FOUNDATION_EXPORT void mergeInto(Json& base, const Json& over,
+                                         const std::set<std::string>& whole = {},
+                                         const std::string& path = "");
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

@@ -1,11 +1,11 @@
 // Sweep, variants and what is left out, in the text of an experiment.
 #include <algorithm>
 
+#include "core/config/edit/toml_patch.h"
+#include "core/config/edit/toml_patch_parts.h"
 #include "core/config/to_toml.h"
-#include "ui/configure/toml_patch.h"
-#include "ui/configure/toml_patch_parts.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -302,4 +302,4 @@ void patchRuns(TomlText& text, const Document& now, const Document& target) {
   RunsPatch(text, now, target).run();
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

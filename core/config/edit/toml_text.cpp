@@ -1,4 +1,4 @@
-#include "ui/configure/toml_text.h"
+#include "core/config/edit/toml_text.h"
 
 #include <map>
 #include <string_view>
@@ -6,7 +6,7 @@
 
 #include "core/config/to_toml.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -82,4 +82,4 @@ void TomlText::openSection(const std::string& name, const std::string& body, Hea
   put(end, text_.size(), before + block);
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

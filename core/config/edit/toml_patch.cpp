@@ -1,16 +1,16 @@
 // One small edit after the other, each found by a fresh outline; the result is read back and
 // compared, so that a text the edits do not fit is written anew instead of being spoilt.
-#include "ui/configure/toml_patch.h"
+#include "core/config/edit/toml_patch.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/config/edit/toml_outline.h"
+#include "core/config/edit/toml_patch_parts.h"
+#include "core/config/edit/toml_text.h"
 #include "core/config/to_toml.h"
-#include "ui/configure/toml_outline.h"
-#include "ui/configure/toml_patch_parts.h"
-#include "ui/configure/toml_text.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -268,4 +268,4 @@ std::string patchToml(const std::string& text, const Document& target) {
   return read && meansTheSame(*read, target) ? patched : toText(target);
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

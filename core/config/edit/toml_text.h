@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-#include "ui/configure/toml_outline.h"
+#include "core/config/edit/toml_outline.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 class TomlText {
  public:
@@ -40,4 +40,4 @@ class TomlText {
   std::string newLine_ = "\n";
 };
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

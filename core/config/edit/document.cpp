@@ -1,6 +1,6 @@
 // Reads experiment files with toml++, keeping the order in which things were written, and writes
 // them again.
-#include "ui/configure/document.h"
+#include "core/config/edit/document.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -344,4 +344,4 @@ void mergeInto(Json& base, const Json& over, const std::set<std::string>& whole,
   }
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

@@ -1,11 +1,11 @@
 // A scan for keys, strings, brackets and comments; what values mean is left to toml++.
-#include "ui/configure/toml_outline.h"
+#include "core/config/edit/toml_outline.h"
 
 #include <algorithm>
 
 #include "core/config/parse_toml.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -197,4 +197,4 @@ bool startsWith(const TomlPath& path, const TomlPath& prefix) {
   return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

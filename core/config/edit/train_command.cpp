@@ -1,14 +1,14 @@
-#include "ui/configure/train_command.h"
+#include "core/config/edit/train_command.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
+#include "core/config/edit/document.h"
+#include "core/config/edit/toml_patch.h"
 #include "core/config/to_toml.h"
-#include "ui/configure/document.h"
-#include "ui/configure/toml_patch.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::string trainCommand(const std::string& text, const std::string& file, const
          (text.empty() || text.back() != '\n' ? "\n" : "") + end + "\n";
 }
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

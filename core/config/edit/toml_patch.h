@@ -3,16 +3,17 @@
 
 #include <string>
 
-#include "ui/configure/document.h"
+#include "core/config/edit/document.h"
 
-namespace vitrine::ui {
+namespace vitrine {
 
 /// Whether two documents are the same experiment, however they are spelt.
-[[nodiscard]] bool meansTheSame(const Document& a, const Document& b);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool meansTheSame(const Document& a, const Document& b);
 
 /// `text` with what `target` says differently, and nothing else changed. Where the text cannot be
 /// edited so (it is no TOML, or spells a table in a way that has no room for the change), the
 /// document is written anew, without the comments.
-[[nodiscard]] std::string patchToml(const std::string& text, const Document& target);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string patchToml(const std::string& text,
+                                                              const Document& target);
 
-}  // namespace vitrine::ui
+}  // namespace vitrine

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace vitrine::ui {
+#include "core/foundation_export.h"
+
+namespace vitrine {
 
 using TomlPath = std::vector<std::string>;
 
@@ -21,10 +23,11 @@ struct TomlStatement {
 };
 
 /// \param text  must be TOML already: what is not is skipped
-[[nodiscard]] std::vector<TomlStatement> outlineToml(std::string_view text);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<TomlStatement> outlineToml(
+    std::string_view text);
 
 /// Which `[[variant]]`, counted from 0, says what stands in a line (from 1); -1: none of them.
-[[nodiscard]] int variantAt(std::string_view text, int line);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT int variantAt(std::string_view text, int line);
 
 /// A `key = value` inside `{ ... }`.
 struct TomlInlineEntry {
@@ -33,8 +36,10 @@ struct TomlInlineEntry {
   std::size_t valueBegin = 0, valueEnd = 0;
 };
 /// \param begin  of the brace, in `text`
-[[nodiscard]] std::vector<TomlInlineEntry> outlineInline(std::string_view text, std::size_t begin);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<TomlInlineEntry> outlineInline(
+    std::string_view text, std::size_t begin);
 
-[[nodiscard]] bool startsWith(const TomlPath& path, const TomlPath& prefix);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool startsWith(const TomlPath& path,
+                                                        const TomlPath& prefix);
 
-}  // namespace vitrine::ui
+}  // namespace vitrine
