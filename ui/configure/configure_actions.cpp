@@ -18,11 +18,11 @@
 #include "core/config/edit/train_command.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/experiment_form.h"
-#include "ui/configure/run_picker.h"
-#include "ui/configure/side_panel.h"
-#include "ui/configure/sweep_editor.h"
-#include "ui/configure/wording.h"
+#include "ui/configure/form/experiment_form.h"
+#include "ui/configure/form/run_picker.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/form/wording.h"
+#include "ui/configure/plan/side_panel.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

@@ -11,9 +11,9 @@
 
 #include "core/config/edit/document.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/experiment_form.h"
-#include "ui/configure/form_row.h"
-#include "ui/configure/side_panel.h"
+#include "ui/configure/form/experiment_form.h"
+#include "ui/configure/form/form_row.h"
+#include "ui/configure/plan/side_panel.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/icons.h"

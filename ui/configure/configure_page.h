@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/config/experiment.h"
-#include "ui/configure/edit_history.h"
-#include "ui/configure/run_forecast.h"
-#include "ui/configure/run_planner.h"
-#include "ui/configure/stored_runs.h"
+#include "ui/configure/form/edit_history.h"
+#include "ui/configure/plan/run_forecast.h"
+#include "ui/configure/plan/run_planner.h"
+#include "ui/configure/plan/stored_runs.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 

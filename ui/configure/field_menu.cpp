@@ -6,9 +6,9 @@
 
 #include "core/config/edit/document.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/experiment_form.h"
-#include "ui/configure/side_panel.h"
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/experiment_form.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/plan/side_panel.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

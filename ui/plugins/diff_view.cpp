@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/experiment_form.h"
+#include "ui/configure/form/experiment_form.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"

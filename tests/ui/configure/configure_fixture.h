@@ -14,7 +14,7 @@
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "ui/configure/configure_page.h"
-#include "ui/configure/experiment_form.h"
+#include "ui/configure/form/experiment_form.h"
 
 namespace vitrine::ui {
 

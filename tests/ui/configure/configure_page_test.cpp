@@ -15,10 +15,10 @@
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "tests/ui/support/fit.h"
-#include "ui/configure/changes_view.h"
-#include "ui/configure/experiment_form.h"
-#include "ui/configure/side_panel.h"
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/experiment_form.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/plan/changes_view.h"
+#include "ui/configure/plan/side_panel.h"
 
 namespace vitrine::ui {
 namespace {

@@ -16,11 +16,11 @@
 #include "core/config/edit/toml_patch.h"
 #include "core/config/edit/train_command.h"
 #include "tests/ui/configure/configure_fixture.h"
-#include "ui/configure/changes_view.h"
-#include "ui/configure/coming_runs.h"
-#include "ui/configure/run_picker.h"
-#include "ui/configure/side_panel.h"
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/run_picker.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/plan/changes_view.h"
+#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/side_panel.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {

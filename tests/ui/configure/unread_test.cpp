@@ -5,8 +5,8 @@
 #include <QToolButton>
 
 #include "tests/ui/configure/configure_fixture.h"
-#include "ui/configure/side_panel.h"
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/plan/side_panel.h"
 
 namespace vitrine::ui {
 namespace {

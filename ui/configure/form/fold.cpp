@@ -1,4 +1,4 @@
-#include "ui/configure/fold.h"
+#include "ui/configure/form/fold.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>

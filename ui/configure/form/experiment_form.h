@@ -10,7 +10,7 @@
 #include "core/config/catalog.h"
 #include "core/config/edit/document.h"
 #include "core/config/experiment.h"
-#include "ui/configure/form_row.h"
+#include "ui/configure/form/form_row.h"
 
 class QLineEdit;
 

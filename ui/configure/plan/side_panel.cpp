@@ -1,5 +1,5 @@
 // Changes, sweep, variants, runs to come and TOML, one below the other.
-#include "ui/configure/side_panel.h"
+#include "ui/configure/plan/side_panel.h"
 
 #include <QComboBox>
 #include <QFrame>
@@ -13,12 +13,12 @@
 #include <algorithm>
 
 #include "core/config/edit/document.h"
-#include "ui/configure/changes_view.h"
-#include "ui/configure/coming_runs.h"
-#include "ui/configure/fold.h"
-#include "ui/configure/sweep_editor.h"
-#include "ui/configure/toml_highlighter.h"
-#include "ui/configure/wording.h"
+#include "ui/configure/form/fold.h"
+#include "ui/configure/form/sweep_editor.h"
+#include "ui/configure/form/toml_highlighter.h"
+#include "ui/configure/form/wording.h"
+#include "ui/configure/plan/changes_view.h"
+#include "ui/configure/plan/coming_runs.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

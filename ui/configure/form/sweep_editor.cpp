@@ -1,5 +1,5 @@
 // Rows that are added and removed; the document is read from them after each edit.
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/sweep_editor.h"
 
 #include <QAbstractTextDocumentLayout>
 #include <QCompleter>
@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "core/config/to_toml.h"
-#include "ui/configure/fold.h"
-#include "ui/configure/wording.h"
+#include "ui/configure/form/fold.h"
+#include "ui/configure/form/wording.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

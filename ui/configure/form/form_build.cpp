@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-#include "ui/configure/experiment_form.h"
+#include "ui/configure/form/experiment_form.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

@@ -3,8 +3,8 @@
 
 #include <QLocale>
 
-#include "ui/configure/field_editor.h"
-#include "ui/configure/sweep_editor.h"
+#include "ui/configure/form/field_editor.h"
+#include "ui/configure/form/sweep_editor.h"
 
 namespace vitrine::ui {
 namespace {

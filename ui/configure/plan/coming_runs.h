@@ -10,7 +10,7 @@
 
 #include "core/config/experiment.h"
 #include "core/store/types.h"
-#include "ui/configure/run_forecast.h"
+#include "ui/configure/plan/run_forecast.h"
 
 class QMenu;
 

@@ -1,4 +1,4 @@
-#include "ui/configure/edit_history.h"
+#include "ui/configure/form/edit_history.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ui/configure/changes_view.h"
+#include "ui/configure/plan/changes_view.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,4 +1,4 @@
-#include "ui/configure/run_picker.h"
+#include "ui/configure/form/run_picker.h"
 
 #include <QDialogButtonBox>
 #include <QHeaderView>

@@ -1,5 +1,5 @@
 // Builds rows from schemas and keeps rows and document the same.
-#include "ui/configure/experiment_form.h"
+#include "ui/configure/form/experiment_form.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -16,7 +16,7 @@
 
 #include "core/base/text.h"
 #include "core/config/train_schema.h"
-#include "ui/configure/wording.h"
+#include "ui/configure/form/wording.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

@@ -1,5 +1,5 @@
 // Rows of the form: what stands where in a line.
-#include "ui/configure/form_row.h"
+#include "ui/configure/form/form_row.h"
 
 #include <QContextMenuEvent>
 #include <QGridLayout>

@@ -1,5 +1,5 @@
 // Two lines per run; differences are worked out when a row is shown.
-#include "ui/configure/coming_runs.h"
+#include "ui/configure/plan/coming_runs.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "core/config/config.h"
-#include "ui/configure/changes_view.h"
-#include "ui/configure/wording.h"
+#include "ui/configure/form/wording.h"
+#include "ui/configure/plan/changes_view.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/run_facts.h"

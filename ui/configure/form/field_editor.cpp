@@ -1,5 +1,5 @@
 // Check boxes, lists and lines, and the two ways between a value and its text.
-#include "ui/configure/field_editor.h"
+#include "ui/configure/form/field_editor.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,4 +1,4 @@
-#include "ui/configure/run_forecast.h"
+#include "ui/configure/plan/run_forecast.h"
 
 #include <QDateTime>
 #include <algorithm>

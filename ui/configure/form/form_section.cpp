@@ -5,8 +5,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/configure/fold.h"
-#include "ui/configure/form_row.h"
+#include "ui/configure/form/fold.h"
+#include "ui/configure/form/form_row.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

@@ -1,5 +1,5 @@
 // Skeleton and error state.
-#include "ui/configure/waiting.h"
+#include "ui/configure/plan/waiting.h"
 
 #include <QClipboard>
 #include <QGuiApplication>

@@ -1,4 +1,4 @@
-#include "ui/configure/run_planner.h"
+#include "ui/configure/plan/run_planner.h"
 
 #include <utility>
 

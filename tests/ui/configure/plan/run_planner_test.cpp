@@ -1,5 +1,5 @@
 // Planning never waits in the window's thread: who is asked, where, and how often.
-#include "ui/configure/run_planner.h"
+#include "ui/configure/plan/run_planner.h"
 
 #include <QComboBox>
 #include <QTest>
@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "tests/ui/configure/configure_fixture.h"
-#include "ui/configure/changes_view.h"
-#include "ui/configure/side_panel.h"
+#include "ui/configure/plan/changes_view.h"
+#include "ui/configure/plan/side_panel.h"
 
 namespace vitrine::ui {
 namespace {

@@ -1,4 +1,4 @@
-#include "ui/configure/stored_runs.h"
+#include "ui/configure/plan/stored_runs.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Line by line; the state of a line says which long string or how deep a bracket goes on.
-#include "ui/configure/toml_highlighter.h"
+#include "ui/configure/form/toml_highlighter.h"
 
 #include <QTextCharFormat>
 #include <array>

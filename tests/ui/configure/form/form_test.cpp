@@ -6,7 +6,7 @@
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/catalog.h"
-#include "ui/configure/experiment_form.h"
+#include "ui/configure/form/experiment_form.h"
 
 namespace vitrine::ui {
 namespace {
