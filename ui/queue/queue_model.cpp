@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "ui/kit/theme.h"
-#include "ui/shell/runs_model.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {

@@ -8,6 +8,7 @@
 #include <QScrollArea>
 #include <QTimer>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -15,7 +16,6 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
-#include "ui/shell/pages.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
 #include "ui/workbench/run_facts.h"
@@ -72,7 +72,8 @@ QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
 
 }  // namespace
 
-StartPage::StartPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& others, QWidget* parent)
+    : Page(parent), workbench_(workbench) {
   Problem problem;
   const auto demo =
       parseDocument(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(), problem);
@@ -90,7 +91,7 @@ StartPage::StartPage(Workbench& workbench, QWidget* parent) : Page(parent), work
   first_ = makeFirst();
   goOn_ = makeGoOn();
   recent_ = makeRecent();
-  pages_ = makePages();
+  pages_ = makePages(others);
   auto* inColumn = new QVBoxLayout(column);
   inColumn->setContentsMargins(px(16), px(24), px(16), px(16));
   inColumn->setSpacing(px(4));
@@ -187,10 +188,10 @@ QFrame* StartPage::makeRecent() {
   return card;
 }
 
-QFrame* StartPage::makePages() {
+QFrame* StartPage::makePages(const std::vector<PageFactory>& others) {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(tr("Pages worth seeing first"), inside);
-  for (const PageFactory& page : pages()) {
+  for (const PageFactory& page : others) {
     if (page.about.isEmpty()) continue;
     auto* open = new QPushButton(page.title);
     open->setMinimumWidth(px(104));
@@ -435,9 +436,11 @@ void StartPage::settle() {
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
 }
 
-PageFactory startPage() {
+PageFactory startPage(std::vector<PageFactory> others) {
   return {QStringLiteral("start"), QStringLiteral("Start"),
-          [](Workbench& workbench, QWidget* parent) { return new StartPage(workbench, parent); }};
+          [others = std::move(others)](Workbench& workbench, QWidget* parent) {
+            return new StartPage(workbench, others, parent);
+          }};
 }
 
 }  // namespace vitrine::ui

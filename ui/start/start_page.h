@@ -13,13 +13,15 @@
 
 namespace vitrine::ui {
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory startPage();
+/// The line of ui/shell/pages.cpp. \param others  those with an `about` are offered on the page
+[[nodiscard]] PageFactory startPage(std::vector<PageFactory> others);
 
 class StartPage final : public Page {
   Q_OBJECT
  public:
-  explicit StartPage(Workbench& workbench, QWidget* parent = nullptr);
+  /// \param others  as startPage() takes them
+  StartPage(Workbench& workbench, const std::vector<PageFactory>& others,
+            QWidget* parent = nullptr);
 
   void settle() override;
 
@@ -38,7 +40,7 @@ class StartPage final : public Page {
   QFrame* makeFirst();
   QFrame* makeGoOn();
   QFrame* makeRecent();
-  QFrame* makePages();
+  QFrame* makePages(const std::vector<PageFactory>& others);
   void runDemo();
   void showAll();
   void showDemo();
