@@ -36,8 +36,7 @@ void ConfigurePage::makeActions() {
     return made;
   };
   add(QStringLiteral("New experiment from the defaults"), {}, [this] {
-    if (form_->catalog() != nullptr)
-      setText(toText(ExperimentForm::freshDocument(*form_->catalog())));
+    if (form_->catalog() != nullptr) setText(toText(freshDocument(*form_->catalog())));
   });
   add(QStringLiteral("Open experiment\u2026"), {}, [this] { open(); });
   add(QStringLiteral("Clone a run\u2026"), {}, [this] { cloneRun(); });
@@ -121,8 +120,7 @@ QWidget* ConfigurePage::makeBar() {
   notes->addWidget(searchNote_);
   column->addLayout(notes);
   connect(fresh, &QToolButton::clicked, this, [this] {
-    if (form_->catalog() != nullptr)
-      setText(toText(ExperimentForm::freshDocument(*form_->catalog())));
+    if (form_->catalog() != nullptr) setText(toText(freshDocument(*form_->catalog())));
   });
   connect(openButton, &QToolButton::clicked, this, &ConfigurePage::open);
   connect(clone, &QToolButton::clicked, this, &ConfigurePage::cloneRun);

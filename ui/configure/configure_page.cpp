@@ -228,7 +228,7 @@ void ConfigurePage::onCatalog() {
   stack_->setCurrentIndex(2);
   placeSide();
   if (text_.empty()) {
-    setText(toText(ExperimentForm::freshDocument(catalog)));
+    setText(toText(freshDocument(catalog)));
   } else {
     takeText();
   }
@@ -317,7 +317,7 @@ void ConfigurePage::takeText() {
   } else {
     syntax_ = problem;
     if (sound_.empty()) {  // nothing of this text could be read: the form shows no other experiment
-      const Document fresh = ExperimentForm::freshDocument(*form_->catalog());
+      const Document fresh = freshDocument(*form_->catalog());
       form_->setDocument(fresh, FieldEditor::Typing::Replace);
       side_->sweep().setDocument(fresh);
     }

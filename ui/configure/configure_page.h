@@ -58,6 +58,7 @@ class ConfigurePage final : public Page {
   [[nodiscard]] const EditHistory& history() const { return history_; }
   /// The experiment as it would be saved or started.
   [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::optional<std::string> experimentText() const override { return text_; }
   /// Shows an experiment file's text, a step of Undo; `origin` is where Save offers to write.
   void setText(const std::string& text, const QString& origin = {});
   /// Plans now instead of 150 ms after the last edit, and waits for it: for pictures and tests.

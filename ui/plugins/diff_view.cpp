@@ -10,8 +10,6 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
-#include "ui/configure/configure_page.h"
-#include "ui/configure/form/experiment_form.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"
@@ -43,7 +41,7 @@ void DiffView::fill(Side& side, const QString& wanted) {
     }
     add(tr("%1, all defaults").arg(id), QStringLiteral("architecture:") + id);
   }
-  if (window()->findChild<ConfigurePage*>() != nullptr || wanted == QLatin1String("form"))
+  if (experimentText().has_value() || wanted == QLatin1String("form"))
     add(tr("What the form shows"), QStringLiteral("form"));
   int listed = 0;
   const auto& runs = workbench_.runs();
@@ -109,6 +107,13 @@ QString DiffView::nameOf(const Side& side) const {
   return name;
 }
 
+std::optional<std::string> DiffView::experimentText() const {
+  for (const Page* page : window()->findChildren<Page*>()) {
+    if (auto text = page->experimentText()) return text;
+  }
+  return {};
+}
+
 std::string DiffView::textOf(const QString& source, QString& failure) const {
   const QString kind = source.section(QLatin1Char(':'), 0, 0);
   const std::string name = source.section(QLatin1Char(':'), 1).toStdString();
@@ -116,12 +121,11 @@ std::string DiffView::textOf(const QString& source, QString& failure) const {
   try {
     if (kind == QLatin1String("run")) return toToml(workbench_.store().config(std::stoll(name)));
     if (kind == QLatin1String("form")) {
-      const auto* form = window()->findChild<ConfigurePage*>();
-      if (form != nullptr) return form->text();
+      if (const auto text = experimentText()) return *text;
       failure = tr("The form was not opened yet: open Configure first.");
       return {};
     }
-    Document document = ExperimentForm::freshDocument(catalog);
+    Document document = freshDocument(catalog);
     document.title = name;
     document.erase("model.preset");
     for (const ItemCard& card : catalog.items) {

@@ -63,6 +63,8 @@ class DiffView : public QWidget {
   void show();
   void showBlocks();
   void showKeys();
+  /// Of the page of this window that edits an experiment; none before it was opened.
+  [[nodiscard]] std::optional<std::string> experimentText() const;
   [[nodiscard]] std::string textOf(const QString& source, QString& failure) const;
   [[nodiscard]] QString nameOf(const Side& side) const;
   [[nodiscard]] static std::optional<Json> configOf(const Side& side);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,8 @@ class Page : public QWidget {
   virtual void setViewState(const Json& state);
   /// The picture that Export takes from the page as it is now; nullptr where there is none.
   [[nodiscard]] virtual std::unique_ptr<Figure> figure();
+  /// The experiment that the page edits, as the text of its file; none where it edits none.
+  [[nodiscard]] virtual std::optional<std::string> experimentText() const { return {}; }
   /// "How to read this": a few sentences of plain text; empty where the page explains itself.
   [[nodiscard]] virtual QString howToRead() const { return {}; }
   /// Draws the page off screen at a size (logical pixels) and scale.

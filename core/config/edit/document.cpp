@@ -288,6 +288,33 @@ std::string toText(const Document& document) {
   return text.rfind('\n', 0) == 0 ? text.substr(1) : text;
 }
 
+Document freshDocument(const Catalog& catalog) {
+  Document document;
+  document.title = "New experiment";
+  // One that asks for nothing before its first run, where there is one.
+  const auto first = [&](ItemKind kind) {
+    std::string id;
+    for (const ItemCard& item : catalog.items) {
+      if (item.kind != kind) continue;
+      const bool asks = std::any_of(item.schema.fields.begin(), item.schema.fields.end(),
+                                    [](const Field& field) { return field.required; });
+      if (!asks) return item.id;
+      if (id.empty()) id = item.id;
+    }
+    return id;
+  };
+  const std::vector<std::string> architectures = catalog.ids(ItemKind::Architecture);
+  const std::string architecture = architectures.empty() ? std::string() : architectures.front();
+  document.set("model.architecture", architecture);
+  if (const ItemCard* card = catalog.find(ItemKind::Architecture, architecture); card != nullptr) {
+    if (card->schema.preset(architecture + "/demo") != nullptr)
+      document.set("model.preset", architecture + "/demo");
+  }
+  document.set("task.name", first(ItemKind::Task));
+  document.set("data.dataset", first(ItemKind::Dataset));
+  return document;
+}
+
 Json parseValue(const std::string& text) {
   std::set<std::string> whole;
   TomlRefusal ignored;  // a bare word: taken as text

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/config/catalog.h"
 #include "core/config/experiment.h"
 
 namespace vitrine {
@@ -65,6 +66,10 @@ VITRINE_FOUNDATION_EXPORT void putBack(Document& document, const std::vector<Exc
     const std::string& text, Problem& problem);
 /// TOML that means the document; reading it back gives the same document.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toText(const Document& document);
+
+/// What a new experiment starts with: the first items that need nothing more, and the
+/// architecture's demo preset where there is one.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Document freshDocument(const Catalog& catalog);
 
 /// One TOML value as it is typed in a list of overrides: `soft`, "soft", 3, 1e-3, [1, 2], { a = 1
 /// }, none. A bare word is text.

@@ -221,7 +221,7 @@ TEST_F(Configure, FillsTheFormFromARun) {
   ASSERT_EQ(shown->plan().runs.size(), 1U) << shown->plan().problems.front().sentence();
   const Json config = shown->plan().runs[0].config;
   const std::int64_t run = workbench_.addRun("earlier", config);
-  shown->setText(toText(ExperimentForm::freshDocument(workbench_.catalog())));
+  shown->setText(toText(freshDocument(workbench_.catalog())));
   shown->planNow();
   shown->startFrom(run);
   shown->planNow();

@@ -471,7 +471,7 @@ TEST_F(Editing, ClonesWhatARunSaidOverItsPreset) {
   shown->planNow();
   const Json config = shown->plan().runs.at(0).config;
   const std::int64_t run = workbench_.addRun("earlier", config);
-  shown->setText(toText(ExperimentForm::freshDocument(workbench_.catalog())));
+  shown->setText(toText(freshDocument(workbench_.catalog())));
   shown->planNow();
   shown->startFrom(run);
   shown->planNow();

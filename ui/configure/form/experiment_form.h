@@ -34,9 +34,6 @@ class ExperimentForm : public QWidget {
   /// Shows another document; edited() is not told.
   void setDocument(const Document& document,
                    FieldEditor::Typing typing = FieldEditor::Typing::Keep);
-  /// What a new experiment starts with: the first items that need nothing more, and the
-  /// architecture's demo preset where there is one.
-  [[nodiscard]] static Document freshDocument(const Catalog& catalog);
 
   /// Puts each problem beside its field; returns those that no field shows.
   std::vector<Problem> showProblems(const std::vector<Problem>& problems);

@@ -16,7 +16,7 @@ class Form : public ::testing::Test {
   Form() : catalog_(catalogFromJson(toJson(testCatalog()))) {
     form_.resize(800, 900);
     form_.setCatalog(catalog_);
-    form_.setDocument(ExperimentForm::freshDocument(catalog_));
+    form_.setDocument(freshDocument(catalog_));
   }
   FormRow& row(const std::string& key) {
     FormRow* found = form_.row(key);

@@ -35,7 +35,7 @@ TEST(Presets, GoFromFormToTextToFormUnchanged) {
     std::vector<std::string> names{""};
     for (const Preset& preset : item.schema.presets) names.push_back(preset.name);
     for (const std::string& name : names) {
-      Document document = ExperimentForm::freshDocument(catalog);
+      Document document = freshDocument(catalog);
       document.tables["model"] = Json{{"architecture", item.id}};
       if (!name.empty()) document.set("model.preset", name);
       page.setText(toText(document));
