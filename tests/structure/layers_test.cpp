@@ -1,0 +1,115 @@
+// The checker itself: that it sees what it is for.
+#include "tests/structure/layers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vitrine::structure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Table smallTable() {
+  return {.layers = {{"", {{"core"}, {"plugins", "ui"}}},
+                     {"core", {{"base"}, {"store", "nn"}, {"train"}}},
+                     {"core/base", {{"."}, {"edit"}}},
+                     {"plugins", {{"*"}}},
+                     {"ui", {{"kit"}, {"queue", "start"}, {"shell"}}}},
+          .libraries = {{"foundation", {"core/base"}, {}},
+                        {"store", {"core/store"}, {"foundation"}},
+                        {"engine", {"core/nn", "core/train"}, {"foundation"}},
+                        {"plugins", {"plugins"}, {"foundation", "engine"}},
+                        {"window", {"ui"}, {"foundation", "store"}}},
+          .exceptions = {}};
+}
+
+std::vector<std::string> of(const std::string& from, const std::string& to) {
+  return violations({{from, to}}, smallTable());
+}
+
+TEST(QuotedIncludes, AreReadAsTheCompilerReadsThem) {
+  EXPECT_THAT(quotedIncludes("#include \"a/b.h\"\n"
+                             "  #  include\t\"c.h\"  // why\n"
+                             "#include <vector>\n"
+                             "// #include \"comment.h\"\n"
+                             "#define X \"d.h\"\n"
+                             "#include \"last.h\""),
+              ElementsAre("a/b.h", "c.h", "last.h"));
+}
+
+TEST(Layers, AllowWhatIsBelowAndTheOwnFolder) {
+  EXPECT_THAT(of("ui/shell/window.cpp", "ui/queue/page.h"), IsEmpty());
+  EXPECT_THAT(of("ui/shell/window.cpp", "ui/kit/theme.h"), IsEmpty());
+  EXPECT_THAT(of("ui/shell/window.cpp", "ui/shell/window.h"), IsEmpty());
+  EXPECT_THAT(of("ui/queue/page.cpp", "core/store/store.h"), IsEmpty());
+}
+
+TEST(Layers, RefuseAnIncludeUpwards) {
+  EXPECT_THAT(of("ui/kit/theme.cpp", "ui/shell/window.h"),
+              ElementsAre(HasSubstr("'ui/shell' is above 'ui/kit'")));
+  EXPECT_THAT(of("core/base/text.h", "ui/kit/theme.h"), ElementsAre(HasSubstr("'ui' is above")));
+}
+
+TEST(Layers, RefuseAnIncludeSideways) {
+  EXPECT_THAT(of("ui/start/page.cpp", "ui/queue/page.h"),
+              ElementsAre(HasSubstr("'ui/queue' is beside 'ui/start'")));
+  EXPECT_THAT(of("plugins/a/a.cpp", "plugins/b/b.h"), ElementsAre(HasSubstr("is beside")));
+}
+
+TEST(Layers, HoldInsideAFolderToo) {
+  EXPECT_THAT(of("core/base/edit/patch.cpp", "core/base/text.h"), IsEmpty());
+  EXPECT_THAT(of("core/base/text.cpp", "core/base/edit/patch.h"),
+              ElementsAre(HasSubstr("'core/base/edit' is above 'core/base/.'")));
+}
+
+TEST(Layers, RefuseALibraryThatIsNotLinked) {
+  EXPECT_THAT(of("ui/queue/page.cpp", "core/nn/norm.h"),
+              ElementsAre(HasSubstr("window does not link engine")));
+  EXPECT_THAT(of("core/train/trainer.cpp", "core/store/store.h"),
+              ElementsAre(HasSubstr("engine does not link store")));
+}
+
+TEST(Layers, AskForTheLayerOfANewFolder) {
+  EXPECT_THAT(of("ui/gallery/page.cpp", "ui/kit/theme.h"),
+              ElementsAre(HasSubstr("'ui/gallery' has no layer yet")));
+}
+
+TEST(Layers, TakeAnExceptionAsLongAsItIsNeeded) {
+  Table table = smallTable();
+  table.exceptions = {{"ui/kit/theme", "ui/shell/", "a test"}};
+  EXPECT_THAT(violations({{"ui/kit/theme.cpp", "ui/shell/window.h"}}, table), IsEmpty());
+  EXPECT_THAT(violations({{"ui/kit/icons.cpp", "ui/shell/window.h"}}, table),
+              ElementsAre(HasSubstr("is above"), HasSubstr("is not needed any more")));
+}
+
+TEST(Drawing, NamesTheExceptions) {
+  Table table = smallTable();
+  table.exceptions = {{"ui/kit/theme", "ui/shell/", "a test"}};
+  EXPECT_EQ(drawing({{"ui/kit/theme.cpp", "ui/shell/window.h"}}, table),
+            "ui/shell\n\nui/kit\n\nAgainst the layers: ui/kit/theme -> ui/shell/\n");
+}
+
+TEST(Drawing, ShowsRoomsFromTheTopWithoutArrowsThatFollow) {
+  EXPECT_EQ(drawing({{"ui/shell/window.cpp", "ui/start/page.h"},
+                     {"ui/shell/window.cpp", "ui/kit/theme.h"},
+                     {"ui/start/page.cpp", "ui/kit/theme.h"},
+                     {"ui/start/page.cpp", "core/base/edit/patch.h"},
+                     {"core/base/edit/patch.cpp", "core/base/text.h"},
+                     {"plugins/a/a.cpp", "core/base/text.h"}},
+                    smallTable()),
+            "ui/shell        -> ui/start\n"
+            "\n"
+            "ui/start        -> core/base/edit ui/kit\n"
+            "\n"
+            "ui/kit\n"
+            "\n"
+            "plugins         -> core/base\n"
+            "\n"
+            "core/base/edit  -> core/base\n"
+            "core/base\n");
+}
+
+}  // namespace
+}  // namespace vitrine::structure

@@ -1,0 +1,61 @@
+// The layers of this tree. A new folder is added here, as low as what includes it allows.
+#include "tests/structure/layers.h"
+
+namespace vitrine::structure {
+
+const Table& treeTable() {
+  static const Table table{
+      .layers =
+          {
+              {"", {{"core"}, {"plugins", "ui"}, {"app"}}},
+              {"app", {{"studio", "vitrine"}}},
+              {"core",
+               {
+                   {"base"},
+                   {"config", "files", "kernels"},
+                   {"artifact", "eval", "model"},
+                   {"data", "nn", "store"},
+                   {"jobs", "plugin"},
+                   {"train"},
+               }},
+              {"core/config", {{"."}, {"edit"}}},
+              {"core/kernels", {{"cpu"}, {"."}}},
+              {"plugins", {{"*"}}},
+              {"plugins/analyses", {{"*"}}},
+              {"plugins/datasets", {{"*"}}},
+              {"plugins/tasks", {{"*"}}},
+              {"ui",
+               {
+                   {"kit"},
+                   {"figures"},
+                   {"workbench"},
+                   {"artifacts", "compare", "configure", "monitor", "plugins", "queue", "sql",
+                    "start"},
+                   {"shell"},
+               }},
+              {"ui/configure", {{"form"}, {"plan"}, {"."}}},
+          },
+      .libraries =
+          {
+              {"foundation", {"core/base", "core/files", "core/config", "core/artifact"}, {}},
+              {"store", {"core/store", "core/jobs"}, {"foundation"}},
+              {"engine",
+               {"core/kernels", "core/model", "core/nn", "core/data", "core/eval", "core/train",
+                "core/plugin"},
+               {"foundation"}},
+              {"plugins", {"plugins"}, {"foundation", "engine"}},
+              {"window", {"ui", "app/studio"}, {"foundation", "store"}},
+              {"program", {"app/vitrine"}, {"foundation", "store", "engine"}},
+          },
+      .exceptions =
+          {
+              {"core/data/pipeline", "core/plugin/",
+               "a run's pipeline makes its transforms from the registry, whose headers name "
+               "samples "
+               "and batches"},
+          },
+  };
+  return table;
+}
+
+}  // namespace vitrine::structure

@@ -1,0 +1,86 @@
+// The tree as it is: its includes, its folders and the drawing of them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "tests/structure/layers.h"
+
+namespace vitrine::structure {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = VITRINE_SOURCE_DIR;
+const fs::path kDocument = kRoot / "resources/docs/architecture.md";
+
+const std::vector<Include>& includesOfTree() {
+  static const std::vector<Include> includes =
+      readIncludes(kRoot, {"app", "core", "plugins", "ui"});
+  return includes;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A document around the text between the fences behind "## Rooms".
+struct Document {
+  std::string before, drawn, after;
+};
+
+Document readDocument() {
+  std::ifstream in(kDocument);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string fence = "```\n";
+  const std::size_t heading = text.find("\n## Rooms\n");
+  const std::size_t begin = heading == std::string::npos ? heading : text.find(fence, heading);
+  const std::size_t end =
+      begin == std::string::npos ? begin : text.find(fence, begin + fence.size());
+  if (end == std::string::npos) return {text, "", ""};
+  const std::size_t inside = begin + fence.size();
+  return {text.substr(0, inside), text.substr(inside, end - inside), text.substr(end)};
+}
+
+TEST(Tree, HasIncludesToCheck) { EXPECT_GT(includesOfTree().size(), 1000U); }
+
+TEST(Tree, IncludesRunDownwardsOnly) {
+  EXPECT_EQ(joined(violations(includesOfTree(), treeTable())), "");
+}
+
+TEST(Tree, AnIncludeUpwardsWouldBeSeen) {
+  std::vector<Include> includes = includesOfTree();
+  includes.push_back({"ui/kit/theme.cpp", "ui/shell/main_window.h"});
+  includes.push_back({"core/base/text.cpp", "core/store/database.h"});
+  EXPECT_EQ(violations(includes, treeTable()).size(), 2U);
+}
+
+TEST(Tree, FoldersOfTheWindowHoldAtMost40Files) {
+  std::map<std::string, int> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "ui")) {
+    if (entry.is_regular_file()) ++files[entry.path().parent_path().string()];
+  }
+  for (const auto& [folder, count] : files) EXPECT_LE(count, 40) << folder;
+}
+
+// After a wanted change: VITRINE_REDRAW=1 build/release/tests/structure_test
+TEST(Architecture, DrawsTheRoomsAsTheyAre) {
+  const std::string drawn = drawing(includesOfTree(), treeTable());
+  const Document document = readDocument();
+  ASSERT_FALSE(document.after.empty()) << kDocument << " has no drawing behind '## Rooms'";
+  if (std::getenv("VITRINE_REDRAW") != nullptr && document.drawn != drawn) {
+    std::ofstream(kDocument) << document.before << drawn << document.after;
+    GTEST_SKIP() << kDocument << " is drawn again";
+  }
+  EXPECT_EQ(document.drawn, drawn)
+      << "VITRINE_REDRAW=1 tests/structure_test writes this into " << kDocument << ":\n"
+      << drawn;
+}
+
+}  // namespace
+}  // namespace vitrine::structure
