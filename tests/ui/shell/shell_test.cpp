@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
@@ -9,120 +7,26 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QLocale>
-#include <QPixmapCache>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
-#include <QScrollBar>
-#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 #include <map>
 #include <set>
 
+#include "tests/ui/support/describing.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/configure_page.h"
-#include "ui/kit/fuzzy.h"
-#include "ui/kit/icons.h"
-#include "ui/kit/style_sheet.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/workbench/help_viewer.h"
-#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {
-
-constexpr ThemeKind kThemes[] = {ThemeKind::Dark, ThemeKind::Light, ThemeKind::HighContrast};
-
-TEST(Contrast, IsThatOfWcag) {
-  EXPECT_NEAR(contrast(Qt::black, Qt::white), 21, 1e-9);
-  EXPECT_NEAR(contrast(QColor("#777777"), Qt::white), 4.48, 0.01);
-}
-
-TEST(Tokens, TextIsReadableOnEveryGround) {
-  for (const ThemeKind kind : kThemes) {
-    const Tokens& t = tokensOf(kind);
-    for (const QColor& ground : {t.background, t.panel, t.raised}) {
-      for (const QColor& text : {t.text, t.muted, t.ok, t.warn, t.bad, t.accent}) {
-        EXPECT_GE(contrast(text, ground), 4.5)
-            << static_cast<int>(kind) << ' ' << text.name().toStdString() << " on "
-            << ground.name().toStdString();
-      }
-    }
-    for (const QColor& text : {t.text, t.muted})
-      EXPECT_GE(contrast(text, t.selection), 4.5) << text.name().toStdString();
-    EXPECT_GE(contrast(t.onAccent, t.accent), 4.5) << static_cast<int>(kind);
-  }
-}
-
-// Under a style sheet Qt keeps another picture of an arrow with each drawing, and a window beside
-// runs that train draws some four times a second for days.
-TEST(StyleSheet, WhatIsKeptOfDrawnArrowsIsBounded) {
-  QPixmapCache::setCacheLimit(10'240);
-  applyTheme(currentTheme());
-  EXPECT_LE(QPixmapCache::cacheLimit(), 1024) << "kB";
-}
-
-TEST(Tokens, LinesOfRunsStandOutFromTheirPanel) {
-  for (const ThemeKind kind : kThemes) {
-    for (int run = 1; run <= 7; ++run) {
-      EXPECT_GE(contrast(seriesColor(run, kind), tokensOf(kind).panel), 3)
-          << static_cast<int>(kind) << ' ' << run;
-    }
-  }
-}
-
-TEST(Series, TwentyEightRunsDifferInColourOrDash) {
-  std::set<std::pair<QRgb, int>> looks;
-  for (int run = 1; run <= 28; ++run)
-    looks.emplace(seriesColor(run, ThemeKind::Dark).rgb(), seriesDash(run));
-  EXPECT_EQ(looks.size(), 28U);
-}
-
-TEST(StyleSheet, LeavesNoPlaceholderBehind) {
-  for (const ThemeKind kind : kThemes) {
-    const QString sheet = styleSheet(tokensOf(kind));
-    EXPECT_FALSE(sheet.contains(QRegularExpression(QStringLiteral("\\d!|@[A-Za-z]"))));
-    EXPECT_FALSE(sheet.contains(QLatin1String("url(\"\")")));
-    EXPECT_EQ(sheet.count(QLatin1Char('{')), sheet.count(QLatin1Char('}')));
-  }
-}
-
-TEST(ColourMaps, GrowLighterFromEndToEnd) {
-  for (const auto map : {viridis, cividis}) {
-    double before = -1;
-    for (double t = 0; t <= 1; t += 0.05) {
-      const double light = contrast(map(t), Qt::black);
-      EXPECT_GT(light, before) << t;
-      before = light;
-    }
-  }
-  EXPECT_EQ(viridis(0).name().toStdString(), "#440154");
-  EXPECT_EQ(viridis(1).name().toStdString(), "#fde725");
-}
-
-TEST(Numbers, AreWrittenTheSameEverywhere) {
-  EXPECT_EQ(number(-1234.5, 1).toStdString(), "\u22121,234.5");
-  EXPECT_EQ(number(-0.0001, 2).toStdString(), "0.00");
-  EXPECT_EQ(number(std::nan(""), 2).toStdString(), "\u2013");
-  EXPECT_EQ(percent(0.861, 1).toStdString(), "86.1\u2009%");
-  EXPECT_EQ(percent(std::nan(""), 1).toStdString(), "\u2013");
-  EXPECT_EQ(counted(1, "run", "runs").toStdString(), "1 run");
-  EXPECT_EQ(counted(1200, "run", "runs").toStdString(), "1,200 runs");
-  EXPECT_EQ(duration(112).toStdString(), "1\u2009min 52\u2009s");
-}
-
-TEST(Fuzzy, RanksStartsOfWordsAndNeighboursFirst) {
-  EXPECT_LT(fuzzyScore("xyz", "New experiment"), 0);
-  EXPECT_GE(fuzzyScore("nexp", "New experiment"), 0);
-  EXPECT_GT(fuzzyScore("ne", "New experiment"), fuzzyScore("ne", "Command line"));
-  EXPECT_GT(fuzzyScore("mon", "Monitor"), fuzzyScore("mon", "Common ground"));
-  EXPECT_EQ(fuzzyScore("", "anything"), 0);
-}
 
 TEST(MachineFacts, ReadTheKernelsNumbers) {
   const CpuTicks ticks = parseCpuTicks("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n");
@@ -132,91 +36,6 @@ TEST(MachineFacts, ReadTheKernelsNumbers) {
   const MemoryFacts memory =
       parseMemory("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n");
   EXPECT_EQ(memory.used, 600 * 1024);
-}
-
-TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
-  const RunRow row;
-  RunCard card;
-  card.headline = {"test/top1", "test/words_per_line"};
-  const auto facts = runFacts(row, {}, Json(), card, {});
-  EXPECT_GE(facts.size(), 6U);
-  for (const Fact& fact : facts)
-    EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
-}
-
-TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
-  const Json base{{"model", {{"width", 64}, {"depth", 4}}}};
-  const Json config{{"model", {{"width", 128}, {"depth", 4}}}};
-  const Json origins{{"model.width", {{"layer", "file"}, {"line", 3}}},
-                     {"model.depth", {{"layer", "default"}}}};
-  const auto differs = configFacts(config, base, origins, ConfigFilter::Baseline);
-  ASSERT_EQ(differs.size(), 1U);
-  EXPECT_EQ(differs[0].label.toStdString(), "model.width");
-  EXPECT_EQ(differs[0].value.toStdString(), "128");
-  EXPECT_TRUE(differs[0].definition.contains(QLatin1String("64")));
-  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::Default).size(), 1U);
-  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::All).size(), 2U);
-}
-
-TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
-  RunRow row;
-  row.id = 17;
-  row.experiment = "say \"soft\"";
-  const QString command =
-      repeatCommand(row, Json{{"model", {{"width", 64}}}, {"train", {{"seed", 3}}}});
-  EXPECT_TRUE(command.contains(QLatin1String("width = 64")));
-  EXPECT_TRUE(command.contains(QLatin1String("seed = 3")));
-  EXPECT_TRUE(command.contains(QLatin1String("title = \"say \\\"soft\\\", repeated\"")));
-  EXPECT_TRUE(command.contains(QLatin1String("vitrine train run-17.toml")));
-}
-
-TEST(LogTail, ShowsTheEndAndFollowsWholeLines) {
-  QTemporaryDir folder;
-  QFile file(folder.filePath("run.log"));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  for (int i = 0; i < 20'000; ++i) file.write(QByteArray("line ") + QByteArray::number(i) + '\n');
-  file.flush();
-  LogTail tail;
-  tail.setFile(file.fileName());
-  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("line 19999")));
-  EXPECT_LE(tail.blockCount(), 1000);
-  file.write("half a li");
-  file.flush();
-  tail.readMore();
-  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("line 19999")));
-  file.write("ne\n");
-  file.flush();
-  tail.readMore();
-  EXPECT_TRUE(tail.toPlainText().endsWith(QLatin1String("half a line")));
-}
-
-// Opening one would wait for its other end: for ever.
-TEST(LogTail, DoesNotOpenWhatIsNotAFile) {
-  QTemporaryDir folder;
-  const QString pipe = folder.filePath("run.log");
-  ASSERT_EQ(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
-  LogTail tail;
-  tail.setFile(pipe);
-  EXPECT_TRUE(tail.toPlainText().isEmpty());
-  EXPECT_TRUE(tail.placeholderText().startsWith(QLatin1String("There is no log at")));
-}
-
-TEST(LogTail, ShowsTheStartOfEveryLineAtTheFirstSight) {
-  QTemporaryDir folder;
-  QFile file(folder.filePath("run.log"));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  for (int i = 0; i < 50; ++i)
-    file.write("2026-11-21T11:40:02.123Z step 20 " + QByteArray(200, 'x') + '\n');
-  file.close();
-  LogTail tail;
-  tail.resize(240, 120);
-  tail.setFile(file.fileName());
-  tail.show();
-  QCoreApplication::processEvents();
-  ASSERT_GT(tail.horizontalScrollBar()->maximum(), 0);
-  EXPECT_EQ(tail.horizontalScrollBar()->value(), 0);
-  EXPECT_EQ(tail.verticalScrollBar()->value(), tail.verticalScrollBar()->maximum());
-  EXPECT_TRUE(tail.toPlainText().startsWith(QLatin1String("11:40:02 step 20 x")));
 }
 
 // Every widget that can be used says to a screen reader what it is.
@@ -509,12 +328,6 @@ TEST(MainWindow, ZoomedIsAsOneThatIsMadeAtThatZoomAndComesBackToTheSameLengths) 
   }
 }
 
-TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
-  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 16)).isNull());
-  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 0)).isNull());
-  EXPECT_FALSE(icon(Icon::More).pixmap(QSize(16, 16)).isNull());
-}
-
 TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
   SampleStudio studio(SampleOptions{0, 50});
   MainWindow window(studio.workbench);
@@ -526,48 +339,6 @@ TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
   window.setZoom(1);
   window.setTheme(ThemeKind::Dark);
   EXPECT_EQ(bodyFont().pixelSize(), 13);
-}
-
-TEST(Workbench, OffersOnlyWhatAStateAllows) {
-  RunRow row;
-  row.state = RunState::Running;
-  EXPECT_FALSE(StudioWorkbench::canStart(row));
-  EXPECT_TRUE(StudioWorkbench::canStop(row));
-  EXPECT_FALSE(StudioWorkbench::canDelete(row));
-  row.state = RunState::Interrupted;
-  EXPECT_TRUE(StudioWorkbench::canStart(row));
-  EXPECT_FALSE(StudioWorkbench::canStop(row));
-  EXPECT_TRUE(StudioWorkbench::canDelete(row));
-  row.state = RunState::Failed;
-  EXPECT_TRUE(StudioWorkbench::canStart(row));
-  row.state = RunState::Done;
-  EXPECT_FALSE(StudioWorkbench::canStart(row));
-}
-
-/// A script that describes one architecture.
-QByteArray describing(const std::string& id) {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = id;
-  card.title = "Vision Transformer";
-  const std::string described =
-      Json{{"catalog", toJson(Catalog{{card}})}, {"refused", Json::array()}}.dump();
-  return "cat <<'JSON'\n" + QByteArray::fromStdString(described) + "\nJSON";
-}
-
-TEST(Workbench, AsksForTheCatalogAgainAfterItFailed) {
-  SampleStudio studio(SampleOptions{0, 0});
-  becomeProgram(studio, "echo 'out of order' >&2; exit 1");
-  QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
-  QSignalSpy failed(&studio.workbench, &Workbench::catalogFailed);
-  EXPECT_TRUE(studio.workbench.catalog().items.empty());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 10'000));
-  studio.workbench.askCatalogAgain();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, 10'000));
-  becomeProgram(studio, describing("vit"));
-  studio.workbench.askCatalogAgain();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
-  EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
 }
 
 TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
@@ -589,15 +360,6 @@ TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
   EXPECT_TRUE(
       QTest::qWaitFor([&] { return form->text().find(width) != std::string::npos; }, 10'000))
       << width << form->text();
-}
-
-TEST(Workbench, ReadsTheCatalogFromWhatTheProgramDescribes) {
-  SampleStudio studio(SampleOptions{0, 0});
-  becomeProgram(studio, describing("vit"));
-  QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
-  EXPECT_TRUE(studio.workbench.catalog().items.empty());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
-  EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
 }
 
 TEST(Workbench, DeletingARunTellsEverybody) {

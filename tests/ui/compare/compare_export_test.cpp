@@ -1,0 +1,64 @@
+// The table of variants as LaTeX, CSV and Markdown.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ui/compare/ablation.h"
+#include "tests/ui/compare/compare_fixture.h"
+#include "ui/compare/ablation_table.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(CompareValues, LatexIsEscapedAndSaysWhereItComesFrom) {
+  addAblationRun(store_, {"50% & more_$^{}~\\#", {{"mask_kind", "a&b"}}, 0, {0.5}});
+  addAblationRun(store_, {"<b>", {{"mask_kind", "[c]"}}, 0, {0.625}});
+  const auto data = read();
+  const AblationTable table = makeAblationTable(*data, {});
+  const std::string text = toLatex(table, originOf(*data, "/x/experiments.sqlite")).toStdString();
+  EXPECT_THAT(text, HasSubstr("50\\% \\& more\\_\\$\\textasciicircum{}\\{\\}\\textasciitilde{}"
+                              "\\textbackslash{}\\#"));
+  EXPECT_THAT(text, HasSubstr("\\textless{}b\\textgreater{} & mask\\_kind = {[}c{]}"));
+  EXPECT_THAT(text, HasSubstr("$62.5$"));
+  EXPECT_THAT(text, HasSubstr("\\toprule"));
+  const std::string first = text.substr(0, text.find('\n'));
+  EXPECT_THAT(first, ::testing::StartsWith("% Vitrine: Roadmap"));
+  EXPECT_THAT(first, HasSubstr("experiments.sqlite"));
+  EXPECT_THAT(first, HasSubstr("runs 1, 2"));
+  EXPECT_THAT(first, HasSubstr("test/top1"));
+}
+
+TEST_F(CompareValues, LatexPutsPlusMinusInMathMode) {
+  fillAblation(store_);
+  const auto data = read();
+  const AblationTable table = makeAblationTable(*data, {});
+  const std::string text = toLatex(table, {}).toStdString();
+  EXPECT_THAT(text, HasSubstr("base & baseline & $82.0 \\pm 5.0$ & -- & 3 \\\\"));
+  EXPECT_THAT(text, HasSubstr("$+2.00 \\pm 0.25$"));
+  EXPECT_THAT(text, Not(HasSubstr("\u00b1")));
+  EXPECT_THAT(text, Not(HasSubstr("\u2212")));
+}
+
+TEST_F(CompareValues, CsvHasFullPrecision) {
+  fillAblation(store_);
+  const auto data = read();
+  const QStringList lines =
+      toCsv(makeAblationTable(*data, {}), {}).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 6);
+  EXPECT_THAT(lines[1].toStdString(), HasSubstr("test/top1 difference_lower"));
+  EXPECT_THAT(lines[3].toStdString(), HasSubstr("0 1 2"));
+  EXPECT_THAT(lines[3].toStdString(), HasSubstr(",better"));
+}
+
+TEST_F(CompareValues, MarkdownKeepsItsColumns) {
+  addAblationRun(store_, {"a|b", {{"width", 1}}, 0, {0.5}});
+  addAblationRun(store_, {"c", {{"width", 2}}, 0, {0.5}});
+  const auto data = read();
+  const QString text = toMarkdown(makeAblationTable(*data, {}), {});
+  EXPECT_THAT(text.toStdString(), HasSubstr("| a\\|b | baseline | 50 | \u2013 | 1 |"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

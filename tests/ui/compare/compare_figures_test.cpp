@@ -1,0 +1,163 @@
+// Curves of variants, the scatter and the parallel axes, before they are drawn.
+#include "ui/compare/compare_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/random.h"
+#include "tests/ui/compare/ablation.h"
+#include "tests/ui/compare/compare_fixture.h"
+#include "ui/compare/parallel_chart.h"
+#include "ui/compare/scatter_chart.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(CompareCurves, AreDrawnWhereAllSeedsHaveAValue) {
+  const RunCurve a{{0, 10, 20, 30}, {0, 1, 2, 3}}, b{{10, 20, 30, 40}, {5, 6, 7, 8}};
+  EXPECT_THAT(commonPlaces({&a, &b}), ElementsAre(10, 20, 30));
+  const RunCurve between{{5, 15}, {0, 10}};
+  EXPECT_THAT(commonPlaces({&a, &between}), ElementsAre(5, 10, 15));
+  EXPECT_THAT(valuesAt(between, {5, 10, 15}), ElementsAre(0, 5, 10));
+  EXPECT_TRUE(commonPlaces({&a, &b, &between}).size() == 2);
+  const RunCurve later{{50}, {1}};
+  EXPECT_TRUE(commonPlaces({&a, &later}).empty());
+}
+
+TEST(CompareCurves, KeepTheirOwnValuesAndInventNoneOutside) {
+  const RunCurve broken{{0, 10, 20}, {1, std::nan(""), 3}};
+  const std::vector<double> values = valuesAt(broken, {-1, 0, 5, 10, 15, 20, 21});
+  EXPECT_EQ(values[1], 1);
+  EXPECT_EQ(values[5], 3);
+  for (const std::size_t i : {0u, 2u, 3u, 4u, 6u}) EXPECT_TRUE(std::isnan(values[i])) << i;
+}
+
+TEST_F(CompareValues, CurvesAverageSeedsOfOneVariantAlone) {
+  fillAblation(store_);
+  const auto data = read();
+  CompareChoice choice;
+  choice.colour = "model.mlp";  // two variants share a colour, and are still two lines
+  const CurveRequest request = curveRequest(*data, choice, {0, 1, 2, 3});
+  EXPECT_EQ(request.runs.size(), 11u);
+  const auto panels = variantCharts(*data, choice, request, points(request));
+  ASSERT_EQ(panels.size(), 1u);
+  const LineChart& chart = panels[0].chart;
+  ASSERT_EQ(chart.series.size(), 4u);
+  EXPECT_EQ(chart.series[0].run, chart.series[2].run);
+  EXPECT_NE(chart.series[0].run, chart.series[1].run);
+  EXPECT_NEAR(chart.series[0].y.back(), 82, 1e-9) << "percent";
+  EXPECT_NEAR(chart.series[0].high.back() - 82, 4.9683, 1e-3);
+  EXPECT_THAT(chart.series[1].name.toStdString(), HasSubstr("mlp swiglu"));
+  EXPECT_THAT(chart.series[3].name.toStdString(), HasSubstr("n = 2"));
+  EXPECT_THAT(chart.about.toStdString(), HasSubstr("95"));
+}
+
+TEST_F(CompareValues, CurvesOfSeedsAreSingleRuns) {
+  fillAblation(store_);
+  const auto data = read();
+  CompareChoice choice;
+  choice.dash = "seed";
+  choice.panel = "model.width";
+  const CurveRequest request = curveRequest(*data, choice, {0, 1, 2, 3});
+  const auto panels = variantCharts(*data, choice, request, points(request));
+  ASSERT_EQ(panels.size(), 3u);
+  EXPECT_EQ(panels[0].name.toStdString(), "width 48");
+  EXPECT_EQ(panels[0].chart.series.size(), 6u);
+  EXPECT_TRUE(panels[0].chart.series[0].low.empty()) << "one run has no band";
+  EXPECT_THAT(panels[0].chart.about.toStdString(), HasSubstr("one run each"));
+}
+
+TEST_F(CompareValues, DifferenceCurvePairsSeedBySeed) {
+  fillAblation(store_);
+  const auto data = read();
+  const CurveRequest request = curveRequest(*data, {}, {0, 1, 2, 3});
+  const LineChart chart = differenceChart(*data, {}, request, points(request));
+  ASSERT_EQ(chart.series.size(), 3u);
+  EXPECT_EQ(chart.series[0].name.toStdString(), "+ better (n = 3)");
+  ASSERT_EQ(chart.series[0].y.size(), 3u);
+  for (const double y : chart.series[0].y) EXPECT_NEAR(y, 2, 1e-9);
+  EXPECT_NEAR(chart.series[0].high[0] - 2, 0.248414, 1e-4);
+  ASSERT_EQ(chart.rules.size(), 1u);
+  EXPECT_EQ(chart.rules[0].at, 0);
+}
+
+TEST(Pareto, HoldsExactlyWhatNoOtherBeats) {
+  const RandomStream random(3, "pareto");
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    std::vector<ScatterPoint> points;
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      points.push_back({i, static_cast<double>(random.below(6, round, 2 * i)),
+                        static_cast<double>(random.below(6, round, 2 * i + 1))});
+    }
+    const Direction dx = round % 2 == 0 ? Direction::Lower : Direction::Higher;
+    const Direction dy = round % 3 == 0 ? Direction::Lower : Direction::Higher;
+    const auto better = [](double a, double b, Direction d) {
+      return d == Direction::Lower ? a < b : a > b;
+    };
+    std::vector<std::size_t> expected;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      bool isBeaten = false;
+      for (const ScatterPoint& other : points) {
+        const bool isNoWorse =
+            !better(points[i].x, other.x, dx) && !better(points[i].y, other.y, dy);
+        const bool isBetter = better(other.x, points[i].x, dx) || better(other.y, points[i].y, dy);
+        if (isNoWorse && isBetter) isBeaten = true;
+      }
+      if (!isBeaten) expected.push_back(i);
+    }
+    EXPECT_THAT(paretoFront(points, dx, dy), ::testing::UnorderedElementsAreArray(expected));
+  }
+  EXPECT_TRUE(paretoFront({{0, 1, 1}}, Direction::None, Direction::Higher).empty());
+}
+
+TEST_F(CompareValues, ScatterTakesAnyTwoNumbers) {
+  fillAblation(store_);
+  CompareChoice choice;
+  choice.scatterX = "config:model.width";
+  choice.scatterY = "metric:test/loss";
+  choice.betterX = Direction::Lower;
+  const auto data = read(choice);
+  const LineChart chart = scatterChart(*data, choice);
+  EXPECT_EQ(chart.x.title.toStdString(), "width");
+  ASSERT_EQ(chart.series.size(), 5u) << "the front and four variants";
+  EXPECT_THAT(chart.series[0].name.toStdString(), HasSubstr("lower width"));
+  EXPECT_EQ(chart.series[1].x.size(), 3u);
+  EXPECT_THAT(chart.series[1].labels[0].toStdString(), HasSubstr("base, seed 0, run 1"));
+}
+
+TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {
+  fillAblation(store_);
+  CompareChoice choice;
+  choice.parallel = {{"config:model.mlp", false, false, std::nullopt},
+                     {"config:model.width", false, false, std::array{40.0, 70.0}},
+                     {"metric:test/top1", false, true, std::array{81.0, 83.0}}};
+  const auto data = read(choice);
+  const ParallelChart chart = parallelChart(*data, choice);
+  ASSERT_EQ(chart.axes.size(), 3u);
+  EXPECT_THAT(chart.axes[0].words, ElementsAre(QStringLiteral("gelu"), QStringLiteral("swiglu")));
+  EXPECT_THAT(chart.keptRuns(), ElementsAre(3, 4, 7, 8, 9));
+  EXPECT_EQ(chart.about.toStdString(), "5 of 12 runs are kept");
+}
+
+TEST_F(CompareValues, AxesMapBackAndForth) {
+  ParallelAxis axis;
+  axis.low = 1e-4;
+  axis.high = 1e-1;
+  for (const bool isLog : {false, true}) {
+    for (const bool isFlipped : {false, true}) {
+      axis.choice.isLog = isLog;
+      axis.choice.isFlipped = isFlipped;
+      for (const double value : {1e-4, 3e-3, 1e-1})
+        EXPECT_NEAR(axis.valueAt(axis.share(value)), value, 1e-12);
+      EXPECT_EQ(axis.share(1e-4), isFlipped ? 1 : 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

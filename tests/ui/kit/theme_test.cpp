@@ -1,0 +1,109 @@
+// Colours, numbers, icons and the order of what is found.
+#include "ui/kit/theme.h"
+
+#include <QPixmapCache>
+#include <cmath>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/kit/fuzzy.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/style_sheet.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr ThemeKind kThemes[] = {ThemeKind::Dark, ThemeKind::Light, ThemeKind::HighContrast};
+
+TEST(Contrast, IsThatOfWcag) {
+  EXPECT_NEAR(contrast(Qt::black, Qt::white), 21, 1e-9);
+  EXPECT_NEAR(contrast(QColor("#777777"), Qt::white), 4.48, 0.01);
+}
+
+TEST(Tokens, TextIsReadableOnEveryGround) {
+  for (const ThemeKind kind : kThemes) {
+    const Tokens& t = tokensOf(kind);
+    for (const QColor& ground : {t.background, t.panel, t.raised}) {
+      for (const QColor& text : {t.text, t.muted, t.ok, t.warn, t.bad, t.accent}) {
+        EXPECT_GE(contrast(text, ground), 4.5)
+            << static_cast<int>(kind) << ' ' << text.name().toStdString() << " on "
+            << ground.name().toStdString();
+      }
+    }
+    for (const QColor& text : {t.text, t.muted})
+      EXPECT_GE(contrast(text, t.selection), 4.5) << text.name().toStdString();
+    EXPECT_GE(contrast(t.onAccent, t.accent), 4.5) << static_cast<int>(kind);
+  }
+}
+
+// Under a style sheet Qt keeps another picture of an arrow with each drawing, and a window beside
+// runs that train draws some four times a second for days.
+TEST(StyleSheet, WhatIsKeptOfDrawnArrowsIsBounded) {
+  QPixmapCache::setCacheLimit(10'240);
+  applyTheme(currentTheme());
+  EXPECT_LE(QPixmapCache::cacheLimit(), 1024) << "kB";
+}
+
+TEST(Tokens, LinesOfRunsStandOutFromTheirPanel) {
+  for (const ThemeKind kind : kThemes) {
+    for (int run = 1; run <= 7; ++run) {
+      EXPECT_GE(contrast(seriesColor(run, kind), tokensOf(kind).panel), 3)
+          << static_cast<int>(kind) << ' ' << run;
+    }
+  }
+}
+
+TEST(Series, TwentyEightRunsDifferInColourOrDash) {
+  std::set<std::pair<QRgb, int>> looks;
+  for (int run = 1; run <= 28; ++run)
+    looks.emplace(seriesColor(run, ThemeKind::Dark).rgb(), seriesDash(run));
+  EXPECT_EQ(looks.size(), 28U);
+}
+
+TEST(StyleSheet, LeavesNoPlaceholderBehind) {
+  for (const ThemeKind kind : kThemes) {
+    const QString sheet = styleSheet(tokensOf(kind));
+    EXPECT_FALSE(sheet.contains(QRegularExpression(QStringLiteral("\\d!|@[A-Za-z]"))));
+    EXPECT_FALSE(sheet.contains(QLatin1String("url(\"\")")));
+    EXPECT_EQ(sheet.count(QLatin1Char('{')), sheet.count(QLatin1Char('}')));
+  }
+}
+
+TEST(ColourMaps, GrowLighterFromEndToEnd) {
+  for (const auto map : {viridis, cividis}) {
+    double before = -1;
+    for (double t = 0; t <= 1; t += 0.05) {
+      const double light = contrast(map(t), Qt::black);
+      EXPECT_GT(light, before) << t;
+      before = light;
+    }
+  }
+  EXPECT_EQ(viridis(0).name().toStdString(), "#440154");
+  EXPECT_EQ(viridis(1).name().toStdString(), "#fde725");
+}
+
+TEST(Numbers, AreWrittenTheSameEverywhere) {
+  EXPECT_EQ(number(-1234.5, 1).toStdString(), "\u22121,234.5");
+  EXPECT_EQ(number(-0.0001, 2).toStdString(), "0.00");
+  EXPECT_EQ(number(std::nan(""), 2).toStdString(), "\u2013");
+  EXPECT_EQ(percent(0.861, 1).toStdString(), "86.1\u2009%");
+  EXPECT_EQ(percent(std::nan(""), 1).toStdString(), "\u2013");
+  EXPECT_EQ(counted(1, "run", "runs").toStdString(), "1 run");
+  EXPECT_EQ(counted(1200, "run", "runs").toStdString(), "1,200 runs");
+}
+
+TEST(Fuzzy, RanksStartsOfWordsAndNeighboursFirst) {
+  EXPECT_LT(fuzzyScore("xyz", "New experiment"), 0);
+  EXPECT_GE(fuzzyScore("nexp", "New experiment"), 0);
+  EXPECT_GT(fuzzyScore("ne", "New experiment"), fuzzyScore("ne", "Command line"));
+  EXPECT_GT(fuzzyScore("mon", "Monitor"), fuzzyScore("mon", "Common ground"));
+  EXPECT_EQ(fuzzyScore("", "anything"), 0);
+}
+
+TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
+  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 16)).isNull());
+  EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 0)).isNull());
+  EXPECT_FALSE(icon(Icon::More).pixmap(QSize(16, 16)).isNull());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

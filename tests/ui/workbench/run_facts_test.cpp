@@ -1,0 +1,49 @@
+#include "ui/workbench/run_facts.h"
+
+#include <gtest/gtest.h>
+
+namespace vitrine::ui {
+namespace {
+
+TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
+  const RunRow row;
+  RunCard card;
+  card.headline = {"test/top1", "test/words_per_line"};
+  const auto facts = runFacts(row, {}, Json(), card, {});
+  EXPECT_GE(facts.size(), 6U);
+  for (const Fact& fact : facts)
+    EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
+}
+
+TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
+  const Json base{{"model", {{"width", 64}, {"depth", 4}}}};
+  const Json config{{"model", {{"width", 128}, {"depth", 4}}}};
+  const Json origins{{"model.width", {{"layer", "file"}, {"line", 3}}},
+                     {"model.depth", {{"layer", "default"}}}};
+  const auto differs = configFacts(config, base, origins, ConfigFilter::Baseline);
+  ASSERT_EQ(differs.size(), 1U);
+  EXPECT_EQ(differs[0].label.toStdString(), "model.width");
+  EXPECT_EQ(differs[0].value.toStdString(), "128");
+  EXPECT_TRUE(differs[0].definition.contains(QLatin1String("64")));
+  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::Default).size(), 1U);
+  EXPECT_EQ(configFacts(config, base, origins, ConfigFilter::All).size(), 2U);
+}
+
+TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
+  RunRow row;
+  row.id = 17;
+  row.experiment = "say \"soft\"";
+  const QString command =
+      repeatCommand(row, Json{{"model", {{"width", 64}}}, {"train", {{"seed", 3}}}});
+  EXPECT_TRUE(command.contains(QLatin1String("width = 64")));
+  EXPECT_TRUE(command.contains(QLatin1String("seed = 3")));
+  EXPECT_TRUE(command.contains(QLatin1String("title = \"say \\\"soft\\\", repeated\"")));
+  EXPECT_TRUE(command.contains(QLatin1String("vitrine train run-17.toml")));
+}
+
+TEST(RunFacts, DurationsHaveTwoUnits) {
+  EXPECT_EQ(duration(112).toStdString(), "1\u2009min 52\u2009s");
+}
+
+}  // namespace
+}  // namespace vitrine::ui
