@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
-#include "core/jobs/remote_place.h"
+#include "core/remote/place.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"

@@ -12,9 +12,9 @@
 #include "app/vitrine/serve_fields.h"
 #include "app/vitrine/subprocess.h"
 #include "core/base/error.h"
-#include "core/base/frames.h"
 #include "core/base/log.h"
 #include "core/jobs/launcher.h"
+#include "core/remote/frames.h"
 
 namespace vitrine::app {
 

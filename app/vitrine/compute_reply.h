@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "core/base/frames.h"
 #include "core/base/json.h"
+#include "core/remote/frames.h"
 
 namespace vitrine::app {
 

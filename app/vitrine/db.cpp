@@ -11,9 +11,9 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/base/utc.h"
-#include "core/store/file_probe.h"
-#include "core/store/maintenance.h"
-#include "core/store/thinning.h"
+#include "core/store/exchange/file_probe.h"
+#include "core/store/maintenance/maintenance.h"
+#include "core/store/maintenance/thinning.h"
 
 namespace vitrine::app {
 

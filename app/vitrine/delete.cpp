@@ -2,7 +2,7 @@
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "core/base/log.h"
-#include "core/store/trash.h"
+#include "core/store/maintenance/trash.h"
 
 namespace vitrine::app {
 

@@ -12,7 +12,7 @@
 #include "app/vitrine/train.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 #include "core/store/run_card.h"
 
 namespace vitrine::app {

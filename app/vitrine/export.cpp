@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/store/exchange.h"
+#include "core/store/exchange/exchange.h"
 
 namespace vitrine::app {
 

@@ -3,7 +3,7 @@
 #include "app/vitrine/output.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/store/exchange.h"
+#include "core/store/exchange/exchange.h"
 
 namespace vitrine::app {
 

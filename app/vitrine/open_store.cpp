@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/jobs/remote_place.h"
+#include "core/remote/place.h"
 
 namespace vitrine::app {
 

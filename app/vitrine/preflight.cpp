@@ -4,14 +4,14 @@
 
 #include <new>
 
-#include "core/artifact/event_sink.h"
 #include "core/base/error.h"
-#include "core/base/run_control.h"
 #include "core/base/text.h"
 #include "core/jobs/devices.h"
 #include "core/jobs/work.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "core/run/event_sink.h"
+#include "core/run/run_control.h"
 #include "core/train/memory.h"
 #include "core/train/model_setup.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/artifact/event_sink.h"
+#include "core/run/event_sink.h"
 
 namespace vitrine::app {
 

@@ -17,7 +17,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_card.h"
-#include "core/store/store_sink.h"
+#include "core/store/spool/store_sink.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
 #include "core/train/model_setup.h"

@@ -5,7 +5,7 @@
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"
 #include "app/vitrine/task_cards.h"
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 
 namespace vitrine::app {
 

@@ -11,9 +11,9 @@
 #include "core/jobs/launcher.h"
 #include "core/jobs/order.h"
 #include "core/jobs/work.h"
-#include "core/store/curve_notes.h"
-#include "core/store/mirror.h"
+#include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
+#include "core/store/tables/curve_notes.h"
 
 namespace vitrine::app {
 

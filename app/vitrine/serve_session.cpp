@@ -17,7 +17,7 @@
 #include "core/jobs/order.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
-#include "core/store/mirror.h"
+#include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {

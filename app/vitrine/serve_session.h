@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "app/vitrine/compute_link.h"
-#include "core/base/frames.h"
 #include "core/base/json.h"
+#include "core/remote/frames.h"
 
 namespace vitrine {
 class DeviceReader;

@@ -1,7 +1,7 @@
 // Ctrl-C and SIGTERM while a run trains.
 #pragma once
 
-#include "core/base/run_control.h"
+#include "core/run/run_control.h"
 
 namespace vitrine::app {
 

@@ -1,5 +1,5 @@
 // vitrine trash: what was deleted, back or away for good.
-#include "core/store/trash.h"
+#include "core/store/maintenance/trash.h"
 
 #include "app/vitrine/open_store.h"
 #include "app/vitrine/output.h"

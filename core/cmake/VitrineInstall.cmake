@@ -36,7 +36,7 @@ foreach(studio vitrine-studio vitrine_studio)
   endif()
 endforeach()
 
-foreach(room base config artifact files model nn kernels data eval train plugin)
+foreach(room base config artifact run files model nn kernels data eval train plugin)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${room}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vitrine/core/${room}"
     FILES_MATCHING PATTERN "*.h")
 endforeach()

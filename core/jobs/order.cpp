@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
-#include "core/store/trash.h"
+#include "core/store/maintenance/trash.h"
 
 namespace vitrine {
 

@@ -6,10 +6,10 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/database.h"
-#include "core/store/dependencies.h"
-#include "core/store/rows.h"
-#include "core/store/run_changes.h"
+#include "core/store/sqlite/database.h"
+#include "core/store/tables/dependencies.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
 
 namespace vitrine {
 

@@ -16,7 +16,7 @@
 #include "core/jobs/device_lock.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/spawn.h"
-#include "core/store/file_system.h"
+#include "core/store/sqlite/file_system.h"
 
 namespace vitrine {
 

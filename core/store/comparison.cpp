@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/rows.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine {
 

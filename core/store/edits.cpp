@@ -6,10 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
-#include "core/store/curve_notes.h"
-#include "core/store/rows.h"
-#include "core/store/run_changes.h"
 #include "core/store/run_store.h"
+#include "core/store/tables/curve_notes.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
 
 namespace vitrine {
 

@@ -9,10 +9,10 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/query_functions.h"
-#include "core/store/rows.h"
 #include "core/store/run_store.h"
-#include "core/store/schema.h"
+#include "core/store/sqlite/query_functions.h"
+#include "core/store/sqlite/schema.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine {
 

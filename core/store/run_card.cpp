@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 
 namespace vitrine {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/artifact/event_sink.h"
+#include "core/run/event_sink.h"
 #include "core/store/types.h"
 
 namespace vitrine {

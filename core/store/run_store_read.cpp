@@ -4,12 +4,12 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/store/check_mark.h"
-#include "core/store/metrics.h"
-#include "core/store/rows.h"
-#include "core/store/run_copier.h"
+#include "core/store/exchange/run_copier.h"
+#include "core/store/metrics/metrics.h"
 #include "core/store/run_store.h"
-#include "core/store/schema.h"
+#include "core/store/sqlite/check_mark.h"
+#include "core/store/sqlite/schema.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine {
 

@@ -5,14 +5,14 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/store/metrics.h"
-#include "core/store/rows.h"
-#include "core/store/run_changes.h"
-#include "core/store/run_check.h"
+#include "core/store/maintenance/run_check.h"
+#include "core/store/maintenance/thinning.h"
+#include "core/store/metrics/metrics.h"
 #include "core/store/run_store.h"
-#include "core/store/spool.h"
-#include "core/store/storable.h"
-#include "core/store/thinning.h"
+#include "core/store/spool/spool.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
+#include "core/store/tables/storable.h"
 
 namespace vitrine {
 

@@ -11,12 +11,12 @@
 #include "core/base/json.h"
 #include "core/base/read_json.h"
 #include "core/config/config.h"
-#include "core/store/database.h"
-#include "core/store/file_system.h"
-#include "core/store/rows.h"
-#include "core/store/run_check.h"
+#include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"
-#include "core/store/schema.h"
+#include "core/store/sqlite/database.h"
+#include "core/store/sqlite/file_system.h"
+#include "core/store/sqlite/schema.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/store/rows.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine {
 

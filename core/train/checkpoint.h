@@ -21,9 +21,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/artifact/event_sink.h"
 #include "core/base/json.h"
 #include "core/engine_export.h"
+#include "core/run/event_sink.h"
 #include "core/train/device.h"
 
 namespace vitrine {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/artifact/event_sink.h"
-#include "core/base/run_control.h"
 #include "core/config/config.h"
 #include "core/model/weights.h"
 #include "core/plugin/registry.h"
+#include "core/run/event_sink.h"
+#include "core/run/run_control.h"
 
 namespace vitrine {
 

@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/jobs/order.h"
-#include "core/jobs/remote_mirror.h"
+#include "core/remote/mirror.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/app/ssh_server.h"

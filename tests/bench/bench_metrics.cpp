@@ -19,7 +19,7 @@
 
 #include "core/base/text.h"
 #include "core/store/run_store.h"
-#include "core/store/store_sink.h"
+#include "core/store/spool/store_sink.h"
 #include "tests/bench/turns.h"
 
 using namespace vitrine;

@@ -15,7 +15,7 @@
 #include "core/base/text.h"
 #include "core/config/experiment.h"
 #include "core/store/run_store.h"
-#include "core/store/store_sink.h"
+#include "core/store/spool/store_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/training_items.h"
 #include "plugins/analyses/attention_rank.h"

@@ -34,12 +34,12 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/run_control.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
+#include "core/run/run_control.h"
 #include "core/store/run_store.h"
-#include "core/store/store_sink.h"
+#include "core/store/spool/store_sink.h"
 
 namespace {
 

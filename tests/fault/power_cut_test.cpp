@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "core/files/checkpoint_folder.h"
-#include "core/store/maintenance.h"
+#include "core/store/maintenance/maintenance.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
 

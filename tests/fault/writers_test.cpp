@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/store/gate.h"
+#include "core/store/sqlite/gate.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
 

@@ -12,8 +12,8 @@
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/queue.h"
-#include "core/store/exchange.h"
-#include "core/store/maintenance.h"
+#include "core/store/exchange/exchange.h"
+#include "core/store/maintenance/maintenance.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::fuzz {

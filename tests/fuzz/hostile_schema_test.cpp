@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/store/exchange.h"
-#include "core/store/maintenance.h"
+#include "core/store/exchange/exchange.h"
+#include "core/store/maintenance/maintenance.h"
 #include "core/store/run_store.h"
 #include "core/store/search.h"
 #include "tests/support/temporary_folder.h"

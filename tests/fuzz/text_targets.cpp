@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/frames.h"
 #include "core/base/read_json.h"
 #include "core/config/catalog.h"
 #include "core/config/claims.h"
 #include "core/config/experiment.h"
+#include "core/remote/frames.h"
 #include "tests/core/config/sample_catalog.h"
 #include "tests/fuzz/targets.h"
 

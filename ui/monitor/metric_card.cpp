@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 
 namespace vitrine::ui {
 namespace {

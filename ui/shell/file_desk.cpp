@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/jobs/launcher.h"
-#include "core/jobs/remote_place.h"
-#include "core/store/file_probe.h"
+#include "core/remote/place.h"
+#include "core/store/exchange/file_probe.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/remote_link.h"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/store/file_probe.h"
+#include "core/store/exchange/file_probe.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {

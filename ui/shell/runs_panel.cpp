@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/metric_titles.h"
-#include "core/store/trash.h"
+#include "core/store/maintenance/trash.h"
+#include "core/store/metrics/metric_titles.h"
 #include "ui/kit/destructive_question.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"

@@ -4,7 +4,7 @@
 #include <QDialog>
 #include <vector>
 
-#include "core/store/trash.h"
+#include "core/store/maintenance/trash.h"
 
 class QLabel;
 class QPushButton;

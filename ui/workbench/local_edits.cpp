@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
-#include "core/store/curve_notes.h"
+#include "core/store/tables/curve_notes.h"
 
 namespace vitrine::ui {
 

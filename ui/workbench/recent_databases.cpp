@@ -2,7 +2,7 @@
 
 #include <QFileInfo>
 
-#include "core/jobs/remote_place.h"
+#include "core/remote/place.h"
 #include "ui/kit/settings.h"
 
 namespace vitrine::ui {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "core/jobs/remote_mirror.h"
+#include "core/remote/mirror.h"
 #include "core/store/types.h"
 
 namespace vitrine::ui {

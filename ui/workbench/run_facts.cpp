@@ -11,7 +11,7 @@
 #include "core/config/experiment.h"
 #include "core/config/to_toml.h"
 #include "core/config/train_schema.h"
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

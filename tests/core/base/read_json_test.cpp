@@ -50,7 +50,7 @@ TEST(ReadJson, IsTheOnlyWayInWhichTheProgramParsesJson) {
                 {"Json::parse", "json::parse", "Json::accept", "QJsonDocument", ">> json"}),
             "core/base/read_json.cpp ");
   EXPECT_EQ(testing_support::filesThatSay({"sax_parse", "from_cbor", "from_msgpack", "from_bson"}),
-            "core/base/frames.cpp core/files/safetensors.cpp core/files/safetensors_set.cpp ");
+            "core/files/safetensors.cpp core/files/safetensors_set.cpp core/remote/frames.cpp ");
 }
 
 }  // namespace

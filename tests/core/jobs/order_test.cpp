@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/jobs/remote_place.h"
+#include "core/remote/place.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {

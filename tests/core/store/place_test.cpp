@@ -8,8 +8,8 @@
 #include <functional>
 #include <map>
 
-#include "core/store/file_system.h"
-#include "core/store/schema.h"
+#include "core/store/sqlite/file_system.h"
+#include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "core/store/schema.h"
+#include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {

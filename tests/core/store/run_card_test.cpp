@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/store/metric_titles.h"
+#include "core/store/metrics/metric_titles.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/two_tasks.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-#include "core/store/schema.h"
+#include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine {

@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/artifact/event_sink.h"
 #include "core/base/random.h"
 #include "core/config/experiment.h"
 #include "core/model/capabilities.h"
+#include "core/run/event_sink.h"
 #include "core/train/trainer.h"
 #include "tests/support/core_items.h"
 #include "tests/support/temporary_folder.h"

@@ -9,9 +9,9 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "core/store/gate.h"
-#include "core/store/maintenance.h"
-#include "core/store/trash.h"
+#include "core/store/maintenance/maintenance.h"
+#include "core/store/maintenance/trash.h"
+#include "core/store/sqlite/gate.h"
 #include "tests/support/file_locks.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/shell/main_window.h"

@@ -1,7 +1,0 @@
-#include "core/artifact/event_sink.h"
-
-namespace vitrine {
-
-EventSink::~EventSink() = default;
-
-}  // namespace vitrine

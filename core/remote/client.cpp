@@ -1,0 +1,274 @@
+#include "core/remote/client.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/base/text.h"
+
+extern char** environ;
+
+namespace vitrine {
+
+namespace {
+
+constexpr std::size_t kMostSaid = 4096;
+constexpr auto kPatienceAtEnd = std::chrono::milliseconds(500);
+
+Json linkAnswer(std::int64_t id, const std::string& why) {
+  return {{"id", id}, {"error", {{"kind", "link"}, {"message", why}}}};
+}
+
+/// The last line of what was said that is not empty.
+std::string lastLineSaid(const std::string& text) {
+  const auto end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return {};
+  const auto start = text.find_last_of("\r\n", end);
+  return cleanUtf8(text.substr(start == std::string::npos ? 0 : start + 1,
+                               end - (start == std::string::npos ? 0 : start + 1) + 1));
+}
+
+/// Writing to a process that is gone is an error of write(), not the end of this one. A handler of
+/// nothing: what is ignored stays ignored in every program started from here.
+void surviveBrokenPipes() {
+  struct sigaction now {};
+  if (::sigaction(SIGPIPE, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  struct sigaction act {};
+  act.sa_handler = [](int) {};
+  act.sa_flags = SA_RESTART;
+  ::sigaction(SIGPIPE, &act, nullptr);
+}
+
+}  // namespace
+
+LinkError::LinkError(const std::string& message) : Error(message) {}
+LinkError::~LinkError() = default;
+
+bool isLastAnswer(const Json& answer) {
+  const auto more = answer.find("more");
+  return answer.contains("error") || more == answer.end() || !more->is_boolean() ||
+         !more->get<bool>();
+}
+
+void throwAnswered(const Json& answer) {
+  const auto error = answer.find("error");
+  if (error == answer.end()) return;
+  // The other side may send anything: a field of another type is as none.
+  const auto text = [&](const char* key, const char* otherwise) {
+    const auto found = error->is_object() ? error->find(key) : error->end();
+    return found != error->end() && found->is_string() ? found->get<std::string>()
+                                                       : std::string(otherwise);
+  };
+  const std::string kind = text("kind", "failed");
+  const std::string message = text("message", "no reason was given");
+  if (kind == "link") throw LinkError(message);
+  if (kind == "not_found") throw NotFoundError(message);
+  if (kind == "refused") throw RefusedError(message);
+  if (kind == "config") throw ConfigError(message);
+  throw Error(message);
+}
+
+RemoteClient::RemoteClient(const std::vector<std::string>& command) {
+  surviveBrokenPipes();
+  std::array<int, 2> in{-1, -1}, out{-1, -1}, err{-1, -1};
+  const auto closeAll = [&] {
+    for (const int one : {in[0], in[1], out[0], out[1], err[0], err[1]}) {
+      if (one >= 0) ::close(one);
+    }
+  };
+  // Not pipes: ssh may leave a process behind that holds their far ends (ControlPersist), and a
+  // read of a socket can be ended from here.
+  const auto connect = [](std::array<int, 2>& ends) {
+    return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
+  };
+  if (!connect(in) || !connect(out) || !connect(err)) {
+    const std::string why = std::strerror(errno);
+    closeAll();
+    throw LinkError("no pipe can be made: " + why);
+  }
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in[0], 0);
+  posix_spawn_file_actions_adddup2(&files, out[1], 1);
+  posix_spawn_file_actions_adddup2(&files, err[1], 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // What a terminal sends to this program is not meant for the link.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+  sigset_t standard;
+  sigemptyset(&standard);
+  sigaddset(&standard, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &standard);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const int code = ::posix_spawnp(&pid_, words.front(), &files, &attributes, words.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (code != 0) {
+    closeAll();
+    throw LinkError("'" + command.front() + "' cannot be started: " + std::strerror(code) +
+                    (code == ENOENT ? "; install it (Debian: openssh-client)" : ""));
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  ::close(err[1]);
+  in_ = in[1];
+  out_ = out[0];
+  messages_ = err[0];
+  writer_ = std::make_unique<FrameWriter>(in_);
+  reading_ = std::thread([this] { readMessages(); });
+  answers_ = std::thread([this] { readAnswers(); });
+}
+
+RemoteClient::~RemoteClient() {
+  // Asked politely first: it ends when its input does.
+  ::close(in_);
+  const auto until = std::chrono::steady_clock::now() + kPatienceAtEnd;
+  bool isGone = false;
+  while (!isGone && std::chrono::steady_clock::now() < until) {
+    isGone = ::waitpid(pid_, nullptr, WNOHANG) != 0;
+    if (!isGone) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (!isGone) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  ::shutdown(out_, SHUT_RDWR);
+  ::shutdown(messages_, SHUT_RDWR);
+  answers_.join();
+  reading_.join();
+  ::close(out_);
+  ::close(messages_);
+}
+
+void RemoteClient::readMessages() {
+  std::array<char, 1024> bytes{};
+  for (;;) {
+    const ssize_t got = ::read(messages_, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    const std::lock_guard lock(mutex_);
+    said_.append(bytes.data(), static_cast<std::size_t>(got));
+    if (said_.size() > kMostSaid) said_.erase(0, said_.size() - kMostSaid);
+  }
+  areMessagesOver_.store(true);
+}
+
+void RemoteClient::readAnswers() {
+  std::string why;
+  try {
+    while (const auto frame = readFrame(out_)) {
+      const Json answer = frameMap(*frame);
+      const auto id = answer.find("id");
+      if (id == answer.end() || !id->is_number_integer()) {
+        throwAnswered(answer);  // of the whole conversation
+        continue;
+      }
+      OnAnswer act;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto found = open_.find(id->get<std::int64_t>());
+        if (found == open_.end()) continue;
+        act = found->second;
+        if (isLastAnswer(answer)) open_.erase(found);
+      }
+      act(answer);
+    }
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  end(why);
+}
+
+void RemoteClient::end(const std::string& why) {
+  std::map<std::int64_t, OnAnswer> open;
+  std::string ending;
+  // What it said last may still be on its way; a process that ssh left behind may keep it open.
+  for (int i = 0; i < 50 && !areMessagesOver_.load(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  {
+    const std::lock_guard lock(mutex_);
+    hasEnded_ = true;
+    const std::string said = lastLineSaid(said_);
+    ending_ = !why.empty()    ? why + (said.empty() ? "" : " (" + said + ")")
+              : !said.empty() ? said
+                              : "it ended without a word";
+    ending = ending_;
+    open.swap(open_);
+  }
+  for (const auto& [id, onAnswer] : open) onAnswer(linkAnswer(id, ending));
+}
+
+std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
+  std::int64_t id = 0;
+  std::string why;
+  {
+    const std::lock_guard lock(mutex_);
+    id = ++next_;
+    if (hasEnded_) {
+      why = ending_;
+    } else {
+      open_[id] = onAnswer;
+    }
+  }
+  request["id"] = id;
+  if (!why.empty()) {
+    onAnswer(linkAnswer(id, why));
+    return id;
+  }
+  // When nobody reads any more, the end of the answers says so to everyone who waits.
+  try {
+    writer_->write(request);
+  } catch (const LargeFrame& problem) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was told
+    }
+    onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", problem.what()}}}});
+  }
+  return id;
+}
+
+std::future<std::vector<Json>> RemoteClient::post(Json request) {
+  struct Waiting {
+    std::promise<std::vector<Json>> promise;
+    std::vector<Json> answers;
+  };
+  auto waiting = std::make_shared<Waiting>();
+  std::future<std::vector<Json>> answers = waiting->promise.get_future();
+  send(std::move(request), [waiting](const Json& answer) {
+    try {
+      throwAnswered(answer);
+      waiting->answers.push_back(answer);
+      if (isLastAnswer(answer)) waiting->promise.set_value(std::move(waiting->answers));
+    } catch (...) {
+      waiting->promise.set_exception(std::current_exception());
+    }
+  });
+  return answers;
+}
+
+std::vector<Json> RemoteClient::ask(Json request, std::chrono::milliseconds within) {
+  auto answers = post(std::move(request));
+  if (answers.wait_for(within) != std::future_status::ready) {
+    throw LinkError(
+        "no answer within " +
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(within).count()) + " s");
+  }
+  return answers.get();
+}
+
+void RemoteClient::stop() {
+  ::kill(pid_, SIGTERM);  // it is waited for in the destructor only: the id is still its own
+  ::shutdown(out_, SHUT_RDWR);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,252 @@
+// The CSV and JSON Lines forms of an export. Views decide what counts: superseded points are left
+// out.
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/store/exchange/export_forms.h"
+#include "core/store/maintenance/new_file.h"
+#include "core/store/metrics/metrics.h"
+#include "core/store/tables/rows.h"
+
+namespace vitrine {
+
+namespace {
+
+/// A cell as RFC 4180 wants it.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += c;
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+/// JSON has no word for these: they are spelled as text.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(formatReal(value)); }
+
+std::string base64(std::span<const std::byte> bytes) {
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      word = (word << 8) | (k < count ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0u);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kDigits[(word >> (18 - 6 * k)) & 63u] : '=';
+    }
+  }
+  return text;
+}
+
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& file) : out_(file) {}
+  void write(const Json& object) { out_.write(dumpJson(object) + "\n"); }
+  void close() { out_.close(); }
+
+ private:
+  Appender out_;
+};
+
+Json text(const Statement& row, int column) { return toUtf8(row.text(column)); }
+
+void writeRun(Database& database, const RunRow& run, Lines& lines) {
+  Json object = {{"type", "run"},
+                 {"run", run.uuid},
+                 {"id", run.id},
+                 {"experiment", run.experiment},
+                 {"variant", run.variant},
+                 {"stage", run.stage},
+                 {"name", run.name},
+                 {"seed", run.seed},
+                 {"state", toString(run.state)},
+                 {"reason", run.reason},
+                 {"created_at", run.createdAt},
+                 {"started_at", run.startedAt},
+                 {"finished_at", run.finishedAt},
+                 {"device", run.device},
+                 {"commit", run.commit},
+                 {"step", run.step}};
+  {
+    Statement row = database.prepare(
+        "SELECT (SELECT uuid FROM run p WHERE p.id = r.depends_on), c.config, c.init, (SELECT text "
+        "FROM note n WHERE n.run_id = r.id), c.selection FROM run r JOIN run_config c ON c.run_id "
+        "= "
+        "r.id WHERE "
+        "r.id = ?");
+    if (row.with(run.id).step()) {
+      object["depends_on"] = row.isNull(0) ? Json(nullptr) : text(row, 0);
+      object["config"] =
+          parseJson(row.text(1), "the configuration of run " + std::to_string(run.id));
+      object["init"] = parseJson(row.text(2), "the start of run " + std::to_string(run.id));
+      object["note"] = row.isNull(3) ? Json("") : text(row, 3);
+      object["selection"] =
+          parseJson(row.text(4), "the selection of run " + std::to_string(run.id));
+    }
+  }
+  object["needs"] = Json::array();
+  Statement need = database.prepare(
+      "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
+      "name");
+  need.with(run.id);
+  while (need.step()) {
+    object["needs"].push_back({{"kind", text(need, 0)},
+                               {"name", text(need, 1)},
+                               {"run", text(need, 2)},
+                               {"checkpoint", text(need, 3)}});
+  }
+  object["tags"] = Json::array();
+  Statement tag = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
+  tag.with(run.id);
+  while (tag.step()) object["tags"].push_back(text(tag, 0));
+  object["curve_notes"] = Json::array();
+  Statement note = database.prepare(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
+  note.with(run.id);
+  while (note.step()) {
+    object["curve_notes"].push_back(
+        {{"metric", text(note, 0)}, {"step", note.integer(1)}, {"text", text(note, 2)}});
+  }
+  lines.write(object);
+
+  Statement segment = database.prepare(
+      "SELECT number, first_step, last_step, resumed_from, started_at, environment FROM segment "
+      "WHERE run_id = ? ORDER BY number");
+  segment.with(run.id);
+  while (segment.step()) {
+    lines.write({{"type", "segment"},
+                 {"run", run.uuid},
+                 {"number", segment.integer(0)},
+                 {"first_step", segment.integer(1)},
+                 {"last_step", segment.isNull(2) ? Json(nullptr) : Json(segment.integer(2))},
+                 {"resumed_from", segment.integer(3)},
+                 {"started_at", text(segment, 4)},
+                 {"environment",
+                  parseJson(segment.text(5), "the environment of run " + std::to_string(run.id))}});
+  }
+}
+
+void writeBlobs(const ExportTask& task, const RunRow& run, Lines& lines) {
+  Statement event = task.database.prepare(
+      "SELECT step, at, kind, text, data FROM event WHERE run_id = ? ORDER BY id");
+  event.with(run.id);
+  while (event.step()) {
+    lines.write({{"type", "event"},
+                 {"run", run.uuid},
+                 {"step", event.integer(0)},
+                 {"at", text(event, 1)},
+                 {"kind", text(event, 2)},
+                 {"text", text(event, 3)},
+                 {"data", parseJson(event.text(4),
+                                    "the data of an event of run " + std::to_string(run.id))}});
+  }
+  Statement artifact = task.database.prepare(
+      "SELECT step, analysis, name, kind, meta, data FROM artifacts WHERE run_id = ? ORDER BY id");
+  artifact.with(run.id);
+  while (artifact.step()) {
+    lines.write({{"type", "artifact"},
+                 {"run", run.uuid},
+                 {"step", artifact.integer(0)},
+                 {"analysis", text(artifact, 1)},
+                 {"name", text(artifact, 2)},
+                 {"kind", text(artifact, 3)},
+                 {"meta", parseJson(artifact.text(4), "the description of an artifact of run " +
+                                                          std::to_string(run.id))},
+                 {"base64", base64(artifact.blob(5))}});
+    ++task.report.artifacts;
+  }
+  Statement image = task.database.prepare(
+      "SELECT step, recipe, seed, width, height, sha256, png FROM generated_images WHERE run_id = "
+      "? "
+      "ORDER BY id");
+  image.with(run.id);
+  while (image.step()) {
+    lines.write({{"type", "image"},
+                 {"run", run.uuid},
+                 {"step", image.integer(0)},
+                 {"recipe", parseJson(image.text(1),
+                                      "the recipe of an image of run " + std::to_string(run.id))},
+                 {"seed", text(image, 2)},
+                 {"width", image.integer(3)},
+                 {"height", image.integer(4)},
+                 {"sha256", text(image, 5)},
+                 {"base64", base64(image.blob(6))}});
+    ++task.report.images;
+  }
+  Statement made = task.database.prepare(
+      "SELECT step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? ORDER BY id");
+  made.with(run.id);
+  while (made.step()) {
+    lines.write({{"type", "text"},
+                 {"run", run.uuid},
+                 {"step", made.integer(0)},
+                 {"recipe",
+                  parseJson(made.text(1), "the recipe of a text of run " + std::to_string(run.id))},
+                 {"seed", text(made, 2)},
+                 {"prompt", text(made, 3)},
+                 {"text", text(made, 4)}});
+    ++task.report.texts;
+  }
+}
+
+}  // namespace
+
+void exportCsv(const ExportTask& task) {
+  Appender out(task.target);
+  out.write("run_id,uuid,experiment,run,segment,metric,step,epoch,time,value\r\n");
+  for (std::size_t i = 0; i < task.runs.size(); ++i) {
+    task.tell(i);
+    const RunRow& run = task.runs[i];
+    const std::string start = std::to_string(run.id) + "," + run.uuid + "," + cell(run.experiment) +
+                              "," + cell(run.name) + ",";
+    task.database.read([&] {
+      for (const MetricSummary& summary : readSummaries(task.database, run.id)) {
+        for (const MetricPoint& point : readPoints(task.database, run.id, summary.name, 0)) {
+          out.write(start + std::to_string(point.segment) + "," + cell(summary.name) + "," +
+                    std::to_string(point.step) + "," + formatReal(point.epoch) + "," +
+                    formatReal(point.time) + "," + formatReal(point.value) + "\r\n");
+          ++task.report.points;
+        }
+      }
+    });
+  }
+  out.close();
+  task.report.notes.push_back(
+      "CSV holds the points of metrics; configurations, artifacts, images and texts are in .jsonl "
+      "and "
+      ".vitrine");
+}
+
+void exportJsonLines(const ExportTask& task) {
+  Lines lines(task.target);
+  for (std::size_t i = 0; i < task.runs.size(); ++i) {
+    task.tell(i);
+    task.database.read([&] {
+      const RunRow run = readRun(task.database, task.runs[i].id);
+      writeRun(task.database, run, lines);
+      for (const MetricSummary& summary : readSummaries(task.database, run.id)) {
+        for (const MetricPoint& point : readPoints(task.database, run.id, summary.name, 0)) {
+          lines.write({{"type", "metric"},
+                       {"run", run.uuid},
+                       {"name", summary.name},
+                       {"segment", point.segment},
+                       {"step", point.step},
+                       {"epoch", number(point.epoch)},
+                       {"time", number(point.time)},
+                       {"value", number(point.value)}});
+          ++task.report.points;
+        }
+      }
+      writeBlobs(task, run, lines);
+    });
+  }
+  lines.close();
+}
+
+}  // namespace vitrine

@@ -1,0 +1,148 @@
+#include "core/store/exchange/file_probe.h"
+
+#include <QProcess>
+#include <QString>
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/store/process_wait.h"
+#include "core/store/sqlite/database.h"
+#include "core/store/sqlite/schema.h"
+#include "core/store/tables/rows.h"
+
+namespace vitrine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::pair<FileKind, const char*>, 8> kNames{{
+    {FileKind::Database, "database"},
+    {FileKind::Export, "export"},
+    {FileKind::TensorBoard, "tensorboard"},
+    {FileKind::Folder, "folder"},
+    {FileKind::Experiment, "experiment"},
+    {FileKind::Weights, "weights"},
+    {FileKind::Foreign, "foreign"},
+    {FileKind::Unknown, "unknown"},
+}};
+
+bool hasDatabase(FileKind kind) { return kind == FileKind::Database || kind == FileKind::Export; }
+
+std::string quoted(const fs::path& file) {
+  std::string text(1, '\'');
+  text += toUtf8(file.string());
+  text += '\'';
+  return text;
+}
+
+ProbedFile refused(ProbedFile probed, std::string why) {
+  probed.isUsable = false;
+  probed.refusal = std::move(why);
+  return probed;
+}
+
+}  // namespace
+
+std::string toString(FileKind kind) {
+  for (const auto& [known, name] : kNames) {
+    if (known == kind) return name;
+  }
+  return "unknown";
+}
+
+FileKind kindByName(const fs::path& file) {
+  std::string name = file.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const auto endsIn = [&](std::initializer_list<std::string_view> endings) {
+    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
+      return name.size() > ending.size() && name.ends_with(ending);
+    });
+  };
+  std::error_code error;
+  if (fs::is_directory(file, error)) return FileKind::Folder;
+  if (endsIn({".vitrine"})) return FileKind::Export;
+  if (endsIn({".sqlite", ".sqlite3", ".db"})) return FileKind::Database;
+  if (name.find("tfevents") != std::string::npos) return FileKind::TensorBoard;
+  if (endsIn({".toml"})) return FileKind::Experiment;
+  if (endsIn({".safetensors", ".safetensors.index.json"})) return FileKind::Weights;
+  if (endsIn({".pt", ".pth", ".ckpt", ".bin", ".pkl", ".npz", ".h5"})) return FileKind::Foreign;
+  return FileKind::Unknown;
+}
+
+ProbedFile probeHere(const fs::path& file) {
+  ProbedFile probed;
+  probed.kind = kindByName(file);
+  if (!hasDatabase(probed.kind)) return probed;
+  try {
+    // One that is in use has a part of it in a log, which is not seen as the file lies there.
+    std::error_code error;
+    const auto log = fs::file_size(file.string() + "-wal", error);
+    const bool isInUse = !error && log > 0;
+    Database database(file, isInUse ? Database::Access::Read : Database::Access::Foreign);
+    const bool isOurs = database.integer("PRAGMA application_id") == kApplicationId;
+    probed.version = database.integer("PRAGMA user_version");
+    const auto all = migrations();
+    const bool isOlder = isOurs && probed.version > 0 && probed.version < all.back().version;
+    openSchema(database, isOlder ? all.first(static_cast<std::size_t>(probed.version)) : all);
+    {
+      Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
+      if (row.step()) probed.uuid = toUtf8(row.text(0));
+    }
+    probed.runs = database.integer("SELECT count(*) FROM run");
+    probed.isUsable = true;
+  } catch (const Error& error) {
+    return refused(probed, toUtf8(error.what()));
+  }
+  return probed;
+}
+
+Json toJson(const ProbedFile& probed) {
+  return {{"kind", toString(probed.kind)}, {"usable", probed.isUsable}, {"refusal", probed.refusal},
+          {"uuid", probed.uuid},           {"version", probed.version}, {"runs", probed.runs}};
+}
+
+ProbedFile probeFile(const fs::path& file, const fs::path& program,
+                     std::chrono::milliseconds patience, const std::stop_token& stop) {
+  ProbedFile probed;
+  probed.kind = kindByName(file);
+  if (!hasDatabase(probed.kind)) return probed;
+  QProcess process;
+  process.start(QString::fromStdString(program.string()),
+                {QStringLiteral("db"), QStringLiteral("probe"),
+                 QString::fromStdString(fs::absolute(file).string()), QStringLiteral("--json")});
+  if (!waitFor(process, patience, stop)) {
+    const bool isHanging = process.state() != QProcess::NotRunning;
+    const std::string why = process.errorString().toStdString();
+    process.kill();
+    process.waitForFinished(1000);
+    return refused(probed, isHanging ? quoted(file) + " could not be looked at within " +
+                                           std::to_string(patience.count() / 1000) +
+                                           " s; it may be damaged or on a disk that hangs"
+                                     : "'" + program.string() + "' cannot be started: " + why);
+  }
+  if (process.exitStatus() != QProcess::NormalExit) {
+    return refused(probed, quoted(file) +
+                               " crashed the process that looked at it; it is damaged, "
+                               "or made to do harm: do not open it");
+  }
+  const QByteArray text = process.readAllStandardOutput();
+  const Json facts = readJson(text.toStdString());
+  if (!facts.is_object() || !facts.contains("usable") || !facts.at("usable").is_boolean()) {
+    return refused(probed, quoted(file) + " could not be looked at: " +
+                               process.readAllStandardError().right(300).trimmed().toStdString());
+  }
+  probed.isUsable = facts.at("usable").get<bool>();
+  probed.refusal = facts.value("refusal", std::string());
+  probed.uuid = facts.value("uuid", std::string());
+  probed.version = facts.value("version", std::int64_t{0});
+  probed.runs = facts.value("runs", std::int64_t{0});
+  return probed;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,444 @@
+// importRuns, and the SQLite form. What comes from the file is suspect in every respect.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/store/exchange/import_forms.h"
+#include "core/store/exchange/run_copier.h"
+#include "core/store/maintenance/new_file.h"
+#include "core/store/maintenance/run_check.h"
+#include "core/store/run_store.h"
+#include "core/store/sqlite/schema.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
+
+namespace vitrine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string quotedSource(const ImportTask& task) { return "'" + task.source.string() + "'"; }
+
+bool isSqliteFile(const fs::path& file) {
+  std::array<char, 16> start{};
+  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+  return std::memcmp(start.data(), "SQLite format 3", 16) == 0;
+}
+
+/// A log beside the file holds a part of it, which is not seen when it is opened as it lies there.
+void refuseUnfinished(const fs::path& source) {
+  std::error_code error;
+  for (const char* suffix : {"-wal", "-journal"}) {
+    const auto size = fs::file_size(source.string() + suffix, error);
+    if (!error && size > 0) {
+      throw RefusedError("'" + source.string() + "' is in use or was not closed properly: '" +
+                         source.filename().string() + suffix +
+                         "' holds a part of it; import a copy that `vitrine db backup --db '" +
+                         source.string() + "' COPY` makes");
+    }
+  }
+}
+
+/// The file, opened so that nothing of its own runs, with our schema, and sound.
+class ForeignFile {
+ public:
+  explicit ForeignFile(const ImportTask& task) {
+    refuseUnfinished(task.source);
+    database_ = std::make_unique<Database>(task.source, Database::Access::Foreign);
+    const std::int64_t version = database_->integer("PRAGMA user_version");
+    const bool isOlder = database_->integer("PRAGMA application_id") == kApplicationId &&
+                         version > 0 && version < migrations().back().version;
+    if (isOlder) {
+      // Brought up to date as a copy of our own; the schema is compared before and after.
+      copy_ = task.database.file().string() + ".import-" + newUuid();
+      database_.reset();
+      fs::copy_file(task.source, copy_);
+      database_ = std::make_unique<Database>(copy_, Database::Access::Scratch);
+    }
+    openSchema(*database_);
+    const std::vector<std::string> problems = problemsOf(*database_);
+    if (!problems.empty()) {
+      throw StoreError(quotedSource(task) + " is damaged (" + shown(problems.front()) +
+                       "); export it again");
+    }
+  }
+  ~ForeignFile() {
+    database_.reset();
+    std::error_code error;
+    if (!copy_.empty()) fs::remove(copy_, error);
+  }
+  ForeignFile(const ForeignFile&) = delete;
+  ForeignFile& operator=(const ForeignFile&) = delete;
+
+  Database& operator*() { return *database_; }
+
+ private:
+  std::unique_ptr<Database> database_;
+  fs::path copy_;
+};
+
+bool hasTable(Database& database, const char* name) {
+  Statement row =
+      database.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?");
+  return row.with(name).step() && row.integer(0) > 0;
+}
+
+/// A folder of the run's files that gets its name with the commit of its rows.
+class StagedFiles {
+ public:
+  StagedFiles(const fs::path& files, const std::string& uuid)
+      : target_(files / ("run-" + uuid)),
+        staging_(files / ("run-" + uuid + ".import-" + newUuid())) {}
+  ~StagedFiles() {
+    std::error_code error;
+    fs::remove_all(staging_, error);
+  }
+  StagedFiles(const StagedFiles&) = delete;
+  StagedFiles& operator=(const StagedFiles&) = delete;
+
+  [[nodiscard]] const fs::path& folder() const noexcept { return staging_; }
+
+  /// Takes the files of run `id` out of `from`.
+  void fill(Database& from, std::int64_t id, const std::string& source) {
+    if (!hasTable(from, "exported_file")) return;
+    Statement row = from.prepare(
+        "SELECT path, part, data FROM exported_file WHERE run_id = ? ORDER BY path, part");
+    row.with(id);
+    std::string current;
+    std::int64_t next = 0;
+    std::unique_ptr<Appender> out;
+    while (row.step()) {
+      const std::string path = row.text(0);
+      if (!isPlainPath("run/" + path, "run")) {
+        throw StoreError(source + " names a file '" + shown(path) +
+                         "', which would not stay in the folder of its run; it is not imported");
+      }
+      if (path != current) {
+        if (out) out->close();
+        out.reset();
+        fs::create_directories((staging_ / path).parent_path());
+        out = std::make_unique<Appender>(staging_ / path);
+        current = path;
+        next = 0;
+      }
+      if (row.integer(1) != next++) {
+        throw StoreError(source + " lacks part " + std::to_string(next - 1) + " of the file '" +
+                         path + "' of one of its runs; it is damaged");
+      }
+      out->write(row.blob(2));
+    }
+    if (out) out->close();
+  }
+
+  /// Under the transaction that stores the rows, as its last step.
+  void putInPlace() {
+    std::error_code error;
+    if (!fs::exists(staging_, error)) return;
+    syncTree(staging_);
+    // Nobody's: the rows of this run do not exist yet. An import that was killed left it.
+    fs::remove_all(target_, error);
+    fs::rename(staging_, target_);
+    files::syncFolder(target_.parent_path());
+  }
+
+ private:
+  fs::path target_, staging_;
+};
+
+/// Rows that say a checkpoint is here whose files did not come along.
+void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
+                      const fs::path& staged, const std::string& source) {
+  const std::string folder = "run-" + uuid;
+  Statement row =
+      to.prepare("SELECT folder, step, removed_at FROM checkpoint WHERE run_id = ? ORDER BY step");
+  row.with(run);
+  std::vector<std::int64_t> missing;
+  while (row.step()) {
+    const std::string path = row.text(0);
+    if (!isPlainPath(path, folder)) {
+      throw StoreError(source + " names a checkpoint folder '" + shown(path) +
+                       "', which would not stay in the folder of its run; it is not imported");
+    }
+    if (!row.text(2).empty()) continue;
+    const fs::path here = staged / path.substr(folder.size() + 1);
+    std::error_code error;
+    if (!fs::exists(here, error)) {
+      missing.push_back(row.integer(1));
+      continue;
+    }
+    const std::string problem = verifyCheckpointFolder(here);
+    if (!problem.empty()) {
+      throw StoreError(source + " holds a checkpoint of step " + std::to_string(row.integer(1)) +
+                       " that is not whole: " + problem);
+    }
+  }
+  // A database that was copied without its files, not an export.
+  for (const std::int64_t step : missing) {
+    to.prepare("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?")
+        .with(utcNow(), run, step)
+        .run();
+    to.prepare(
+          "UPDATE run SET latest_checkpoint = nullif(latest_checkpoint, ?2), best_checkpoint = "
+          "nullif(best_checkpoint, ?2) WHERE id = ?1")
+        .with(run, step)
+        .run();
+  }
+}
+
+/// The log is shown, searched and sent to other machines by its path.
+void checkLog(Database& to, std::int64_t run, const std::string& uuid, const std::string& source) {
+  const std::string log = readRun(to, run).logFile;
+  if (log.empty() || isPlainPath(log, "run-" + uuid)) return;
+  throw StoreError(source + " names a log '" + shown(log) +
+                   "', which would not stay in the folder of its run; it is not imported");
+}
+
+/// Nothing runs or waits here because of a file: such states become ones that a person can go on
+/// from.
+void settleState(Database& to, std::int64_t run) {
+  const RunRow row = readRun(to, run);
+  std::string reason;
+  RunState state = row.state;
+  if (isAlive(row.state)) {
+    state = RunState::Interrupted;
+    reason = "was " + toString(row.state) + " when it was exported";
+    if (!row.worker.host.empty()) reason += " on " + shown(row.worker.host);
+  } else if (row.state == RunState::Queued) {
+    state = RunState::Stopped;
+    reason = "was queued when it was exported; `vitrine retry` puts it into the queue here";
+  } else {
+    return;
+  }
+  to.prepare(
+        "UPDATE run SET state = ?2, reason = ?3, request = '', finished_at = CASE finished_at WHEN "
+        "'' THEN ?4 ELSE finished_at END WHERE id = ?1")
+      .with(run, toString(state), reason, utcNow())
+      .run();
+}
+
+class SqliteImport {
+ public:
+  SqliteImport(const ImportTask& task, Database& from)
+      : task_(task), from_(from), copier_(from, task.database) {}
+
+  void all() {
+    Statement row =
+        from_.prepare("SELECT id, uuid, name, coalesce(depends_on, 0) FROM run ORDER BY id");
+    while (row.step()) {
+      Source run;
+      run.uuid = row.text(1);
+      run.name = shown(row.text(2));
+      run.parent = row.integer(3);
+      sources_.emplace(row.integer(0), run);
+    }
+    if (hasTable(from_, "exported_dependency")) {
+      Statement other = from_.prepare("SELECT run_id, uuid FROM exported_dependency");
+      while (other.step()) {
+        const auto found = sources_.find(other.integer(0));
+        if (found != sources_.end()) found->second.parentUuid = other.text(1);
+      }
+    }
+    for (const auto& entry : sources_) take(entry.first);
+  }
+
+ private:
+  struct Source {
+    std::string uuid, name, parentUuid;
+    std::int64_t parent = 0;
+    std::int64_t here = 0;  ///< id in our database once it is there
+    bool isVisited = false;
+  };
+
+  /// Runs of the file that run `id` needs come before it, so that it can follow their new names.
+  void takeNeeded(std::int64_t id) {
+    std::vector<std::string> uuids;
+    {
+      Statement row = from_.prepare("SELECT uuid FROM run_dependency WHERE run_id = ?");
+      row.with(id);
+      while (row.step()) uuids.push_back(row.text(0));
+    }
+    for (const std::string& uuid : uuids) {
+      for (const auto& [other, source] : sources_) {
+        if (source.uuid == uuid && source.here == 0) {
+          if (source.isVisited) refuseCircle();
+          take(other);
+        }
+      }
+    }
+  }
+
+  [[noreturn]] void refuseCircle() {
+    throw StoreError(quotedSource(task_) +
+                     " holds runs that depend on each other in a circle; it is damaged");
+  }
+
+  /// The run that `source` depends on, as an id here; 0 where there is none, or none that is known.
+  std::int64_t parentOf(const Source& source) {
+    if (source.parent != 0) {
+      const auto parent = sources_.find(source.parent);
+      if (parent == sources_.end()) return 0;
+      if (parent->second.here == 0) {
+        if (parent->second.isVisited) refuseCircle();
+        take(source.parent);
+      }
+      return parent->second.here;
+    }
+    if (source.parentUuid.empty()) return 0;
+    Statement row = task_.database.prepare("SELECT id FROM run WHERE uuid = ?");
+    return row.with(source.parentUuid).step() ? row.integer(0) : 0;
+  }
+
+  void take(std::int64_t id) {
+    Source& source = sources_.at(id);
+    if (source.isVisited) return;
+    source.isVisited = true;
+    const RunRow row = readRun(from_, id);  // its UUID is one, or this throws
+    const std::int64_t parent = parentOf(source);
+    takeNeeded(id);
+    task_.tell(source.name, task_.report.runs.size(), sources_.size());
+    if (task_.isDuplicate(source.uuid, source.name)) {
+      source.here = task_.report.runs.back().id;
+      return;
+    }
+    RunCopier::Changes changes;
+    changes.dependsOn = parent;
+    {
+      Statement known = task_.database.prepare("SELECT 1 FROM run WHERE uuid = ?");
+      if (known.with(source.uuid).step()) changes.uuid = newUuid();
+    }
+    const std::string uuid = changes.uuid.empty() ? source.uuid : changes.uuid;
+    renamed_[source.uuid] = uuid;
+    const fs::path files = filesFolder(task_.database.file());
+    StagedFiles staged(files, uuid);
+    staged.fill(from_, id, quotedSource(task_));
+    try {
+      store(source, id, changes, uuid, staged);
+    } catch (const StoreError& error) {
+      // Our tables refuse what the file's own could not: it was written by something else.
+      const std::string what = error.what();
+      if (what.find("constraint failed") == std::string::npos &&
+          what.find("cannot store") == std::string::npos) {
+        throw;
+      }
+      throw StoreError(quotedSource(task_) + ": run '" + source.name +
+                       "' holds a value that its column may not have (" +
+                       what.substr(what.rfind("failed: ") + 8) + "); it is not imported");
+    }
+    task_.report.runs.push_back({source.here, uuid, source.name, true});
+  }
+
+  void store(Source& source, std::int64_t id, const RunCopier::Changes& changes,
+             const std::string& uuid, StagedFiles& staged) {
+    task_.database.write([&] {
+      source.here = copier_.copy(id, changes);
+      if (uuid != source.uuid) {
+        followInit(source.here);
+        followNeeded(source.here);
+      }
+      checkCheckpoints(task_.database, source.here, uuid, staged.folder(), quotedSource(task_));
+      checkLog(task_.database, source.here, uuid, quotedSource(task_));
+      settleState(task_.database, source.here);
+      // What was stored is now read with our own eyes, and not stored if it does not hold together.
+      const std::vector<std::string> problems = runProblems(task_.database, source.here);
+      if (!problems.empty()) {
+        const std::string here = nameOf(source.here);
+        std::string what = problems.front();
+        if (what.starts_with(here)) what = "'" + source.name + "'" + what.substr(here.size());
+        throw StoreError(quotedSource(task_) + ": run " + what + "; it is not imported");
+      }
+      staged.putInPlace();
+    });
+  }
+
+  /// A copy that starts from a run that was copied too starts from that copy.
+  void followInit(std::int64_t run) {
+    Statement row = task_.database.prepare("SELECT init FROM run_config WHERE run_id = ?");
+    if (!row.with(run).step()) return;
+    Json init = readJson(row.text(0));
+    if (!init.is_object() || !init.contains("run") || !init["run"].is_string()) return;
+    const auto renamed = renamed_.find(init["run"].get<std::string>());
+    if (renamed == renamed_.end()) return;
+    init["run"] = renamed->second;
+    task_.database.prepare("UPDATE run_config SET init = ? WHERE run_id = ?")
+        .with(dumpJson(init), run)
+        .run();
+  }
+
+  /// The same of the runs that it needs.
+  void followNeeded(std::int64_t run) {
+    for (const auto& [before, after] : renamed_) {
+      task_.database.prepare("UPDATE run_dependency SET uuid = ? WHERE run_id = ? AND uuid = ?")
+          .with(after, run, before)
+          .run();
+    }
+  }
+
+  const ImportTask& task_;
+  Database& from_;
+  RunCopier copier_;
+  std::map<std::int64_t, Source> sources_;
+  std::map<std::string, std::string> renamed_;
+};
+
+}  // namespace
+
+void ImportTask::tell(const std::string& name, std::size_t index, std::size_t count) const {
+  if (progress) {
+    progress("'" + name + "' (" + std::to_string(index + 1) + " of " + std::to_string(count) + ")");
+  }
+}
+
+bool ImportTask::isDuplicate(const std::string& uuid, const std::string& name) const {
+  if (duplicates == Duplicates::Copy) return false;
+  Statement row = database.prepare("SELECT id FROM run WHERE uuid = ?");
+  if (!row.with(uuid).step()) return false;
+  report.runs.push_back({row.integer(0), uuid, name, false});
+  report.notes.push_back("'" + name + "' is here already as run " + std::to_string(row.integer(0)) +
+                         " and was skipped; --again imports it as a copy");
+  return true;
+}
+
+void importSqlite(const ImportTask& task) {
+  ForeignFile file(task);
+  try {
+    SqliteImport(task, *file).all();
+  } catch (const StoreError& error) {
+    const std::string what = error.what();
+    if (what.find(task.source.string()) != std::string::npos) throw;
+    throw StoreError(quotedSource(task) + ": " + what);
+  }
+}
+
+ImportReport importRuns(const fs::path& database, const fs::path& source, Duplicates duplicates,
+                        const std::string& experiment, const ExchangeProgress& progress) {
+  std::error_code error;
+  if (!fs::exists(source, error)) {
+    throw NotFoundError("there is no file '" + source.string() + "' to import");
+  }
+  if (fs::equivalent(source, database, error)) {
+    throw RefusedError("'" + source.string() + "' is the database itself; its runs are there");
+  }
+  Database to(database, Database::Access::Create);
+  openSchema(to);
+  sweepUnfinished(to);
+  ImportReport report;
+  const ImportTask task{to, source, duplicates, experiment, progress, report};
+  if (fs::is_regular_file(source, error) && isSqliteFile(source)) {
+    importSqlite(task);
+  } else if (source.extension() == ".vitrine" || source.extension() == ".sqlite") {
+    throw StoreError("'" + source.string() + "' is not an SQLite file; export it again");
+  } else {
+    importTensorBoard(task);
+  }
+  return report;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,312 @@
+#include "core/store/exchange/run_copier.h"
+
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/text.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr std::array<RunTable, 18> kTables{{
+    {"run_config", "run_id"},
+    {"run_parameter", "key"},
+    {"run_dependency", "kind, name"},
+    {"segment", "number"},
+    {"metric_summary", "metric_id"},
+    {"metric_tail", "metric_id, sequence"},
+    {"clock_chunk", "id", true},
+    {"metric_chunk", "id", true},
+    {"metric_bucket", "metric_id, first_sequence"},
+    {"event", "id"},
+    {"artifact", "id", true},
+    {"checkpoint", "step"},
+    {"generated_image", "id", true},
+    {"generated_text", "id", true},
+    {"note", "run_id"},
+    {"tag", "tag"},
+    {"curve_note", "metric, step, text"},
+    {"edit", "id"},
+}};
+
+constexpr std::size_t kPartBytes = 1u << 20;
+constexpr int kPartRows = 500;
+/// In `meta`, before the id of a run that is being copied; the value says by whom.
+constexpr const char* kUnfinished = "unfinished-run-";
+
+/// Rows that come before the run to which they belong: for as long as this lives, and on this
+/// connection alone.
+class WithoutParents {
+ public:
+  explicit WithoutParents(Database& database) : database_(database) {
+    database.execute("PRAGMA foreign_keys = OFF");
+  }
+  ~WithoutParents() {
+    sqlite3_exec(database_.handle(), "PRAGMA foreign_keys = ON", nullptr, nullptr, nullptr);
+  }
+  WithoutParents(const WithoutParents&) = delete;
+  WithoutParents& operator=(const WithoutParents&) = delete;
+
+ private:
+  Database& database_;
+};
+
+std::string markOf(std::int64_t run) { return kUnfinished + std::to_string(run); }
+
+/// A few rows at a time; then the mark.
+void removeUnfinished(Database& database, std::int64_t run) {
+  for (const RunTable& table : kTables) {
+    if (!table.isLarge) continue;
+    for (bool isLeft = true; isLeft;) {
+      isLeft = database.write([&] {
+        database
+            .prepare(std::string("DELETE FROM ") + table.name + " WHERE id IN (SELECT id FROM " +
+                     table.name + " WHERE run_id = ? LIMIT ?)")
+            .with(run, kPartRows)
+            .run();
+        return sqlite3_changes(database.handle()) > 0;
+      });
+    }
+  }
+  database.write(
+      [&] { database.prepare("DELETE FROM meta WHERE key = ?").with(markOf(run)).run(); });
+}
+
+/// A value as it is: type, bytes and bits.
+void bindSame(Statement& to, int index, const Statement& from, int column) {
+  sqlite3_bind_value(to.handle(), index, sqlite3_column_value(from.handle(), column));
+}
+
+}  // namespace
+
+std::span<const RunTable> runTables() { return kTables; }
+
+std::int64_t RunCopier::experiment(std::int64_t id) {
+  Statement source = from_.prepare("SELECT title, source, created_at FROM experiment WHERE id = ?");
+  if (!source.with(id).step()) {
+    throw StoreError("'" + from_.file().string() + "' lacks experiment " + std::to_string(id) +
+                     ", to which one of its runs belongs; it is damaged");
+  }
+  {
+    Statement known = to_.prepare("SELECT id FROM experiment WHERE title = ?");
+    if (known.with(source.text(0)).step()) return known.integer(0);
+  }
+  Statement insert =
+      to_.prepare("INSERT INTO experiment(title, source, created_at) VALUES (?, ?, ?)");
+  for (int i = 0; i < 3; ++i) bindSame(insert, i + 1, source, i);
+  insert.run();
+  return sqlite3_last_insert_rowid(to_.handle());
+}
+
+/// Ids by name, so that they do not depend on what else the source has seen.
+void RunCopier::learnMetrics(std::int64_t run) {
+  Statement name = from_.prepare(
+      "SELECT id, name FROM metric_name WHERE id IN (SELECT metric_id FROM metric_summary WHERE "
+      "run_id = ?1 UNION SELECT metric_id FROM metric_tail WHERE run_id = ?1 UNION SELECT "
+      "metric_id "
+      "FROM metric_chunk WHERE run_id = ?1) ORDER BY name");
+  name.with(run);
+  metrics_.clear();
+  while (name.step()) {
+    to_.prepare("INSERT OR IGNORE INTO metric_name(name) VALUES (?)").with(name.text(1)).run();
+    Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
+    if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
+  }
+}
+
+std::int64_t RunCopier::metric(std::int64_t id) {
+  const auto found = metrics_.find(id);
+  if (found != metrics_.end()) return found->second;
+  throw StoreError("'" + from_.file().string() + "' lacks the name of metric " +
+                   std::to_string(id) + "; it is damaged");
+}
+
+void RunCopier::copyRows(const RunTable& table, std::int64_t run, Parts parts) {
+  const std::string name = table.name;
+  const std::vector<std::string> columns = writableColumns(to_, name);
+  std::int64_t clock = 0;  // in the source
+  Statement source = from_.prepare("SELECT " + columnList(columns) + " FROM " + name +
+                                   " WHERE run_id = ? ORDER BY " + table.order);
+  Statement insert = to_.prepare("INSERT INTO " + name + "(" + columnList(columns) + ") VALUES (" +
+                                 columnList(columns, "?") + ")");
+  const std::string oldFolder = "run-" + oldUuid_, newFolder = "run-" + newUuid_;
+  source.with(run);
+  const auto copyOne = [&] {
+    std::size_t bytes = 0;  // of what may be large
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& column = columns[i];
+      const int from = static_cast<int>(i), to = from + 1;
+      if (column == "run_id") {
+        insert.bind(to, target_);
+      } else if (column == "id") {
+        insert.bindNull(to);
+        clock = source.integer(from);
+      } else if (column == "metric_id") {
+        insert.bind(to, metric(source.integer(from)));
+      } else if (column == "clock_id") {
+        const auto known = clocks_.find(source.integer(from));
+        if (known == clocks_.end()) {
+          throw StoreError("'" + from_.file().string() + "' has values of a metric without their " +
+                           "clock; it is damaged");
+        }
+        insert.bind(to, known->second);
+      } else if (column == "folder" && source.text(from).starts_with(oldFolder)) {
+        insert.bind(to, newFolder + source.text(from).substr(oldFolder.size()));
+      } else {
+        bindSame(insert, to, source, from);
+        if (sqlite3_column_type(source.handle(), from) == SQLITE_BLOB)
+          bytes += source.blob(from).size();
+      }
+    }
+    insert.run();
+    if (name == "clock_chunk") clocks_[clock] = sqlite3_last_insert_rowid(to_.handle());
+    sqlite3_reset(insert.handle());
+    return bytes;
+  };
+  if (parts == Parts::One) {
+    while (source.step()) copyOne();
+    return;
+  }
+  for (bool isLeft = source.step(); isLeft;) {
+    to_.write([&] {
+      std::size_t bytes = 0;
+      for (int i = 0; isLeft && i < kPartRows && bytes < kPartBytes; ++i) {
+        bytes += copyOne();
+        isLeft = source.step();
+      }
+    });
+  }
+}
+
+void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
+  const std::vector<std::string> columns = writableColumns(to_, "run");
+  Statement source = from_.prepare("SELECT " + columnList(columns) + " FROM run WHERE id = ?");
+  if (!source.with(id).step()) noSuchRun(from_, id);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] == "uuid") oldUuid_ = source.text(static_cast<int>(i));
+  }
+  newUuid_ = changes.uuid.empty() ? oldUuid_ : changes.uuid;
+  const std::string oldFolder = "run-" + oldUuid_;
+  Statement insert = to_.prepare("INSERT INTO run(" + columnList(columns) + ") VALUES (" +
+                                 columnList(columns, "?") + ")");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& column = columns[i];
+    const int from = static_cast<int>(i), to = from + 1;
+    if (column == "id" && target_ == 0) {
+      insert.bindNull(to);
+    } else if (column == "id") {
+      insert.bind(to, target_);
+    } else if (column == "uuid") {
+      insert.bind(to, newUuid_);
+    } else if (column == "experiment_id") {
+      insert.bind(to, experiment(source.integer(from)));
+    } else if (column == "depends_on") {
+      if (changes.dependsOn == 0) {
+        insert.bindNull(to);
+      } else {
+        insert.bind(to, changes.dependsOn);
+      }
+    } else if (column == "change_sequence") {
+      insert.bind(to, nextChange(to_));
+    } else if (column == "log_file" && source.text(from).starts_with(oldFolder)) {
+      insert.bind(to, "run-" + newUuid_ + source.text(from).substr(oldFolder.size()));
+    } else {
+      bindSame(insert, to, source, from);
+    }
+  }
+  insert.run();
+  target_ = sqlite3_last_insert_rowid(to_.handle());
+}
+
+std::int64_t RunCopier::copy(std::int64_t id, const Changes& changes) {
+  target_ = changes.id;
+  insertRun(id, changes);
+  clocks_.clear();
+  learnMetrics(id);
+  for (const RunTable& table : runTables()) copyRows(table, id, Parts::One);
+  return target_;
+}
+
+/// An id that no other run gets, whenever the row of this one is stored.
+void RunCopier::reserve() {
+  const std::int64_t last =
+      to_.integer("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'run'");
+  target_ = counted(last, "the newest run") + 1;
+  to_.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'run'").with(target_).run();
+  if (sqlite3_changes(to_.handle()) == 0)
+    to_.prepare("INSERT INTO sqlite_sequence(name, seq) VALUES ('run', ?)").with(target_).run();
+  const Worker me = thisWorker();
+  const Json by = {
+      {"pid", me.pid}, {"start", me.startTime}, {"boot", me.bootId}, {"host", me.host}};
+  to_.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)")
+      .with(markOf(target_), dumpJson(by))
+      .run();
+}
+
+void RunCopier::dropUnfinished() noexcept {
+  try {
+    removeUnfinished(to_, target_);
+  } catch (const std::exception&) {  // the next import does it, when this process is gone
+  }
+}
+
+std::int64_t RunCopier::copyInParts(std::int64_t id, const Changes& changes) {
+  clocks_.clear();
+  to_.write([&] {
+    learnMetrics(id);
+    reserve();
+  });
+  try {
+    {
+      const WithoutParents without(to_);
+      for (const RunTable& table : runTables()) {
+        if (table.isLarge) copyRows(table, id, Parts::Many);
+      }
+    }
+    to_.write([&] {
+      insertRun(id, changes);
+      for (const RunTable& table : runTables()) {
+        if (!table.isLarge) copyRows(table, id, Parts::One);
+      }
+      to_.prepare("DELETE FROM meta WHERE key = ?").with(markOf(target_)).run();
+    });
+  } catch (...) {
+    dropUnfinished();
+    throw;
+  }
+  return target_;
+}
+
+std::set<std::int64_t> unfinishedRuns(Database& database) {
+  std::set<std::int64_t> runs;
+  Statement row = database.prepare(
+      "SELECT CAST(substr(key, ?2) AS INTEGER) FROM meta WHERE key GLOB ?1 || '[0-9]*'");
+  row.with(kUnfinished, static_cast<std::int64_t>(std::string_view(kUnfinished).size()) + 1);
+  while (row.step()) runs.insert(row.integer(0));
+  return runs;
+}
+
+void sweepUnfinished(Database& database) {
+  for (const std::int64_t run : unfinishedRuns(database)) {
+    Json by;
+    {
+      Statement row = database.prepare("SELECT value FROM meta WHERE key = ?");
+      if (!row.with(markOf(run)).step()) continue;  // it is finished by now
+      by = readJson(row.text(0));
+    }
+    Worker worker;
+    if (by.is_object()) {
+      worker = {by.value("pid", std::int64_t{0}), by.value("start", ""), by.value("boot", ""),
+                by.value("host", "")};
+    }
+    if (worker.host == thisWorker().host && isWorkerAlive(worker)) continue;
+    removeUnfinished(database, run);
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,32 @@
+// What must hold of the rows of a run beyond what SQLite checks. Private to core/store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/store/sqlite/database.h"
+
+namespace vitrine {
+
+/// Sentences about run `id`; empty when all is well: points lie in segments of the run, chunks and
+/// clocks agree in count and length and decode, minima and maxima are those of their values,
+/// summaries are those of the points that count, texts that should be JSON are.
+[[nodiscard]] std::vector<std::string> runProblems(Database& database, std::int64_t id);
+
+/// Checkpoints of the run whose folders below `files` are not there, and paths that lead elsewhere.
+/// A trainer removes older ones before the row can say so: where none has come to an end, those
+/// before one that is there may be gone.
+[[nodiscard]] std::vector<std::string> fileProblems(Database& database, std::int64_t id,
+                                                    const std::filesystem::path& files);
+
+/// Within a transaction, before a run goes on: rows of checkpoints that its last process removed
+/// without living to say so.
+void settleRemovedCheckpoints(Database& database, std::int64_t run);
+
+/// Whether `path` stays below `folder` when joined to it: relative, "/" between plain names, no "."
+/// or "..", nothing a shell or terminal could stumble over.
+[[nodiscard]] bool isPlainPath(const std::string& path, const std::string& folder);
+
+}  // namespace vitrine

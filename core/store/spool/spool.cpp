@@ -1,0 +1,251 @@
+#include "core/store/spool/spool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/store/spool/batch_bytes.h"
+#include "core/store/sqlite/database.h"
+#include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
+#include "core/store/tables/storable.h"
+
+namespace vitrine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kBytesAtOnce = 4u << 20;  // of one transaction
+constexpr std::uint64_t kRecordsAtOnce = 64;
+
+constexpr std::size_t kStamp = 24;  // characters of a time of day, ISO 8601
+
+/// A record begins with when it was made.
+std::vector<std::byte> stamped(const std::vector<std::byte>& payload) {
+  const std::string at = utcNow();
+  std::vector<std::byte> record(kStamp + payload.size(), std::byte{' '});
+  std::memcpy(record.data(), at.data(), std::min(at.size(), kStamp));
+  if (!payload.empty()) std::memcpy(record.data() + kStamp, payload.data(), payload.size());
+  return record;
+}
+
+struct Stamped {
+  std::string at;
+  std::span<const std::byte> payload;
+};
+
+Stamped unstamped(std::span<const std::byte> record) {
+  if (record.size() < kStamp) throw StoreError("a record in a side file is damaged");
+  return {std::string(reinterpret_cast<const char*>(record.data()), kStamp),
+          record.subspan(kStamp)};
+}
+
+std::string uuidOf(Database& database) {
+  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
+  return row.step() ? row.text(0) : "";
+}
+
+/// Where in `meta` stands how many records of a spool are stored: written with them.
+std::string markOf(const std::string& id) { return "spool/" + id; }
+
+std::uint64_t storedOf(Database& database, const std::string& id) {
+  Statement row = database.prepare("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?");
+  return row.with(markOf(id)).step() ? static_cast<std::uint64_t>(row.integer(0)) : 0;
+}
+
+/// Says it once a process: a window looks every few seconds.
+void sayOnce(const std::string& sentence) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(sentence).second) log::warning(sentence);
+}
+
+std::int64_t stepOf(const RunStore::Batch& batch) {
+  if (batch.progress) return batch.progress->step;
+  return batch.metrics.empty() ? 0 : batch.metrics.back().step;
+}
+
+}  // namespace
+
+std::vector<fs::path> spoolsOf(const fs::path& database) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(spoolFolder(database), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".spool") files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+fs::path spoolFolder(const fs::path& database) { return filesFolder(database) / "spool"; }
+
+Spool::Spool(RunStore& store, std::int64_t run, std::int64_t segment, SpoolFile::Settings settings)
+    : store_(store), run_(run), segment_(segment), settings_(std::move(settings)) {
+  make();
+}
+
+Spool::~Spool() {
+  if (file_ && file_->count() == 0) file_->remove();
+}
+
+bool Spool::make() {
+  if (file_) return true;
+  try {
+    const SpoolOwner owner{uuidOf(*store_.database_), store_.run(run_).uuid, segment_};
+    file_ = SpoolFile::create(spoolFolder(store_.file()), owner, settings_);
+  } catch (const Error&) {  // results wait in memory then
+  }
+  return file_ != nullptr;
+}
+
+bool Spool::isEmpty() const noexcept { return !file_ || file_->count() == 0; }
+
+std::uint64_t Spool::bytes() const noexcept { return file_ ? file_->bytes() : 0; }
+
+bool Spool::take(RunStore::Batch& batch, const std::string& why) {
+  if (!make()) return false;
+  if (file_->count() == 0) {
+    // Tells the run's history about it, once it can be told.
+    batch.events.push_back(
+        {stepOf(batch), "spooled", "results wait in a side file: " + why, Json::object()});
+  }
+  // Pictures may be too large for the room there is: points do not wait behind them.
+  RunStore::Batch pictures;
+  pictures.artifacts = std::exchange(batch.artifacts, {});
+  pictures.images = std::exchange(batch.images, {});
+  pictures.texts = std::exchange(batch.texts, {});
+  const auto add = [&](const RunStore::Batch& part) {
+    return file_->add(SpoolFile::Kind::Batch, stamped(packBatch(part)));
+  };
+  const bool hasRest = !batch.metrics.empty() || !batch.events.empty() ||
+                       !batch.checkpoints.empty() || batch.progress.has_value();
+  if (hasRest && !add(batch)) {
+    if (file_->count() == 0) batch.events.pop_back();
+    batch.artifacts = std::move(pictures.artifacts);
+    batch.images = std::move(pictures.images);
+    batch.texts = std::move(pictures.texts);
+    return false;
+  }
+  batch = {};
+  const auto addEach = [&](auto RunStore::Batch::*items) {
+    for (auto& item : pictures.*items) {
+      RunStore::Batch one;
+      (one.*items).push_back(std::move(item));
+      if (!add(one)) (batch.*items).push_back(std::move((one.*items).front()));
+    }
+  };
+  addEach(&RunStore::Batch::artifacts);
+  addEach(&RunStore::Batch::images);
+  addEach(&RunStore::Batch::texts);
+  return batch.artifacts.empty() && batch.images.empty() && batch.texts.empty();
+}
+
+void Spool::store() {
+  if (isEmpty()) return;
+  storeFile(store_, *file_);
+  const std::string id = file_->id();
+  try {
+    file_->clear();
+  } catch (const StoreError&) {
+    file_->remove();
+    file_.reset();
+  }
+  forget(store_, id);
+}
+
+/// Everything in `file` that is not stored yet, in transactions of bounded size, each with how far
+/// it comes.
+void Spool::storeFile(RunStore& store, SpoolFile& file) {
+  Database& database = *store.database_;
+  const auto run = store.runByUuid(file.owner().run);
+  if (!run) {
+    Statement gone = database.prepare("SELECT 1 FROM deleted_run WHERE uuid = ?");
+    if (gone.with(file.owner().run).step()) return;  // nobody wants them any more
+    throw StoreError("the run they belong to is not in '" + store.file().string() + "'");
+  }
+  std::uint64_t next = storedOf(database, file.id());
+  while (next < file.count()) {
+    database.write([&] {
+      std::uint64_t end = next, bytes = 0;
+      while (end < file.count() && end - next < kRecordsAtOnce && bytes < kBytesAtOnce) {
+        bytes += file.sizeOf(end++);
+      }
+      file.each(next, end, [&](std::uint64_t, SpoolFile::Kind kind, auto record) {
+        const Stamped stamp = unstamped(record);
+        RunStore::Batch batch = unpackBatch(stamp.payload);
+        dropUnstorable(batch, database.mostRowBytes());
+        if (kind != SpoolFile::Kind::Ending) {
+          store.appendAt(run->id, file.owner().segment, batch, stamp.at);
+          return;
+        }
+        for (const EventRecord& event : batch.events) {
+          store.settleEnding(run->id, file.owner().segment,
+                             runStateFromString(event.data.value("to", std::string())), event.text);
+        }
+      });
+      database.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)")
+          .with(markOf(file.id()), std::to_string(end))
+          .run();
+      next = end;
+    });
+  }
+}
+
+/// Its records are stored and its file is gone: the mark has done its work. One that stays does no
+/// harm, an id is never used again.
+void Spool::forget(RunStore& store, const std::string& id) noexcept {
+  try {
+    store.database_->write(
+        [&] { store.database_->prepare("DELETE FROM meta WHERE key = ?").with(markOf(id)).run(); });
+  } catch (const std::exception&) {  // see above
+  }
+}
+
+void Spool::storeAll(RunStore& store) {
+  if (store.database_->isReadOnly()) return;
+  for (const fs::path& path : spoolsOf(store.file())) {
+    try {
+      const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
+      if (!file) continue;  // its run goes on
+      if (file->owner().database != uuidOf(*store.database_)) {
+        throw StoreError("they belong to another database");
+      }
+      const std::uint64_t count = file->count();
+      if (count > 0) storeFile(store, *file);
+      file->remove();
+      if (count == 0) continue;
+      forget(store, file->id());
+      log::info("results that waited in '" + path.string() + "' are stored");
+    } catch (const UnwritableError& error) {
+      sayOnce("results wait in '" + path.string() + "': " + error.what());
+      return;
+    } catch (const std::exception& error) {
+      sayOnce("results wait in '" + path.string() + "' and cannot be stored: " + error.what());
+    }
+  }
+}
+
+bool Spool::takeEnding(RunStore& store, std::int64_t run, RunState to, const std::string& reason) {
+  const RunRow row = store.run(run);
+  for (const fs::path& path : spoolsOf(store.file())) {
+    if (!path.filename().string().starts_with("run-" + row.uuid + "-")) continue;
+    const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
+    if (!file || file->count() == 0) continue;
+    RunStore::Batch batch;
+    EventRecord event{row.step, "state", reason, Json::object()};
+    event.data["to"] = toString(to);
+    batch.events.push_back(event);
+    return file->add(SpoolFile::Kind::Ending, stamped(packBatch(batch)));
+  }
+  return false;
+}
+
+}  // namespace vitrine

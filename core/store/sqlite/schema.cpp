@@ -1,0 +1,299 @@
+#include "core/store/sqlite/schema.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/files/posix_file.h"
+#include "core/store/tables/rows.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+namespace {
+
+/// (type, name) -> SQL of every object.
+using Objects = std::map<std::pair<std::string, std::string>, std::string>;
+
+std::string quotedFile(const Database& database) {
+  std::string text(1, '\'');
+  text += database.file().string();
+  text += '\'';
+  return text;
+}
+
+Objects objectsOf(sqlite3* handle) {
+  Objects objects;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(handle,
+                         "SELECT type, name, coalesce(sql, '') FROM sqlite_schema "
+                         "WHERE name NOT GLOB 'sqlite_stat*'",
+                         -1, &statement, nullptr) != SQLITE_OK) {
+    const std::string message = shown(sqlite3_errmsg(handle));
+    throw StoreError("its schema cannot be read (" + message + ")");
+  }
+  bool isWhole = true;
+  const auto text = [&](int column) {
+    const bool isNull = sqlite3_column_type(statement, column) == SQLITE_NULL;
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+    isWhole = isWhole && (isNull || bytes != nullptr);  // or there was no memory for it
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+    return bytes == nullptr ? std::string() : std::string(bytes, size);
+  };
+  int code = SQLITE_OK;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    objects[{text(0), text(1)}] = text(2);
+  }
+  const std::string message = isWhole ? shown(sqlite3_errmsg(handle)) : "out of memory";
+  sqlite3_finalize(statement);
+  if (code != SQLITE_DONE || !isWhole) {
+    throw StoreError("its schema cannot be read (" + message + ")");
+  }
+  return objects;
+}
+
+/// What `steps` make, found by running them in memory.
+Objects expectedObjects(std::span<const Migration> steps) {
+  sqlite3* handle = nullptr;
+  const int opened = sqlite3_open(":memory:", &handle);
+  struct Close {
+    sqlite3* handle;
+    ~Close() { sqlite3_close(handle); }
+  } const close{handle};
+  if (opened != SQLITE_OK) {
+    throw StoreError("the schema cannot be made in memory (" + std::string(sqlite3_errstr(opened)) +
+                     ")");
+  }
+  for (const Migration& step : steps) {
+    char* error = nullptr;
+    if (sqlite3_exec(handle, std::string(step.sql).c_str(), nullptr, nullptr, &error) !=
+        SQLITE_OK) {
+      const std::string message = error != nullptr ? error : "";
+      sqlite3_free(error);
+      throw StoreError("migration " + std::to_string(step.version) + " is wrong: " + message);
+    }
+  }
+  return objectsOf(handle);
+}
+
+/// What an exported file may hold beside.
+const Objects& exportObjects() {
+  static const Migration tables{0, exportTables()};
+  static const Objects objects = expectedObjects({&tables, 1});
+  return objects;
+}
+
+const Objects& expectedNow() {
+  static const Objects objects = expectedObjects(migrations());
+  return objects;
+}
+
+void compareObjects(Database& database, const Objects& expected) {
+  const std::string file = quotedFile(database);
+  Objects actual;
+  try {
+    actual = objectsOf(database.handle());
+  } catch (const StoreError& error) {
+    const int code = sqlite3_extended_errcode(database.handle());
+    if ((code & 0xff) == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR) {
+      database.fail(code, "reading the schema");
+    }
+    throw StoreError(file + " is damaged: " + error.what() + "; restore a backup");
+  }
+  for (const auto& [key, sql] : actual) {
+    auto found = expected.find(key);
+    if (found == expected.end()) {
+      found = exportObjects().find(key);
+      if (found != exportObjects().end() && found->second == sql) continue;
+      throw StoreError(file + " holds the " + shown(key.first) + " '" + shown(key.second) +
+                       "', which Vitrine did not make; remove it (DROP " + shown(key.first) +
+                       ") if you trust the file, or restore a backup");
+    }
+    if (found->second != sql) {
+      throw StoreError(file + ": the " + key.first + " '" + key.second +
+                       "' is not as Vitrine made it; restore a backup");
+    }
+  }
+  for (const auto& entry : expected) {
+    if (actual.count(entry.first) == 0) {
+      throw StoreError(file + " lacks the " + entry.first.first + " '" + entry.first.second +
+                       "'; it is damaged or incomplete: restore a backup");
+    }
+  }
+}
+
+void insertMeta(Database& database, const char* key, const std::string& value) {
+  database.prepare("INSERT INTO meta(key, value) VALUES (?, ?)").with(key, value).run();
+}
+
+/// Version of the finished database `file`, or -1.
+std::int64_t versionOf(const std::filesystem::path& file) {
+  try {
+    return Database(file, Database::Access::Foreign).integer("PRAGMA user_version");
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
+/// Removes copies that a process began beside `file` and did not live to finish.
+void sweepBackups(const std::filesystem::path& file) {
+  const std::string start = file.filename().string() + "-v";
+  const std::string mark = ".bak.tmp-";
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::absolute(file).parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    const auto at = name.find(mark);
+    if (name.rfind(start, 0) != 0 || at == std::string::npos) continue;
+    const long pid = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
+    if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+      std::filesystem::remove(entry.path(), error);
+  }
+}
+
+/// A copy beside the file, there completely or not at all. Nothing when somebody else brings the
+/// file up to date at the same time and was faster.
+void backUp(Database& database, std::int64_t version) {
+  namespace fs = std::filesystem;
+  std::string stamp = utcNow().substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
+  const fs::path target =
+      database.file().string() + "-v" + std::to_string(version) + "-" + stamp + ".bak";
+  const fs::path temporary = target.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code error;
+  sweepBackups(database.file());
+  fs::remove(temporary, error);
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
+  database.prepare("VACUUM INTO ?").with(temporary.string()).run();
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
+  if (versionOf(temporary) == version) {
+    files::syncPath(temporary);
+    fs::create_hard_link(temporary, target, error);  // leaves one that is there alone
+    if (error && !fs::exists(target)) fs::rename(temporary, target, error);
+    files::syncFolder(fs::absolute(target).parent_path());
+  }
+  fs::remove(temporary, error);
+}
+
+/// A run whose process is gone does not keep a file from being brought up to date: nobody could
+/// open it any more to find that out.
+void refuseWhileAlive(Database& database) {
+  Statement statement = database.prepare(
+      "SELECT id, worker_pid, worker_start, worker_boot, worker_host FROM run WHERE state IN "
+      "('starting', 'running', 'pausing', 'stopping')");
+  while (statement.step()) {
+    const Worker worker{statement.integer(1), statement.text(2), statement.text(3),
+                        statement.text(4)};
+    if (worker.host == thisWorker().host && !isWorkerAlive(worker)) continue;
+    throw RefusedError("'" + database.file().string() + "' must be brought up to date, but run " +
+                       std::to_string(statement.integer(0)) + " is in progress" +
+                       (worker.host == thisWorker().host ? "" : " on " + worker.host) +
+                       "; wait for it or stop it");
+  }
+}
+
+}  // namespace
+
+std::string_view exportTables() {
+  return R"(CREATE TABLE exported_file (     -- a file of a run, below run-<uuid>/
+  run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+  path TEXT NOT NULL,            -- step-000000500/model.safetensors, run.log
+  part INTEGER NOT NULL,         -- from 0; every part but the last has 16 MiB
+  data BLOB NOT NULL,
+  PRIMARY KEY (run_id, path, part)
+) STRICT;
+CREATE TABLE exported_dependency (      -- a run that another one depends on and that is not in the file
+  run_id INTEGER PRIMARY KEY REFERENCES run(id) ON DELETE CASCADE,
+  uuid TEXT NOT NULL
+) STRICT;
+)";
+}
+
+void openSchema(Database& database, std::span<const Migration> steps) {
+  const std::string file = quotedFile(database);
+  const std::int64_t latest = steps.back().version;
+  const auto isEmpty = [&] { return database.integer("SELECT count(*) FROM sqlite_schema") == 0; };
+  const auto identify = [&] {
+    const std::int64_t application = database.integer("PRAGMA application_id");
+    const std::int64_t version = database.integer("PRAGMA user_version");
+    if (application == 0 && version == 0 && isEmpty()) return std::int64_t{0};
+    if (application != kApplicationId) {
+      throw StoreError(
+          file + " is not a Vitrine database: it belongs to another program; choose another file");
+    }
+    if (version > latest) {
+      throw StoreError(file + " has schema version " + std::to_string(version) +
+                       ", this program knows up to " + std::to_string(latest) +
+                       "; open it with a newer Vitrine");
+    }
+    return version;
+  };
+
+  // On one snapshot: somebody else may bring the file up to date between two looks.
+  std::int64_t version = database.read([&] {
+    const std::int64_t found = identify();
+    if (found < latest && database.isReadOnly()) {
+      throw StoreError(file + " has schema version " + std::to_string(found) +
+                       ", this program needs " + std::to_string(latest) +
+                       "; open it once for writing to bring it up to date");
+    }
+    if (found > 0 && found < latest)
+      compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(found))));
+    return found;
+  });
+  if (version > 0 && version < latest && !database.isScratch()) {
+    refuseWhileAlive(database);
+    backUp(database, version);
+  }
+  const auto useLog = [&] {
+    const std::string mode = database.useLog();
+    if (mode != "wal") {
+      throw StoreError(file + " cannot use a write-ahead log here (journal mode is '" + mode +
+                       "'); keep it on a local disk");
+    }
+  };
+  const bool wantsLog = !database.isReadOnly() && !database.isScratch();
+  if (version < latest) {
+    if (version == 0 && wantsLog) {
+      useLog();
+    }
+    database.write([&] {
+      version = identify();  // another process may have done it meanwhile
+      if (version >= latest) return;
+      if (version > 0 && !database.isScratch()) refuseWhileAlive(database);
+      for (const Migration& step : steps) {
+        if (step.version > version) database.execute(std::string(step.sql).c_str());
+      }
+      if (version == 0) {
+        insertMeta(database, "uuid", newUuid());
+        insertMeta(database, "created_at", utcNow());
+        insertMeta(database, "min_writer_version", "1");
+        database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str());
+      }
+      database.execute(("PRAGMA user_version = " + std::to_string(latest)).c_str());
+    });
+  }
+  if (steps.data() == migrations().data() && steps.size() == migrations().size()) {
+    compareObjects(database, expectedNow());
+  } else {
+    compareObjects(database, expectedObjects(steps));
+  }
+  // A backup or an export that became a database has no log yet.
+  if (wantsLog && version > 0) {
+    const auto mode = [&] {
+      Statement statement = database.prepare("PRAGMA journal_mode");
+      return statement.step() ? statement.text(0) : std::string();
+    };
+    if (mode() != "wal") useLog();
+  }
+}
+
+}  // namespace vitrine

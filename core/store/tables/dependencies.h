@@ -1,0 +1,24 @@
+// Runs that a run needs before it can start. Private to core/store and core/jobs.
+#pragma once
+
+#include "core/store/sqlite/database.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+/// A subquery over a row `r` of `run`: the id of the first run that it waits for, or NULL. A run of
+/// a grid counts when it failed, too: it has no score then.
+inline constexpr const char* kBlockingRun =
+    "coalesce((SELECT b.id FROM run b WHERE b.id = r.depends_on AND b.state <> 'done'), "
+    "(SELECT b.id FROM run_dependency n JOIN run b ON b.uuid = n.uuid WHERE n.run_id = r.id AND "
+    "CASE n.kind WHEN 'select' THEN b.state NOT IN ('done', 'failed') ELSE n.checkpoint IN "
+    "('latest', 'best') AND b.state <> 'done' END ORDER BY b.id LIMIT 1))";
+
+/// Within a transaction.
+void storeDependencies(Database& database, std::int64_t run,
+                       const std::vector<RunDependency>& dependencies);
+
+/// Why `run` may not be deleted for the sake of others that need it, or "".
+[[nodiscard]] std::string whyNeeded(Database& database, const RunRow& run);
+
+}  // namespace vitrine

@@ -1,0 +1,181 @@
+#include "core/store/tables/rows.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/text.h"
+#include "core/store/run_store.h"
+#include "core/store/tables/generated_rows.h"
+
+namespace vitrine {
+
+namespace {
+
+#define VITRINE_RUN_COLUMNS                                                                      \
+  "SELECT r.id, r.uuid, e.title, r.variant, r.stage, r.name, r.experiment_id, r.seed, r.state, " \
+  "r.reason, "                                                                                   \
+  "r.created_at, r.started_at, r.finished_at, r.device, r.commit_hash, r.step, r.total_steps, "  \
+  "r.epoch, "                                                                                    \
+  "r.total_epochs, r.loss, r.images_per_second, r.remaining_seconds, r.memory_bytes, "           \
+  "r.heartbeat_at, "                                                                             \
+  "r.latest_checkpoint, r.best_checkpoint, r.log_file, r.worker_pid, r.worker_start, "           \
+  "r.worker_boot, "                                                                              \
+  "r.worker_host, r.change_sequence FROM run r JOIN experiment e ON e.id = r.experiment_id "
+
+constexpr const char* kOne = VITRINE_RUN_COLUMNS "WHERE r.id = ?";
+constexpr const char* kChanged = VITRINE_RUN_COLUMNS "WHERE r.change_sequence > ? ORDER BY r.id";
+constexpr const char* kAlive = VITRINE_RUN_COLUMNS
+    "WHERE r.state IN ('starting', 'running', 'pausing', 'stopping') ORDER BY r.id";
+#undef VITRINE_RUN_COLUMNS
+
+/// Uuids become names of folders that are written and deleted: nothing else may stand there.
+void checkUuid(const RunRow& run) {
+  const bool isUuid =
+      run.uuid.size() == 36 && run.uuid.find_first_not_of("0123456789abcdef-") == std::string::npos;
+  if (!isUuid) {
+    throw StoreError("run " + std::to_string(run.id) + " has '" + shown(run.uuid) +
+                     "' for a UUID; the database is damaged: restore a backup");
+  }
+}
+
+RunRow rowOf(const Statement& row) {
+  RunRow run;
+  int i = 0;
+  run.id = row.integer(i++);
+  run.uuid = row.text(i++);
+  checkUuid(run);
+  run.experiment = row.text(i++);
+  run.variant = row.text(i++);
+  run.stage = row.text(i++);
+  run.name = row.text(i++);
+  run.experimentId = row.integer(i++);
+  run.seed = seedOf(row, i++);
+  run.state = runStateFromString(row.text(i++));
+  run.reason = row.text(i++);
+  run.createdAt = row.text(i++);
+  run.startedAt = row.text(i++);
+  run.finishedAt = row.text(i++);
+  run.device = row.text(i++);
+  run.commit = row.text(i++);
+  run.step = row.integer(i++);
+  run.totalSteps = row.integer(i++);
+  run.epoch = row.real(i++);
+  run.totalEpochs = row.real(i++);
+  run.loss = row.real(i++);
+  run.imagesPerSecond = row.real(i++);
+  run.remainingSeconds = row.real(i++);
+  run.memoryBytes = row.integer(i++);
+  run.heartbeatAt = row.text(i++);
+  run.latestCheckpoint = row.isNull(i) ? -1 : row.integer(i);
+  ++i;
+  run.bestCheckpoint = row.isNull(i) ? -1 : row.integer(i);
+  ++i;
+  run.logFile = row.text(i++);
+  run.worker.pid = row.integer(i++);
+  run.worker.startTime = row.text(i++);
+  run.worker.bootId = row.text(i++);
+  run.worker.host = row.text(i++);
+  run.changeSequence = row.integer(i++);
+  return run;
+}
+
+std::vector<RunRow> rowsOf(Statement& row) {
+  std::vector<RunRow> runs;
+  while (row.step()) runs.push_back(rowOf(row));
+  return runs;
+}
+
+}  // namespace
+
+RunRow readRun(Database& database, std::int64_t run) {
+  Statement row = database.prepare(kOne);
+  if (!row.with(run).step()) {
+    throw NotFoundError("there is no run " + std::to_string(run) + " in '" +
+                        database.file().string() + "'; `vitrine runs` lists them");
+  }
+  return rowOf(row);
+}
+
+std::vector<RunRow> readRunsAlive(Database& database) {
+  Statement row = database.prepare(kAlive);
+  return rowsOf(row);
+}
+
+std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since) {
+  Statement row = database.prepare(kChanged);
+  row.with(since);
+  return rowsOf(row);
+}
+
+std::string dumpJson(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json parseJson(const std::string& text, const std::string& what) {
+  Json value = readJson(text);
+  if (value.is_discarded()) {
+    throw StoreError(what + " is not JSON of at most " + std::to_string(kDeepestJson) +
+                     " levels; the database is damaged: restore a backup");
+  }
+  return value;
+}
+
+std::string toUtf8(std::string_view text) {
+  // A JSON string replaces what is not UTF-8; reading it back gives the text.
+  return readJson(dumpJson(Json(std::string(text)))).get<std::string>();
+}
+
+std::string shown(std::string_view text) {
+  std::string line = shorten(toUtf8(text), 160);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return line;
+}
+
+std::vector<std::string> writableColumns(Database& database, const std::string& table) {
+  Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
+  row.with(table);
+  std::vector<std::string> names;
+  while (row.step()) names.push_back(row.text(0));
+  return names;
+}
+
+std::string columnList(const std::vector<std::string>& names, const char* item) {
+  std::string list;
+  for (const std::string& name : names)
+    list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
+  return list;
+}
+
+std::filesystem::path placeBelow(const std::filesystem::path& folder,
+                                 const std::filesystem::path& relative) {
+  if (relative.empty() || relative.is_absolute()) return {};
+  for (const auto& part : relative) {
+    if (part == "..") return {};
+  }
+  return folder / relative;
+}
+
+std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
+  const std::filesystem::path file = placeBelow(folder, relativePath);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return {};  // opening a pipe would wait
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  constexpr std::streamoff kTail = 4096;
+  const std::streamoff size = stream.tellg();
+  stream.seekg(size > kTail ? size - kTail : 0);
+  const std::string text((std::istreambuf_iterator<char>(stream)),
+                         std::istreambuf_iterator<char>());
+  const auto end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return {};
+  const auto before = text.find_last_of("\r\n", end);
+  const std::size_t start = before == std::string::npos ? 0 : before + 1;
+  return text.substr(start, std::min<std::size_t>(end + 1 - start, 300));
+}
+
+}  // namespace vitrine

@@ -1,0 +1,45 @@
+// Reads rows of `run` and JSON columns. Private to core/store.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/store/sqlite/database.h"
+#include "core/store/types.h"
+
+namespace vitrine {
+
+/// \throws NotFoundError
+[[nodiscard]] RunRow readRun(Database& database, std::int64_t run);
+[[nodiscard]] std::vector<RunRow> readRunsAlive(Database& database);
+[[nodiscard]] std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since);
+
+/// What integrity_check and foreign_key_check find; empty means that the file is whole.
+[[nodiscard]] std::vector<std::string> problemsOf(Database& database);
+
+/// JSON in one line; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string dumpJson(const Json& value);
+/// \throws StoreError  the text is not JSON; names `what`
+[[nodiscard]] Json parseJson(const std::string& text, const std::string& what);
+/// `text` with every byte that is not UTF-8 replaced by U+FFFD.
+[[nodiscard]] std::string toUtf8(std::string_view text);
+
+/// `text` of a file from outside, or of SQLite about one, as a part of a message: one line, nothing
+/// that a terminal obeys, at most 160 bytes.
+[[nodiscard]] std::string shown(std::string_view text);
+
+/// Columns of a table that can be written: generated ones cannot.
+[[nodiscard]] std::vector<std::string> writableColumns(Database& database,
+                                                       const std::string& table);
+/// "a", "b" for a statement; or `item` that many times: ?, ?
+[[nodiscard]] std::string columnList(const std::vector<std::string>& names,
+                                     const char* item = nullptr);
+
+/// The last line that says something in a log below `folder`; "" when it cannot be read or lies
+/// elsewhere.
+[[nodiscard]] std::string lastLogLine(const std::filesystem::path& folder,
+                                      const std::string& relativePath);
+
+}  // namespace vitrine

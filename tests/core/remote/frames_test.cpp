@@ -1,0 +1,118 @@
+// Frames of `vitrine serve`: what a map may be, whatever the other side sends.
+#include "core/remote/frames.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+
+namespace vitrine {
+namespace {
+
+using ::testing::HasSubstr;
+using Bytes = std::vector<std::uint8_t>;
+
+/// A map with the key "a" and these bytes for its value.
+Bytes mapOf(const Bytes& value) {
+  Bytes bytes{0xa1, 0x61, 'a'};
+  bytes.insert(bytes.end(), value.begin(), value.end());
+  return bytes;
+}
+
+std::string refusal(const Bytes& bytes) {
+  try {
+    return "taken: " + frameMap(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
+  } catch (const std::invalid_argument& problem) {
+    return problem.what();
+  }
+}
+
+TEST(Frames, RefuseStringsOfIndefiniteLengthWithinEachOther) {
+  for (const std::uint8_t head : {0x7f, 0x5f}) {
+    EXPECT_THAT(refusal(mapOf({head, head, 0xff, 0xff})), HasSubstr("not one CBOR value"));
+    EXPECT_THAT(refusal(mapOf(Bytes(1'000'000, head))), HasSubstr("not one CBOR value"));
+    Bytes key{0xa1};
+    key.insert(key.end(), 1'000'000, head);
+    EXPECT_THAT(refusal(key), HasSubstr("not one CBOR value"));
+  }
+}
+
+TEST(Frames, RefuseDepthLengthsAndTagsThatCannotBe) {
+  for (const std::uint8_t head : {0x81, 0x9f}) {
+    Bytes deep(31, head);
+    deep.push_back(0x80);
+    if (head == 0x9f) deep.insert(deep.end(), 31, 0xff);
+    EXPECT_THAT(refusal(mapOf(deep)), HasSubstr("not one CBOR value")) << "33 levels";
+    EXPECT_THAT(refusal(mapOf(Bytes(1'000'000, head))), HasSubstr("not one CBOR value"));
+  }
+  for (const Bytes& value :
+       std::vector<Bytes>{{},
+                          {0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+                          {0x9b, 0x10, 0, 0, 0, 0, 0, 0, 0},
+                          {0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+                          {0xbb, 0x80, 0, 0, 0, 0, 0, 0, 0},
+                          {0x62, 'x'},
+                          {0x1c},
+                          {0xff},
+                          {0xc0, 0x61, 'x'},
+                          {0x7f, 0x41, 'x', 0xff},
+                          {0x01, 0x01}}) {
+    EXPECT_THAT(refusal(mapOf(value)), HasSubstr("not one CBOR value"));
+  }
+  EXPECT_THAT(refusal({}), HasSubstr("not one CBOR value"));
+  Bytes many{0x9a, 0x00, 0x40, 0x00, 0x00};
+  many.insert(many.end(), 0x400000, 0x80);
+  EXPECT_THAT(refusal(mapOf(many)), HasSubstr("4,000,000 items"));
+  EXPECT_THAT(refusal({0x01}), HasSubstr("not a CBOR map"));
+}
+
+TEST(Frames, TakeEveryFormThatTheStandardHas) {
+  EXPECT_EQ(frameMap(mapOf({0x7f, 0x61, 'x', 0x60, 0x62, 'y', 'z', 0xff})).at("a"), "xyz");
+  EXPECT_EQ(frameMap(mapOf({0x5f, 0x41, 'x', 0x41, 'y', 0xff})).at("a").get_binary().size(), 2u);
+  EXPECT_EQ(frameMap(mapOf({0x9f, 0x01, 0x20, 0xff})).at("a"), (Json{1, -1}));
+  EXPECT_EQ(frameMap(Bytes{0xbf, 0x61, 'a', 0xbf, 0xff, 0xff}).at("a"), Json::object());
+  EXPECT_EQ(frameMap(mapOf({0xf9, 0x3c, 0x00})).at("a"), 1.0);
+  EXPECT_EQ(frameMap(Bytes{0xa0}), Json::object());
+  Bytes deepest(30, 0x81);
+  deepest.push_back(0x80);
+  EXPECT_EQ(frameMap(mapOf(deepest)).size(), 1u) << "32 levels";
+  const Json values{{"a", {1, -1, 2.5, nullptr, true, "text", std::uint64_t{1} << 63}},
+                    {"b", Json::binary({1, 2, 3})},
+                    {"c", {{"d", Json::array()}, {"e", Json::object()}}}};
+  EXPECT_EQ(frameMap(Json::to_cbor(values)), values);
+}
+
+// Heads of all kinds, in no order: a map or a sentence, and nothing else.
+TEST(Frames, EndInAMapOrASentenceWhateverTheBytes) {
+  const Bytes pieces{0x00, 0x18, 0x1b, 0x20, 0x3b, 0x40, 0x41, 0x5b, 0x5f, 0x60, 0x61,
+                     0x62, 0x7b, 0x7f, 0x80, 0x81, 0x9b, 0x9f, 0xa0, 0xa1, 0xbb, 0xbf,
+                     0xc0, 0xd8, 0xf4, 0xf6, 0xf8, 0xf9, 0xfb, 0xff, 'a',  'b'};
+  const RandomStream stream(1, "frames");
+  int maps = 0;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    Bytes bytes{static_cast<std::uint8_t>(i % 2 == 0 ? 0xa1 : 0xbf), 0x61, 'a'};
+    const std::uint64_t size = stream.below(12, 0, i);
+    for (std::uint64_t k = 0; k < size; ++k)
+      bytes.push_back(pieces[stream.below(pieces.size(), 1, i, k)]);
+    if (i % 2 != 0) bytes.push_back(0xff);
+    maps += refusal(bytes).starts_with("taken: ") ? 1 : 0;
+  }
+  EXPECT_GT(maps, 1000);
+}
+
+TEST(FrameWriter, WritesNothingOfAMapThatDoesNotFit) {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(nowhere, 0);
+  FrameWriter writer(nowhere);
+  EXPECT_THROW((void)writer.write({{"a", Json::binary(Bytes(kLargestFrame))}}), LargeFrame);
+  EXPECT_TRUE(writer.write({{"a", 1}})) << "the stream is as it was";
+  ::close(nowhere);
+}
+
+}  // namespace
+}  // namespace vitrine

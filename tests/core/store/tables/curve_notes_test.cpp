@@ -1,0 +1,157 @@
+// Notes on curves: rows of the database, which several people write at the same time.
+#include "core/store/tables/curve_notes.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <ostream>
+
+#include "tests/core/store/temp_database.h"
+
+namespace vitrine {
+
+void PrintTo(const CurveNoteRow& note, std::ostream* out) {
+  *out << note.metric << " " << note.step << " " << note.text;
+}
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::messageOf;
+using ::testing::SizeIs;
+using Notes = std::vector<CurveNoteRow>;
+
+const CurveNoteRow kWarm{"train/loss", 300, "warm-up ends"};
+const CurveNoteRow kHalved{"train/loss", 1500, "rate halved"};
+const CurveNoteRow kBest{"test/top1", 900, "best so far: ä \"b\""};
+
+class CurveNotes : public testing::StoreTest {
+ protected:
+  CurveNotes() : one_(file()), two_(file()), run_(addRun(one_)) {}
+
+  static Notes many(int count) {
+    Notes notes;
+    for (int i = 0; i < count; ++i) notes.push_back({"train/loss", i, "note"});
+    return notes;
+  }
+
+  RunStore one_, two_;
+  std::int64_t run_;
+};
+
+TEST_F(CurveNotes, AreRowsOfTheDatabaseInAnOrderOfTheirOwn) {
+  const std::int64_t change = one_.lastChange();
+  EXPECT_EQ(one_.setCurveNotes(run_, {kHalved, kBest, kWarm, kHalved}, 0), 1);
+  EXPECT_THAT(two_.curveNotes(run_), ElementsAre(kBest, kWarm, kHalved));
+  EXPECT_GT(two_.lastChange(), change);
+  EXPECT_EQ(two_.version(run_, RunField::CurveNotes), 1);
+  EXPECT_EQ(Json(two_.query("SELECT run_id, metric, step, text FROM curve_notes WHERE step < 500")
+                     .rows)
+                .dump(),
+            R"([[1,"train/loss",300,"warm-up ends"]])");
+  EXPECT_EQ(two_.setCurveNotes(run_, {kWarm, kHalved, kBest}), 1) << "the same in another order";
+  EXPECT_EQ(one_.setCurveNotes(run_, {}, 1), 2);
+  EXPECT_THAT(two_.curveNotes(run_), IsEmpty());
+  EXPECT_EQ(two_.edits(run_, RunField::CurveNotes).at(1).text,
+            curveNotesText({kBest, kWarm, kHalved}));
+  EXPECT_THROW(one_.setCurveNotes(77, {kBest}), NotFoundError);
+}
+
+TEST_F(CurveNotes, GoWithTheirRun) {
+  one_.setCurveNotes(run_, {kWarm});
+  one_.deleteRun(run_);
+  EXPECT_EQ(testing::RawDatabase(file()).integer("SELECT count(*) FROM curve_note"), 0);
+}
+
+TEST_F(CurveNotes, OfTwoWhoSawTheSameListAreAllThere) {
+  EXPECT_EQ(one_.setCurveNotes(run_, {kWarm, kBest}, 0), 1);
+  // One adds, the other removes, and the third had the page open before any of them.
+  EXPECT_EQ(one_.setCurveNotes(run_, {kWarm, kBest, kHalved}, 1), 2);
+  EXPECT_EQ(two_.setCurveNotes(run_, {kBest}, 1), 3);
+  EXPECT_THAT(one_.curveNotes(run_), ElementsAre(kBest, kHalved));
+  const CurveNoteRow third{"train/loss", 1, "third"};
+  EXPECT_EQ(two_.setCurveNotes(run_, {third}, 0), 4);
+  EXPECT_THAT(one_.curveNotes(run_), ElementsAre(kBest, third, kHalved));
+  EXPECT_EQ(two_.setCurveNotes(run_, {kBest, kHalved, third, kWarm}, 2), 4)
+      << "what was added is there already, what stayed was removed by another";
+  for (const EditRow& edit : one_.edits(run_, RunField::CurveNotes)) EXPECT_TRUE(edit.isTaken);
+}
+
+TEST_F(CurveNotes, AreAConflictWhereTheListThatWasSeenIsNotKeptAnyMore) {
+  for (int i = 0; i < 60; ++i) one_.setCurveNotes(run_, many(i + 1));
+  const Notes standing = one_.curveNotes(run_);
+  try {
+    two_.setCurveNotes(run_, {kBest}, 3);
+    FAIL() << "nobody knows what was added to which list";
+  } catch (const EditConflict& conflict) {
+    EXPECT_THAT(conflict.what(), HasSubstr("the notes on curves of run 1 were changed by some"));
+    EXPECT_EQ(curveNotesFromText(conflict.theirs), standing);
+    EXPECT_EQ(conflict.version, 60);
+  }
+  EXPECT_EQ(one_.curveNotes(run_), standing);
+  const auto edits = one_.edits(run_, RunField::CurveNotes);
+  EXPECT_FALSE(edits.back().isTaken);
+  EXPECT_EQ(edits.back().text, curveNotesText({kBest}));
+}
+
+TEST_F(CurveNotes, ThatHaveNoRoomAreRefusedAndNothingIsLost) {
+  one_.setCurveNotes(run_, many(999), 0);
+  one_.setCurveNotes(run_, many(1000), 1);
+  EXPECT_THAT(messageOf<ConfigError>([&] {
+                Notes mine = many(999);
+                mine.push_back(kBest);
+                two_.setCurveNotes(run_, mine, 1);
+              }),
+              HasSubstr("has room for 1,000 notes on its curves, not for 1,001; remove some"));
+  EXPECT_THAT(messageOf<ConfigError>([&] { two_.setCurveNotes(run_, many(1001)); }),
+              HasSubstr("1,001"));
+  EXPECT_THAT(two_.curveNotes(run_), SizeIs(1000));
+  EXPECT_EQ(two_.version(run_, RunField::CurveNotes), 2);
+  const auto with = [&](const std::string& metric, const std::string& text) {
+    return messageOf<ConfigError>([&] { one_.setCurveNotes(run_, {{metric, 7, text}}); });
+  };
+  EXPECT_THAT(with("train/loss", std::string(201, 'x')),
+              AllOf(HasSubstr("'train/loss' at step 7"), HasSubstr("201 characters; shorten it")));
+  EXPECT_THAT(with("train/loss", ""), HasSubstr("has no words"));
+  EXPECT_THAT(with("", "words"), HasSubstr("has to name its metric"));
+  std::string umlauts;
+  for (int i = 0; i < 200; ++i) umlauts += "ä";
+  EXPECT_NO_THROW(one_.setCurveNotes(run_, {{"train/loss", 7, umlauts}}));
+}
+
+TEST(CurveNotesText, ThatIsNoListOfNotesIsRefusedInOneSentence) {
+  for (const char* text :
+       {"", "x", "null", "{}", "[1]", "[[]]", R"([{"metric": "a", "step": 1}])",
+        R"([{"metric": "a", "step": 1.5, "text": "b"}])",
+        R"([{"metric": "a", "step": "1", "text": "b"}])",
+        R"([{"metric": "a", "step": 9223372036854775808, "text": "b"}])",
+        R"([{"metric": 1, "step": 1, "text": "b"}])",
+        R"([{"metric": "a", "step": 1, "text": null}])",
+        R"([{"metric": "a", "step": 1, "text": "b", "colour": "red"}])",
+        "[{\"metric\": \"a\", \"step\": 1, \"text\": \"\xff\"}]"}) {
+    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
+                HasSubstr("have to be a JSON list of {\"metric\": text,"))
+        << text;
+  }
+  const Notes notes{kBest, kWarm, kHalved};
+  EXPECT_EQ(curveNotesFromText(curveNotesText({kHalved, kWarm, kBest})), notes);
+  EXPECT_EQ(curveNotesText({}), "[]");
+  EXPECT_EQ(curveNotesFromText(R"([{"metric": "a", "step": -9223372036854775808, "text": "b"}])")
+                .front()
+                .step,
+            std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(CurveNotesMerge, DoesToTheirListWhatWasDoneToTheOldOne) {
+  EXPECT_THAT(mergeCurveNotes({}, {kWarm}, {kBest}), ElementsAre(kBest, kWarm));
+  EXPECT_THAT(mergeCurveNotes({kWarm}, {}, {kBest, kWarm}), ElementsAre(kBest));
+  EXPECT_THAT(mergeCurveNotes({kWarm}, {kWarm, kBest}, {}), ElementsAre(kBest));
+  EXPECT_THAT(mergeCurveNotes({kWarm}, {}, {}), IsEmpty());
+  EXPECT_THAT(mergeCurveNotes({}, {kBest}, {kBest}), ElementsAre(kBest));
+}
+
+}  // namespace
+}  // namespace vitrine
