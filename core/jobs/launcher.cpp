@@ -41,7 +41,7 @@ std::filesystem::path headlessProgram() {
   return program;
 }
 
-void requireDependency(RunStore& store, std::int64_t run) {
+void requireDependency(RunReader& store, std::int64_t run) {
   const auto other = store.blocker(run);
   if (!other) return;
   throw RefusedError("run " + std::to_string(run) + (other->isStart ? " starts from" : " needs") +

@@ -15,7 +15,7 @@ namespace vitrine {
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
 /// \throws RefusedError  the run that `run` depends on is not done; names it and its state
-VITRINE_STORE_EXPORT void requireDependency(RunStore& store, std::int64_t run);
+VITRINE_STORE_EXPORT void requireDependency(RunReader& store, std::int64_t run);
 
 /// Starts `vitrine run --id N --db FILE` under a keeper of its own, detached; returns the keeper's
 /// pid. The log is `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted,
@@ -25,7 +25,7 @@ VITRINE_STORE_EXPORT void requireDependency(RunStore& store, std::int64_t run);
 VITRINE_STORE_EXPORT std::int64_t launchRun(RunStore& store, std::int64_t run);
 
 /// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM unless it is
-/// only starting; a run whose process is gone is left to RunStore::reapLostRuns(). Queued, paused
+/// only starting; a run whose process is gone is left to RunWriter::reapLostRuns(). Queued, paused
 /// or interrupted: stopped at once. \throws RefusedError  it has ended
 VITRINE_STORE_EXPORT void stopRun(RunStore& store, std::int64_t run);
 

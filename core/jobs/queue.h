@@ -1,5 +1,5 @@
-// The queue: rows of the database that say which runs are started one after the other. It survives
-// whoever works on it.
+// The queue: which runs are started one after the other, and when. Its rows:
+// core/store/queue_table.h.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,13 @@
 #include <vector>
 
 #include "core/jobs/devices.h"
-#include "core/store/run_store.h"
+#include "core/store/queue_table.h"
 
 namespace vitrine {
 
-enum class QueueMode {
-  Running,
-  AfterCurrent,  ///< nothing new is started; paused once what is in progress has ended
-  Paused,
-};
-[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(QueueMode mode);
-
 enum class QueueEnd { Back, Front };
 
-/// What is kept with a run in the queue.
-struct QueueOptions {
-  std::int64_t priority = 0;          ///< higher first
-  std::string device;                 ///< "" for what its configuration says; see fits()
-  double timeLimitSeconds = 0;        ///< of running time over all starts; 0: none
-  double graceSeconds = 30;           ///< between being asked to end and being killed
-  std::int64_t memoryLimitBytes = 0;  ///< 0: what the machine has
-  std::int64_t neededMemoryBytes = 0, neededDiskBytes = 0;  ///< estimates, 0 where there is none
-};
-
-struct QueueEntry {
-  std::int64_t run = 0;
-  std::string uuid, name, experiment;
-  RunState state = RunState::Queued;
-  QueueOptions options;
-  std::string configured;  ///< its configuration's train.device
-  std::string enqueuedAt;
-  std::int64_t attempts = 0;  ///< starts since its newest checkpoint
-  double usedSeconds = 0;
+struct QueueEntry : QueueRow {
   std::string
       waits;  ///< why it is not started yet, one sentence; "" when only its turn has to come
   bool isReady = false;  ///< nothing but its turn and a device is missing
@@ -123,6 +98,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   void place(std::int64_t run, std::int64_t other, bool isBefore);
 
   RunStore& store_;
+  QueueTable table_;
   Policy policy_;
 };
 

@@ -275,7 +275,7 @@ std::string hostOfMount(const std::string& mounts, const fs::path& folder) {
   return source.substr(0, source.find(':'));
 }
 
-std::string whyNotHere(RunStore& store) {
+std::string whyNotHere(RunReader& store) {
   const auto sentence = [&](const std::string& host) {
     return "'" + store.file().string() + "' belongs to the machine " + host +
            ", and runs are started there alone; work it with `ssh " + host +

@@ -59,7 +59,7 @@ VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& datab
     const std::filesystem::path& database);
 
 /// Why this machine must not work on the file, with the way out; "" when it may.
-[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(RunStore& store);
+[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(RunReader& store);
 /// The host that serves the network file system below `folder`: of a source like "nas:/export",
 /// "//nas/share", "user@nas:/home"; "" when it lies on a disk of this machine. `mounts` is
 /// /proc/self/mounts.

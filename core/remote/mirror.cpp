@@ -9,7 +9,6 @@
 #include "core/base/log.h"
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
-#include "core/store/sqlite/schema.h"
 
 namespace vitrine {
 
@@ -193,7 +192,7 @@ void RemoteMirror::greet() {
   const Json hello = answered.get().back();
   const auto operations = hello.at("operations").get<std::vector<std::string>>();
   const Json& database = hello.at("database");
-  const std::int64_t ours = migrations().back().version;
+  const std::int64_t ours = schemaVersion();
   if (std::find(operations.begin(), operations.end(), "copy") == operations.end() ||
       database.value("schema", std::int64_t{0}) != ours) {
     throw Error(place_.host + " has Vitrine " + hello.value("vitrine", std::string("?")) +

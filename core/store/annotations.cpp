@@ -1,4 +1,5 @@
-// What people write about runs: the half of RunStore that two windows meet in (reliability DB14).
+#include "core/store/annotations.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -6,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "core/store/tables/curve_notes.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
@@ -122,18 +123,18 @@ EditConflict::EditConflict(const std::string& message, std::string stands, std::
     : RefusedError(message), theirs(std::move(stands)), version(standsAs) {}
 EditConflict::~EditConflict() = default;
 
-std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string& typed,
-                            std::int64_t basedOn) {
+std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::string& typed,
+                               std::int64_t basedOn) {
   Database& database = *database_;
   std::string standing, text = typed;
   bool isTooLate = false;
   const std::int64_t version = database.write([&] {
     static_cast<void>(stateOf(database, run));
     const std::int64_t now = versionOf(database, run, field);
-    standing = field == RunField::Name         ? this->run(run).name
-               : field == RunField::Note       ? note(run)
-               : field == RunField::CurveNotes ? curveNotesText(curveNotes(run))
-                                               : joined(tags(run));
+    standing = field == RunField::Name         ? readRun(database, run).name
+               : field == RunField::Note       ? readNote(database, run)
+               : field == RunField::CurveNotes ? curveNotesText(readCurveNotes(database, run))
+                                               : joined(readTags(database, run));
     if (text == standing) return now;
     isTooLate = basedOn != kWhateverStands && basedOn != now;
     if (isTooLate && field == RunField::CurveNotes) {
@@ -157,24 +158,24 @@ std::int64_t RunStore::edit(std::int64_t run, RunField field, const std::string&
   if (isTooLate) {
     const bool areMany = field == RunField::Tags || field == RunField::CurveNotes;
     throw EditConflict("the " + wordsOf(field) + " of " + nameOf(run) +
-                           (areMany ? " were" : " was") +
-                           " changed by somebody else to '" + shorten(standing, 200) +
+                           (areMany ? " were" : " was") + " changed by somebody else to '" +
+                           shorten(standing, 200) +
                            "' while you were editing; your text is kept beside it: choose one",
                        standing, version);
   }
   return version;
 }
 
-std::int64_t RunStore::setName(std::int64_t run, const std::string& name, std::int64_t basedOn) {
+std::int64_t Annotations::setName(std::int64_t run, const std::string& name, std::int64_t basedOn) {
   return edit(run, RunField::Name, name, basedOn);
 }
 
-std::int64_t RunStore::setNote(std::int64_t run, const std::string& text, std::int64_t basedOn) {
+std::int64_t Annotations::setNote(std::int64_t run, const std::string& text, std::int64_t basedOn) {
   return edit(run, RunField::Note, text, basedOn);
 }
 
-std::int64_t RunStore::setTags(std::int64_t run, const std::vector<std::string>& tags,
-                               std::int64_t basedOn) {
+std::int64_t Annotations::setTags(std::int64_t run, const std::vector<std::string>& tags,
+                                  std::int64_t basedOn) {
   std::vector<std::string> sorted;
   for (const std::string& tag : tags) {
     for (const std::string& line : split(tag, '\n')) {
@@ -186,17 +187,17 @@ std::int64_t RunStore::setTags(std::int64_t run, const std::vector<std::string>&
   return edit(run, RunField::Tags, joined(sorted), basedOn);
 }
 
-std::int64_t RunStore::setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
-                                     std::int64_t basedOn) {
+std::int64_t Annotations::setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
+                                        std::int64_t basedOn) {
   checkCurveNotes(notes);
   return edit(run, RunField::CurveNotes, curveNotesText(notes), basedOn);
 }
 
-std::int64_t RunStore::version(std::int64_t run, RunField field) {
+std::int64_t RunReader::version(std::int64_t run, RunField field) {
   return versionOf(*database_, run, field);
 }
 
-std::vector<EditRow> RunStore::edits(std::int64_t run, RunField field) {
+std::vector<EditRow> RunReader::edits(std::int64_t run, RunField field) {
   Statement row = database_->prepare(
       "SELECT id, version, is_taken, at, text FROM edit WHERE run_id = ? AND field = ? ORDER BY "
       "id");

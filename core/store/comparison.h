@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,9 +15,6 @@
 #include "core/store_export.h"
 
 namespace vitrine {
-
-/// Answers one read-only statement: RunStore::query, or what a test counts.
-using QueryFunction = std::function<RunStore::Table(const std::string& sql)>;
 
 struct ComparedRun {
   RunRow row;

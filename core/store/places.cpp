@@ -24,6 +24,15 @@ std::filesystem::path filesFolder(const std::filesystem::path& database) {
   return database.parent_path() / (database.stem().string() + ".files");
 }
 
+std::filesystem::path placeBelow(const std::filesystem::path& folder,
+                                 const std::filesystem::path& relative) {
+  if (relative.empty() || relative.is_absolute()) return {};
+  for (const auto& part : relative) {
+    if (part == "..") return {};
+  }
+  return folder / relative;
+}
+
 std::string sqliteVersion() { return sqlite3_libversion(); }
 
 bool sqliteHasWalResetBug() {

@@ -1,4 +1,4 @@
-// RunStore::query: one statement of the user's own, on a connection that cannot write.
+// RunReader::query: one statement of the user's own, on a connection that cannot write.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "core/store/sqlite/query_functions.h"
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
@@ -26,7 +26,7 @@ constexpr auto kLook = std::chrono::milliseconds(20);
 /// two calls of one lie thousands of operations, and each may be a function of a long text.
 class QueryWatch {
  public:
-  QueryWatch(sqlite3* handle, const RunStore::QueryLimits& limits)
+  QueryWatch(sqlite3* handle, const RunReader::QueryLimits& limits)
       : handle_(handle),
         isStopped_(limits.isStopped),
         deadline_(std::chrono::steady_clock::now() + limits.time),
@@ -140,7 +140,7 @@ struct Finalizer {
 
 }  // namespace
 
-RunStore::Table RunStore::query(const std::string& sql, const QueryLimits& limits) {
+RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& limits) {
   // A connection of its own: opened for reading, and with an authorizer that knows nothing but
   // reading.
   Database database(file(), Database::Access::Read);

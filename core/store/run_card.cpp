@@ -138,7 +138,7 @@ MetricKinds metricKinds(const std::function<RunStore::Table(const std::string& s
   return kinds;
 }
 
-MetricKinds metricKinds(RunStore& store) {
+MetricKinds metricKinds(RunReader& store) {
   return metricKinds([&store](const std::string& sql) { return store.query(sql); });
 }
 
@@ -208,7 +208,7 @@ std::vector<std::string> comparedMetrics(const RunCard& card,
   return metrics;
 }
 
-void RunScores::readTasks(RunStore& store) {
+void RunScores::readTasks(RunReader& store) {
   const RunStore::Table there =
       store.query("SELECT count(*), coalesce(max(run_id), 0) FROM run_config");
   const auto runs = there.rows.front()[0].get<std::size_t>();
@@ -224,7 +224,7 @@ void RunScores::readTasks(RunStore& store) {
   }
 }
 
-std::map<std::int64_t, RunScore> RunScores::read(RunStore& store, const TaskCards& cards) {
+std::map<std::int64_t, RunScore> RunScores::read(RunReader& store, const TaskCards& cards) {
   readTasks(store);
   std::map<std::string, std::vector<std::int64_t>> runs;
   for (const auto& [id, task] : tasks_) runs[task].push_back(id);

@@ -39,7 +39,7 @@ using MetricKinds = std::vector<MetricKind>;
 /// \param query  RunStore::query
 [[nodiscard]] VITRINE_STORE_EXPORT MetricKinds
 metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query);
-[[nodiscard]] VITRINE_STORE_EXPORT MetricKinds metricKinds(RunStore& store);
+[[nodiscard]] VITRINE_STORE_EXPORT MetricKinds metricKinds(RunReader& store);
 /// Averaged weights have the kind of the metric; that of an unknown metric is empty.
 [[nodiscard]] VITRINE_STORE_EXPORT MetricKind kindOf(const MetricKinds& kinds,
                                                      const std::string& metric);
@@ -80,12 +80,12 @@ struct RunScore {
 class VITRINE_STORE_EXPORT RunScores {
  public:
   /// By run; runs that have recorded no score are not in it. \throws StoreError
-  [[nodiscard]] std::map<std::int64_t, RunScore> read(RunStore& store, const TaskCards& cards);
+  [[nodiscard]] std::map<std::int64_t, RunScore> read(RunReader& store, const TaskCards& cards);
   /// Tasks of the runs as read last, by run.
   [[nodiscard]] const std::map<std::int64_t, std::string>& tasks() const noexcept { return tasks_; }
 
  private:
-  void readTasks(RunStore& store);
+  void readTasks(RunReader& store);
   std::map<std::int64_t, std::string> tasks_;
   std::int64_t newest_ = -1;
 };

@@ -1,15 +1,12 @@
-// The reading half of RunStore.
-#include <algorithm>
-#include <set>
-#include <sstream>
+#include "core/store/run_reader.h"
 
 #include "core/base/error.h"
-#include "core/store/exchange/run_copier.h"
 #include "core/store/metrics/metrics.h"
 #include "core/store/run_store.h"
-#include "core/store/sqlite/check_mark.h"
-#include "core/store/sqlite/schema.h"
+#include "core/store/tables/dependencies.h"
+#include "core/store/tables/generated_rows.h"
 #include "core/store/tables/rows.h"
+#include "core/store/tables/run_states.h"
 
 namespace vitrine {
 
@@ -49,11 +46,11 @@ ArtifactRow artifactOf(const Statement& row) {
 
 }  // namespace
 
-std::vector<RunRow> RunStore::runs(std::int64_t changedSince) {
+std::vector<RunRow> RunReader::runs(std::int64_t changedSince) {
   return readRunsChanged(*database_, changedSince);
 }
 
-std::vector<std::int64_t> RunStore::deletedRuns(std::int64_t changedSince) {
+std::vector<std::int64_t> RunReader::deletedRuns(std::int64_t changedSince) {
   Statement row = database_->prepare(
       "SELECT run_id FROM deleted_run WHERE change_sequence > ? ORDER BY run_id");
   row.with(changedSince);
@@ -62,37 +59,51 @@ std::vector<std::int64_t> RunStore::deletedRuns(std::int64_t changedSince) {
   return ids;
 }
 
-std::int64_t RunStore::lastChange() {
+std::int64_t RunReader::lastChange() {
   return database_->integer("SELECT value FROM counter WHERE name = 'change'");
 }
 
-RunRow RunStore::run(std::int64_t id) { return readRun(*database_, id); }
+const std::filesystem::path& RunReader::file() const noexcept { return database_->file(); }
 
-std::optional<RunRow> RunStore::runByUuid(const std::string& uuid) {
-  std::int64_t id = 0;
-  {
-    Statement row = database_->prepare("SELECT id FROM run WHERE uuid = ?");
-    if (!row.with(uuid).step()) return std::nullopt;
-    id = row.integer(0);
-  }
-  return readRun(*database_, id);
+RunRow RunReader::run(std::int64_t id) { return readRun(*database_, id); }
+
+std::optional<RunRow> RunReader::runByUuid(const std::string& uuid) {
+  return readRunByUuid(*database_, uuid);
 }
 
-Json RunStore::config(std::int64_t run) {
+Json RunReader::config(std::int64_t run) {
   return jsonOf(*database_, "SELECT config FROM run_config WHERE run_id = ?", run, "configuration");
 }
-Json RunStore::origins(std::int64_t run) {
+Json RunReader::origins(std::int64_t run) {
   return jsonOf(*database_, "SELECT origins FROM run_config WHERE run_id = ?", run, "origins");
 }
-Json RunStore::init(std::int64_t run) {
+Json RunReader::init(std::int64_t run) {
   return jsonOf(*database_, "SELECT init FROM run_config WHERE run_id = ?", run, "start");
 }
 
-Json RunStore::selection(std::int64_t run) {
+Json RunReader::selection(std::int64_t run) {
   return jsonOf(*database_, "SELECT selection FROM run_config WHERE run_id = ?", run, "selection");
 }
 
-Json RunStore::environment(std::int64_t run) {
+std::vector<RunDependency> RunReader::dependencies(std::int64_t run) {
+  Statement row = database_->prepare(
+      "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
+      "name");
+  row.with(run);
+  std::vector<RunDependency> dependencies;
+  while (row.step()) dependencies.push_back({row.text(0), row.text(1), row.text(2), row.text(3)});
+  return dependencies;
+}
+
+std::optional<RunReader::Blocker> RunReader::blocker(std::int64_t run) {
+  Statement row = database_->prepare(
+      std::string("SELECT d.id, d.state, d.id IS r.depends_on FROM run r JOIN run d ON d.id = ") +
+      kBlockingRun + " WHERE r.id = ?");
+  if (!row.with(run).step()) return std::nullopt;
+  return Blocker{row.integer(0), runStateFromString(row.text(1)), row.integer(2) != 0};
+}
+
+Json RunReader::environment(std::int64_t run) {
   const std::string text =
       textOf(*database_,
              "SELECT environment FROM segment WHERE run_id = ? ORDER BY number DESC LIMIT 1", run);
@@ -100,28 +111,15 @@ Json RunStore::environment(std::int64_t run) {
   return parseJson(text, "the environment of run " + std::to_string(run));
 }
 
-std::string RunStore::note(std::int64_t run) {
-  return textOf(*database_, "SELECT text FROM note WHERE run_id = ?", run);
+std::string RunReader::note(std::int64_t run) { return readNote(*database_, run); }
+
+std::vector<std::string> RunReader::tags(std::int64_t run) { return readTags(*database_, run); }
+
+std::vector<CurveNoteRow> RunReader::curveNotes(std::int64_t run) {
+  return readCurveNotes(*database_, run);
 }
 
-std::vector<std::string> RunStore::tags(std::int64_t run) {
-  Statement row = database_->prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
-  row.with(run);
-  std::vector<std::string> tags;
-  while (row.step()) tags.push_back(row.text(0));
-  return tags;
-}
-
-std::vector<CurveNoteRow> RunStore::curveNotes(std::int64_t run) {
-  Statement row = database_->prepare(
-      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
-  row.with(run);
-  std::vector<CurveNoteRow> notes;
-  while (row.step()) notes.push_back({row.text(0), row.integer(1), row.text(2)});
-  return notes;
-}
-
-std::vector<SegmentRow> RunStore::segments(std::int64_t run) {
+std::vector<SegmentRow> RunReader::segments(std::int64_t run) {
   Statement row = database_->prepare(
       "SELECT number, first_step, coalesce(last_step, -1), resumed_from, started_at FROM segment "
       "WHERE run_id = ? ORDER BY number");
@@ -134,11 +132,11 @@ std::vector<SegmentRow> RunStore::segments(std::int64_t run) {
   return segments;
 }
 
-std::vector<MetricSummary> RunStore::summaries(std::int64_t run) {
+std::vector<MetricSummary> RunReader::summaries(std::int64_t run) {
   return readSummaries(*database_, run);
 }
 
-std::vector<std::pair<std::int64_t, double>> RunStore::lastValues(const std::string& name) {
+std::vector<std::pair<std::int64_t, double>> RunReader::lastValues(const std::string& name) {
   Statement row = database_->prepare(
       "SELECT m.run_id, m.last FROM metric_summary m JOIN metric_name n ON n.id = m.metric_id "
       "WHERE n.name = ? AND m.count > 0 ORDER BY m.run_id");
@@ -148,7 +146,7 @@ std::vector<std::pair<std::int64_t, double>> RunStore::lastValues(const std::str
   return values;
 }
 
-std::vector<std::string> RunStore::metricNames(std::int64_t run) {
+std::vector<std::string> RunReader::metricNames(std::int64_t run) {
   Statement row =
       database_->prepare("SELECT name FROM metric_summaries WHERE run_id = ? ORDER BY name");
   row.with(run);
@@ -157,12 +155,12 @@ std::vector<std::string> RunStore::metricNames(std::int64_t run) {
   return names;
 }
 
-std::vector<MetricPoint> RunStore::points(std::int64_t run, const std::string& name,
-                                          std::int64_t after) {
+std::vector<MetricPoint> RunReader::points(std::int64_t run, const std::string& name,
+                                           std::int64_t after) {
   return readPoints(*database_, run, name, after);
 }
 
-std::vector<EventRow> RunStore::events(std::int64_t run, std::int64_t after) {
+std::vector<EventRow> RunReader::events(std::int64_t run, std::int64_t after) {
   Statement row = database_->prepare(
       "SELECT id, step, at, kind, text, data FROM event WHERE run_id = ? AND id > ? ORDER BY id");
   row.with(run, after);
@@ -180,7 +178,7 @@ std::vector<EventRow> RunStore::events(std::int64_t run, std::int64_t after) {
   return events;
 }
 
-std::vector<ArtifactRow> RunStore::artifacts(std::int64_t run) {
+std::vector<ArtifactRow> RunReader::artifacts(std::int64_t run) {
   Statement row = database_->prepare(
       VITRINE_ARTIFACT_COLUMNS "artifacts WHERE run_id = ? ORDER BY step, analysis, name, id");
   row.with(run);
@@ -189,7 +187,7 @@ std::vector<ArtifactRow> RunStore::artifacts(std::int64_t run) {
   return artifacts;
 }
 
-ArtifactRow RunStore::artifact(std::int64_t id) {
+ArtifactRow RunReader::artifact(std::int64_t id) {
   Statement row = database_->prepare(VITRINE_ARTIFACT_COLUMNS "artifact WHERE id = ?");
   if (!row.with(id).step()) {
     throw NotFoundError("there is no artifact " + std::to_string(id) + " in '" + file().string() +
@@ -199,7 +197,7 @@ ArtifactRow RunStore::artifact(std::int64_t id) {
 }
 #undef VITRINE_ARTIFACT_COLUMNS
 
-std::vector<std::byte> RunStore::artifactData(std::int64_t id) {
+std::vector<std::byte> RunReader::artifactData(std::int64_t id) {
   Statement row = database_->prepare("SELECT data FROM artifact WHERE id = ?");
   if (!row.with(id).step()) {
     throw NotFoundError("there is no artifact " + std::to_string(id) + " in '" + file().string() +
@@ -209,7 +207,59 @@ std::vector<std::byte> RunStore::artifactData(std::int64_t id) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::vector<CheckpointRow> RunStore::checkpoints(std::int64_t run) {
+std::vector<GeneratedImageRow> RunReader::generatedImages(std::int64_t run) {
+  Statement row = database_->prepare(
+      "SELECT id, run_id, step, recipe, seed, width, height, sha256, length(png) FROM "
+      "generated_images WHERE run_id = ? ORDER BY step, id");
+  row.with(run);
+  std::vector<GeneratedImageRow> images;
+  while (row.step()) {
+    GeneratedImageRow image;
+    image.id = row.integer(0);
+    image.runId = row.integer(1);
+    image.step = row.integer(2);
+    image.recipe = parseJson(row.text(3), "the recipe of image " + std::to_string(image.id));
+    image.seed = seedOf(row, 4);
+    image.width = row.integer(5);
+    image.height = row.integer(6);
+    image.sha256 = row.text(7);
+    image.bytes = row.integer(8);
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
+std::vector<std::byte> RunReader::generatedImagePng(std::int64_t id) {
+  Statement row = database_->prepare("SELECT png FROM generated_image WHERE id = ?");
+  if (!row.with(id).step()) {
+    throw NotFoundError("there is no generated image " + std::to_string(id) + " in '" +
+                        file().string() + "'");
+  }
+  const auto bytes = row.blob(0);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<GeneratedTextRow> RunReader::generatedTexts(std::int64_t run) {
+  Statement row = database_->prepare(
+      "SELECT id, run_id, step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? "
+      "ORDER BY step, id");
+  row.with(run);
+  std::vector<GeneratedTextRow> texts;
+  while (row.step()) {
+    GeneratedTextRow text;
+    text.id = row.integer(0);
+    text.runId = row.integer(1);
+    text.step = row.integer(2);
+    text.recipe = parseJson(row.text(3), "the recipe of text " + std::to_string(text.id));
+    text.seed = seedOf(row, 4);
+    text.prompt = row.text(5);
+    text.text = row.text(6);
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::vector<CheckpointRow> RunReader::checkpoints(std::int64_t run) {
   Statement row = database_->prepare(
       "SELECT c.step, c.bytes, c.folder, c.created_at, c.step IS r.best_checkpoint, c.step IS "
       "r.latest_checkpoint "
@@ -226,7 +276,7 @@ std::vector<CheckpointRow> RunStore::checkpoints(std::int64_t run) {
   return checkpoints;
 }
 
-std::string RunStore::experimentSource(std::int64_t experimentId) {
+std::string RunReader::experimentSource(std::int64_t experimentId) {
   Statement row = database_->prepare("SELECT source FROM experiment WHERE id = ?");
   if (!row.with(experimentId).step()) {
     throw NotFoundError("there is no experiment " + std::to_string(experimentId) + " in '" +
@@ -235,16 +285,18 @@ std::string RunStore::experimentSource(std::int64_t experimentId) {
   return row.text(0);
 }
 
-std::int64_t RunStore::dataVersion() {
+std::int64_t RunReader::dataVersion() {
   database_->checkPlace();
   return database_->integer("PRAGMA data_version");
 }
 
-bool RunStore::isLogGone() const noexcept { return database_->isLogGone(); }
+bool RunReader::isLogGone() const noexcept { return database_->isLogGone(); }
 
-void RunStore::setPatience(std::chrono::milliseconds patience) { database_->setPatience(patience); }
+std::string RunReader::uuid() { return uuidOf(*database_); }
 
-Json RunStore::info() {
+std::string RunReader::request(std::int64_t run) { return requestOf(*database_, run); }
+
+Json RunReader::info() {
   Database& database = *database_;
   std::error_code error;
   const auto bytesOf = [&](const std::string& suffix) {
@@ -255,10 +307,7 @@ Json RunStore::info() {
   info["file"] = file().string();
   info["bytes"] = bytesOf("");
   info["log_bytes"] = bytesOf("-wal");
-  {
-    Statement row = database.prepare("SELECT value FROM meta WHERE key = ?");
-    info["uuid"] = row.with("uuid").step() ? row.text(0) : std::string();
-  }
+  info["uuid"] = uuidOf(database);
   info["schema_version"] = database.integer("PRAGMA user_version");
   info["page_size"] = database.integer("PRAGMA page_size");
   info["page_count"] = database.integer("PRAGMA page_count");
@@ -269,49 +318,6 @@ Json RunStore::info() {
   info["sqlite"] = sqliteVersion();
   info["wal_reset_bug"] = sqliteHasWalResetBug();
   return info;
-}
-
-std::vector<std::string> RunStore::check() {
-  std::vector<std::string> problems = problemsOf(*database_);
-  if (problems.empty()) removeCheckMark(file());
-  return problems;
-}
-
-namespace {
-
-/// The row belongs to a run that is being imported, which has none yet.
-bool isUnfinished(Database& database, const std::string& table, std::int64_t id) {
-  const auto known = runTables();
-  const bool isLarge = std::any_of(known.begin(), known.end(), [&](const RunTable& each) {
-    return each.isLarge && table == each.name;
-  });
-  if (!isLarge) return false;
-  const std::set<std::int64_t> runs = unfinishedRuns(database);
-  Statement run = database.prepare("SELECT run_id FROM " + table + " WHERE id = ?");
-  return run.with(id).step() && runs.count(run.integer(0)) != 0;
-}
-
-}  // namespace
-
-std::vector<std::string> problemsOf(Database& database) {
-  std::vector<std::string> problems;
-  {
-    Statement row = database.prepare("PRAGMA integrity_check");
-    while (row.step()) {
-      // One row may hold several lines, the first of which names the database.
-      std::istringstream lines(row.text(0));
-      for (std::string line; std::getline(lines, line);) {
-        if (line != "ok" && !line.starts_with("*** in database")) problems.push_back(shown(line));
-      }
-    }
-  }
-  Statement row = database.prepare("PRAGMA foreign_key_check");
-  while (row.step()) {
-    if (isUnfinished(database, row.text(0), row.integer(1))) continue;
-    problems.push_back("a row of '" + shown(row.text(0)) + "' refers to a missing row of '" +
-                       shown(row.text(2)) + "'");
-  }
-  return problems;
 }
 
 }  // namespace vitrine

@@ -6,16 +6,16 @@
 namespace vitrine {
 
 struct RunWatcher::State {
-  explicit State(RunStore& watched) : store(watched) {}
+  explicit State(RunReader& watched) : store(watched) {}
 
-  RunStore& store;
+  RunReader& store;
   QTimer timer;
   std::int64_t dataVersion = -1;
   std::int64_t change = 0;  ///< newest change of a run that was reported
   QString failure;
 };
 
-RunWatcher::RunWatcher(RunStore& store, QObject* parent)
+RunWatcher::RunWatcher(RunReader& store, QObject* parent)
     : QObject(parent), state_(std::make_unique<State>(store)) {
   connect(&state_->timer, &QTimer::timeout, this, &RunWatcher::poll);
 }

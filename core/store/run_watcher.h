@@ -8,14 +8,14 @@
 #include <memory>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace vitrine {
 
 class VITRINE_STORE_EXPORT RunWatcher : public QObject {
   Q_OBJECT
  public:
-  explicit RunWatcher(RunStore& store, QObject* parent = nullptr);
+  explicit RunWatcher(RunReader& store, QObject* parent = nullptr);
   ~RunWatcher() override;
   void start(int intervalMs = 250);
   void stop();

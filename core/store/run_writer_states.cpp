@@ -1,4 +1,4 @@
-// Which state a run is in, who works on it, and what is asked of it: the half of RunStore that
+// Which state a run is in, who works on it, and what is asked of it: the half of RunWriter that
 // processes agree through.
 #include <set>
 
@@ -12,97 +12,34 @@
 #include "core/store/spool/spool.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
+#include "core/store/tables/run_states.h"
 #include "core/store/tables/storable.h"
 
 namespace vitrine {
 
-namespace {
-
-/// Fewer points of a metric stay in the tail when a segment ends.
-constexpr std::size_t kWorthPacking = 16;
-
-/// Within a transaction: the one place where a run's state is written.
-void changeState(Database& database, std::int64_t run, RunState to, const std::string& reason) {
-  const RunState from = stateOf(database, run);
-  if (!canChange(from, to)) {
-    throw StoreError(nameOf(run) + " is " + toString(from) + " and cannot become " + toString(to));
-  }
-  const bool ends = !isAlive(to) && to != RunState::Queued;
-  Statement row = database.prepare(
-      "UPDATE run SET state = ?2, reason = ?3, change_sequence = ?4, "
-      "request = CASE WHEN ?5 THEN '' ELSE request END, "
-      "finished_at = CASE WHEN ?6 THEN ?7 ELSE '' END, "
-      "started_at = CASE WHEN ?2 = 'running' AND started_at = '' THEN ?7 ELSE started_at END "
-      "WHERE id = ?1");
-  row.with(run, toString(to), cutToFit(reason, database.mostRowBytes()), nextChange(database),
-           isAlive(to) ? 0 : 1, ends ? 1 : 0, utcNow());
-  row.run();
-  if (to == RunState::Starting) {
-    // The claim, until a segment is opened or the launcher knows its child: a lost one can be told.
-    const Worker worker = thisWorker();
-    database
-        .prepare(
-            "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = ?5 "
-            "WHERE id = ?1")
-        .with(run, worker.pid, worker.startTime, worker.bootId, worker.host)
-        .run();
-  }
-  if (from != to) {
-    std::int64_t step = 0;
-    {
-      Statement at = database.prepare("SELECT step FROM run WHERE id = ?");
-      if (at.with(run).step()) step = at.integer(0);
-    }
-    EventRecord event{step, "state", reason, Json::object()};
-    event.data["from"] = toString(from);
-    event.data["to"] = toString(to);
-    addEvent(database, run, lastSegment(database, run), event);
-  }
-  if (ends) packMetrics(database, run, kWorthPacking);
-}
-
-std::string requestOf(Database& database, std::int64_t run) {
-  Statement row = database.prepare("SELECT request FROM run WHERE id = ?");
-  if (!row.with(run).step()) noSuchRun(database, run);
-  return row.text(0);
-}
-
-/// The worker in the row has opened a segment: it is more than a claim.
-bool hasSegment(Database& database, const RunRow& run) {
-  Statement row = database.prepare(
-      "SELECT 1 FROM segment WHERE run_id = ? AND worker_pid = ? AND worker_start = ? AND "
-      "worker_boot = ? LIMIT 1");
-  return row.with(run.id, run.worker.pid, run.worker.startTime, run.worker.bootId).step();
-}
-
-}  // namespace
-
-void RunStore::setState(std::int64_t run, RunState to, const std::string& reason) {
+void RunWriter::setState(std::int64_t run, RunState to, const std::string& reason) {
   try {
     database_->write([&] { changeState(*database_, run, to, reason); });
   } catch (const UnwritableError& error) {
     const bool ends = !isAlive(to) && to != RunState::Queued;
-    if (!ends || !Spool::takeEnding(*this, run, to, reason)) throw;
+    if (!ends || !Spool::takeEnding(*database_, run, to, reason)) throw;
     log::warning(std::string(error.what()) + "; that " + nameOf(run) + " is " + toString(to) +
                  " waits in a side file, like its last results");
   }
 }
 
-void RunStore::settleEnding(std::int64_t run, std::int64_t segment, RunState to,
-                            const std::string& reason) {
-  RunState state = stateOf(*database_, run);
-  if (lastSegment(*database_, run) != segment) return;  // it went on meanwhile
-  if (state == RunState::Interrupted) {
-    // Somebody noticed that its process is gone; what the process said is more.
-    changeState(*database_, run, RunState::Running, "");
-    state = RunState::Running;
-  }
-  // A stop that was asked for after the pause counts more.
-  if (state == RunState::Stopping && to == RunState::Paused) to = RunState::Stopped;
-  if (canChange(state, to)) changeState(*database_, run, to, reason);
+void RunWriter::setReason(std::int64_t run, const std::string& reason) {
+  Database& database = *database_;
+  database.write([&] {
+    static_cast<void>(stateOf(database, run));
+    database.prepare("UPDATE run SET reason = ? WHERE id = ?")
+        .with(cutToFit(reason, database.mostRowBytes()), run)
+        .run();
+    touch(database, run);
+  });
 }
 
-RunState RunStore::claim(std::int64_t run) {
+RunState RunWriter::claim(std::int64_t run) {
   return database_->write([&] {
     const RunState state = stateOf(*database_, run);
     if (isAlive(state) || !canChange(state, RunState::Starting)) {
@@ -113,8 +50,8 @@ RunState RunStore::claim(std::int64_t run) {
   });
 }
 
-std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
-                                   const Json& environment) {
+std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
+                                    const Json& environment) {
   Database& database = *database_;
   if (firstStep < 0) {
     throw StoreError(nameOf(run) + " cannot go on at step " + std::to_string(firstStep));
@@ -175,7 +112,8 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
             "WHEN "
             "latest_checkpoint > ?9 THEN nullif(?9, 0) ELSE latest_checkpoint END, best_checkpoint "
             "= CASE WHEN "
-            "best_checkpoint > ?9 THEN (SELECT max(c.step) FROM checkpoint c WHERE c.run_id = ?1 AND "
+            "best_checkpoint > ?9 THEN (SELECT max(c.step) FROM checkpoint c WHERE c.run_id = ?1 "
+            "AND "
             "c.is_best = 1 AND c.removed_at = '' AND c.step <= ?9) ELSE best_checkpoint END WHERE "
             "id = ?1")
         .with(run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(),
@@ -185,7 +123,7 @@ std::int64_t RunStore::openSegment(std::int64_t run, std::int64_t firstStep, con
   });
 }
 
-void RunStore::setRequest(std::int64_t run, const std::string& request) {
+void RunWriter::setRequest(std::int64_t run, const std::string& request) {
   static const std::set<std::string> kRequests{"", "checkpoint", "pause", "stop"};
   if (kRequests.count(request) == 0) {
     throw StoreError("'" + request + "' cannot be asked of a run; use checkpoint, pause or stop");
@@ -207,9 +145,15 @@ void RunStore::setRequest(std::int64_t run, const std::string& request) {
   }
 }
 
-std::string RunStore::request(std::int64_t run) { return requestOf(*database_, run); }
+void RunWriter::forgetCheckpointRequest(std::int64_t run) {
+  database_->write([&] {
+    database_->prepare("UPDATE run SET request = '' WHERE id = ? AND request = 'checkpoint'")
+        .with(run)
+        .run();
+  });
+}
 
-void RunStore::setWorker(std::int64_t run, const Worker& worker) {
+void RunWriter::setWorker(std::int64_t run, const Worker& worker) {
   database_->write([&] {
     database_
         ->prepare(
@@ -221,15 +165,15 @@ void RunStore::setWorker(std::int64_t run, const Worker& worker) {
   });
 }
 
-void RunStore::setLogFile(std::int64_t run, const std::string& relativePath) {
+void RunWriter::setLogFile(std::int64_t run, const std::string& relativePath) {
   database_->write([&] {
     database_->prepare("UPDATE run SET log_file = ? WHERE id = ?").with(relativePath, run).run();
     touch(*database_, run);
   });
 }
 
-std::vector<std::int64_t> RunStore::reapLostRuns() {
-  Spool::storeAll(*this);  // may say how a run ended whose process is gone
+std::vector<std::int64_t> RunWriter::reapLostRuns() {
+  Spool::storeAll(*database_);  // may say how a run ended whose process is gone
   const Worker here = thisWorker();
   const auto isLost = [&](const RunRow& row) {
     // A process of another machine cannot be looked for; its owner will say.
@@ -260,7 +204,7 @@ std::vector<std::int64_t> RunStore::reapLostRuns() {
         reason = "its process " + std::to_string(row.worker.pid) +
                  " is gone without a word: killed, perhaps for want of memory, or crashed";
       }
-      const std::string line = lastLogLine(filesFolder(file()), row.logFile);
+      const std::string line = lastLogLine(filesFolder(database_->file()), row.logFile);
       if (!line.empty()) reason += "; the last line of its log: " + line;
       changeState(*database_, id, RunState::Interrupted, reason);
       reaped.push_back(id);

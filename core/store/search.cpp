@@ -34,10 +34,9 @@ constexpr const char* kSchema =
     "CREATE VIRTUAL TABLE words USING fts5(name, note, tags, configuration, log, tokenize = "
     "\"unicode61 remove_diacritics 2\");";
 
-std::string uuidOf(Database& database) {
-  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
-  const std::string uuid = row.step() ? row.text(0) : "";
-  // It becomes the name of a file.
+/// The UUID of the database, which becomes the name of a file.
+std::string nameOfIndex(Database& database) {
+  const std::string uuid = uuidOf(database);
   if (uuid.size() != 36 || uuid.find_first_not_of("0123456789abcdef-") != std::string::npos) {
     throw StoreError("'" + database.file().string() + "' has '" + shown(uuid) +
                      "' for a UUID; the database is damaged: restore a backup");
@@ -223,7 +222,7 @@ std::vector<SearchHit> searchRuns(const fs::path& database, const std::string& w
     throw StoreError("the folder '" + folder.string() + "' for the index cannot be made: " +
                      error.message() + "; set XDG_CACHE_HOME to one that can");
   }
-  const fs::path file = folder / (uuidOf(from) + ".sqlite");
+  const fs::path file = folder / (nameOfIndex(from) + ".sqlite");
   const auto search = [&] {
     const std::unique_ptr<Database> index = openIndex(file);
     from.read([&] { update(from, *index); });

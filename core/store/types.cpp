@@ -88,6 +88,8 @@ std::string hostName() {
 
 }  // namespace
 
+std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
+
 std::string toString(RunState state) {
   for (const auto& [value, name] : kStateNames) {
     if (value == state) return name;

@@ -34,6 +34,9 @@ enum class RunState {
 /// Starting, Running, Pausing or Stopping: a process should be there.
 [[nodiscard]] VITRINE_STORE_EXPORT bool isAlive(RunState state) noexcept;
 
+/// "run 3", in a sentence.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string nameOf(std::int64_t run);
+
 /// Another run that a run needs, beside the one that it starts from.
 struct RunDependency {
   std::string kind;  ///< "aux": an auxiliary network; "select": one of the grid it is chosen from
@@ -116,7 +119,7 @@ struct EditRow {
 };
 
 /// Somebody else has changed a field since it was read. Both texts are kept: theirs stands, the
-/// other one is among RunStore::edits(). \see RunStore::setNote
+/// other one is among RunReader::edits(). \see Annotations::setNote
 class VITRINE_STORE_EXPORT EditConflict : public RefusedError {
  public:
   EditConflict(const std::string& message, std::string stands, std::int64_t standsAs);

@@ -12,6 +12,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/store/exchange/import_forms.h"
 #include "core/store/exchange/run_copier.h"
+#include "core/store/maintenance/integrity.h"
 #include "core/store/maintenance/new_file.h"
 #include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"

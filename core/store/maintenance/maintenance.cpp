@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/store/maintenance/integrity.h"
 #include "core/store/maintenance/new_file.h"
 #include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"

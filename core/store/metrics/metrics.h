@@ -1,4 +1,5 @@
 // Metrics in the database: appended to a tail, packed into chunks, summed up as they come.
+// Private to core/store.
 #pragma once
 
 #include <cmath>

@@ -155,7 +155,7 @@ CheckpointRecord readCheckpoint(Reader& in) {
   return checkpoint;
 }
 
-void writeGenerated(Writer& out, const RunStore::Batch& batch) {
+void writeGenerated(Writer& out, const RunWriter::Batch& batch) {
   out.size(batch.images.size());
   for (const GeneratedImage& image : batch.images) {
     out.number(image.step);
@@ -176,7 +176,7 @@ void writeGenerated(Writer& out, const RunStore::Batch& batch) {
   }
 }
 
-void readGenerated(Reader& in, RunStore::Batch& batch) {
+void readGenerated(Reader& in, RunWriter::Batch& batch) {
   batch.images.resize(in.count(56));
   for (GeneratedImage& image : batch.images) {
     image.step = in.integer();
@@ -222,7 +222,7 @@ ProgressRecord readProgress(Reader& in) {
 
 }  // namespace
 
-std::vector<std::byte> packBatch(const RunStore::Batch& batch) {
+std::vector<std::byte> packBatch(const RunWriter::Batch& batch) {
   Writer out;
   out.number(kFormat);
   writeMetrics(out, batch.metrics);
@@ -250,11 +250,11 @@ std::vector<std::byte> packBatch(const RunStore::Batch& batch) {
   return out.take();
 }
 
-RunStore::Batch unpackBatch(std::span<const std::byte> bytes) {
+RunWriter::Batch unpackBatch(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const auto format = in.number<std::uint32_t>();
   if (format < kOldestFormat || format > kFormat) Reader::fail();
-  RunStore::Batch batch;
+  RunWriter::Batch batch;
   batch.metrics = readMetrics(in);
   batch.events.resize(in.count(32));
   for (EventRecord& event : batch.events) {

@@ -5,14 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_writer.h"
 #include "core/store_export.h"
 
 namespace vitrine {
 
 /// Little-endian; every double keeps its bits. Names of metrics are written once a batch.
-[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::byte> packBatch(const RunStore::Batch& batch);
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::byte> packBatch(const RunWriter::Batch& batch);
 /// \throws StoreError  the bytes are not what packBatch makes
-[[nodiscard]] VITRINE_STORE_EXPORT RunStore::Batch unpackBatch(std::span<const std::byte> bytes);
+[[nodiscard]] VITRINE_STORE_EXPORT RunWriter::Batch unpackBatch(std::span<const std::byte> bytes);
 
 }  // namespace vitrine

@@ -9,10 +9,12 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/store/run_store.h"
 #include "core/store/spool/batch_bytes.h"
-#include "core/store/sqlite/database.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
+#include "core/store/tables/run_results.h"
+#include "core/store/tables/run_states.h"
 #include "core/store/tables/storable.h"
 
 namespace vitrine {
@@ -46,11 +48,6 @@ Stamped unstamped(std::span<const std::byte> record) {
           record.subspan(kStamp)};
 }
 
-std::string uuidOf(Database& database) {
-  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
-  return row.step() ? row.text(0) : "";
-}
-
 /// Where in `meta` stands how many records of a spool are stored: written with them.
 std::string markOf(const std::string& id) { return "spool/" + id; }
 
@@ -67,7 +64,7 @@ void sayOnce(const std::string& sentence) {
   if (said.insert(sentence).second) log::warning(sentence);
 }
 
-std::int64_t stepOf(const RunStore::Batch& batch) {
+std::int64_t stepOf(const RunWriter::Batch& batch) {
   if (batch.progress) return batch.progress->step;
   return batch.metrics.empty() ? 0 : batch.metrics.back().step;
 }
@@ -87,8 +84,9 @@ std::vector<fs::path> spoolsOf(const fs::path& database) {
 
 fs::path spoolFolder(const fs::path& database) { return filesFolder(database) / "spool"; }
 
-Spool::Spool(RunStore& store, std::int64_t run, std::int64_t segment, SpoolFile::Settings settings)
-    : store_(store), run_(run), segment_(segment), settings_(std::move(settings)) {
+Spool::Spool(Database& database, std::int64_t run, std::int64_t segment,
+             SpoolFile::Settings settings)
+    : database_(database), run_(run), segment_(segment), settings_(std::move(settings)) {
   make();
 }
 
@@ -99,8 +97,8 @@ Spool::~Spool() {
 bool Spool::make() {
   if (file_) return true;
   try {
-    const SpoolOwner owner{uuidOf(*store_.database_), store_.run(run_).uuid, segment_};
-    file_ = SpoolFile::create(spoolFolder(store_.file()), owner, settings_);
+    const SpoolOwner owner{uuidOf(database_), readRun(database_, run_).uuid, segment_};
+    file_ = SpoolFile::create(spoolFolder(database_.file()), owner, settings_);
   } catch (const Error&) {  // results wait in memory then
   }
   return file_ != nullptr;
@@ -110,7 +108,7 @@ bool Spool::isEmpty() const noexcept { return !file_ || file_->count() == 0; }
 
 std::uint64_t Spool::bytes() const noexcept { return file_ ? file_->bytes() : 0; }
 
-bool Spool::take(RunStore::Batch& batch, const std::string& why) {
+bool Spool::take(RunWriter::Batch& batch, const std::string& why) {
   if (!make()) return false;
   if (file_->count() == 0) {
     // Tells the run's history about it, once it can be told.
@@ -118,11 +116,11 @@ bool Spool::take(RunStore::Batch& batch, const std::string& why) {
         {stepOf(batch), "spooled", "results wait in a side file: " + why, Json::object()});
   }
   // Pictures may be too large for the room there is: points do not wait behind them.
-  RunStore::Batch pictures;
+  RunWriter::Batch pictures;
   pictures.artifacts = std::exchange(batch.artifacts, {});
   pictures.images = std::exchange(batch.images, {});
   pictures.texts = std::exchange(batch.texts, {});
-  const auto add = [&](const RunStore::Batch& part) {
+  const auto add = [&](const RunWriter::Batch& part) {
     return file_->add(SpoolFile::Kind::Batch, stamped(packBatch(part)));
   };
   const bool hasRest = !batch.metrics.empty() || !batch.events.empty() ||
@@ -135,22 +133,22 @@ bool Spool::take(RunStore::Batch& batch, const std::string& why) {
     return false;
   }
   batch = {};
-  const auto addEach = [&](auto RunStore::Batch::*items) {
+  const auto addEach = [&](auto RunWriter::Batch::*items) {
     for (auto& item : pictures.*items) {
-      RunStore::Batch one;
+      RunWriter::Batch one;
       (one.*items).push_back(std::move(item));
       if (!add(one)) (batch.*items).push_back(std::move((one.*items).front()));
     }
   };
-  addEach(&RunStore::Batch::artifacts);
-  addEach(&RunStore::Batch::images);
-  addEach(&RunStore::Batch::texts);
+  addEach(&RunWriter::Batch::artifacts);
+  addEach(&RunWriter::Batch::images);
+  addEach(&RunWriter::Batch::texts);
   return batch.artifacts.empty() && batch.images.empty() && batch.texts.empty();
 }
 
 void Spool::store() {
   if (isEmpty()) return;
-  storeFile(store_, *file_);
+  storeFile(database_, *file_);
   const std::string id = file_->id();
   try {
     file_->clear();
@@ -158,18 +156,17 @@ void Spool::store() {
     file_->remove();
     file_.reset();
   }
-  forget(store_, id);
+  forget(database_, id);
 }
 
 /// Everything in `file` that is not stored yet, in transactions of bounded size, each with how far
 /// it comes.
-void Spool::storeFile(RunStore& store, SpoolFile& file) {
-  Database& database = *store.database_;
-  const auto run = store.runByUuid(file.owner().run);
+void Spool::storeFile(Database& database, SpoolFile& file) {
+  const auto run = readRunByUuid(database, file.owner().run);
   if (!run) {
     Statement gone = database.prepare("SELECT 1 FROM deleted_run WHERE uuid = ?");
     if (gone.with(file.owner().run).step()) return;  // nobody wants them any more
-    throw StoreError("the run they belong to is not in '" + store.file().string() + "'");
+    throw StoreError("the run they belong to is not in '" + database.file().string() + "'");
   }
   std::uint64_t next = storedOf(database, file.id());
   while (next < file.count()) {
@@ -180,15 +177,15 @@ void Spool::storeFile(RunStore& store, SpoolFile& file) {
       }
       file.each(next, end, [&](std::uint64_t, SpoolFile::Kind kind, auto record) {
         const Stamped stamp = unstamped(record);
-        RunStore::Batch batch = unpackBatch(stamp.payload);
+        RunWriter::Batch batch = unpackBatch(stamp.payload);
         dropUnstorable(batch, database.mostRowBytes());
         if (kind != SpoolFile::Kind::Ending) {
-          store.appendAt(run->id, file.owner().segment, batch, stamp.at);
+          appendBatch(database, run->id, file.owner().segment, batch, stamp.at);
           return;
         }
         for (const EventRecord& event : batch.events) {
-          store.settleEnding(run->id, file.owner().segment,
-                             runStateFromString(event.data.value("to", std::string())), event.text);
+          settleEnding(database, run->id, file.owner().segment,
+                       runStateFromString(event.data.value("to", std::string())), event.text);
         }
       });
       database.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)")
@@ -201,28 +198,28 @@ void Spool::storeFile(RunStore& store, SpoolFile& file) {
 
 /// Its records are stored and its file is gone: the mark has done its work. One that stays does no
 /// harm, an id is never used again.
-void Spool::forget(RunStore& store, const std::string& id) noexcept {
+void Spool::forget(Database& database, const std::string& id) noexcept {
   try {
-    store.database_->write(
-        [&] { store.database_->prepare("DELETE FROM meta WHERE key = ?").with(markOf(id)).run(); });
+    database.write(
+        [&] { database.prepare("DELETE FROM meta WHERE key = ?").with(markOf(id)).run(); });
   } catch (const std::exception&) {  // see above
   }
 }
 
-void Spool::storeAll(RunStore& store) {
-  if (store.database_->isReadOnly()) return;
-  for (const fs::path& path : spoolsOf(store.file())) {
+void Spool::storeAll(Database& database) {
+  if (database.isReadOnly()) return;
+  for (const fs::path& path : spoolsOf(database.file())) {
     try {
       const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
       if (!file) continue;  // its run goes on
-      if (file->owner().database != uuidOf(*store.database_)) {
+      if (file->owner().database != uuidOf(database)) {
         throw StoreError("they belong to another database");
       }
       const std::uint64_t count = file->count();
-      if (count > 0) storeFile(store, *file);
+      if (count > 0) storeFile(database, *file);
       file->remove();
       if (count == 0) continue;
-      forget(store, file->id());
+      forget(database, file->id());
       log::info("results that waited in '" + path.string() + "' are stored");
     } catch (const UnwritableError& error) {
       sayOnce("results wait in '" + path.string() + "': " + error.what());
@@ -233,13 +230,14 @@ void Spool::storeAll(RunStore& store) {
   }
 }
 
-bool Spool::takeEnding(RunStore& store, std::int64_t run, RunState to, const std::string& reason) {
-  const RunRow row = store.run(run);
-  for (const fs::path& path : spoolsOf(store.file())) {
+bool Spool::takeEnding(Database& database, std::int64_t run, RunState to,
+                       const std::string& reason) {
+  const RunRow row = readRun(database, run);
+  for (const fs::path& path : spoolsOf(database.file())) {
     if (!path.filename().string().starts_with("run-" + row.uuid + "-")) continue;
     const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
     if (!file || file->count() == 0) continue;
-    RunStore::Batch batch;
+    RunWriter::Batch batch;
     EventRecord event{row.step, "state", reason, Json::object()};
     event.data["to"] = toString(to);
     batch.events.push_back(event);

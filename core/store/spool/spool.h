@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_writer.h"
 #include "core/store/spool/spool_file.h"
+#include "core/store/sqlite/database.h"
 #include "core/store_export.h"
 
 namespace vitrine {
@@ -28,31 +29,32 @@ namespace vitrine {
 class VITRINE_STORE_EXPORT Spool {
  public:
   /// One that cannot be made is tried again when it is needed.
-  Spool(RunStore& store, std::int64_t run, std::int64_t segment, SpoolFile::Settings settings);
+  Spool(Database& database, std::int64_t run, std::int64_t segment, SpoolFile::Settings settings);
   ~Spool();  ///< removes the file when nothing waits in it
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
   /// Moves out of `batch` what is durable in the file now. \returns  whether that is all
-  bool take(RunStore::Batch& batch, const std::string& why);
+  bool take(RunWriter::Batch& batch, const std::string& why);
   [[nodiscard]] bool isEmpty() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// Stores all that waits. What was stored before an error is not stored again.
-  /// \throws what RunStore::append throws
+  /// \throws what RunWriter::append throws
   void store();
 
   /// Stores what processes left that are gone. Says what cannot be stored and keeps it.
-  static void storeAll(RunStore& store);
+  static void storeAll(Database& database);
   /// Within a process that cannot change the state of its run: beside the results that wait, when
   /// there are some. \returns  whether it is durable
-  static bool takeEnding(RunStore& store, std::int64_t run, RunState to, const std::string& reason);
+  static bool takeEnding(Database& database, std::int64_t run, RunState to,
+                         const std::string& reason);
 
  private:
   bool make();
-  static void storeFile(RunStore& store, SpoolFile& file);
-  static void forget(RunStore& store, const std::string& id) noexcept;
+  static void storeFile(Database& database, SpoolFile& file);
+  static void forget(Database& database, const std::string& id) noexcept;
 
-  RunStore& store_;
+  Database& database_;
   std::int64_t run_, segment_;
   SpoolFile::Settings settings_;
   std::unique_ptr<SpoolFile> file_;

@@ -46,8 +46,8 @@ void moveAll(RunStore::Batch& from, RunStore::Batch& to) {
 
 bool isEmpty(const RunStore::Batch& batch) {
   return batch.metrics.empty() && batch.events.empty() && batch.artifacts.empty() &&
-         batch.images.empty() && batch.texts.empty() &&
-         batch.checkpoints.empty() && !batch.progress;
+         batch.images.empty() && batch.texts.empty() && batch.checkpoints.empty() &&
+         !batch.progress;
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ struct StoreSink::State {
     SpoolFile::Settings settings = SpoolFile::usualSettings();
     settings.reserve = spool.reserve;
     if (!spool.elsewhere.empty()) settings.elsewhere = std::move(spool.elsewhere);
-    spool_.emplace(store_, run_, segment_, std::move(settings));
+    spool_.emplace(store_.connection(), run_, segment_, std::move(settings));
     lastCommit_ = Clock::now();
     thread_ = std::thread([this] { work(); });
   }
@@ -114,7 +114,7 @@ struct StoreSink::State {
 };
 
 void StoreSink::State::append() {
-  Database& database = *store_.database_;
+  Database& database = store_.connection();
   database.write([&] {
     appendMetrics(database, run_, segment_, taken_);
     store_.append(run_, segment_, unsaved_);
@@ -123,7 +123,7 @@ void StoreSink::State::append() {
 
 void StoreSink::State::dropWhatCannotBeStored() noexcept {
   try {
-    const std::uint64_t limit = store_.database_->mostRowBytes();
+    const std::uint64_t limit = store_.connection().mostRowBytes();
     const auto isTooLong = [limit](const std::string& name) { return name.size() > limit / 2; };
     const std::vector<std::string>& names = taken_.names();
     if (std::any_of(names.begin(), names.end(), isTooLong)) {
@@ -206,12 +206,7 @@ void StoreSink::State::pollRequest() {
       if (!isCheckpointAsked_) control_.ask(Request::Checkpoint);
       isCheckpointAsked_ = true;
       // Only this one: a stop that came meanwhile stays.
-      store_.database_->write([&] {
-        store_.database_
-            ->prepare("UPDATE run SET request = '' WHERE id = ? AND request = 'checkpoint'")
-            .with(run_)
-            .run();
-      });
+      store_.forgetCheckpointRequest(run_);
       isCheckpointAsked_ = false;
     }
   } catch (const UnwritableError&) {  // results meet the same and say so

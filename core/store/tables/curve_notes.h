@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-inline constexpr std::size_t kMostCurveNotes = 1000;    ///< of a run
+inline constexpr std::size_t kMostCurveNotes = 1000;   ///< of a run
 inline constexpr std::size_t kLongestCurveNote = 200;  ///< characters
 
 /// \throws ConfigError  too many; one without a metric, without words, or too long

@@ -1,7 +1,6 @@
 #include "core/store/tables/dependencies.h"
 
 #include "core/base/error.h"
-#include "core/store/run_store.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
@@ -37,24 +36,6 @@ std::string whyNeeded(Database& database, const RunRow& run) {
            nameOf(other.integer(0)) + "; delete that one first";
   return "is one of the runs that " + nameOf(other.integer(0)) +
          " will be selected from; delete that one first";
-}
-
-std::vector<RunDependency> RunStore::dependencies(std::int64_t run) {
-  Statement row = database_->prepare(
-      "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
-      "name");
-  row.with(run);
-  std::vector<RunDependency> dependencies;
-  while (row.step()) dependencies.push_back({row.text(0), row.text(1), row.text(2), row.text(3)});
-  return dependencies;
-}
-
-std::optional<RunStore::Blocker> RunStore::blocker(std::int64_t run) {
-  Statement row = database_->prepare(
-      std::string("SELECT d.id, d.state, d.id IS r.depends_on FROM run r JOIN run d ON d.id = ") +
-      kBlockingRun + " WHERE r.id = ?");
-  if (!row.with(run).step()) return std::nullopt;
-  return Blocker{row.integer(0), runStateFromString(row.text(1)), row.integer(2) != 0};
 }
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-// Runs that a run needs before it can start. Private to core/store and core/jobs.
+// Runs that a run needs before it can start. Private to core/store.
 #pragma once
 
 #include "core/store/sqlite/database.h"

@@ -99,6 +99,16 @@ RunRow readRun(Database& database, std::int64_t run) {
   return rowOf(row);
 }
 
+std::optional<RunRow> readRunByUuid(Database& database, const std::string& uuid) {
+  std::int64_t id = 0;
+  {
+    Statement row = database.prepare("SELECT id FROM run WHERE uuid = ?");
+    if (!row.with(uuid).step()) return std::nullopt;
+    id = row.integer(0);
+  }
+  return readRun(database, id);
+}
+
 std::vector<RunRow> readRunsAlive(Database& database) {
   Statement row = database.prepare(kAlive);
   return rowsOf(row);
@@ -108,6 +118,33 @@ std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since) {
   Statement row = database.prepare(kChanged);
   row.with(since);
   return rowsOf(row);
+}
+
+std::string readNote(Database& database, std::int64_t run) {
+  Statement row = database.prepare("SELECT text FROM note WHERE run_id = ?");
+  return row.with(run).step() ? row.text(0) : std::string();
+}
+
+std::vector<std::string> readTags(Database& database, std::int64_t run) {
+  Statement row = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
+  row.with(run);
+  std::vector<std::string> tags;
+  while (row.step()) tags.push_back(row.text(0));
+  return tags;
+}
+
+std::vector<CurveNoteRow> readCurveNotes(Database& database, std::int64_t run) {
+  Statement row = database.prepare(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
+  row.with(run);
+  std::vector<CurveNoteRow> notes;
+  while (row.step()) notes.push_back({row.text(0), row.integer(1), row.text(2)});
+  return notes;
+}
+
+std::string uuidOf(Database& database) {
+  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
+  return row.step() ? row.text(0) : std::string();
 }
 
 std::string dumpJson(const Json& value) {
@@ -149,15 +186,6 @@ std::string columnList(const std::vector<std::string>& names, const char* item) 
   for (const std::string& name : names)
     list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
   return list;
-}
-
-std::filesystem::path placeBelow(const std::filesystem::path& folder,
-                                 const std::filesystem::path& relative) {
-  if (relative.empty() || relative.is_absolute()) return {};
-  for (const auto& part : relative) {
-    if (part == "..") return {};
-  }
-  return folder / relative;
 }
 
 std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {

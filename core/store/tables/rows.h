@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,17 @@ namespace vitrine {
 
 /// \throws NotFoundError
 [[nodiscard]] RunRow readRun(Database& database, std::int64_t run);
+[[nodiscard]] std::optional<RunRow> readRunByUuid(Database& database, const std::string& uuid);
 [[nodiscard]] std::vector<RunRow> readRunsAlive(Database& database);
 [[nodiscard]] std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since);
 
-/// What integrity_check and foreign_key_check find; empty means that the file is whole.
-[[nodiscard]] std::vector<std::string> problemsOf(Database& database);
+[[nodiscard]] std::string readNote(Database& database, std::int64_t run);
+[[nodiscard]] std::vector<std::string> readTags(Database& database, std::int64_t run);
+/// By metric, step and text.
+[[nodiscard]] std::vector<CurveNoteRow> readCurveNotes(Database& database, std::int64_t run);
+
+/// The UUID of the database, "" where it has none.
+[[nodiscard]] std::string uuidOf(Database& database);
 
 /// JSON in one line; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string dumpJson(const Json& value);

@@ -23,8 +23,6 @@ void touch(Database& database, std::int64_t run) {
       .run();
 }
 
-std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
-
 void noSuchRun(const Database& database, std::int64_t run) {
   throw NotFoundError("there is no " + nameOf(run) + " in '" + database.file().string() +
                       "'; `vitrine runs` lists them");

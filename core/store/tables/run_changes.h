@@ -15,8 +15,6 @@ namespace vitrine {
 /// Makes readers see that `run` changed.
 void touch(Database& database, std::int64_t run);
 
-/// "run 3"
-[[nodiscard]] std::string nameOf(std::int64_t run);
 /// \throws NotFoundError  always
 [[noreturn]] void noSuchRun(const Database& database, std::int64_t run);
 /// \throws NotFoundError

@@ -77,7 +77,7 @@ std::string cutToFit(const std::string& text, std::uint64_t limit) {
   return text.substr(0, end) + "...";
 }
 
-void dropUnstorable(RunStore::Batch& batch, std::uint64_t limit) {
+void dropUnstorable(RunWriter::Batch& batch, std::uint64_t limit) {
   std::vector<EventRecord>& events = batch.events;
   std::erase_if(batch.artifacts, [&](const Artifact& artifact) {
     const std::string why = whyUnstorable(artifact, limit);

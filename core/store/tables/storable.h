@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string>
 
-#include "core/store/run_store.h"
+#include "core/store/run_writer.h"
 #include "core/store_export.h"
 
 namespace vitrine {
 
 /// Takes artifacts, images, texts and metrics that need a row of more than `limit` bytes out of
 /// `batch` and puts an event of the kind "not_stored" in their place.
-VITRINE_STORE_EXPORT void dropUnstorable(RunStore::Batch& batch, std::uint64_t limit);
+VITRINE_STORE_EXPORT void dropUnstorable(RunWriter::Batch& batch, std::uint64_t limit);
 
 /// Why it cannot be stored, or "".
 [[nodiscard]] std::string whyUnstorable(const Artifact& artifact, std::uint64_t limit);

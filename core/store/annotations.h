@@ -1,0 +1,48 @@
+// Changes what people write about runs: names, notes, tags and notes on curves. RunReader reads it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/store/types.h"
+
+namespace vitrine {
+
+class Database;
+
+/// A part of RunStore, which opens the file.
+class VITRINE_STORE_EXPORT Annotations {
+ public:
+  /// For an edit that is to stand whatever was there before.
+  static constexpr std::int64_t kWhateverStands = -1;
+  /// Name, note, tags and notes on curves have a version, from 0, that every change raises. An
+  /// editor says which one it showed; of two that change the same version, the second hears of it.
+  /// What was there before, and what came too late, is kept (the newest 50 of each). Returns the
+  /// version that stands now.
+  /// \throws EditConflict  `basedOn` does not stand any more, and what does is another text
+  std::int64_t setName(std::int64_t run, const std::string& name,
+                       std::int64_t basedOn = kWhateverStands);
+  std::int64_t setNote(std::int64_t run, const std::string& text,
+                       std::int64_t basedOn = kWhateverStands);
+  std::int64_t setTags(std::int64_t run, const std::vector<std::string>& tags,
+                       std::int64_t basedOn = kWhateverStands);
+  /// The notes on all curves of a run, in any order. Of two that change the same version, what each
+  /// has added and removed is done, and nobody hears of it: another version than `basedOn` + 1 says
+  /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any
+  /// more. \throws ConfigError  more than 1,000, one without words or with more than 200 characters
+  std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
+                             std::int64_t basedOn = kWhateverStands);
+
+ protected:
+  explicit Annotations(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+
+ private:
+  std::int64_t edit(std::int64_t run, RunField field, const std::string& typed,
+                    std::int64_t basedOn);
+  std::shared_ptr<Database> database_;
+};
+
+}  // namespace vitrine

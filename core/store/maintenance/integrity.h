@@ -1,0 +1,14 @@
+// Whether a database file is whole. Private to core/store.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/store/sqlite/database.h"
+
+namespace vitrine {
+
+/// What integrity_check and foreign_key_check find; empty means that the file is whole.
+[[nodiscard]] std::vector<std::string> problemsOf(Database& database);
+
+}  // namespace vitrine
