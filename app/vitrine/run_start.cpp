@@ -205,23 +205,6 @@ Json auxJson(const std::vector<AuxChoice>& auxiliaries) {
   return json;
 }
 
-std::set<std::int64_t> stepsOthersNeed(const fs::path& database, const std::string& uuid) {
-  RunStore store(database, OpenMode::ReadOnly);
-  std::set<std::int64_t> steps;
-  const RunStore::Table table = store.query(
-      "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
-      "ON r.id = c.run_id WHERE r.state <> 'done' AND json_extract(c.init, '$.run') = '" +
-      uuid +
-      "' UNION SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND uuid "
-      "= '" +
-      uuid + "'");
-  for (const auto& row : table.rows) {
-    if (row[0].is_number_integer() && row[0].get<std::int64_t>() > 0)
-      steps.insert(row[0].get<std::int64_t>());
-  }
-  return steps;
-}
-
 void completeSelection(RunStore& store, const RunRow& run) {
   Json selection = store.selection(run.id);
   if (!selection.is_object() || !selection.at("chosen").is_null()) return;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,11 +23,6 @@ namespace vitrine::app {
 
 /// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
 [[nodiscard]] Json auxJson(const std::vector<AuxChoice>& auxiliaries);
-
-/// Checkpoint steps of the run that others name: those not done yet as their start, any as the
-/// place of an auxiliary network.
-[[nodiscard]] std::set<std::int64_t> stepsOthersNeed(const std::filesystem::path& database,
-                                                     const std::string& uuid);
 
 /// Gives a refit that has none yet the values of the best candidate of its grid, and says why in an
 /// event "selected". Nothing for other runs. \throws NotFoundError, Error  no candidate has a score

@@ -17,6 +17,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_card.h"
+#include "core/store/run_facts.h"
 #include "core/store/spool/store_sink.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
@@ -33,24 +34,13 @@ std::string firstLine(const char* text) {
   return whole.substr(0, whole.find('\n'));
 }
 
-/// A process has opened a segment of the run, and no other has claimed it since.
-bool isTakenUp(RunStore& store, const RunRow& run) {
-  return !store
-              .query(
-                  "SELECT 1 FROM run r JOIN segment s ON s.run_id = r.id AND s.worker_pid = "
-                  "r.worker_pid AND s.worker_start = r.worker_start AND s.worker_boot = "
-                  "r.worker_boot WHERE r.id = " +
-                  std::to_string(run.id))
-              .rows.empty();
-}
-
 /// \throws RefusedError  run.state does not allow work
 void requireStartable(RunStore& store, const RunRow& run) {
   if (run.state == RunState::Done)
     throw RefusedError(label(run) + " is done; train the experiment again for another run");
   // The claim of a launcher, which this process takes over; it may have been asked to stop already.
   const bool isClaimed = run.state == RunState::Starting ||
-                         (run.state == RunState::Stopping && !isTakenUp(store, run));
+                         (run.state == RunState::Stopping && !isTakenUp(store, run.id));
   if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
       isWorkerAlive(run.worker)) {
     throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
@@ -64,7 +54,7 @@ void requireStartable(RunStore& store, const RunRow& run) {
 bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
   if (isAlive(run.state)) {
     // What was asked of a worker that is gone went with it.
-    if (isTakenUp(store, run)) return true;
+    if (isTakenUp(store, run.id)) return true;
     if (store.request(run.id) == "stop") return false;
     // From here on the row names this process, not the one that claimed the run for it.
     store.setWorker(run.id, thisWorker());
@@ -137,7 +127,8 @@ TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
   setup.resumeFrom = work.resumeFrom;
   setup.damaged = work.damaged;
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
-    return stepsOthersNeed(database, uuid);
+    RunReader store(database);
+    return stepsOthersNeed(store, uuid);
   };
   setup.origin = {{"run", work.run.uuid}};
   setup.configHash = sha256OfText(work.config.dump());

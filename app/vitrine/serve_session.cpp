@@ -263,7 +263,6 @@ void ServeSession::hello(const Task& task) {
     return;
   }
   RunStore store(database_);
-  Json uuid = store.query("SELECT value FROM meta WHERE key = 'uuid'").rows.at(0).at(0);
   Json names = Json::array();
   for (const Operation& each : operations()) names.push_back(each.name);
   const Worker self = thisWorker();
@@ -276,7 +275,7 @@ void ServeSession::hello(const Task& task) {
                 {"operations", std::move(names)},
                 {"database",
                  {{"file", std::filesystem::absolute(database_).string()},
-                  {"uuid", std::move(uuid)},
+                  {"uuid", store.uuid()},
                   {"schema", store.info().at("schema_version")},
                   {"change", store.lastChange()}}}});
 }

@@ -26,6 +26,7 @@
 #include "core/jobs/process_tree.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/task_watch.h"
+#include "core/store/run_facts.h"
 
 namespace vitrine {
 
@@ -234,15 +235,8 @@ void Keeper::watchMemory() {
     kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
 }
 
-/// A sign of life is anything new in the database but the heartbeat, which a thread of its own
-/// writes.
 void Keeper::watchLife(const RunRow& row) {
-  const auto table = store_.query(
-      "SELECT r.step + r.last_sequence + (SELECT coalesce(max(id), 0) FROM event WHERE run_id = "
-      "r.id "
-      "AND kind <> 'hang') FROM run r WHERE r.id = " +
-      std::to_string(options_.run));
-  const std::int64_t mark = table.rows.empty() ? 0 : table.rows[0][0].get<std::int64_t>();
+  const std::int64_t mark = signsOfLife(store_, options_.run);
   const double silent = secondsSince(lifeSeen_);
   if (mark != lifeMark_) {
     lifeMark_ = mark;

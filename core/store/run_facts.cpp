@@ -1,0 +1,111 @@
+#include "core/store/run_facts.h"
+
+#include "core/base/read_json.h"
+#include "core/store/tables/rows.h"
+
+namespace vitrine {
+
+namespace {
+
+/// "3, 5"
+std::string listOf(const std::set<std::int64_t>& ids) {
+  std::string list;
+  for (const std::int64_t id : ids) list += (list.empty() ? "" : ", ") + std::to_string(id);
+  return list;
+}
+
+std::string textOf(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::int64_t signsOfLife(RunReader& store, std::int64_t run) {
+  Statement row = store.connection().prepare(
+      "SELECT r.step + r.last_sequence + (SELECT coalesce(max(id), 0) FROM event WHERE run_id = "
+      "r.id AND kind <> 'hang') FROM run r WHERE r.id = ?");
+  return row.with(run).step() ? row.integer(0) : 0;
+}
+
+bool isTakenUp(RunReader& store, std::int64_t run) {
+  Statement row = store.connection().prepare(
+      "SELECT 1 FROM run r JOIN segment s ON s.run_id = r.id AND s.worker_pid = r.worker_pid AND "
+      "s.worker_start = r.worker_start AND s.worker_boot = r.worker_boot WHERE r.id = ?");
+  return row.with(run).step();
+}
+
+std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid) {
+  Statement row = store.connection().prepare(
+      "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
+      "ON r.id = c.run_id WHERE r.state <> 'done' AND json_extract(c.init, '$.run') = ?1 UNION "
+      "SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND uuid = ?1");
+  row.with(uuid);
+  std::set<std::int64_t> steps;
+  while (row.step()) {
+    if (!row.isNull(0) && row.integer(0) > 0) steps.insert(row.integer(0));
+  }
+  return steps;
+}
+
+std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store, std::int64_t run) {
+  Statement row = store.connection().prepare(
+      "SELECT run_id, config FROM run_config WHERE run_id > ? ORDER BY run_id");
+  row.with(run);
+  std::vector<std::pair<std::int64_t, std::string>> configs;
+  while (row.step()) configs.emplace_back(row.integer(0), row.text(1));
+  return configs;
+}
+
+std::map<std::int64_t, Json> environmentsOf(const QueryFunction& query,
+                                            const std::set<std::int64_t>& runs) {
+  const RunReader::Table table =
+      query("SELECT run_id, environment, max(number) FROM segment WHERE run_id IN (" +
+            listOf(runs) + ") GROUP BY run_id");
+  std::map<std::int64_t, Json> environments;
+  for (const auto& row : table.rows) {
+    Json environment = readJson(textOf(row[1]));
+    if (environment.is_object()) environments[row[0].get<std::int64_t>()] = std::move(environment);
+  }
+  return environments;
+}
+
+std::map<std::int64_t, std::string> sourcesOf(const QueryFunction& query,
+                                              const std::set<std::int64_t>& experiments) {
+  const RunReader::Table table =
+      query("SELECT id, source FROM experiment WHERE id IN (" + listOf(experiments) + ")");
+  std::map<std::int64_t, std::string> sources;
+  for (const auto& row : table.rows) {
+    if (row[1].is_string()) sources[row[0].get<std::int64_t>()] = row[1].get<std::string>();
+  }
+  return sources;
+}
+
+std::vector<StoredTable> storedTables(RunReader& store, const RunReader::QueryLimits& limits) {
+  const RunReader::Table names = store.query(
+      "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE "
+      "'sqlite_%' ORDER BY type DESC, name",
+      limits);
+  std::vector<StoredTable> tables;
+  for (const auto& row : names.rows) {
+    StoredTable table{textOf(row[0]), textOf(row[1]) == "view", {}};
+    const RunReader::Table columns =
+        store.query("PRAGMA table_info(" + columnList({table.name}) + ")", limits);
+    for (const auto& column : columns.rows)
+      table.columns.push_back({textOf(column[1]), textOf(column[2])});
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+std::vector<std::byte> pictureOf(RunReader& store, PictureView view, std::int64_t id,
+                                 std::int64_t bytes) {
+  Statement row = store.connection().prepare(
+      view == PictureView::GeneratedImages
+          ? "SELECT png FROM generated_images WHERE id = ? AND length(png) = ?"
+          : "SELECT data FROM artifacts WHERE kind = 'image' AND id = ? AND length(data) = ?");
+  if (!row.with(id, bytes).step()) return {};
+  const auto blob = row.blob(0);
+  return {blob.begin(), blob.end()};
+}
+
+}  // namespace vitrine

@@ -1,0 +1,63 @@
+// Single facts about runs that one caller each asks for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/store/run_reader.h"
+
+namespace vitrine {
+
+/// A number that grows with every sign of life of a run: its steps, its metrics and its events but
+/// those of the kind "hang". The heartbeat is none, a thread of its own writes it.
+[[nodiscard]] VITRINE_STORE_EXPORT std::int64_t signsOfLife(RunReader& store, std::int64_t run);
+
+/// A process has opened a segment of the run, and no other has claimed it since.
+[[nodiscard]] VITRINE_STORE_EXPORT bool isTakenUp(RunReader& store, std::int64_t run);
+
+/// Checkpoint steps of the run with that UUID that others name: those not done yet as their start,
+/// any as the place of an auxiliary network.
+[[nodiscard]] VITRINE_STORE_EXPORT std::set<std::int64_t> stepsOthersNeed(RunReader& store,
+                                                                          const std::string& uuid);
+
+/// Ids above `run` with their resolved configurations as they are stored, JSON, by id.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::int64_t, std::string>> configsAfter(
+    RunReader& store, std::int64_t run);
+
+/// Environments of the newest segments of `runs`, by run; of those that have one. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, Json> environmentsOf(
+    const QueryFunction& query, const std::set<std::int64_t>& runs);
+/// The texts of experiment files, by experiment. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::string> sourcesOf(
+    const QueryFunction& query, const std::set<std::int64_t>& experiments);
+
+/// A table or a view that users may ask.
+struct StoredTable {
+  struct Column {
+    std::string name, type;
+  };
+  std::string name;
+  bool isView = false;
+  std::vector<Column> columns;
+};
+/// Views first, each by name. \throws StoreError  stopped, or out of time
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<StoredTable> storedTables(
+    RunReader& store, const RunReader::QueryLimits& limits);
+
+/// Where users see the bytes of a picture.
+enum class PictureView {
+  Artifacts,  ///< of the kind "image"
+  GeneratedImages,
+};
+/// The picture with that id in a view, when it has `bytes` bytes; else nothing.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::byte> pictureOf(RunReader& store,
+                                                                    PictureView view,
+                                                                    std::int64_t id,
+                                                                    std::int64_t bytes);
+
+}  // namespace vitrine
