@@ -26,7 +26,7 @@ struct ArtifactsPage::Answer {
 
 void ArtifactsPage::reload() {
   isStale_ = false;
-  lists_.run([this, wanted = runs()](RunStore& store,
+  lists_.run([this, wanted = runs()](RunReader& store,
                                      const std::atomic<bool>& isStale) -> Background::Finish {
     Rows rows;
     QString failure;
@@ -118,7 +118,7 @@ void ArtifactsPage::readFigures() {
     return;
   }
   figures_.run([this, answers, style = style_](
-                   RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                   RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     for (Answer& answer : *answers) {
       if (isStale) return {};
       try {

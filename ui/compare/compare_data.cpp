@@ -9,6 +9,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
+#include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -61,12 +62,6 @@ std::vector<std::string> differingKeys(const CompareData& data) {
 /// A size resolves to [height, width]; people write one number where both are the same.
 bool isSquareSize(const Json& value) {
   return value.is_array() && value.size() == 2 && value[0].is_number() && value[0] == value[1];
-}
-
-std::string idsOf(const std::vector<ComparedRun>& runs) {
-  std::string ids;
-  for (const ComparedRun& run : runs) ids += (ids.empty() ? "" : ",") + std::to_string(run.row.id);
-  return "(" + ids + ")";
 }
 
 void labelVariants(CompareData& data) {
@@ -168,24 +163,13 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
   data->measured = measure(query, data->runs, wanted, choice.value);
   if (isStale) return data;
 
-  const RunStore::Table environments =
-      query("SELECT run_id, environment, max(number) FROM segment WHERE run_id IN " +
-            idsOf(data->runs) + " GROUP BY run_id");
-  for (const auto& row : environments.rows) {
-    if (!row[1].is_string()) continue;
-    Json environment = readJson(row[1].get<std::string>());
-    if (environment.is_object())
-      data->environments[row[0].get<std::int64_t>()] = std::move(environment);
+  std::set<std::int64_t> runs, experiments;
+  for (const ComparedRun& run : data->runs) {
+    runs.insert(run.row.id);
+    experiments.insert(run.row.experimentId);
   }
-  std::set<std::int64_t> experiments;
-  for (const ComparedRun& run : data->runs) experiments.insert(run.row.experimentId);
-  std::string list;
-  for (const std::int64_t id : experiments) list += (list.empty() ? "" : ",") + std::to_string(id);
-  const RunStore::Table sources =
-      query("SELECT id, source FROM experiment WHERE id IN (" + list + ")");
-  for (const auto& row : sources.rows) {
-    if (row[1].is_string()) data->sources[row[0].get<std::int64_t>()] = row[1].get<std::string>();
-  }
+  data->environments = environmentsOf(query, runs);
+  data->sources = sourcesOf(query, experiments);
   data->quantities = quantitiesOf(*data, QuantityScope::All);
   return data;
 }

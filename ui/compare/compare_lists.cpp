@@ -229,7 +229,7 @@ QWidget* ComparePage::makePublished() {
 
 void ComparePage::readPublished() {
   publishedReader_.run([this, data = data_, choice = choice_](
-                           RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+                           RunReader& store, const std::atomic<bool>&) -> Background::Finish {
     PublishedTable table =
         readPublishedTable([&](const std::string& sql) { return store.query(sql); }, *data, choice,
                            experimentFolders());

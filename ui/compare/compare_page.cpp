@@ -166,7 +166,7 @@ void ComparePage::reload() {
     return;
   }
   reader_.run([this, rows, choice = choice_, cards = workbench_.cards()](
-                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
     auto data = readCompareData(query, rows, choice, isStale, cards);
     if (isStale) return {};
@@ -197,7 +197,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
 
 void ComparePage::remakeTable() {
   reader_.run([this, data = data_, choice = choice_](
-                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
     AblationTable table = makeAblationTable(*data, choice);
     return [this, table = std::move(table)] {
       showTable(table);
@@ -369,7 +369,7 @@ void ComparePage::readCurves() {
     return;
   }
   curveReader_.run([this, request = request_](
-                       RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                       RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto points = std::make_shared<CurvePoints>();
     for (const std::int64_t run : request.runs) {
       if (isStale) return {};
@@ -399,7 +399,7 @@ void ComparePage::showCurves() {
     return;
   }
   chartMaker_.run([this, data = data_, choice = choice_, request = request_, points = points_](
-                      RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+                      RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     auto charts = std::make_shared<Charts>();
     charts->points = points;
     charts->choice = choice;

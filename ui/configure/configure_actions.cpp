@@ -191,7 +191,7 @@ void ConfigurePage::copyAsCommand() {
   const std::string base = isFile ? source.readAll().toStdString() : std::string();
   const std::string path = isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "";
   command_.run([this, text = text_, path, base, database = workbench_.store().file().string(),
-                catalog = catalog_](RunStore&, const std::atomic<bool>&) -> Background::Finish {
+                catalog = catalog_](RunReader&, const std::atomic<bool>&) -> Background::Finish {
     const std::string command = trainCommand(text, path, base, database, *catalog);
     return [this, command] {
       QGuiApplication::clipboard()->setText(QString::fromStdString(command));

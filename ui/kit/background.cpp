@@ -53,7 +53,7 @@ void Background::run(Work work) {
   if (!state_->thread.joinable()) {
     // `this` outlives the thread; what is posted to it is dropped when it goes first.
     state_->thread = std::thread([this, state = state_.get()] {
-      std::optional<RunStore> store;
+      std::optional<RunReader> store;
       for (;;) {
         std::optional<Work> job;
         std::uint64_t number = 0;
@@ -69,7 +69,7 @@ void Background::run(Work work) {
         Finish finish;
         QString failure;
         try {
-          if (!store) store.emplace(state->database, OpenMode::ReadOnly);
+          if (!store) store.emplace(state->database);
           finish = (*job)(*store, *isStale);
         } catch (const std::exception& error) {
           failure = QString::fromUtf8(error.what());

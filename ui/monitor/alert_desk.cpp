@@ -49,7 +49,7 @@ void AlertDesk::look() {
   if (!stuck_.isActive()) stuck_.start();
   ++looks_;
   reader_.run([this, alive = std::move(alive), asks = std::move(asks)](
-                  RunStore& store, const std::atomic<bool>&) mutable -> Background::Finish {
+                  RunReader& store, const std::atomic<bool>&) mutable -> Background::Finish {
     readNews(store, asks);
     return [this, alive = std::move(alive), news = std::move(asks)] {
       watch_.judge(alive, news, static_cast<double>(clock_.elapsed()) / 1000);

@@ -50,7 +50,7 @@ std::vector<AlertRule> alertsFromJson(const Json& json) {
   return rules;
 }
 
-void readNews(RunStore& store, std::vector<AlertNews>& news) {
+void readNews(RunReader& store, std::vector<AlertNews>& news) {
   for (AlertNews& one : news) {
     one.sequence = one.after;
     std::vector<MetricPoint> fresh;

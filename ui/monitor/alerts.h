@@ -43,7 +43,7 @@ struct AlertNews {
   bool isAny = false, hasLeast = false, isBroken = false;  ///< isBroken: one was not finite
 };
 /// Reads what `news` asks for (run, metric, after); on any thread.
-void readNews(RunStore& store, std::vector<AlertNews>& news);
+void readNews(RunReader& store, std::vector<AlertNews>& news);
 
 /// Judges the runs that are alive by what is new of them, every value once: a run that is seen for
 /// the first time by where it stands.

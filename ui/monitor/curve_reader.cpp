@@ -20,7 +20,7 @@ using CurveNames = std::map<std::int64_t, std::vector<std::string>>;
 
 class CurveReading {
  public:
-  CurveReading(RunStore& store, CurveNames& names, CurveAnswer& answer)
+  CurveReading(RunReader& store, CurveNames& names, CurveAnswer& answer)
       : store_(store), names_(names), answer_(answer) {}
 
   [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& metric,
@@ -53,12 +53,12 @@ class CurveReading {
   }
 
  private:
-  RunStore& store_;
+  RunReader& store_;
   CurveNames& names_;
   CurveAnswer& answer_;
 };
 
-std::map<std::int64_t, double> startsOf(RunStore& store, std::int64_t run) {
+std::map<std::int64_t, double> startsOf(RunReader& store, std::int64_t run) {
   std::map<std::int64_t, double> starts;
   for (const SegmentRow& segment : store.segments(run)) {
     const QDateTime at =
@@ -99,7 +99,7 @@ void readInSteps(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer
   if (whole->size() > 0) answer.whole = std::move(whole);
 }
 
-CurveAnswer readOne(RunStore& store, const CurveAsk& ask, CurveNames& names) {
+CurveAnswer readOne(RunReader& store, const CurveAsk& ask, CurveNames& names) {
   CurveAnswer answer;
   answer.key = ask.key;
   try {
@@ -125,12 +125,12 @@ CurveAnswer readOne(RunStore& store, const CurveAsk& ask, CurveNames& names) {
 
 }  // namespace
 
-CurveAnswer readCurve(RunStore& store, const CurveAsk& ask) {
+CurveAnswer readCurve(RunReader& store, const CurveAsk& ask) {
   CurveNames names;
   return readOne(store, ask, names);
 }
 
-MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
+MonitorAnswer readMonitor(RunReader& store, const MonitorAsk& ask,
                           const std::atomic<bool>& isStale) {
   MonitorAnswer answer;
   try {

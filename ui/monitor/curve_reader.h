@@ -88,9 +88,9 @@ struct MonitorAnswer {
 };
 
 /// Reads names and notes before curves, and so many curves that a page that waits sees some soon.
-[[nodiscard]] MonitorAnswer readMonitor(RunStore& store, const MonitorAsk& ask,
+[[nodiscard]] MonitorAnswer readMonitor(RunReader& store, const MonitorAsk& ask,
                                         const std::atomic<bool>& isStale);
 /// One curve.
-[[nodiscard]] CurveAnswer readCurve(RunStore& store, const CurveAsk& ask);
+[[nodiscard]] CurveAnswer readCurve(RunReader& store, const CurveAsk& ask);
 
 }  // namespace vitrine::ui

@@ -111,7 +111,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
   try {
     // What stands now, and not what was read for the plots. The version comes first, so that it is
     // not newer than the list: what others change after it stays.
-    RunStore& store = workbench_.store();
+    RunReader& store = workbench_.store();
     std::int64_t version = store.version(run, RunField::CurveNotes);
     const std::string* waiting = workbench_.waiting(run, RunField::CurveNotes);
     auto standing = waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);

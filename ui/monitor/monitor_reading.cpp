@@ -115,7 +115,7 @@ void MonitorPage::read() {
                           !ask.tasksOf.empty() || !ask.notesOf.empty();
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences](
-                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
     return [this, answer, version, sequences] {
       for (auto& [id, names] : answer->names)

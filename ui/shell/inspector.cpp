@@ -308,7 +308,7 @@ void Inspector::showRun() {
   stack_->setCurrentWidget(content_);
   Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
   try {
-    RunStore& store = workbench_.store();
+    RunReader& store = workbench_.store();
     config_ = store.config(id);
     origins_ = store.origins(id);
     std::int64_t first = id;
@@ -352,7 +352,7 @@ void Inspector::showFacts() {
                                                                      : "small");
   reason_->style()->polish(reason_);
   try {
-    RunStore& store = workbench_.store();
+    RunReader& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);
     if (kinds_.empty()) kinds_ = metricKinds(store);
@@ -384,7 +384,7 @@ void Inspector::showConfig() {
 /// a change between the two is met when this one is saved. What is not stored yet is newer than
 /// what was read.
 void Inspector::showEdits() {
-  RunStore& store = workbench_.store();
+  RunReader& store = workbench_.store();
   const auto waiting = [this](RunField field) { return workbench_.waiting(run_, field); };
   const std::int64_t note = store.version(run_, RunField::Note);
   if (note != noteVersion_ && !note_->document()->isModified() && !noteConflict_->isOpen()) {

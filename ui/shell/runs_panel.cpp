@@ -19,7 +19,7 @@
 
 namespace vitrine::ui {
 
-RunsFilter::RunsFilter(RunStore& store, QObject* parent) : QSortFilterProxyModel(parent) {
+RunsFilter::RunsFilter(RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
   setRecursiveFilteringEnabled(true);
   lookup_.config = [this, &store](std::int64_t id) {
     const auto found = configs_.find(id);
@@ -234,7 +234,7 @@ void RunsPanel::readSelection() {
 
 void RunsPanel::readScores() {
   try {
-    RunStore& store = workbench_.store();
+    RunReader& store = workbench_.store();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;

@@ -22,7 +22,7 @@ namespace vitrine::ui {
 class RunsFilter : public QSortFilterProxyModel {
   Q_OBJECT
  public:
-  RunsFilter(RunStore& store, QObject* parent);
+  RunsFilter(RunReader& store, QObject* parent);
   void setQuery(const QString& text);
 
  protected:

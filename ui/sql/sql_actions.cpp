@@ -19,6 +19,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
@@ -85,7 +86,7 @@ void SqlPage::setViewState(const Json& state) {
 std::unique_ptr<Figure> SqlPage::figure() {
   if (!hasResult_ || model_.rowCount() == 0) return nullptr;
   if (isChart_) return makeLineChart(sqlChart(model_.table(), chart_));
-  const RunStore::Table& table = model_.table();
+  const RunReader::Table& table = model_.table();
   Json content = Json::object();
   content["columns"] = table.columns;
   content["rows"] = Json::array();
@@ -166,7 +167,7 @@ void SqlPage::fillChartControls() {
 
 void SqlPage::drawChart() {
   charter_.run([this, table = model_.shared(), choice = chart_](
-                   RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+                   RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto chart = std::make_shared<LineChart>(sqlChart(*table, choice));
     return [this, chart] { figure_->setFigure(makeLineChart(std::move(*chart))); };
@@ -234,17 +235,14 @@ void SqlPage::showValue() {
   const Json& id =
       model_.value(current.siblingAtColumn(static_cast<int>(idColumn - columns.begin())));
   if (!id.is_number_integer()) return;
-  const std::string statement =
-      (isGenerated ? "SELECT hex(png) FROM generated_images WHERE id = "
-                   : "SELECT hex(data) FROM artifacts WHERE kind = 'image' AND id = ") +
-      std::to_string(id.get<std::int64_t>()) + " AND length(" + (isGenerated ? "png" : "data") +
-      ") = " + std::to_string(bytes);
-  reader_.run([this, statement](RunStore& store,
-                                const std::atomic<bool>& isStale) -> Background::Finish {
-    const RunStore::Table found = store.query(statement, {std::chrono::seconds(5), 1, &isStale});
-    if (found.rows.empty() || !found.rows[0][0].is_string()) return {};
-    const QImage image = QImage::fromData(
-        QByteArray::fromHex(QByteArray::fromStdString(found.rows[0][0].get<std::string>())), "PNG");
+  const PictureView view = isGenerated ? PictureView::GeneratedImages : PictureView::Artifacts;
+  reader_.run([this, view, row = id.get<std::int64_t>(), bytes](
+                  RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+    const std::vector<std::byte> found = pictureOf(store, view, row, bytes);
+    const QImage image =
+        QImage::fromData(QByteArrayView(reinterpret_cast<const char*>(found.data()),
+                                        static_cast<qsizetype>(found.size())),
+                         "PNG");
     if (image.isNull()) return {};
     return [this, image] {
       const int side = px(220);
@@ -290,7 +288,7 @@ void SqlPage::copySelection() {
     right = std::max(right, range.right());
   }
   const bool isOneCell = top == bottom && left == right;
-  RunStore::Table cells;
+  RunReader::Table cells;
   for (int column = left; column <= right; ++column)
     cells.columns.push_back(model_.table().columns[static_cast<std::size_t>(column)]);
   for (int row = top; row <= bottom; ++row) {
@@ -315,7 +313,7 @@ void SqlPage::copySelection() {
 void SqlPage::copyAll() {
   if (!hasResult_) return;
   writer_.run([this, table = model_.shared(), order = model_.order()](
-                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
     const QString text = sqlTsv(*table, order, SqlHeader::Names);
     return [this, text, rows = static_cast<std::int64_t>(order.size())] {
       QGuiApplication::clipboard()->setText(text);
@@ -328,7 +326,7 @@ void SqlPage::exportTo(const QString& file) {
   const bool isLines =
       file.endsWith(QLatin1String(".jsonl")) || file.endsWith(QLatin1String(".ndjson"));
   writer_.run([this, file, isLines, table = model_.shared(), order = model_.order()](
-                  RunStore&, const std::atomic<bool>&) -> Background::Finish {
+                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
     const QByteArray bytes =
         (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8();
     QSaveFile out(file);

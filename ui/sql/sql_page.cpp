@@ -19,6 +19,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
@@ -43,7 +44,7 @@ constexpr int kStoreAfterMs = 2'000;
 
 struct SqlPage::Outcome {
   QString sql;  ///< as it was written
-  std::shared_ptr<const RunStore::Table> table = std::make_shared<const RunStore::Table>();
+  std::shared_ptr<const RunReader::Table> table = std::make_shared<const RunReader::Table>();
   QString failure;
   bool isRefused = false;
   double seconds = 0;
@@ -229,19 +230,14 @@ void SqlPage::showEvent(QShowEvent* event) {
 void SqlPage::readSchema() {
   if (isSchemaAsked_) return;
   isSchemaAsked_ = true;
-  reader_.run([this](RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    const RunStore::QueryLimits limits{std::chrono::seconds(10), 10'000, &isStale};
+  reader_.run([this](RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const RunReader::QueryLimits limits{std::chrono::seconds(10), 10'000, &isStale};
     std::vector<SqlObject> objects;
-    const RunStore::Table names = store.query(
-        "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
-        "AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name",
-        limits);
-    for (const auto& row : names.rows) {
-      SqlObject object{sqlPlain(row[0]), sqlPlain(row[1]) == QLatin1String("view"), {}};
-      const RunStore::Table columns =
-          store.query("PRAGMA table_info(" + sqlName(object.name).toStdString() + ")", limits);
-      for (const auto& column : columns.rows)
-        object.columns.push_back({sqlPlain(column[1]), sqlPlain(column[2])});
+    for (const StoredTable& table : storedTables(store, limits)) {
+      SqlObject object{QString::fromStdString(table.name), table.isView, {}};
+      for (const StoredTable::Column& column : table.columns)
+        object.columns.push_back(
+            {QString::fromStdString(column.name), QString::fromStdString(column.type)});
       objects.push_back(std::move(object));
     }
     return [this, objects] {
@@ -293,13 +289,13 @@ void SqlPage::runStatement(const QString& sql) {
   const std::size_t rows = rowLimit();
   const std::chrono::seconds time(secondsLimit());
   runner_.run([this, sql, statement = ready->toStdString(), rows, time](
-                  RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto outcome = std::make_shared<Outcome>();
     outcome->sql = sql;
     const auto begin = std::chrono::steady_clock::now();
     try {
       outcome->table =
-          std::make_shared<const RunStore::Table>(store.query(statement, {time, rows, &isStale}));
+          std::make_shared<const RunReader::Table>(store.query(statement, {time, rows, &isStale}));
     } catch (const RefusedError& error) {
       outcome->failure = QString::fromUtf8(error.what());
       outcome->isRefused = true;
@@ -347,7 +343,7 @@ void SqlPage::take(const Outcome& outcome) {
   failure_->clear();
   shown_ = outcome.sql;
   hasResult_ = true;
-  std::shared_ptr<const RunStore::Table> old = model_.shared();
+  std::shared_ptr<const RunReader::Table> old = model_.shared();
   {
     // Another table has no selection, and its runs are not chosen.
     const QSignalBlocker quiet(table_->selectionModel());
@@ -356,7 +352,7 @@ void SqlPage::take(const Outcome& outcome) {
   }
   // What was shown goes in another thread: many rows take their time even for that.
   sorter_.run(
-      [old = std::move(old)](RunStore&, const std::atomic<bool>&) mutable -> Background::Finish {
+      [old = std::move(old)](RunReader&, const std::atomic<bool>&) mutable -> Background::Finish {
         old.reset();
         return {};
       });
@@ -389,7 +385,7 @@ void SqlPage::take(const Outcome& outcome) {
 
 void SqlPage::sortBy(int column, Qt::SortOrder direction) {
   sorter_.run([this, table = model_.shared(), column, direction](
-                  RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+                  RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto order = std::make_shared<std::vector<int>>(sqlOrder(*table, column, direction));
     return [this, table, order] {

@@ -34,7 +34,7 @@ class Workbench : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
-  [[nodiscard]] virtual RunStore& store() = 0;
+  [[nodiscard]] virtual RunReader& store() = 0;
   [[nodiscard]] virtual RunWatcher& watcher() = 0;
   [[nodiscard]] virtual Selection& selection() = 0;
   [[nodiscard]] virtual QueueDesk& queue() = 0;

@@ -85,15 +85,12 @@ qint64 numberAfter(const QByteArray& text, const QByteArray& key) {
 
 }  // namespace
 
-std::string databaseUuid(RunStore& store) {
+std::string databaseUuid(RunReader& store) {
   try {
-    const auto table = store.query("SELECT value FROM meta WHERE key = 'uuid'");
-    if (!table.rows.empty() && table.rows[0].at(0).is_string())
-      return table.rows[0].at(0).get<std::string>();
+    return store.uuid();
   } catch (const Error&) {
     return {};  // an older file: the figure then opens on any database with its runs
   }
-  return {};
 }
 
 void rememberUuid(Workbench& workbench, const std::string& uuid) {

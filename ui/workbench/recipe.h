@@ -11,7 +11,7 @@
 #include "ui/figures/paper.h"
 
 namespace vitrine {
-class RunStore;
+class RunReader;
 }
 
 namespace vitrine::ui {
@@ -36,7 +36,7 @@ struct Recipe {
 /// \throws NotFoundError  another database, or none of the runs is there any more
 void selectRunsOf(const Recipe& recipe, Workbench& workbench);
 /// "" where the file has none.
-[[nodiscard]] std::string databaseUuid(RunStore& store);
+[[nodiscard]] std::string databaseUuid(RunReader& store);
 /// What a page read of it in the background, so that recipeOf() need not ask the store.
 void rememberUuid(Workbench& workbench, const std::string& uuid);
 

@@ -19,7 +19,7 @@ class ReadersTest : public ::testing::Test {
 
   /// A job that lasts until release().
   void hold(Background& reader) {
-    reader.run([this](RunStore&, const std::atomic<bool>& isStale) -> Background::Finish {
+    reader.run([this](RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
       while (!isReleased_ && !isStale) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return {};
     });
@@ -35,7 +35,8 @@ class ReadersTest : public ::testing::Test {
 TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
   QStringList said;
   QObject::connect(&readers_, &Readers::waiting, [&] { said << QStringLiteral("waiting"); });
-  QObject::connect(&readers_, &Readers::cancellable, [&] { said << QStringLiteral("cancellable"); });
+  QObject::connect(&readers_, &Readers::cancellable,
+                   [&] { said << QStringLiteral("cancellable"); });
   QObject::connect(&readers_, &Readers::done, [&] { said << QStringLiteral("done"); });
   hold(one_);
   hold(two_);

@@ -11,6 +11,7 @@
 #include "core/base/read_json.h"
 #include "core/config/config.h"
 #include "core/store/run_card.h"
+#include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
 
@@ -120,18 +121,15 @@ struct RunForecaster::Memory {
   };
   std::map<std::int64_t, Known> runs;
 
-  void read(RunStore& store, const std::map<std::int64_t, RunRow>& rows,
+  void read(RunReader& store, const std::map<std::int64_t, RunRow>& rows,
             const std::atomic<bool>& isStale) {
     const std::int64_t last = runs.empty() ? 0 : runs.rbegin()->first;
     bool isNew = false;
     for (const auto& [id, row] : rows) isNew = isNew || id > last;
     if (!isNew) return;
-    const RunStore::Table table =
-        store.query("SELECT run_id, config FROM run_config WHERE run_id > " + std::to_string(last) +
-                    " ORDER BY run_id");
-    for (const std::vector<Json>& row : table.rows) {
+    for (const auto& [run, text] : configsAfter(store, last)) {
       if (isStale) return;  // what was read stays; the next job goes on from there
-      const Json config = readJson(row[1].get<std::string>());
+      const Json config = readJson(text);
       if (!config.is_object()) continue;
       Known known;
       known.print = printOf(config);
@@ -144,7 +142,7 @@ struct RunForecaster::Memory {
         plain["train"].erase("seed");
       }
       known.withoutSeed = printOf(plain);
-      runs.emplace(row[0].get<std::int64_t>(), std::move(known));
+      runs.emplace(run, std::move(known));
     }
   }
 };
@@ -443,7 +441,7 @@ void RunForecaster::ask(std::shared_ptr<const Plan> plan, const Json& report) {
   auto rows = std::make_shared<std::map<std::int64_t, RunRow>>(workbench_.runs());
   background_.run([this, memory = memory_, plan = std::move(plan), rows, report,
                    operations = operations_, cards = workbench_.cards()](
-                      RunStore& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                      RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     memory->read(store, *rows, isStale);
     auto forecast = std::make_shared<Forecast>(
         Forecasting<Memory::Known>(memory->runs, *rows, operations, cards, report)

@@ -28,7 +28,7 @@ const Json* StoredRuns::config(std::int64_t run) {
   }
   if (configAsked_ == run && configReader_.isBusy()) return nullptr;
   configAsked_ = run;
-  configReader_.run([this, run](RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+  configReader_.run([this, run](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
     auto config = std::make_shared<Json>(store.config(run));
     return [this, run, config] {
       configs_.emplace_front(run, std::move(*config));
@@ -46,7 +46,7 @@ const std::vector<std::int64_t>* StoredRuns::checkpoints(std::int64_t run, std::
     stepsAsked_ = run;
     signAsked_ = sign;
     stepReader_.run(
-        [this, run, sign](RunStore& store, const std::atomic<bool>&) -> Background::Finish {
+        [this, run, sign](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
           Steps read{run, sign, {}};
           for (const CheckpointRow& one : store.checkpoints(run)) read.steps.push_back(one.step);
           return [this, read] {
