@@ -6,25 +6,23 @@ namespace {
 
 struct EngineVerb {
   const char* name;
-  vitrine::app::VerbFunction run;
+  vitrine::app::VerbFunction run;  ///< nullptr: the program has it
 };
 
-constexpr EngineVerb kEngineVerbs[] = {
-    {"plugins", vitrine::app::runPlugins},   {"describe", vitrine::app::runDescribe},
-    {"check", vitrine::app::runCheck},       {"train", vitrine::app::runTrain},
-    {"enqueue", vitrine::app::runEnqueue},   {"run", vitrine::app::runRun},
-    {"resume", vitrine::app::runResume},     {"analyse", vitrine::app::runAnalyse},
-    {"evaluate", vitrine::app::runEvaluate}, {"sample", vitrine::app::runSample},
-    {"infer", vitrine::app::runInfer},       {"demo", vitrine::app::runDemo},
-    {"compute", vitrine::app::runCompute},
+#define RUN_program(name) nullptr
+#define RUN_engine(name) vitrine::app::name##Verb
+#define VERB(name, part, visibility, summary) {#name, RUN_##part(name)},
+constexpr EngineVerb kVerbs[] = {
+#include "app/vitrine/cli/verbs.def"
 };
+#undef VERB
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int vitrineEngineVerb(
     const std::string& name, const vitrine::app::Arguments& arguments) {
-  for (const EngineVerb& verb : kEngineVerbs) {
-    if (name == verb.name) return vitrine::app::guarded(verb.run, arguments);
+  for (const EngineVerb& verb : kVerbs) {
+    if (name == verb.name && verb.run != nullptr) return vitrine::app::guarded(verb.run, arguments);
   }
   std::fprintf(stderr,
                "error: the engine module does not know the verb '%s'; install Vitrine again\n",

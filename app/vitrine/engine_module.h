@@ -1,7 +1,7 @@
 // Where the program and its engine module meet.
 #pragma once
 
-#include "app/vitrine/verb.h"
+#include "app/vitrine/cli/verb.h"
 
 namespace vitrine::app {
 

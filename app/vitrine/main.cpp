@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "app/vitrine/compute_process.h"
+#include "app/vitrine/cli/compute_process.h"
+#include "app/vitrine/cli/verb.h"
 #include "app/vitrine/engine_module.h"
-#include "app/vitrine/verb.h"
 #include "core/base/cpu_path.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -16,6 +16,19 @@
 namespace vitrine::app {
 
 namespace {
+
+struct ProgramVerb {
+  const char* name;
+  VerbFunction run;  ///< nullptr: the engine module has it
+};
+
+#define RUN_program(name) name##Verb
+#define RUN_engine(name) nullptr
+#define VERB(name, part, visibility, summary) {#name, RUN_##part(name)},
+constexpr ProgramVerb kProgramVerbs[] = {
+#include "app/vitrine/cli/verbs.def"
+};
+#undef VERB
 
 constexpr const char* kUsage =
     "vitrine VERB [ARGUMENTS]: a workbench for vision-model experiments\n\n"
@@ -41,19 +54,6 @@ std::string usage() {
   return text + kExitCodes;
 }
 
-struct LightVerb {
-  const char* name;
-  VerbFunction run;
-};
-
-constexpr LightVerb kLightVerbs[] = {
-    {"stop", runStop},     {"retry", runRetry},   {"delete", runDelete}, {"note", runNote},
-    {"tag", runTag},       {"runs", runRuns},     {"show", runShow},     {"compare", runCompare},
-    {"query", runQuery},   {"db", runDb},         {"doctor", runDoctor}, {"export", runExport},
-    {"import", runImport}, {"search", runSearch}, {"pause", runPause},   {"queue", runQueue},
-    {"work", runWork},     {"move", runMove},     {"serve", runServe},   {"trash", runTrash},
-};
-
 const Verb* findVerb(const std::string& name) {
   for (const Verb& verb : allVerbs()) {
     if (name == verb.name) return &verb;
@@ -70,7 +70,7 @@ int unknownVerb(const std::string& name) {
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   log::error("there is no verb '" + name + "'" +
-             (close.empty() ? "" : "; did you mean '" + close + "'?") + " Known verbs: " + list);
+             (close.empty() ? "." : "; did you mean '" + close + "'?") + " Known verbs: " + list);
   return static_cast<int>(ExitCode::BadUsage);
 }
 
@@ -112,8 +112,8 @@ int dispatch(const Arguments& words) {
   if (verb == nullptr) return unknownVerb(name);
   if (name != "doctor")
     static_cast<void>(cpuPath());  // a wrong VITRINE_CPU is said before all else
-  for (const LightVerb& light : kLightVerbs) {
-    if (name == light.name) return guarded(light.run, arguments);
+  for (const ProgramVerb& own : kProgramVerbs) {
+    if (name == own.name && own.run != nullptr) return guarded(own.run, arguments);
   }
   return runInEngine(name, arguments);
 }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/vitrine/progress_sink.h"
+#include "app/vitrine/run/progress_sink.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/two_tasks.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "app/vitrine/compute_process.h"
+#include "app/vitrine/cli/compute_process.h"
 
 namespace vitrine::bench {
 

@@ -1,0 +1,30 @@
+// Which database a verb works on, and what happens when there is none.
+#pragma once
+
+#include "app/vitrine/cli/command_line.h"
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::app {
+
+/// What to do when --db names a file that does not exist. The user's own database is made at first
+/// use by any verb.
+enum class Missing { Create, Refuse };
+
+[[nodiscard]] std::filesystem::path databaseOf(const CommandLine& line);
+/// \throws NotFoundError  --db names no file and `missing` is Refuse
+[[nodiscard]] RunStore openStore(const CommandLine& line, Missing missing);
+/// For reading alone.
+[[nodiscard]] RunStore openStoreForReading(const CommandLine& line);
+
+/// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
+/// full, it is a warning: what is there can still be read.
+void reapBeforeShowing(RunStore& store);
+
+/// What a verb that worked on a run ends with, by the state that the run ended in.
+[[nodiscard]] ExitCode exitCodeOf(RunState state) noexcept;
+
+/// Last part of a run's path beside the database: "run-<uuid>".
+[[nodiscard]] std::string runFolderName(const RunRow& run);
+
+}  // namespace vitrine::app

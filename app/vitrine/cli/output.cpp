@@ -1,0 +1,114 @@
+#include "app/vitrine/cli/output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::string dump(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string cellText(const Json& cell, int digits) {
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return cell.get<std::string>();
+  if (cell.is_number_float()) {
+    return digits > 0 ? formatReal(cell.get<double>(), digits) : formatReal(cell.get<double>());
+  }
+  return dump(cell, -1);
+}
+
+/// Columns a terminal needs for UTF-8 text, counting code points.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string csvCell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string toCsv(const Table& table) {
+  std::string text;
+  const auto line = [&text](const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csvCell(cells[i]);
+    text += "\r\n";
+  };
+  line(table.columns);
+  for (const auto& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const Json& cell : row) cells.push_back(cellText(cell, 0));
+    line(cells);
+  }
+  return text;
+}
+
+Json toObjects(const Table& table) {
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) object[table.columns[i]] = row[i];
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Format formatOf(const CommandLine& line) noexcept {
+  return line.wantsJson() ? Format::Json : line.wantsCsv() ? Format::Csv : Format::Text;
+}
+
+std::string toText(const Table& table) {
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::size_t> widths;
+  std::vector<bool> isNumber(table.columns.size(), true);
+  for (const std::string& column : table.columns) widths.push_back(width(column));
+  for (const auto& row : table.rows) {
+    auto& line = cells.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line.push_back(cellText(row[i], 5));
+      // A line break inside a cell would break the table.
+      std::replace(line.back().begin(), line.back().end(), '\n', ' ');
+      widths[i] = std::max(widths[i], width(line.back()));
+      if (!row[i].is_number() && !row[i].is_null()) isNumber[i] = false;
+    }
+  }
+  std::string text;
+  const auto put = [&](const std::vector<std::string>& line) {
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - width(line[i]), ' ');
+      if (i > 0) out += "  ";
+      out += isNumber[i] ? padding + line[i] : line[i] + padding;
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    text += out + "\n";
+  };
+  put(table.columns);
+  for (const auto& line : cells) put(line);
+  return text;
+}
+
+void print(const Table& table, Format format) {
+  if (format == Format::Json) {
+    print(toObjects(table));
+  } else {
+    print(format == Format::Csv ? toCsv(table) : toText(table));
+  }
+}
+
+void print(const Json& value) { print(dump(value, 2) + "\n"); }
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace vitrine::app

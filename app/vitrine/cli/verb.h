@@ -1,0 +1,32 @@
+// The verbs of the command line, as cli/verbs.def lists them. Those that need LibTorch are in a
+// module beside the program, which is loaded when one of them is called.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace vitrine::app {
+
+using Arguments = std::vector<std::string>;  ///< what follows the verb
+
+/// Returns the exit code; throws vitrine::Error and its children.
+using VerbFunction = int (*)(const Arguments& arguments);
+
+#define VERB(name, part, visibility, summary) int name##Verb(const Arguments& arguments);
+#include "app/vitrine/cli/verbs.def"
+#undef VERB
+
+struct Verb {
+  const char* name;
+  const char* summary;  ///< one line, no full stop
+  bool isListed;        ///< in `vitrine --help`
+};
+
+/// Every verb, in the order in which `vitrine --help` lists them.
+[[nodiscard]] std::span<const Verb> allVerbs();
+
+/// Runs one verb and turns what it throws into one sentence on stderr and an exit code.
+[[nodiscard]] int guarded(VerbFunction run, const Arguments& arguments);
+
+}  // namespace vitrine::app

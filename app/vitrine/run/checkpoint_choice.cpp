@@ -1,0 +1,78 @@
+#include "app/vitrine/run/checkpoint_choice.h"
+
+#include <charconv>
+
+#include "app/vitrine/cli/open_store.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string nameOf(const RunRow& run) { return "run " + std::to_string(run.id); }
+
+std::int64_t stepFrom(const RunRow& run, const std::string& which) {
+  if (which == "best") {
+    if (run.bestCheckpoint < 0)
+      throw NotFoundError(nameOf(run) + " has no best checkpoint; take latest or a step");
+    return run.bestCheckpoint;
+  }
+  std::int64_t step = -1;
+  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), step);
+  if (error != std::errc() || end != which.data() + which.size() || step < 0) {
+    throw ConfigError("checkpoint '" + which + "' is none of latest, best and a step");
+  }
+  return step;
+}
+
+}  // namespace
+
+fs::path runFolder(const RunStore& store, const RunRow& run) {
+  return filesFolder(store.file()) / runFolderName(run);
+}
+
+CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
+                                  const std::string& which, const std::string& use) {
+  if (use != "model" && use != "ema")
+    throw ConfigError("weights '" + use + "' are neither model nor ema");
+  const fs::path parent = runFolder(store, run);
+  CheckpointChoice choice;
+  if (which == "latest") {
+    const auto newest =
+        holdNewestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
+    if (!newest) {
+      throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
+                          "; train it first");
+    }
+    choice.step = newest->checkpoint.step;
+    choice.folder = newest->checkpoint.folder;
+    choice.hold = newest->hold;
+  } else {
+    choice.step = stepFrom(run, which);
+    choice.folder = parent / checkpointName(choice.step);
+    if (!fs::exists(choice.folder)) {
+      std::string there;
+      for (const CheckpointFolder& other : listCheckpoints(parent))
+        there += (there.empty() ? "" : ", ") + std::to_string(other.step);
+      throw NotFoundError(nameOf(run) + " has no checkpoint of step " +
+                          std::to_string(choice.step) +
+                          (there.empty() ? "" : "; there are those of steps " + there));
+    }
+    choice.hold = std::make_shared<CheckpointHold>(choice.folder);
+    if (const std::string why = verifyCheckpointFolder(choice.folder); !why.empty()) {
+      throw FileError(why + "; choose another checkpoint");
+    }
+  }
+  choice.weights = choice.folder / (use == "ema" ? "ema.safetensors" : "model.safetensors");
+  if (!fs::exists(choice.weights)) {
+    throw NotFoundError(nameOf(run) + " has no averaged weights at step " +
+                        std::to_string(choice.step) + "; take the model's own");
+  }
+  return choice;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,107 @@
+#include "app/vitrine/run/engine.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/plugin/missing_items.h"
+#include "core/plugin/plugin_settings.h"
+#include "core/train/device.h"
+#include "core/train/training_items.h"
+
+namespace vitrine::app {
+
+void loadEngine(Engine& engine, Refused refused) {
+  addTrainingItems(engine.registry);
+  engine.plugins = loadPlugins(engine.registry, pluginFolders());
+  engine.residentBytes = processMemory().residentBytes;
+  if (refused == Refused::Silent) return;
+  for (const PluginRefusal& refusal : engine.plugins.refused) {
+    // Whoever disabled a plugin knows it.
+    if (!isDisabledSentence(refusal.sentence)) log::warning(refusal.sentence);
+  }
+}
+
+namespace {
+
+/// An item that is not there since its plugin is disabled: the problem says so.
+Plan explained(Plan plan) {
+  for (Problem& problem : plan.problems) {
+    const auto kindOf = [&problem]() -> std::string {
+      if (problem.key == "model.architecture") return "architecture";
+      if (problem.key == "task.name") return "task";
+      if (problem.key == "data.dataset") return "dataset";
+      if (problem.key == "train.optimizer.name") return "optimizer";
+      if (problem.key == "train.schedule.name") return "schedule";
+      return problem.key.rfind("observe.", 0) == 0 ? "analysis" : "";
+    };
+    const auto from = problem.message.find('\'');
+    const auto to = from == std::string::npos ? from : problem.message.find('\'', from + 1);
+    if (to == std::string::npos || kindOf().empty()) continue;
+    const std::string sentence =
+        missingItemSentence(kindOf(), problem.message.substr(from + 1, to - from - 1));
+    if (sentence.empty()) continue;
+    problem.message = sentence;
+    problem.nearest.clear();
+  }
+  return plan;
+}
+
+}  // namespace
+
+Plan planFile(const std::string& file, const Catalog& catalog,
+              const std::vector<std::string>& overrides) {
+  std::vector<Override> parsed;
+  for (const std::string& text : overrides) parsed.push_back(parseOverride(text));
+  if (file == "-") {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    return explained(planExperiment(text, "standard input", catalog, parsed));
+  }
+  if (!std::filesystem::exists(file)) throw NotFoundError("there is no experiment file " + file);
+  return explained(planExperimentFile(file, catalog, parsed));
+}
+
+void requireSound(const std::vector<Problem>& problems) {
+  if (problems.empty()) return;
+  for (const Problem& problem : problems) log::error(problem.sentence());
+  throw ConfigError(std::to_string(problems.size()) +
+                    (problems.size() == 1 ? " problem" : " problems") +
+                    " in the configuration; nothing was run");
+}
+
+Json initToJson(const InitSource& init) {
+  Json json = Json::object();
+  json["weights"] = init.weights;
+  json["run"] = init.run;
+  json["checkpoint"] = init.checkpoint;
+  json["use"] = init.use;
+  json["skip"] = init.skip;
+  json["freeze"] = init.freeze;
+  json["rename"] = init.rename;
+  json["resize_positions"] = init.resizePositions;
+  json["strict"] = init.strict;
+  return json;
+}
+
+InitSource initFromJson(const Json& json) {
+  try {
+    InitSource init;
+    init.weights = json.at("weights").get<std::string>();
+    init.run = json.at("run").get<std::string>();
+    init.checkpoint = json.at("checkpoint").get<std::string>();
+    init.use = json.at("use").get<std::string>();
+    init.skip = json.at("skip").get<std::vector<std::string>>();
+    init.freeze = json.at("freeze").get<std::vector<std::string>>();
+    init.rename = json.at("rename").get<std::vector<std::pair<std::string, std::string>>>();
+    init.resizePositions = json.at("resize_positions").get<std::string>();
+    init.strict = json.at("strict").get<bool>();
+    return init;
+  } catch (const Json::exception& problem) {
+    throw ConfigError(std::string("the run's [init] is not one this program wrote: ") +
+                      problem.what());
+  }
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,107 @@
+#include "app/vitrine/run/findings.h"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/train/observe.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// The segment that shows `step`, or 0.
+std::int64_t segmentAt(RunStore& store, std::int64_t run, std::int64_t step) {
+  std::int64_t found = 0;
+  for (const SegmentRow& segment : store.segments(run)) {
+    const bool hasBegun = segment.firstStep == 0 || step > segment.firstStep;
+    if (hasBegun && (segment.lastStep < 0 || step <= segment.lastStep)) found = segment.number;
+  }
+  return found;
+}
+
+}  // namespace
+
+void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
+  const TaskSession& session = *trained.run.session;
+  std::vector<std::string> has = capabilitiesOf(trained.run.session->model());
+  for (const Evaluation& each : session.evaluations())
+    has.insert(has.end(), each.outputs.begin(), each.outputs.end());
+  for (const std::string& need : card.needs) {
+    if (std::find(has.begin(), has.end(), need) == has.end()) {
+      throw RefusedError("analysis '" + card.id + "' needs a run that offers " + need +
+                         ", which this one does not");
+    }
+  }
+}
+
+Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
+                              const TrainedModel& trained, Split split,
+                              EvaluationListener* watcher) {
+  const RestoredRun& run = trained.run;
+  TaskSession& session = *run.session;
+  const c10::NoGradGuard noGradient;
+  // As in training, probes compute in float32 whatever the run's precision is.
+  if (analysis.kind() == Analysis::Kind::Probe) {
+    const StepContext context = beginLook(session, run.look);
+    const Batch batch = probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
+    ProbeContext looked{session,
+                        session.model(),
+                        batch,
+                        context.generator,
+                        {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch}};
+    return analysis.probe(config, looked)();
+  }
+  const std::string id = analysis.card().id;
+  NamedListener listener(id, analysis.listen(config, session.dataset()));
+  std::vector<EvaluationListener*> listeners{&listener};
+  if (watcher != nullptr) listeners.push_back(watcher);
+  CollectedResults all;
+  // The task's own scores and artifacts are `evaluate`'s.
+  evaluate(session, evaluationOf(session, split), run.look, listeners, all);
+  Analysis::Findings findings;
+  for (Artifact& artifact : all.artifacts) {
+    if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
+  }
+  const std::string part = split == lastSplit(session) ? "" : toString(split) + "/";
+  for (const auto& [name, score] : listener.scores())
+    findings.scores.emplace_back(part + name, score);
+  return findings;
+}
+
+void describeFindings(Analysis::Findings& findings, const FindingsOrigin& origin,
+                      const TrainedModel& trained) {
+  for (Artifact& artifact : findings.artifacts) {
+    artifact.analysis = origin.item;
+    artifact.step = trained.checkpoint.step;
+    artifact.meta["split"] = toString(origin.split);
+    artifact.meta["weights"] = origin.use;
+    artifact.meta["time"] = trained.time;
+    if (!origin.overrides.empty()) artifact.meta["overrides"] = origin.overrides;
+  }
+}
+
+void storeScores(RunStore& store, std::int64_t run, const FindingsOrigin& origin,
+                 const Scores& scores, const TrainedModel& trained) {
+  if (!origin.overrides.empty()) return;
+  const std::int64_t step = trained.checkpoint.step;
+  const std::int64_t segment = segmentAt(store, run, step);
+  if (segment == 0) return;
+  MetricRecord record{step, trained.epoch, trained.time, {}};
+  for (const auto& [name, score] : scores) {
+    const std::string full =
+        "analysis/" + origin.item + "/" + name + (origin.use == "ema" ? "@ema" : "");
+    const std::vector<MetricPoint> known = store.points(run, full);
+    const bool isThere = std::any_of(known.begin(), known.end(), [step](const MetricPoint& point) {
+      return point.step == step;
+    });
+    if (!isThere) record.values.emplace_back(full, score);
+  }
+  if (record.values.empty()) return;
+  RunStore::Batch batch;
+  batch.metrics.push_back(std::move(record));
+  store.append(run, segment, batch);
+}
+
+}  // namespace vitrine::app

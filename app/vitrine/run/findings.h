@@ -1,0 +1,40 @@
+// What an analysis finds in a trained run, and where it is kept: for `analyse`, on the command line
+// and in `serve`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/vitrine/run/trained_model.h"
+
+namespace vitrine::app {
+
+/// \throws RefusedError  the run offers less than the analysis needs: says what
+void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
+
+/// Scores have the names that the trainer gives: "ece", and "train/ece" for another split than the
+/// one that evaluations end with.
+/// \param split    what a listener hears
+/// \param watcher  hears every batch of an evaluation, too; may be nullptr; what it throws ends the
+///                 evaluation
+[[nodiscard]] Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
+                                            const TrainedModel& trained, Split split,
+                                            EvaluationListener* watcher = nullptr);
+
+/// What was looked at, beside the checkpoint.
+struct FindingsOrigin {
+  std::string item;
+  Split split = Split::Test;
+  std::string use;                     ///< "model" or "ema"
+  std::vector<std::string> overrides;  ///< of data and image size
+};
+/// Says in each artifact what it is of.
+void describeFindings(Analysis::Findings& findings, const FindingsOrigin& origin,
+                      const TrainedModel& trained);
+
+/// Scores become points of "analysis/<id>/<name>", as if the run had been observed. Where it was,
+/// its own point at that step stays the only one; those of other data are no part of its curve.
+void storeScores(RunStore& store, std::int64_t run, const FindingsOrigin& origin,
+                 const Scores& scores, const TrainedModel& trained);
+
+}  // namespace vitrine::app

@@ -1,0 +1,141 @@
+#include "app/vitrine/run/progress_sink.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTerminalInterval{200};
+constexpr std::chrono::seconds kPipeInterval{10};
+
+/// Digits behind the point, independent of the locale.
+std::string fixed(double value, int digits) {
+  if (!std::isfinite(value)) return formatReal(value);
+  const double scale = std::pow(10.0, digits);
+  const long long scaled = std::llround(std::abs(value) * scale);
+  std::string text = std::to_string(scaled / static_cast<long long>(scale));
+  if (digits > 0) {
+    const std::string part = std::to_string(scaled % static_cast<long long>(scale));
+    text += "." + std::string(static_cast<std::size_t>(digits) - part.size(), '0') + part;
+  }
+  return (value < 0 ? "-" : "") + text;
+}
+
+}  // namespace
+
+std::string progressText(const ProgressRecord& record, const std::string& unit) {
+  const double percent = record.totalSteps > 0 ? 100.0 * static_cast<double>(record.step) /
+                                                     static_cast<double>(record.totalSteps)
+                                               : 0;
+  std::string text = "step " + std::to_string(record.step) + "/" +
+                     std::to_string(record.totalSteps) + " " + fixed(percent, 1) + " %";
+  if (!std::isnan(record.loss)) text += " | loss " + formatReal(record.loss, 3);
+  text += " | " + fixed(record.imagesPerSecond, 0) + " " + unit + "/s | mem " +
+          formatBytes(static_cast<double>(record.memoryBytes));
+  if (std::isfinite(record.remainingSeconds))
+    text += " | ETA " + formatDuration(record.remainingSeconds);
+  return text;
+}
+
+RunLog::RunLog(const std::filesystem::path& file, std::string unit)
+    : path_(file), unit_(std::move(unit)), isTerminal_(::isatty(STDERR_FILENO) == 1) {
+  // The keeper of the run writes what comes from stderr into the log, and keeps that short.
+  const char* kept = std::getenv("VITRINE_RUN_LOG");
+  isKept_ = kept != nullptr && std::string(kept) == "stderr";
+  if (!isKept_) open();
+}
+
+void RunLog::open() {
+  const std::filesystem::path& file = path_;
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  file_ = std::fopen(file.c_str(), "ae");
+  if (file_ == nullptr)
+    throw FileError("the log " + file.string() +
+                    " cannot be written; is the disk full or read-only?");
+  struct stat ours {
+  }, standard{};
+  if (::fstat(::fileno(file_), &ours) == 0 && ::fstat(STDERR_FILENO, &standard) == 0 &&
+      ours.st_dev == standard.st_dev && ours.st_ino == standard.st_ino) {
+    std::fclose(file_);
+    file_ = nullptr;
+  }
+}
+
+RunLog::~RunLog() {
+  endProgress();
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void RunLog::writeToFile(const std::string& text) {
+  // The keeper is gone: from here on the run keeps its log itself.
+  if (file_ == nullptr && std::ferror(stderr) != 0 && !isReopened_) {
+    isReopened_ = true;
+    try {
+      open();
+    } catch (const FileError&) {  // nobody is left who could be told
+    }
+  }
+  if (file_ == nullptr) return;
+  std::fprintf(file_, "%s %s\n", utcNow().c_str(), text.c_str());
+  std::fflush(file_);
+}
+
+void RunLog::line(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const std::string whole =
+      (isLineOpen_ ? "\r\033[K" : "") + (isKept_ ? utcNow() + " " : "") + text + "\n";
+  isLineOpen_ = false;
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
+  writeToFile(text);
+}
+
+void RunLog::progress(const ProgressRecord& record) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  const bool isLast = record.step == record.totalSteps;
+  const bool isShown =
+      isLast || now - lastShown_ >= (isTerminal_ ? std::chrono::milliseconds(kTerminalInterval)
+                                                 : std::chrono::milliseconds(kPipeInterval));
+  const bool isLogged = isLast || now - lastLogged_ >= kPipeInterval;
+  if (!isShown && !isLogged) return;
+  const std::string text = progressText(record, unit_);
+  if (isShown) {
+    lastShown_ = now;
+    const std::string whole =
+        isTerminal_ ? "\r\033[K" + text : (isKept_ ? utcNow() + " " : "") + text + "\n";
+    std::fwrite(whole.data(), 1, whole.size(), stderr);
+    std::fflush(stderr);
+    isLineOpen_ = isTerminal_;
+  }
+  if (isLogged) {
+    lastLogged_ = now;
+    writeToFile(text);
+  }
+}
+
+void RunLog::endProgress() {
+  const std::lock_guard lock(mutex_);
+  if (isLineOpen_) std::fputc('\n', stderr);
+  isLineOpen_ = false;
+}
+
+void ProgressSink::event(const EventRecord& record) {
+  if (!record.text.empty()) log_.line("step " + std::to_string(record.step) + ": " + record.text);
+  next_.event(record);
+}
+
+void ProgressSink::progress(const ProgressRecord& record) {
+  log_.progress(record);
+  next_.progress(record);
+}
+
+}  // namespace vitrine::app

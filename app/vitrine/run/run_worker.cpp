@@ -1,0 +1,251 @@
+#include "app/vitrine/run/run_worker.h"
+
+#include <unistd.h>
+
+#include <optional>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/checkpoint_choice.h"
+#include "app/vitrine/run/environment.h"
+#include "app/vitrine/run/progress_sink.h"
+#include "app/vitrine/run/run_start.h"
+#include "app/vitrine/run/signals.h"
+#include "core/base/log.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/jobs/launcher.h"
+#include "core/store/run_card.h"
+#include "core/store/run_facts.h"
+#include "core/store/spool/store_sink.h"
+#include "core/train/checkpoint.h"
+#include "core/train/device.h"
+#include "core/train/model_setup.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::string label(const RunRow& run) { return "run " + std::to_string(run.id); }
+
+std::string firstLine(const char* text) {
+  const std::string whole = text;
+  return whole.substr(0, whole.find('\n'));
+}
+
+/// \throws RefusedError  run.state does not allow work
+void requireStartable(RunStore& store, const RunRow& run) {
+  if (run.state == RunState::Done)
+    throw RefusedError(label(run) + " is done; train the experiment again for another run");
+  // The claim of a launcher, which this process takes over; it may have been asked to stop already.
+  const bool isClaimed = run.state == RunState::Starting ||
+                         (run.state == RunState::Stopping && !isTakenUp(store, run.id));
+  if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
+      isWorkerAlive(run.worker)) {
+    throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
+                       std::to_string(run.worker.pid) + "; `vitrine stop " +
+                       std::to_string(run.id) + "` ends it");
+  }
+}
+
+/// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
+/// somebody wanted it to stop
+bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
+  if (isAlive(run.state)) {
+    // What was asked of a worker that is gone went with it.
+    if (isTakenUp(store, run.id)) return true;
+    if (store.request(run.id) == "stop") return false;
+    // From here on the row names this process, not the one that claimed the run for it.
+    store.setWorker(run.id, thisWorker());
+    return true;
+  }
+  const RunState before = store.claim(run.id);
+  const bool wasStopped = before == RunState::Stopped && asked.state != RunState::Stopped;
+  return !wasStopped && store.request(run.id) != "stop";
+}
+
+RunState stateOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Done:
+      return RunState::Done;
+    case Outcome::Failed:
+      return RunState::Failed;
+    case Outcome::Interrupted:
+      return RunState::Interrupted;
+    case Outcome::Paused:
+      return RunState::Paused;
+    case Outcome::Stopped:
+      return RunState::Stopped;
+    case Outcome::RolledBack:
+      return RunState::Interrupted;
+  }
+  return RunState::Failed;
+}
+
+std::string loadText(const InitChoice& init, const LoadReport& report) {
+  const auto count = [](const std::vector<std::string>& names, const char* what) {
+    return names.empty() ? std::string() : ", " + std::to_string(names.size()) + " " + what;
+  };
+  return "starts from " + init.weights.string() + ": " + std::to_string(report.loaded.size()) +
+         " tensors loaded" + count(report.resized, "resized") + count(report.skipped, "skipped") +
+         count(report.missing, "missing") + count(report.unused, "unused");
+}
+
+/// Passes signals on to `control` for as long as it lives.
+class SignalledRun {
+ public:
+  explicit SignalledRun(RunControl& control) { setSignalledRun(&control); }
+  ~SignalledRun() { setSignalledRun(nullptr); }
+  SignalledRun(const SignalledRun&) = delete;
+  SignalledRun& operator=(const SignalledRun&) = delete;
+};
+
+/// One run as this process works on it: where it goes on, and what was found on the way there.
+struct Work {
+  RunStore& store;
+  const Engine& engine;
+  const RunRow& run;
+  Json config;
+  std::filesystem::path folder;
+  std::filesystem::path resumeFrom;  ///< empty: begins at step 0
+  std::vector<std::string> damaged;
+  RunLog& log;
+  RunControl& control;
+};
+
+/// Trains within an open segment. Throws what the engine throws.
+TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
+  LoadReport report;
+  TrainerSetup setup = prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
+  if (!init.weights.empty()) work.log.line(loadText(init, report));
+  // All of it is in memory now.
+  init.hold.reset();
+  for (AuxChoice& auxiliary : init.auxiliaries) auxiliary.hold.reset();
+  setup.checkpointFolder = work.folder;
+  setup.checkpointPrefix = runFolderName(work.run);
+  setup.resumeFrom = work.resumeFrom;
+  setup.damaged = work.damaged;
+  setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
+    RunReader store(database);
+    return stepsOthersNeed(store, uuid);
+  };
+  setup.origin = {{"run", work.run.uuid}};
+  setup.configHash = sha256OfText(work.config.dump());
+  Trainer trainer(std::move(setup), sink, work.control);
+  return trainer.run();
+}
+
+/// Segment after segment, until the run has ended or is left.
+TrainerResult trainSegments(Work work, InitChoice init, const Json& environment) {
+  for (bool isRolledBack = false;; isRolledBack = true) {
+    const std::int64_t step =
+        work.resumeFrom.empty() ? 0 : readCheckpointState(work.resumeFrom).step;
+    const std::string request = isRolledBack ? work.store.request(work.run.id) : "";
+    const std::int64_t segment =
+        work.store.openSegment(work.run.id, step, thisWorker(), environment);
+    // The new segment has forgotten what this process is asked for.
+    if (!request.empty()) work.store.setRequest(work.run.id, request);
+    work.log.line(label(work.run) + ": " + work.run.name +
+                  (step > 0 ? ", going on at step " + std::to_string(step) : ""));
+    StoreSink stored(work.store.file(), work.run.id, segment, work.control);
+    ProgressSink sink(stored, work.log);
+    TrainerResult result = train(work, std::move(init), sink);
+    sink.flush();
+    if (result.outcome != Outcome::RolledBack) return result;
+    work.log.line("warning: " + result.reason);
+    work.resumeFrom = result.resumeFrom;
+    work.damaged.clear();
+    init = initChoiceOf(work.store, work.run, !work.resumeFrom.empty());
+  }
+}
+
+}  // namespace
+
+WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
+  const std::int64_t id = asked.id;
+  const RunRow run = store.run(id);
+  requireStartable(store, run);
+  requireDependency(store, run.id);
+  const std::filesystem::path folder = runFolder(store, run);
+  const TaskCards cards = taskCards(engine.registry.catalog());
+  RunLog log(folder / "run.log", runCard(cardOf(cards, taskOf(store.config(id))), {}, {}).unit);
+  std::vector<std::string> damaged;
+  const auto resumed = newestCheckpoint(folder, [&](const std::string& why) {
+    log.line("warning: " + why);
+    damaged.push_back(why);
+  });
+  if (!damaged.empty() && !resumed)
+    log.line("warning: " + label(run) + " has no whole checkpoint and begins again at step 0");
+  // Before anything is written: a run whose source is not ready stays queued.
+  InitChoice init = initChoiceOf(store, run, resumed.has_value());
+
+  WorkedRun worked;
+  if (!takeUp(store, asked, run)) {
+    worked.state = RunState::Stopped;
+    worked.reason = "stopped on request before its first step";
+    worked.step = run.step;
+    worked.code = exitCodeOf(worked.state);
+    store.setState(id, worked.state, worked.reason);
+    log.line(label(run) + " is stopped: " + worked.reason);
+    return worked;
+  }
+  RunControl control;
+  try {
+    completeSelection(store, run);
+    const Json config = store.config(id);
+    const Config values(config);
+    useThreads(values.maybeInteger("train.threads"));
+    Json environment = describeEnvironment(
+        engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
+    environment["resident_bytes"] = engine.residentBytes;
+    if (!init.auxiliaries.empty()) environment["aux"] = auxJson(init.auxiliaries);
+    store.setLogFile(id, runFolderName(run) + "/run.log");
+
+    const SignalledRun signalled(control);
+    const TrainerResult result =
+        trainSegments({store, engine, run, config, folder,
+                       resumed ? resumed->folder : std::filesystem::path(), damaged, log, control},
+                      init, environment);
+    worked.state = stateOf(result.outcome);
+    worked.reason = result.reason;
+    worked.step = result.step;
+    worked.seconds = result.seconds;
+    worked.scores = result.scores;
+    worked.code = exitCodeOf(worked.state);
+  } catch (const Error& problem) {
+    worked.state = RunState::Failed;
+    worked.reason = firstLine(problem.what());
+    worked.code = problem.code();
+  } catch (const std::exception& problem) {
+    worked.state = RunState::Failed;
+    worked.reason = firstLine(problem.what());
+    worked.code = ExitCode::Failed;
+  }
+  // `vitrine stop` writes the request and then sends SIGTERM; the signal, or a pause that was asked
+  // for before, may be seen first.
+  if (endRun(store, id, worked.state, worked.reason) != worked.state) {
+    worked.state = RunState::Stopped;
+    worked.reason = "stopped on request";
+    worked.code = exitCodeOf(worked.state);
+  }
+  log.endProgress();
+  log.line(label(run) + " is " + toString(worked.state) +
+           (worked.reason.empty() ? "" : ": " + worked.reason));
+  return worked;
+}
+
+Json toJson(const RunRow& run, const WorkedRun& worked) {
+  Json scores = Json::object();
+  for (const auto& [name, value] : worked.scores) scores[name] = finite(value);
+  return Json{{"id", run.id},
+              {"uuid", run.uuid},
+              {"name", run.name},
+              {"state", toString(worked.state)},
+              {"reason", worked.reason},
+              {"step", worked.step},
+              {"seconds", finite(worked.seconds)},
+              {"scores", scores}};
+}
+
+}  // namespace vitrine::app

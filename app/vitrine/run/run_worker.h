@@ -1,0 +1,33 @@
+// Where store and trainer meet: one stored run, worked on in this process.
+#pragma once
+
+#include <string>
+
+#include "app/vitrine/run/engine.h"
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+#include "core/train/trainer.h"
+
+namespace vitrine::app {
+
+struct WorkedRun {
+  RunState state = RunState::Done;
+  std::string reason;  ///< one sentence for everything but Done
+  std::int64_t step = 0;
+  double seconds = 0;  ///< of running time over all segments
+  Scores scores;       ///< of the last evaluation
+  ExitCode code = ExitCode::Done;
+};
+
+/// Trains a run from its newest whole checkpoint, or from its beginning, to its end or to a
+/// request. Rows, checkpoints and log are written as it goes; what goes wrong becomes the run's
+/// state, reason and `code`.
+/// \param asked  its row when the work was asked for: who stops it after that moment is obeyed
+/// \throws RefusedError  it is done, someone else works on it, or the run that it starts from is
+/// not finished
+[[nodiscard]] WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked);
+
+/// The row of a finished or interrupted run, for the result of `train`, `run` and `resume`.
+[[nodiscard]] Json toJson(const RunRow& run, const WorkedRun& worked);
+
+}  // namespace vitrine::app

@@ -1,0 +1,25 @@
+// Working on several stored runs one after the other; `train` and `demo` do.
+#pragma once
+
+#include <vector>
+
+#include "app/vitrine/run/run_worker.h"
+
+namespace vitrine::app {
+
+struct TrainedRun {
+  RunRow run;
+  WorkedRun worked;
+};
+
+/// Works on `ids` in order. A failed run does not stop the others, apart from those that start from
+/// it; a signal does. \returns the runs that were worked on
+[[nodiscard]] std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
+                                               const std::vector<std::int64_t>& ids);
+
+/// The worst of their codes: interrupted before failed before done.
+[[nodiscard]] int exitCodeOf(const std::vector<TrainedRun>& trained);
+/// Table or JSON of what came out.
+void printTrained(const std::vector<TrainedRun>& trained, bool asJson);
+
+}  // namespace vitrine::app

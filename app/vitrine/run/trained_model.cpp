@@ -1,0 +1,84 @@
+#include "app/vitrine/run/trained_model.h"
+
+#include <torch/nn/module.h>
+
+#include <algorithm>
+
+#include "app/vitrine/run/item_values.h"
+#include "app/vitrine/run/run_start.h"
+#include "core/base/error.h"
+#include "core/train/device.h"
+
+namespace vitrine::app {
+
+void setEvaluationMode(Model& model) { model.module().eval(); }
+
+namespace {
+
+/// `config` with other data or another image size, checked as an experiment is.
+Json overridden(const Registry& registry, Json config, const std::vector<std::string>& overrides) {
+  if (overrides.empty()) return config;
+  for (const std::string& text : overrides) {
+    const std::string key = parseOverride(text).key;
+    const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
+    if (!isOfData && key != "model.image_size")
+      throw ConfigError(
+          "a trained run takes other keys of [data], except data.pipeline, and "
+          "another model.image_size, not '" +
+          key + "'");
+  }
+  layOverrides(config, overrides);
+  const auto resolve = [&config](const char* table, Schema schema,
+                                 const std::vector<const char*>& beside) {
+    Json values = config.at(table), kept = Json::object();
+    for (const char* key : beside) {
+      if (values.contains(key)) kept[key] = values[key];
+      values.erase(key);
+    }
+    config[table] = resolveOrThrow(schema, table, std::move(values));
+    config[table].update(kept);
+  };
+  const Config whole(config);
+  resolve("model", registry.architecture(whole.text("model.architecture")).card().schema,
+          {"architecture", "preset"});
+  Schema data = registry.dataset(whole.text("data.dataset")).card().schema;
+  data.fields.insert(data.fields.end(), dataSchema().fields.begin(), dataSchema().fields.end());
+  data.rules.insert(data.rules.end(), dataSchema().rules.begin(), dataSchema().rules.end());
+  resolve("data", std::move(data), {"dataset", "pipeline"});
+  return config;
+}
+
+}  // namespace
+
+TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRow& run,
+                              const Opening& opening) {
+  const at::Device device = resolveDevice(opening.device);
+  TrainedModel trained;
+  trained.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use);
+  const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
+  useThreads(Config(config).maybeInteger("train.threads"));
+  trained.run = restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
+                           auxChoicesOf(store, run), device);
+  if (!opening.precision.empty()) trained.run.look.precision = precisionFrom(opening.precision);
+  const CheckpointState& state = trained.run.state;
+  trained.time = state.seconds;
+  trained.epoch = static_cast<double>(state.step) /
+                  static_cast<double>(std::max<std::int64_t>(1, state.stepsPerEpoch));
+  return trained;
+}
+
+Split splitOf(const TrainedModel& trained, const std::string& name) {
+  if (name.empty()) return lastSplit(*trained.run.session);
+  const Split split = splitFromString(name);
+  const std::vector<Evaluation> all = trained.run.session->evaluations();
+  const bool isVisited = std::any_of(
+      all.begin(), all.end(), [split](const Evaluation& each) { return each.split == split; });
+  if (split != Split::Train && !isVisited) {
+    std::string there = toString(Split::Train);
+    for (const Evaluation& each : all) there += ", " + toString(each.split);
+    throw RefusedError("the data of this run have no " + name + " split; take one of " + there);
+  }
+  return split;
+}
+
+}  // namespace vitrine::app

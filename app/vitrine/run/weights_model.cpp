@@ -1,0 +1,55 @@
+#include "app/vitrine/run/weights_model.h"
+
+#include "app/vitrine/run/trained_model.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+namespace vitrine::app {
+
+Json modelTable(const Registry& registry, const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) {
+    overrides.push_back(parseOverride(text));
+    const std::string& key = overrides.back().key;
+    if (key != "model" && !key.starts_with("model."))
+      throw ConfigError("infer takes keys of [model] alone, not '" + key + "'");
+  }
+  Json model;
+  const std::vector<Problem> problems = planModel(registry.catalog(), overrides, model);
+  if (!model.contains("architecture"))
+    throw ConfigError(
+        "say which model it is: model.architecture=NAME; `vitrine describe` lists them");
+  (void)registry.architecture(model.at("architecture").get<std::string>());
+  requireSound(problems);
+  return model;
+}
+
+WeightsModel openWeights(const Registry& registry, const Config& model,
+                         const std::filesystem::path& weights, const std::string& resizePositions) {
+  WeightsModel opened;
+  opened.model = registry.architecture(model.text("architecture")).build(model, 0);
+  LoadOptions load;
+  load.resizePositions = resizePositions;
+  opened.report = loadWeights(*opened.model, weights, load);
+  for (const std::string& name : opened.report.unused)
+    log::warning("the model has no use for tensor '" + name + "' of " + weights.string());
+  setEvaluationMode(*opened.model);
+  return opened;
+}
+
+void requireImageShape(const Config& model, const std::vector<std::int64_t>& shape,
+                       const std::string& what) {
+  const auto [height, width] = model.size("image_size");
+  const std::int64_t channels = model.integer("in_channels");
+  if (shape.size() == 4 && shape[0] > 0 && shape[1] == channels && shape[2] == height &&
+      shape[3] == width) {
+    return;
+  }
+  std::string text;
+  for (const std::int64_t side : shape) text += (text.empty() ? "" : ", ") + std::to_string(side);
+  throw ShapeError(what + " has shape [" + text + "], the model reads [batch, " +
+                   std::to_string(channels) + ", " + std::to_string(height) + ", " +
+                   std::to_string(width) + "]; set model.image_size and model.in_channels");
+}
+
+}  // namespace vitrine::app

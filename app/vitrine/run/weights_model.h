@@ -1,0 +1,32 @@
+// A model from a file of weights, without a run.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/vitrine/run/engine.h"
+#include "core/model/weights.h"
+
+namespace vitrine::app {
+
+/// The [model] table that "model.architecture=NAME model.preset=NAME model.depth=6 ..." means.
+/// \throws ConfigError  a key of another table, no architecture, problems
+[[nodiscard]] Json modelTable(const Registry& registry, const std::vector<std::string>& texts);
+
+struct WeightsModel {
+  std::shared_ptr<Model> model;  ///< in evaluation mode, on the CPU
+  LoadReport report;
+};
+/// Built and loaded; tensors that the model has no use for are warnings.
+/// \param resizePositions  see LoadOptions
+[[nodiscard]] WeightsModel openWeights(const Registry& registry, const Config& model,
+                                       const std::filesystem::path& weights,
+                                       const std::string& resizePositions);
+
+/// \throws ShapeError  images of `shape`, which are called `what`, are not what the model reads
+void requireImageShape(const Config& model, const std::vector<std::int64_t>& shape,
+                       const std::string& what);
+
+}  // namespace vitrine::app

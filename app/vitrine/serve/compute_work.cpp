@@ -1,0 +1,296 @@
+// The half of ComputeSession that computes: infer, analyse and sample with a model in memory.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/findings.h"
+#include "app/vitrine/run/model_outputs.h"
+#include "app/vitrine/run/sampling.h"
+#include "app/vitrine/serve/compute_session.h"
+#include "app/vitrine/serve/serve_fields.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr std::int64_t kMostImagesPerPass = 65536;
+
+/// The values of `settings`, checked against the item's schema and complete.
+Json settingsFrom(const Json& request, const Schema& schema, const std::string& item) {
+  Json values = request.value("settings", Json::object());
+  if (!values.is_object()) throw BadRequest("'settings' has to be a map of keys and values");
+  std::vector<Problem> problems = resolveItem(schema, item, values);
+  std::string sentences;
+  for (Problem& problem : problems) {
+    problem.file.clear();
+    sentences += (sentences.empty() ? "" : "; ") + problem.sentence();
+  }
+  if (!problems.empty()) throw ConfigError(sentences);
+  return values;
+}
+
+/// The tensors that a request wants, by the names in `outputs`.
+OutputChoice choiceFrom(const Json& request) {
+  OutputChoice choice;
+  choice.wantsFeatures = choice.wantsLogits = false;
+  const std::vector<std::pair<std::string, bool*>> known{{"logits", &choice.wantsLogits},
+                                                         {"features", &choice.wantsFeatures},
+                                                         {"blocks", &choice.wantsBlocks},
+                                                         {"attention", &choice.wantsAttention}};
+  for (const std::string& name : textsOf(request, "outputs")) {
+    bool isKnown = false;
+    for (const auto& [each, wanted] : known) {
+      if (each != name) continue;
+      *wanted = isKnown = true;
+    }
+    if (!isKnown) {
+      throw ConfigError("'outputs' has '" + shorten(name, 80) +
+                        "'; there are logits, features, blocks and attention");
+    }
+  }
+  if (!request.contains("outputs")) choice.wantsLogits = true;
+  choice.isEffective = flagOf(request, "effective");
+  choice.batchSize = integerOf(request, "batch_size", choice.batchSize);
+  if (choice.batchSize < 1 || choice.batchSize > kMostImagesPerPass) {
+    throw ConfigError("'batch_size' is " + std::to_string(choice.batchSize) +
+                      "; it has to be 1 to " + std::to_string(kMostImagesPerPass));
+  }
+  return choice;
+}
+
+std::vector<std::int64_t> integersOf(const Json& list, const char* key) {
+  const BadRequest wrong(std::string("'") + key + "' has to be a list of integers");
+  if (!list.is_array()) throw wrong;
+  std::vector<std::int64_t> values;
+  for (const Json& one : list) {
+    if (!one.is_number_integer()) throw wrong;
+    values.push_back(one.get<std::int64_t>());
+  }
+  return values;
+}
+
+/// {shape, bytes}: float32, little-endian, as the model reads them.
+at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
+  if (!image.is_object() || !image.contains("shape") || !image.contains("bytes") ||
+      !image["bytes"].is_binary()) {
+    throw BadRequest("'image' has to be a map of 'shape' and 'bytes', a byte string");
+  }
+  const std::vector<std::int64_t> shape = integersOf(image["shape"], "shape");
+  std::string text;
+  for (const std::int64_t side : shape) text += (text.empty() ? "" : ", ") + std::to_string(side);
+  if (!warm.image) throw RefusedError("model '" + warm.handle + "' reads no images");
+  const auto [channels, height, width] = *warm.image;
+  const auto& bytes = image["bytes"].get_binary();
+  const std::int64_t perImage = channels * height * width * 4;
+  const bool fits = shape.size() == 4 && shape[0] > 0 && shape[1] == channels &&
+                    shape[2] == height && shape[3] == width;
+  if (!fits || std::ssize(bytes) % perImage != 0 || std::ssize(bytes) / perImage != shape[0]) {
+    throw ConfigError("'image' has shape [" + text + "] and " + std::to_string(bytes.size()) +
+                      " bytes; the model reads [batch, " + std::to_string(channels) + ", " +
+                      std::to_string(height) + ", " + std::to_string(width) +
+                      "] of float32, 4 bytes each");
+  }
+  at::Tensor images = at::empty(shape, at::kFloat);
+  std::memcpy(images.mutable_data_ptr(), bytes.data(), bytes.size());
+  return images;
+}
+
+/// What `image`, or `sample_ids` and `split`, mean.
+ImageSource sourceFrom(const Json& request, const WarmModel& warm) {
+  if (request.contains("image") == request.contains("sample_ids"))
+    throw BadRequest("give either 'image' or 'sample_ids'");
+  if (request.contains("image")) {
+    const at::Tensor images = imagesFrom(request["image"], warm);
+    return {images.size(0), [images](std::int64_t first, std::int64_t number) {
+              return images.narrow(0, first, number);
+            }};
+  }
+  const TrainedModel& trained = warm.requireRun("'sample_ids'");
+  const Split split = splitOf(trained, request.contains("split") ? textOf(request, "split") : "");
+  const std::vector<std::int64_t> ids = integersOf(request["sample_ids"], "sample_ids");
+  if (ids.empty()) throw ConfigError("'sample_ids' is empty; name at least one sample");
+  return {std::ssize(ids),
+          [&session = *trained.run.session, split, ids](std::int64_t first, std::int64_t number) {
+            const Batch batch =
+                session.read(split, {ids.begin() + first, ids.begin() + first + number});
+            const auto found = batch.fields.find("image");
+            if (found == batch.fields.end())
+              throw RefusedError("the samples of this run have no image");
+            return found->second;
+          }};
+}
+
+std::span<const std::byte> bytesOf(const at::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+std::string dtypeOf(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return "float32";
+    case at::kDouble:
+      return "float64";
+    case at::kLong:
+      return "int64";
+    default:
+      throw Error(std::string("an output of type ") + c10::toString(tensor.scalar_type()) +
+                  " cannot be sent");
+  }
+}
+
+/// Between an evaluation's batches: is it still wanted?
+class Watcher final : public EvaluationListener {
+ public:
+  explicit Watcher(const Reply& reply) : reply_(reply) {}
+  void batch(const EvaluationBatch&) override { reply_.stopIfCancelled(); }
+  void finish(Results&) override {}
+
+ private:
+  const Reply& reply_;
+};
+
+/// Sends what a sampler makes as it comes.
+class Delivery final : public Results {
+ public:
+  /// \param store  null: nothing is kept
+  Delivery(Reply& reply, RunStore* store, const WarmModel& warm, bool wantsPreviews)
+      : reply_(reply), store_(store), warm_(warm), wantsPreviews_(wantsPreviews) {}
+
+  void score(const std::string& name, double value) override { scores[name] = finite(value); }
+  void artifact(Artifact artifact) override {
+    if (!wantsPreviews_) return;
+    reply_.data("preview",
+                {{"name", artifact.name}, {"kind", artifact.kind}, {"meta", artifact.meta}},
+                artifact.data);
+  }
+  void image(GeneratedImage image) override {
+    image.step = warm_.trained->checkpoint.step;
+    Json head{{"seed", image.seed},
+              {"width", image.width},
+              {"height", image.height},
+              {"sha256", image.sha256},
+              {"recipe", image.recipe}};
+    if (store_ != nullptr) head["stored"] = store_->addImage(warm_.run.id, image);
+    reply_.data("image", std::move(head), image.png);
+    ++images;
+  }
+  void text(GeneratedText text) override {
+    text.step = warm_.trained->checkpoint.step;
+    Json fields{
+        {"seed", text.seed}, {"prompt", text.prompt}, {"text", text.text}, {"recipe", text.recipe}};
+    if (store_ != nullptr) fields["stored"] = store_->addText(warm_.run.id, text);
+    reply_.part({{"text", std::move(fields)}});
+    ++texts;
+  }
+  void progress(std::int64_t done, std::int64_t total) override { reply_.progress(done, total); }
+  bool isCancelled() override { return reply_.isCancelled(); }
+
+  Json scores = Json::object();
+  std::int64_t images = 0, texts = 0;
+
+ private:
+  Reply& reply_;
+  RunStore* store_;
+  const WarmModel& warm_;
+  bool wantsPreviews_;
+};
+
+}  // namespace
+
+void ComputeSession::infer(const Json& request, Reply& reply) {
+  const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
+  const OutputChoice choice = choiceFrom(request);
+  const ImageSource source = sourceFrom(request, *warm);
+  if (warm->trained) (void)beginLook(*warm->trained->run.session, warm->look);
+  const NamedTensors tensors = modelOutputs(warm->model(), source, choice, warm->look.device,
+                                            warm->look.precision, [&](std::int64_t done) {
+                                              reply.stopIfCancelled();
+                                              if (source.count > choice.batchSize)
+                                                reply.progress(done, source.count);
+                                            });
+  Json names = Json::array();
+  for (const auto& [name, tensor] : tensors) {
+    names.push_back(name);
+    reply.data("output",
+               {{"name", name}, {"dtype", dtypeOf(tensor)}, {"shape", tensor.sizes().vec()}},
+               bytesOf(tensor));
+  }
+  reply.last({{"model", warm->handle}, {"images", source.count}, {"outputs", std::move(names)}});
+}
+
+void ComputeSession::analyse(const Json& request, Reply& reply) {
+  const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
+  const std::string item = textOf(request, "item");
+  const Analysis& analysis = engine_.registry.analysis(item);
+  const ItemCard card = analysis.card();
+  const Config config(settingsFrom(request, card.schema, item));
+  const std::string asked = request.contains("split") ? textOf(request, "split") : "";
+  const bool isStored = flagOf(request, "store");
+  const TrainedModel& trained = warm->requireRun("an analysis");
+  requireCapabilities(card, trained);
+  const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
+  const Split split = isProbe ? lastSplit(*trained.run.session) : splitOf(trained, asked);
+  Watcher watcher(reply);
+  Analysis::Findings findings = findingsOf(analysis, config, trained, split, &watcher);
+  reply.stopIfCancelled();
+  const FindingsOrigin origin{item, split, warm->opening.use, warm->opening.overrides};
+  describeFindings(findings, origin, trained);
+  std::optional<RunStore> store;
+  if (isStored) {
+    store.emplace(database_, OpenMode::ReadWrite);
+    storeScores(*store, warm->run.id, origin, findings.scores, trained);
+  }
+  for (const Artifact& artifact : findings.artifacts) {
+    Json head{{"name", artifact.name}, {"kind", artifact.kind}, {"meta", artifact.meta}};
+    if (store) head["stored"] = store->addArtifact(warm->run.id, artifact);
+    reply.data("artifact", std::move(head), artifact.data);
+  }
+  Json scores = Json::object();
+  for (const auto& [name, value] : findings.scores) scores[name] = finite(value);
+  const Precision precision = isProbe ? Precision::Float32 : warm->look.precision;
+  reply.last({{"model", warm->handle},
+              {"run", warm->run.id},
+              {"analysis", item},
+              {"step", trained.checkpoint.step},
+              {"split", toString(split)},
+              {"precision", toString(precision)},
+              {"scores", std::move(scores)},
+              {"artifacts", findings.artifacts.size()}});
+}
+
+void ComputeSession::sample(const Json& request, Reply& reply) {
+  const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
+  const TrainedModel& trained = warm->requireRun("a sampler");
+  const std::string asked = request.contains("sampler") ? textOf(request, "sampler") : "";
+  const Sampler& sampler = samplerFor(engine_.registry, warm->model(), asked);
+  const ItemCard card = sampler.card();
+  const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,
+                                                settingsFrom(request, settingsOf(card), card.id));
+  const bool wantsPreviews = flagOf(request, "previews");
+  std::optional<RunStore> store;
+  if (flagOf(request, "store")) store.emplace(database_, OpenMode::ReadWrite);
+  Delivery delivery(reply, store ? &*store : nullptr, *warm, wantsPreviews);
+  {
+    (void)beginLook(*trained.run.session, warm->look);
+    const c10::NoGradGuard noGradient;
+    const AutocastScope autocast(warm->look.precision, warm->look.device.type());
+    sampler.sample(wanted, delivery);
+  }
+  reply.stopIfCancelled();
+  reply.last({{"model", warm->handle},
+              {"run", warm->run.id},
+              {"sampler", card.id},
+              {"step", trained.checkpoint.step},
+              {"images", delivery.images},
+              {"texts", delivery.texts},
+              {"scores", std::move(delivery.scores)}});
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,109 @@
+// The half of ServeSession that a window on another machine lives on: a copy of the rows, logs,
+// orders to the queue, and what people write about runs.
+#include <algorithm>
+#include <fstream>
+
+#include "app/vitrine/serve/serve_fields.h"
+#include "app/vitrine/serve/serve_session.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/jobs/device_load.h"
+#include "core/jobs/launcher.h"
+#include "core/jobs/order.h"
+#include "core/jobs/work.h"
+#include "core/store/exchange/mirror.h"
+#include "core/store/run_store.h"
+#include "core/store/tables/curve_notes.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
+
+RunField fieldOf(const std::string& name) {
+  if (const auto field = runFieldFromString(name)) return *field;
+  throw BadRequest("'field' has to be name, note, tags or curve_notes, not '" + name + "'");
+}
+
+}  // namespace
+
+void ServeSession::copy(const Task& task) {
+  if (!source_) source_ = std::make_unique<MirrorSource>(database_);
+  const std::int64_t run = integerOf(task.request, "run", std::nullopt);
+  const auto known = task.request.find("known");
+  const bool isAll =
+      source_->copy(run, known == task.request.end() ? Json::object() : *known, [&](Json part) {
+        this->part(task, std::move(part));
+        return !task.isCancelled->load();
+      });
+  if (task.isCancelled->load()) return fail(task, "cancelled", "it was cancelled");
+  answer(task, {{"run", run}, {"all", isAll}});
+}
+
+void ServeSession::log(const Task& task) {
+  const std::int64_t run = integerOf(task.request, "run", std::nullopt);
+  std::int64_t from = integerOf(task.request, "from", -1);
+  RunStore store(database_, OpenMode::ReadOnly);
+  const auto file = placeBelow(filesFolder(database_), store.run(run).logFile);
+  std::error_code error;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error))  // opening a pipe would wait
+    stream.open(file, std::ios::binary | std::ios::ate);
+  const std::int64_t size = stream.is_open() ? static_cast<std::int64_t>(stream.tellg()) : 0;
+  if (from < 0 || from > size || size - from > kLogBytes)
+    from = std::max<std::int64_t>(0, size - kLogBytes);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size - from));
+  if (!bytes.empty()) {
+    stream.seekg(from);
+    stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  }
+  answer(task, {{"run", run},
+                {"from", from},
+                {"size", from + static_cast<std::int64_t>(bytes.size())},
+                {"data", Json::binary(std::move(bytes))}});
+}
+
+void ServeSession::order(const Task& task) {
+  const auto asked = task.request.find("order");
+  if (asked == task.request.end()) throw BadRequest("'order' has to be a map");
+  const Order order = orderFromJson(*asked);
+  RunStore store(database_, OpenMode::ReadWrite);
+  store.reapLostRuns();
+  JobQueue queue(store);
+  const OrderOutcome outcome = carryOut(order, store, queue);
+  const bool mayStart = order.what == Order::What::Enqueue || order.what == Order::What::Start ||
+                        order.what == Order::What::Mode;
+  if (mayStart && outcome.mode == QueueMode::Running && outcome.entries > 0)
+    attendQueue(database_, headlessProgram());
+  answer(task, toJson(outcome));
+}
+
+void ServeSession::edit(const Task& task) {
+  const std::int64_t run = integerOf(task.request, "run", std::nullopt);
+  const RunField field = fieldOf(textOf(task.request, "field"));
+  const std::string text = textOf(task.request, "text");
+  const std::int64_t basedOn = integerOf(task.request, "based_on", RunStore::kWhateverStands);
+  RunStore store(database_, OpenMode::ReadWrite);
+  try {
+    std::int64_t version = 0;
+    if (field == RunField::Name) version = store.setName(run, text, basedOn);
+    if (field == RunField::Note) version = store.setNote(run, text, basedOn);
+    if (field == RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
+    if (field == RunField::CurveNotes)
+      version = store.setCurveNotes(run, curveNotesFromText(text), basedOn);
+    answer(task, {{"run", run}, {"version", version}});
+  } catch (const EditConflict& conflict) {
+    answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});
+  }
+}
+
+void ServeSession::devices(const Task& task) {
+  if (!devices_) devices_ = std::make_unique<DeviceReader>();
+  Json list = Json::array();
+  for (const DeviceLoad& load : devices_->read()) list.push_back(toJson(load));
+  answer(task, {{"devices", std::move(list)}});
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,280 @@
+// vitrine db: the database itself.
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <vector>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/base/utc.h"
+#include "core/store/exchange/file_probe.h"
+#include "core/store/maintenance/maintenance.h"
+#include "core/store/maintenance/thinning.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// A line on stderr that renews itself; nothing where stderr is no terminal.
+class Bar {
+ public:
+  explicit Bar(std::string what) : what_(std::move(what)), isShown_(::isatty(2) == 1) {}
+  ~Bar() {
+    if (isShown_ && last_ >= 0) std::fputs("\r\033[K", stderr);
+  }
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
+  void operator()(double done) {
+    const int percent = static_cast<int>(done * 100);
+    if (!isShown_ || percent == last_) return;
+    last_ = percent;
+    std::fprintf(stderr, "\r%s %d %%", what_.c_str(), percent);
+  }
+
+ private:
+  std::string what_;
+  bool isShown_;
+  int last_ = -1;
+};
+
+std::string bytesText(const Json& bytes) { return formatBytes(bytes.get<double>()); }
+
+int check(const CommandLine& line, bool verifiesFiles) {
+  // Reading is enough, and a damaged file is not opened for writing.
+  std::vector<std::string> problems = openStoreForReading(line).check();
+  // What SQLite finds damaged is not worth reading.
+  if (problems.empty()) {
+    Bar bar("checking");
+    problems = checkContents(databaseOf(line),
+                             verifiesFiles ? CheckpointFiles::Verified : CheckpointFiles::Present,
+                             [&](double done) { bar(done); });
+  }
+  if (line.wantsJson()) {
+    print(Json::object({{"database", databaseOf(line).string()},
+                        {"ok", problems.empty()},
+                        {"problems", problems}}));
+  } else if (problems.empty()) {
+    print(databaseOf(line).string() + ": ok\n");
+  } else {
+    for (const std::string& problem : problems) print(problem + "\n");
+  }
+  return static_cast<int>(problems.empty() ? ExitCode::Done : ExitCode::Failed);
+}
+
+void printSpace(const Json& space) {
+  Table tables{{"table", "bytes"}, {}};
+  for (const auto& [name, bytes] : space.at("tables").items()) {
+    tables.rows.push_back({name, bytesText(bytes)});
+  }
+  for (const auto& [name, bytes] : space.at("files").items()) {
+    tables.rows.push_back({"files: " + name, bytesText(bytes)});
+  }
+  tables.rows.push_back({"free, until `vitrine db compact`", bytesText(space.at("free"))});
+  print(std::string("\n"));
+  print(tables, Format::Text);
+  Table experiments{
+      {"experiment", "runs", "bytes", "metrics", "artifacts", "images", "texts", "other", "files"},
+      {}};
+  for (const Json& experiment : space.at("experiments")) {
+    auto& row = experiments.rows.emplace_back();
+    row = {experiment.at("title"), experiment.at("runs")};
+    for (const char* part :
+         {"bytes", "metrics", "artifacts", "images", "texts", "other", "files"}) {
+      row.push_back(bytesText(experiment.at(part)));
+    }
+  }
+  if (experiments.rows.empty()) return;
+  print(std::string("\n"));
+  print(experiments, Format::Text);
+}
+
+int info(const CommandLine& line) {
+  RunStore store = openStore(line, Missing::Create);
+  Json facts = Json::object();
+  facts["database"] = databaseOf(line).string();
+  facts["files"] = filesFolder(databaseOf(line)).string();
+  facts["runs"] = store.runs().size();
+  facts.update(store.info());
+  const Json space = databaseSpace(databaseOf(line));
+  if (line.wantsJson()) {
+    facts["space"] = space;
+    print(facts);
+    return 0;
+  }
+  Table table{{"fact", "value"}, {}};
+  for (const auto& [key, value] : flatten(facts)) {
+    table.rows.push_back({key, value.is_string() ? value : Json(value.dump())});
+  }
+  print(table, Format::Text);
+  printSpace(space);
+  return 0;
+}
+
+int backup(const CommandLine& line, const std::string& file) {
+  if (file.empty()) {
+    throw ConfigError("vitrine db backup: which FILE should the copy be? See `vitrine db --help`");
+  }
+  (void)openStoreForReading(line);  // refuses what is not there
+  std::uint64_t bytes = 0;
+  {
+    Bar bar("copying");
+    bytes = backupDatabase(databaseOf(line), file, [&](double done) { bar(done); });
+  }
+  const std::string folder = filesFolder(databaseOf(line)).string();
+  if (line.wantsJson()) {
+    print(
+        Json::object({{"database", databaseOf(line).string()}, {"file", file}, {"bytes", bytes}}));
+  } else {
+    print(file + ": " + formatBytes(static_cast<double>(bytes)) + ", checked\n");
+    log::info("checkpoints and logs are not in it: they are files in " + folder);
+  }
+  return 0;
+}
+
+int compact(const CommandLine& line) {
+  (void)openStore(line, Missing::Refuse);
+  const CompactReport report = compactDatabase(databaseOf(line));
+  if (line.wantsJson()) {
+    print(Json::object({{"database", databaseOf(line).string()},
+                        {"before", report.before},
+                        {"after", report.after}}));
+  } else {
+    print(databaseOf(line).string() + ": " + formatBytes(static_cast<double>(report.before)) +
+          " before, " + formatBytes(static_cast<double>(report.after)) + " now\n");
+  }
+  return 0;
+}
+
+int probe(const CommandLine& line, const std::string& file) {
+  if (file.empty()) throw ConfigError("vitrine db probe: which FILE? See `vitrine db --help`");
+  if (!std::filesystem::exists(file)) throw NotFoundError("there is no file '" + file + "'");
+  const ProbedFile probed = probeHere(file);
+  if (line.wantsJson()) {
+    print(toJson(probed));
+  } else if (!probed.refusal.empty()) {
+    print(probed.refusal + "\n");
+  } else {
+    print(file + ": " + toString(probed.kind) +
+          (probed.isUsable ? ", version " + std::to_string(probed.version) + ", " +
+                                 std::to_string(probed.runs) + " runs"
+                           : "") +
+          "\n");
+  }
+  return 0;
+}
+
+struct ThinChoice {
+  std::vector<std::int64_t> runs;
+  double days = -1;  ///< instead of `runs`: those that ended longer ago; negative where not asked
+  std::int64_t bucket = 100;
+  bool isMeant = false;
+};
+
+std::string utcDaysAgo(double days) {
+  return utcText(utcMilliseconds() - static_cast<std::int64_t>(days * 86'400'000));
+}
+
+int thin(const CommandLine& line, ThinChoice choice) {
+  openStore(line, Missing::Refuse).reapLostRuns();
+  if (choice.days >= 0) choice.runs = runsEndedBefore(databaseOf(line), utcDaysAgo(choice.days));
+  const std::vector<ThinnedRun> report =
+      choice.isMeant ? thinRuns(databaseOf(line), choice.runs, choice.bucket)
+                     : planThinning(databaseOf(line), choice.runs, choice.bucket);
+  std::int64_t before = 0, after = 0;
+  Table table{{"run", "name", "points", choice.isMeant ? "points now" : "points left", ""}, {}};
+  Json rows = Json::array();
+  for (const ThinnedRun& run : report) {
+    before += run.before;
+    after += run.after;
+    table.rows.push_back({run.run, run.name, formatCount(run.before), formatCount(run.after),
+                          run.refusal.empty() ? "" : "left alone: " + run.refusal});
+    rows.push_back(
+        {{"run", run.run}, {"before", run.before}, {"after", run.after}, {"refusal", run.refusal}});
+  }
+  if (line.wantsJson()) {
+    print(Json::object({{"bucket", choice.bucket}, {"done", choice.isMeant}, {"runs", rows}}));
+  } else {
+    print(table, Format::Text);
+  }
+  if (before == after) {
+    log::info("nothing to take out");
+  } else if (choice.isMeant) {
+    log::info(formatCount(before - after) +
+              " points were taken out; `vitrine db compact` gives their space back");
+  } else {
+    throw RefusedError(formatCount(before - after) + " of " + formatCount(before) +
+                       " points would be taken out for good, of every " +
+                       formatCount(choice.bucket) +
+                       " all but the lowest and the highest; say --yes to do it");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int dbVerb(const Arguments& arguments) {
+  CommandLine line("db", {"vitrine db backup ~/backup/experiments.sqlite",
+                          "vitrine db thin --older-than 90 --bucket 100"});
+  std::string action;
+  std::vector<std::string> rest;
+  ThinChoice choice;
+  bool verifiesFiles = false;
+  line.app()
+      .add_option("action", action,
+                  "info: where it is, what is in it and what takes the space; check: is it whole; "
+                  "backup: copy it to FILE, also while jobs write; compact: give back the space of "
+                  "deleted runs; probe: what FILE is, without trusting it; thin: take points out "
+                  "of the runs ID ...")
+      ->required()
+      ->check(CLI::IsMember({"info", "check", "backup", "compact", "probe", "thin"}));
+  line.app()
+      .add_option(
+          "what", rest,
+          "of backup: where the copy goes, must not exist; of probe: the file; of thin: the runs")
+      ->type_name("FILE|ID");
+  line.app()
+      .add_option("--older-than", choice.days,
+                  "thin: all runs that ended longer ago than so many days")
+      ->type_name("DAYS")
+      ->check(CLI::NonNegativeNumber);
+  line.app()
+      .add_option("--bucket", choice.bucket,
+                  "thin: of every so many points of a metric the lowest and the highest stay")
+      ->type_name("N")
+      ->capture_default_str();
+  line.app().add_flag("--yes", choice.isMeant, "thin: do it; without, say what would be taken out");
+  line.app().add_flag("--checksums", verifiesFiles,
+                      "check: also compare every checkpoint file with its checksum");
+  line.parse(arguments);
+  if (action == "thin") {
+    for (const std::string& word : rest) {
+      std::int64_t id = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+      if (error != std::errc() || end != word.data() + word.size()) {
+        throw ConfigError("vitrine db thin: '" + word + "' is not the number of a run");
+      }
+      choice.runs.push_back(id);
+    }
+    if (choice.runs.empty() == (choice.days < 0)) {
+      throw ConfigError(
+          "vitrine db thin: which runs? Give their numbers, or --older-than DAYS, not both");
+    }
+    return thin(line, std::move(choice));
+  }
+  if (rest.size() > (action == "backup" || action == "probe" ? 1u : 0u)) {
+    throw ConfigError("vitrine db " + action + " takes no file, but got '" + rest.back() +
+                      "'; --db names the database");
+  }
+  const std::string file = rest.empty() ? "" : rest.front();
+  if (action == "probe") return probe(line, file);
+  if (action == "check") return check(line, verifiesFiles);
+  if (action == "backup") return backup(line, file);
+  if (action == "compact") return compact(line);
+  return info(line);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,274 @@
+// vitrine demo: two papers' models on Fashion-MNIST, side by side. Safe to run again: what is
+// trained stays trained.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/cli/subprocess.h"
+#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/train_runs.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/store/metrics/metric_titles.h"
+#include "core/store/run_card.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path programFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+fs::path experimentFile() {
+  const fs::path installed = programFolder().parent_path() / "share/vitrine/experiments/demo.toml";
+  return fs::exists(installed) ? installed
+                               : fs::path(VITRINE_SOURCE_FOLDER) / "experiments/demo.toml";
+}
+
+bool hasDisplay() {
+  for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+/// A run that was stored before and means the same as `planned`, best state first; 0 when there is
+/// none.
+std::int64_t findSame(RunStore& store, const PlannedRun& planned) {
+  std::int64_t found = 0;
+  bool isDone = false;
+  for (const RunRow& run : store.runs()) {
+    if (isDone || run.seed != planned.seed || run.name != planned.name ||
+        store.config(run.id) != planned.config)
+      continue;
+    const bool canGoOn = run.state == RunState::Interrupted || run.state == RunState::Stopped ||
+                         run.state == RunState::Paused || run.state == RunState::Queued;
+    if (run.state == RunState::Done || canGoOn) {
+      found = run.id;
+      isDone = run.state == RunState::Done;
+    }
+  }
+  return found;
+}
+
+/// What the end of the demo says of a run.
+struct Shown {
+  RunRow run;
+  std::vector<std::pair<std::string, Json>> scores;  ///< headline metrics of its task
+  /// The first metric of each analysis, by name: one value a layer, mean over its heads.
+  std::map<std::string, std::vector<double>> layers;
+};
+
+/// "analysis/attention_rank/rank80/layer0" is followed by those of the other layers.
+std::vector<double> meansByLayer(const std::vector<MetricSummary>& summaries,
+                                 const std::string& metric) {
+  const std::string prefix = metric.substr(0, metric.rfind("/layer")) + "/layer";
+  std::map<int, std::pair<double, int>> layers;  // sum, count
+  for (const MetricSummary& summary : summaries) {
+    if (!summary.name.starts_with(prefix)) continue;
+    auto& [sum, count] = layers[std::atoi(summary.name.c_str() + prefix.size())];
+    sum += summary.last;
+    ++count;
+  }
+  std::vector<double> means;
+  for (const auto& [layer, value] : layers) means.push_back(value.first / value.second);
+  return means;
+}
+
+Shown look(RunStore& store, const TaskCards& cards, std::int64_t id) {
+  Shown shown;
+  shown.run = store.run(id);
+  const std::vector<MetricSummary> summaries = store.summaries(id);
+  const RunCard card =
+      runCard(cardOf(cards, taskOf(store.config(id))), store.metricNames(id), metricKinds(store));
+  for (const std::string& metric : card.headline) {
+    Json last;
+    for (const MetricSummary& summary : summaries) {
+      if (summary.name == metric) last = finite(summary.last);
+    }
+    shown.scores.emplace_back(metric, last);
+  }
+  for (const std::string& metric : card.morePlots) {
+    if (metric.find("/layer") == std::string::npos) continue;
+    shown.layers[metricName(metric.substr(metric.find('/') + 1)).quantity] =
+        meansByLayer(summaries, metric);
+  }
+  return shown;
+}
+
+/// The score of that metric as a cell: a fraction in percent.
+Json scoreCell(const Shown& shown, const std::string& metric, const MetricKind& kind) {
+  for (const auto& [name, value] : shown.scores) {
+    if (name != metric || value.is_null()) continue;
+    return kind.unit == "fraction" ? Json(formatReal(100 * value.get<double>(), 4) + " %")
+                                   : Json(formatReal(value.get<double>(), 4));
+  }
+  return nullptr;
+}
+
+void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
+                     const fs::path& database, const std::vector<std::string>& pictures) {
+  Table table{{""}, {}};
+  for (const Shown& shown : all) table.columns.push_back(shown.run.name);
+  const auto addRow = [&](const std::string& name, const auto& cell) {
+    std::vector<Json> row{name};
+    for (const Shown& shown : all) row.push_back(cell(shown));
+    table.rows.push_back(std::move(row));
+  };
+  addRow("run", [](const Shown& shown) { return Json(shown.run.id); });
+  std::set<std::string> metrics;
+  std::map<std::string, std::size_t> layers;
+  for (const Shown& shown : all) {
+    for (const auto& [metric, value] : shown.scores) {
+      if (!metrics.insert(metric).second) continue;
+      addRow(lineTitle(metric), [&, name = metric](const Shown& one) {
+        return scoreCell(one, name, kindOf(kinds, name));
+      });
+    }
+    for (const auto& [quantity, means] : shown.layers)
+      layers[quantity] = std::max(layers[quantity], means.size());
+  }
+  for (const auto& [quantity, count] : layers) {
+    for (std::size_t layer = 0; layer < count; ++layer) {
+      addRow(titleOf(quantity).title + ", layer " + std::to_string(layer),
+             [&, name = quantity](const Shown& shown) {
+               const auto found = shown.layers.find(name);
+               return found != shown.layers.end() && layer < found->second.size()
+                          ? Json(found->second[layer])
+                          : Json(nullptr);
+             });
+    }
+  }
+  print(table, Format::Text);
+  print("\ndatabase: " + database.string() + "\n");
+  for (const std::string& picture : pictures) print("picture:  " + picture + "\n");
+}
+
+/// {"id", "name", "top1", ..., "rank80": [...]}: scores by quantity, means by layer.
+Json toJson(const Shown& shown) {
+  Json json{{"id", shown.run.id}, {"name", shown.run.name}};
+  for (const auto& [metric, value] : shown.scores) json[metricName(metric).quantity] = value;
+  for (const auto& [quantity, means] : shown.layers) json[quantity] = means;
+  return json;
+}
+
+/// "3,4", as Studio takes runs.
+std::string idList(const std::vector<std::int64_t>& ids) {
+  std::string list;
+  for (const std::int64_t id : ids) list += (list.empty() ? "" : ",") + std::to_string(id);
+  return list;
+}
+
+/// Draws pages off screen through Studio. \returns the files that were written
+std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& database,
+                                      const std::vector<Shown>& all) {
+  std::vector<std::string> written;
+  const fs::path folder = filesFolder(database) / "demo";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::vector<std::int64_t> runs;
+  for (const Shown& shown : all) runs.push_back(shown.run.id);
+  const auto draw = [&](const std::string& page, const std::vector<std::string>& more,
+                        const std::string& name) {
+    const std::string file = (folder / (name + ".png")).string();
+    std::vector<std::string> command{
+        studio.string(), "--db",   database.string(), "--page",       page, "--run",
+        idList(runs),    "--size", "1400x800",        "--screenshot", file};
+    command.insert(command.end(), more.begin(), more.end());
+    fs::remove(file, error);
+    if (runAndWait(command, {"QT_QPA_PLATFORM=offscreen"}) == 0 && fs::exists(file)) {
+      written.push_back(file);
+    } else {
+      log::warning("Studio did not draw " + file);
+    }
+  };
+  draw("monitor", {}, "curves");
+  draw("artifacts", {}, "spectra");  // what the page shows first
+  draw("artifacts", {"--artifact", "calibration"}, "reliability");
+  return written;
+}
+
+}  // namespace
+
+int demoVerb(const Arguments& arguments) {
+  CommandLine line("demo", {"vitrine demo", "vitrine demo --again --db demo.sqlite"});
+  std::string file;
+  bool isAgain = false, isWindowless = false;
+  std::vector<std::string> overrides;
+  line.app()
+      .add_option("--file", file, "the experiment (default: the one that comes with Vitrine)")
+      ->type_name("FILE");
+  line.app().add_flag("--again", isAgain, "train anew even if these runs are finished");
+  line.app().add_flag("--no-window", isWindowless,
+                      "do not open Studio although there is a display");
+  line.app()
+      .add_option("overrides", overrides, "values that win over the file: train.epochs=1")
+      ->type_name("KEY=VALUE");
+  line.parse(arguments);
+
+  Engine engine;
+  loadEngine(engine);
+  Plan plan = planFile(file.empty() ? experimentFile().string() : file, engine.registry.catalog(),
+                       overrides);
+  requireSound(plan.problems);
+  RunStore store = openStore(line, Missing::Create);
+  store.reapLostRuns();
+  const fs::path database = databaseOf(line);
+
+  // What is there already, and what is missing.
+  std::vector<std::int64_t> ids(plan.runs.size(), 0), missing;
+  Plan rest = plan;
+  rest.runs.clear();
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    if (!isAgain) ids[i] = findSame(store, plan.runs[i]);
+    if (ids[i] == 0) {
+      rest.runs.push_back(plan.runs[i]);
+    } else if (store.run(ids[i]).state == RunState::Done) {
+      log::info("run " + std::to_string(ids[i]) + ", " + plan.runs[i].name +
+                ", is trained already; --again trains it anew");
+    }
+  }
+  std::vector<std::int64_t> added =
+      rest.runs.empty() ? std::vector<std::int64_t>() : storePlan(store, rest);
+  std::size_t next = 0;
+  for (std::int64_t& id : ids) {
+    if (id == 0) id = added[next++];
+    if (store.run(id).state != RunState::Done) missing.push_back(id);
+  }
+
+  const fs::path studio = programFolder() / "vitrine-studio";
+  const bool hasStudio = fs::exists(studio);
+  const bool hasWindow = hasStudio && hasDisplay() && !isWindowless;
+  // Both runs are selected from the start, so that the second one's curves appear when it begins.
+  if (hasWindow && !startDetached({studio.string(), "--db", database.string(), "--page", "monitor",
+                                   "--run", idList(ids)})) {
+    log::warning("Studio could not be started from " + studio.string());
+  }
+  if (!missing.empty()) {
+    const std::vector<TrainedRun> trained = trainAll(store, engine, missing);
+    if (const int code = exitCodeOf(trained); code != 0) {
+      log::info("`vitrine demo` goes on where it stopped");
+      return code;
+    }
+  }
+
+  std::vector<Shown> all;
+  const TaskCards cards = taskCards(engine.registry.catalog());
+  for (const std::int64_t id : ids) all.push_back(look(store, cards, id));
+  std::vector<std::string> pictures;
+  if (hasStudio && !hasWindow) pictures = drawPictures(studio, database, all);
+  if (line.wantsJson()) {
+    Json runs = Json::array();
+    for (const Shown& shown : all) runs.push_back(toJson(shown));
+    print(Json{{"database", database.string()}, {"runs", runs}, {"pictures", pictures}});
+  } else {
+    printSideBySide(all, metricKinds(store), database, pictures);
+  }
+  return 0;
+}
+
+}  // namespace vitrine::app

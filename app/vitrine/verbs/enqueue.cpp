@@ -1,0 +1,214 @@
+// vitrine enqueue: every run of an experiment into the queue.
+#include <map>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/cli/quantities.h"
+#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/preflight.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/config/selection.h"
+#include "core/jobs/devices.h"
+#include "core/jobs/queue.h"
+
+namespace vitrine::app {
+
+namespace {
+
+struct EnqueueArguments {
+  ExperimentChoice experiment;
+  std::int64_t priority = 0;
+  bool isFront = false, isNeeded = false, isQuick = false;
+  std::string device, timeLimit = "none", grace = "30s", memoryLimit = "none";
+};
+
+void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
+  CLI::App& app = line.app();
+  app.add_option("--priority", asked.priority, "higher is started first")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_flag("--front", asked.isFront, "before all others in the queue");
+  app.add_option("--device", asked.device,
+                 "cpu, cuda, cuda:1 or the UUID of a GPU (default: what train.device says)")
+      ->type_name("DEVICE");
+  app.add_option("--time-limit", asked.timeLimit,
+                 "stop a run at a checkpoint after that much running time")
+      ->capture_default_str()
+      ->type_name("TIME");
+  app.add_option("--grace", asked.grace,
+                 "how long a run that is asked to end may take before it is killed")
+      ->capture_default_str()
+      ->type_name("TIME");
+  app.add_option("--memory-limit", asked.memoryLimit,
+                 "kill a run that takes more; none: nine tenths of the machine")
+      ->capture_default_str()
+      ->type_name("BYTES");
+  app.add_flag("--needed", asked.isNeeded,
+               "leave out runs whose resolved configuration has a finished run already");
+  app.add_flag("--no-dry-step", asked.isQuick, "do not try one step of each kind of run first");
+  addExperiment(line, asked.experiment);
+}
+
+/// \throws ConfigError  the file asks for another kind of device
+void requireDevice(const Plan& plan, const std::string& device) {
+  if (device.empty()) return;
+  if (device != "cpu" && device.rfind("cuda", 0) != 0 && device.rfind("GPU-", 0) != 0)
+    throw ConfigError("'" + device + "' is no device; use cpu, cuda, cuda:N or the UUID of a GPU");
+  for (const PlannedRun& run : plan.runs) {
+    const std::string configured = Config(run.config).text("train.device");
+    if (!agree(configured, device)) {
+      throw ConfigError("run '" + run.name + "' has train.device = " + configured +
+                        " and cannot be put on " + device + "; say train.device=auto as well");
+    }
+  }
+}
+
+/// The same values; of a refit the same grid, whose choice the plan does not know.
+bool isConfiguredAlike(RunStore& store, std::int64_t run, const PlannedRun& planned) {
+  if (planned.selection.is_null()) return store.config(run) == planned.config;
+  Json selection = store.selection(run);
+  if (!selection.is_object() || !selection.at("chosen").is_number_unsigned()) return false;
+  const auto chosen = selection.at("chosen").get<std::size_t>();
+  selection["chosen"] = nullptr;
+  return selection == planned.selection &&
+         store.config(run) == withCandidate(planned.config, selection, chosen);
+}
+
+/// A finished run with that configuration and beginning, or 0.
+std::int64_t finishedRunLike(RunStore& store, const PlannedRun& run) {
+  for (const RunRow& row : store.runs()) {
+    if (row.state != RunState::Done || row.seed != run.seed ||
+        !isConfiguredAlike(store, row.id, run))
+      continue;
+    const Json init = store.init(row.id);
+    const bool startsAlike = run.init && run.init->plannedRun < 0 ? init == initToJson(*run.init)
+                                                                  : init.is_null() == !run.init;
+    if (startsAlike && row.stage == run.stage && row.variant == run.variant) return row.id;
+  }
+  return 0;
+}
+
+/// Runs of the plan that `run` needs; -1 among them means nothing.
+std::vector<int> sourcesOf(const PlannedRun& run) {
+  std::vector<int> sources = run.selectedFrom;
+  sources.push_back(run.dependsOn);
+  if (run.init) sources.push_back(run.init->plannedRun);
+  for (const AuxSource& aux : run.auxiliaries) sources.push_back(aux.plannedRun);
+  return sources;
+}
+
+/// Runs of `plan` that are still needed; what a needed one starts from stays, too.
+Plan neededPart(RunStore& store, const Plan& plan, Json& skipped) {
+  std::vector<std::int64_t> known(plan.runs.size(), 0);
+  std::vector<bool> isNeeded(plan.runs.size(), false);
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    known[i] = finishedRunLike(store, plan.runs[i]);
+    // A run of a grid is needed for a refit alone.
+    isNeeded[i] = known[i] == 0 && plan.runs[i].part != RunPart::Grid;
+  }
+  for (std::size_t i = plan.runs.size(); i-- > 0;) {
+    if (!isNeeded[i]) continue;
+    const PlannedRun& run = plan.runs[i];
+    for (const int source : sourcesOf(run)) {
+      if (source >= 0) isNeeded[static_cast<std::size_t>(source)] = true;
+    }
+  }
+  Plan part = plan;
+  part.runs.clear();
+  std::vector<int> place(plan.runs.size(), -1);
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    if (!isNeeded[i]) {
+      log::info("'" + plan.runs[i].name + "' is " +
+                (known[i] == 0 ? "not needed: the runs that are chosen from it are done"
+                               : "done already, as run " + std::to_string(known[i])) +
+                "; it is left out");
+      skipped.push_back(
+          {{"name", plan.runs[i].name}, {"id", known[i] == 0 ? Json(nullptr) : Json(known[i])}});
+      continue;
+    }
+    place[i] = static_cast<int>(part.runs.size());
+    PlannedRun run = plan.runs[i];
+    if (run.dependsOn >= 0) run.dependsOn = place[static_cast<std::size_t>(run.dependsOn)];
+    if (run.init && run.init->plannedRun >= 0)
+      run.init->plannedRun = place[static_cast<std::size_t>(run.init->plannedRun)];
+    for (AuxSource& aux : run.auxiliaries) {
+      if (aux.plannedRun >= 0) aux.plannedRun = place[static_cast<std::size_t>(aux.plannedRun)];
+    }
+    for (int& from : run.selectedFrom) from = place[static_cast<std::size_t>(from)];
+    part.runs.push_back(std::move(run));
+  }
+  return part;
+}
+
+}  // namespace
+
+int enqueueVerb(const Arguments& arguments) {
+  CommandLine line("enqueue",
+                   {"vitrine enqueue experiments/vit/quick.toml",
+                    "vitrine enqueue experiments/illama/quick.toml train.epochs=2 --front "
+                    "--time-limit 2h --needed"});
+  EnqueueArguments asked;
+  addEnqueueOptions(line, asked);
+  line.parse(arguments);
+  QueueOptions options;
+  options.priority = asked.priority;
+  options.device = asked.device;
+  options.graceSeconds = parseDuration(asked.grace);
+  if (asked.timeLimit != "none") options.timeLimitSeconds = parseDuration(asked.timeLimit);
+  if (asked.memoryLimit != "none") options.memoryLimitBytes = parseBytes(asked.memoryLimit);
+
+  Engine engine;
+  loadEngine(engine);
+  Plan plan =
+      planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides);
+  requireSound(plan.problems);
+  requireDevice(plan, asked.device);
+  RunStore store = openStore(line, Missing::Create);
+  Json skipped = Json::array();
+  if (asked.isNeeded) plan = neededPart(store, plan, skipped);
+
+  // Everything is looked at before anything is stored. Runs that differ in seed or rate alone cost
+  // the same; how long one is and how often it is evaluated decides how many checkpoints it keeps.
+  std::map<std::string, Needs> known;
+  std::vector<Needs> needs;
+  for (const PlannedRun& run : plan.runs) {
+    Json kind = run.config;
+    for (const char* key : {"seed", "schedule", "record_every"}) kind["train"].erase(key);
+    kind["train"]["optimizer"].erase("learning_rate");
+    kind["train"]["optimizer"].erase("weight_decay");
+    kind.erase("observe");
+    const std::string key = kind.dump();
+    if (known.find(key) == known.end())
+      known[key] =
+          preflight(engine, run, databaseOf(line), asked.isQuick ? DryStep::Skip : DryStep::Do);
+    needs.push_back(known[key]);
+  }
+  const std::vector<std::int64_t> ids = storePlan(store, plan);
+  JobQueue queue(store);
+  // The last goes to the front first, so that the first is in front in the end.
+  std::vector<std::size_t> order(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) order[i] = asked.isFront ? ids.size() - 1 - i : i;
+  for (const std::size_t i : order) {
+    options.neededMemoryBytes = needs[i].memoryBytes;
+    options.neededDiskBytes = needs[i].diskBytes;
+    queue.enqueue(std::span(&ids[i], 1), options, asked.isFront ? QueueEnd::Front : QueueEnd::Back);
+  }
+  if (line.wantsJson()) {
+    print(Json{{"ids", ids}, {"skipped", skipped}});
+    return 0;
+  }
+  Table table{{"id", "name", "memory", "disk"}, {}};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    table.rows.push_back({ids[i], plan.runs[i].name,
+                          formatBytes(static_cast<double>(needs[i].memoryBytes)),
+                          formatBytes(static_cast<double>(needs[i].diskBytes))});
+  }
+  if (!ids.empty()) print(table, Format::Text);
+  log::info(std::to_string(ids.size()) + (ids.size() == 1 ? " run is" : " runs are") +
+            " in the queue; `vitrine work` starts them");
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,166 @@
+// vitrine plugins: what is loaded, what was refused or disabled and why; trusts, disables, enables.
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/engine.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/plugin/plugin_settings.h"
+
+namespace vitrine::app {
+
+namespace {
+
+std::string itemsOf(const Catalog& catalog, const std::string& plugin) {
+  std::string list;
+  for (const ItemCard& item : catalog.items) {
+    if (item.plugin == plugin)
+      list += (list.empty() ? "" : ", ") + toString(item.kind) + " " + item.id;
+  }
+  return list;
+}
+
+Json toJson(const PluginManifest& plugin) {
+  return {{"id", plugin.id},
+          {"version", plugin.version},
+          {"interface", plugin.interface},
+          {"torch", plugin.torch},
+          {"compiler", plugin.compiler},
+          {"file", plugin.file},
+          {"sha256", plugin.sha256},
+          {"built_in", plugin.isBuiltIn},
+          {"trust", plugin.isBuiltIn ? "built in" : "trusted"}};
+}
+
+/// The manifest of a file that is not loaded, as far as it can be read.
+Json notLoaded(const PluginRefusal& refusal) {
+  Json entry = {{"file", refusal.file}, {"sentence", refusal.sentence}};
+  try {
+    const PluginManifest manifest = readManifest(refusal.file);
+    entry.update(toJson(manifest));
+    if (!manifest.isBuiltIn && !isTrusted(manifest.sha256)) entry["trust"] = "not trusted";
+  } catch (const Error&) {
+    // What keeps it from being loaded keeps it from being read: the sentence says it.
+  }
+  entry["file"] = refusal.file;
+  return entry;
+}
+
+Json pluginReport(const Engine& engine) {
+  Json loaded = Json::array(), refused = Json::array(), disabled = Json::array(),
+       folders = Json::array();
+  for (const PluginManifest& plugin : engine.plugins.loaded) {
+    Json entry = toJson(plugin);
+    entry["items"] = Json::array();
+    for (const ItemCard& item : engine.registry.catalog().items) {
+      if (item.plugin == plugin.id)
+        entry["items"].push_back({{"kind", toString(item.kind)}, {"id", item.id}});
+    }
+    loaded.push_back(std::move(entry));
+  }
+  for (const PluginRefusal& refusal : engine.plugins.refused) {
+    Json entry = notLoaded(refusal);
+    if (isDisabledSentence(refusal.sentence)) {
+      disabled.push_back(std::move(entry));
+    } else {
+      entry["can_be_trusted"] = isUntrustedSentence(refusal.sentence);
+      refused.push_back(std::move(entry));
+    }
+  }
+  for (const auto& folder : pluginFolders()) folders.push_back(folder.string());
+  return Json{{"loaded", loaded},
+              {"refused", refused},
+              {"disabled", disabled},
+              {"folders", folders},
+              {"settings", pluginSettingsFile().string()}};
+}
+
+/// Remembers what the plugin brings, so that a run that needs it hears why it is not there.
+void disable(const std::string& id) {
+  Engine engine;
+  loadEngine(engine, Refused::Silent);
+  std::vector<std::string> ids;
+  for (const PluginManifest& plugin : engine.plugins.loaded) {
+    ids.push_back(plugin.id);
+    if (plugin.id != id) continue;
+    DisabledPlugin disabled{id, {}};
+    for (const ItemCard& item : engine.registry.catalog().items) {
+      if (item.plugin == id) disabled.items.push_back(toString(item.kind) + "/" + item.id);
+    }
+    disablePlugin(disabled);
+    log::info("plugin '" + id + "' is not loaded from now on; runs in progress keep it");
+    return;
+  }
+  for (const DisabledPlugin& plugin : disabledPlugins()) {
+    if (plugin.id != id) continue;
+    log::info("plugin '" + id + "' is disabled already");
+    return;
+  }
+  const std::string close = nearest(id, ids);
+  throw NotFoundError(
+      "there is no loaded plugin '" + id + "'" +
+      (close.empty() ? "; `vitrine plugins` lists them" : "; did you mean '" + close + "'?"));
+}
+
+void enable(const std::string& id) {
+  if (enablePlugin(id)) {
+    log::info("plugin '" + id + "' is loaded again from now on");
+    return;
+  }
+  std::vector<std::string> ids;
+  for (const DisabledPlugin& plugin : disabledPlugins()) ids.push_back(plugin.id);
+  const std::string close = nearest(id, ids);
+  throw NotFoundError("the plugin '" + id + "' is not disabled" +
+                      (close.empty() ? "" : "; did you mean '" + close + "'?"));
+}
+
+}  // namespace
+
+int pluginsVerb(const Arguments& arguments) {
+  CommandLine line("plugins", {"vitrine plugins --disable illama",
+                               "vitrine plugins --trust ~/.local/share/vitrine/plugins/mine.so"});
+  std::string trust, disabled, enabled;
+  line.app()
+      .add_option("--trust", trust,
+                  "from now on load FILE from $XDG_DATA_HOME/vitrine/plugins or "
+                  "$VITRINE_PLUGIN_PATH, as it is today")
+      ->type_name("FILE");
+  line.app()
+      .add_option("--disable", disabled, "from now on do not load the plugin ID")
+      ->type_name("ID");
+  line.app().add_option("--enable", enabled, "load the plugin ID again")->type_name("ID");
+  line.parse(arguments);
+  if (!trust.empty()) {
+    const PluginManifest manifest = readManifest(trust);
+    trustPlugin(trust);
+    log::info(manifest.file + " is trusted as long as its content stays " +
+              manifest.sha256.substr(0, 12) + "...");
+  }
+  if (!enabled.empty()) enable(enabled);
+  if (!disabled.empty()) disable(disabled);
+  Engine engine;
+  loadEngine(engine, Refused::Silent);
+  if (line.wantsJson()) {
+    print(pluginReport(engine));
+    return 0;
+  }
+  Table table{{"plugin", "version", "items", "file"}, {}};
+  for (const PluginManifest& plugin : engine.plugins.loaded) {
+    table.rows.push_back(
+        {plugin.id, plugin.version, itemsOf(engine.registry.catalog(), plugin.id), plugin.file});
+  }
+  print(table, Format::Text);
+  const auto list = [&engine](const char* title, bool (*fits)(const std::string&)) {
+    bool isFirst = true;
+    for (const PluginRefusal& refusal : engine.plugins.refused) {
+      if (!fits(refusal.sentence)) continue;
+      if (isFirst) print(std::string("\n") + title + "\n");
+      isFirst = false;
+      print("  " + refusal.sentence + "\n");
+    }
+  };
+  list("disabled", [](const std::string& sentence) { return isDisabledSentence(sentence); });
+  list("refused", [](const std::string& sentence) { return !isDisabledSentence(sentence); });
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,78 @@
+// vitrine queue: what is in the queue, in the order in which it will be started.
+#include "core/jobs/queue.h"
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+Json queueJson(JobQueue& queue) {
+  Json entries = Json::array();
+  for (const QueueEntry& entry : queue.list()) {
+    entries.push_back(
+        {{"id", entry.run},
+         {"name", entry.name},
+         {"experiment", entry.experiment},
+         {"state", toString(entry.state)},
+         {"priority", entry.options.priority},
+         {"device", entry.options.device.empty() ? entry.configured : entry.options.device},
+         {"time_limit", entry.options.timeLimitSeconds},
+         {"grace", entry.options.graceSeconds},
+         {"memory_limit", entry.options.memoryLimitBytes},
+         {"needed_memory", entry.options.neededMemoryBytes},
+         {"needed_disk", entry.options.neededDiskBytes},
+         {"used_seconds", entry.usedSeconds},
+         {"attempts", entry.attempts},
+         {"enqueued_at", entry.enqueuedAt},
+         {"ready", entry.isReady},
+         {"waits", entry.waits}});
+  }
+  return Json{{"mode", toString(queue.mode())}, {"entries", entries}};
+}
+
+std::string modeText(QueueMode mode) {
+  switch (mode) {
+    case QueueMode::Running:
+      return "";
+    case QueueMode::AfterCurrent:
+      return "the queue pauses after what is in progress; `vitrine resume --queue` lets it go on\n";
+    case QueueMode::Paused:
+      return "the queue is paused; `vitrine resume --queue` lets it go on\n";
+  }
+  return "";
+}
+
+}  // namespace
+
+int queueVerb(const Arguments& arguments) {
+  CommandLine line("queue", {"vitrine queue", "vitrine queue --json --db lab.sqlite"});
+  line.parse(arguments);
+  RunStore store = openStore(line, Missing::Refuse);
+  store.reapLostRuns();
+  JobQueue queue(store);
+  queue.tidy();
+  if (line.wantsJson()) {
+    print(queueJson(queue));
+    return 0;
+  }
+  Table table{{"", "id", "name", "state", "priority", "device", "waits"}, {}};
+  int place = 0;
+  for (const QueueEntry& entry : queue.list()) {
+    table.rows.push_back(
+        {++place, entry.run, entry.name, toString(entry.state), entry.options.priority,
+         entry.options.device.empty() ? entry.configured : entry.options.device, entry.waits});
+  }
+  const std::string mode = modeText(queue.mode());
+  if (table.rows.empty()) {
+    print("the queue is empty; `vitrine enqueue FILE` puts runs into it\n" + mode);
+    return 0;
+  }
+  print(table, Format::Text);
+  if (!mode.empty()) print("\n" + mode);
+  return 0;
+}
+
+}  // namespace vitrine::app

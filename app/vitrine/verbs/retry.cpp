@@ -1,0 +1,37 @@
+// vitrine retry: puts a run that ended back into the queue. It goes on from its newest checkpoint,
+// if it has one.
+#include <span>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/jobs/queue.h"
+
+namespace vitrine::app {
+
+int retryVerb(const Arguments& arguments) {
+  CommandLine line("retry", {"vitrine retry 3", "vitrine retry 3 && vitrine work --drain"});
+  std::int64_t id = 0;
+  bool isFront = false;
+  addRunId(line, id);
+  line.app().add_flag("--front", isFront, "before all others in the queue");
+  line.parse(arguments);
+  RunStore store = openStore(line, Missing::Refuse);
+  store.reapLostRuns();
+  const RunRow run = store.run(id);
+  if (!canChange(run.state, RunState::Queued)) {
+    throw RefusedError("run " + std::to_string(id) + " is " + toString(run.state) +
+                       " and cannot be queued again; only a run that failed or was interrupted, "
+                       "paused or stopped can");
+  }
+  JobQueue(store).enqueue(std::span(&id, 1), {}, isFront ? QueueEnd::Front : QueueEnd::Back);
+  log::info("run " + std::to_string(id) +
+            " is in the queue; `vitrine work` starts it when its "
+            "turn comes, `vitrine run --id " +
+            std::to_string(id) + "` here and now");
+  if (line.wantsJson()) print(Json::object({{"id", id}, {"state", "queued"}}));
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,96 @@
+// vitrine runs: the list.
+#include <algorithm>
+#include <map>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/cli/task_cards.h"
+#include "core/store/metrics/metric_titles.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// What sums up each run, and the columns that takes: one for each quantity.
+struct Scores {
+  std::map<std::int64_t, RunScore> ofRun;
+  std::map<std::int64_t, std::string> tasks;
+  TaskCards cards;
+
+  /// "top1"; "" where the run has no score, and its task none that is known.
+  [[nodiscard]] std::string quantityOf(std::int64_t run) const {
+    if (const auto found = ofRun.find(run); found != ofRun.end())
+      return metricName(found->second.metric).quantity;
+    const auto task = tasks.find(run);
+    const MetricCard* card = task == tasks.end() ? nullptr : cardOf(cards, task->second);
+    return card == nullptr || card->headline.empty() ? "" : card->headline.front();
+  }
+  [[nodiscard]] Json cell(std::int64_t run, const std::string& quantity) const {
+    const auto found = ofRun.find(run);
+    return found == ofRun.end() || quantityOf(run) != quantity ? Json(nullptr)
+                                                               : finite(found->second.value);
+  }
+};
+
+Scores readScores(RunStore& store) {
+  Scores scores;
+  scores.cards = describedTaskCards();
+  RunScores reader;
+  scores.ofRun = reader.read(store, scores.cards);
+  scores.tasks = reader.tasks();
+  return scores;
+}
+
+}  // namespace
+
+int runsVerb(const Arguments& arguments) {
+  CommandLine line("runs", {"vitrine runs", "vitrine runs --experiment roadmap --state done --csv"},
+                   Csv::Offered);
+  std::string experiment, state;
+  line.app()
+      .add_option("--experiment", experiment, "only those whose experiment's title contains TEXT")
+      ->type_name("TEXT");
+  line.app().add_option("--state", state, "only those in that state")->type_name("STATE");
+  line.parse(arguments);
+  if (!state.empty()) (void)runStateFromString(state);
+
+  RunStore store = openStore(line, Missing::Create);
+  reapBeforeShowing(store);
+  std::map<std::int64_t, double> loss;
+  for (const auto& [id, value] : store.lastValues(kTrainLoss)) loss[id] = value;
+  const Scores scores = readScores(store);
+  std::vector<RunRow> listed;
+  std::vector<std::string> quantities;
+  for (RunRow& run : store.runs()) {
+    if (run.experiment.find(experiment) == std::string::npos) continue;
+    if (!state.empty() && toString(run.state) != state) continue;
+    const std::string quantity = scores.quantityOf(run.id);
+    if (!quantity.empty() &&
+        std::find(quantities.begin(), quantities.end(), quantity) == quantities.end())
+      quantities.push_back(quantity);
+    listed.push_back(std::move(run));
+  }
+
+  Table table{{"id", "experiment", "name", "state", "step", "total", "loss"}, {}};
+  table.columns.insert(table.columns.end(), quantities.begin(), quantities.end());
+  table.columns.insert(table.columns.end(), {"device", "created"});
+  for (const RunRow& run : listed) {
+    const auto known = loss.find(run.id);
+    std::vector<Json> row{run.id,   run.experiment, run.name, toString(run.state),
+                          run.step, nullptr,        nullptr};
+    if (run.totalSteps > 0) row[5] = run.totalSteps;
+    if (known != loss.end()) row[6] = finite(known->second);
+    for (const std::string& quantity : quantities) row.push_back(scores.cell(run.id, quantity));
+    row.emplace_back(run.device);
+    row.emplace_back(run.createdAt);
+    table.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty() && formatOf(line) == Format::Text) {
+    print(std::string("no runs yet: `vitrine train FILE` makes some\n"));
+  } else {
+    print(table, formatOf(line));
+  }
+  return 0;
+}
+
+}  // namespace vitrine::app

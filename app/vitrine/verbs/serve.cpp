@@ -1,0 +1,68 @@
+// vitrine serve: the worker at the other end of a pipe, here or behind ssh.
+#include <unistd.h>
+
+#include <csignal>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/serve/serve_session.h"
+#include "core/base/log.h"
+
+namespace vitrine::app {
+
+int serveVerb(const Arguments& arguments) {
+  CommandLine line("serve", {"vitrine serve --db lab.sqlite",
+                             "ssh lab vitrine serve --db lab.sqlite   # the same, over there"});
+  line.app().footer(
+      "Requests come in on standard input, answers go out on standard output: "
+      "frames of a length and a CBOR map, described in resources/docs/serve.md.");
+  std::string idleMinutes = "10", modelMemory;
+  line.app()
+      .add_option("--idle-minutes", idleMinutes,
+                  "models that were not used for so long may be unloaded for others")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("MINUTES");
+  line.app()
+      .add_option("--model-memory", modelMemory,
+                  "bytes that all loaded models may take (default: what the machine has free)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("BYTES");
+  line.parse(arguments);
+  std::vector<std::string> computeOptions{"--idle-minutes", idleMinutes};
+  if (!modelMemory.empty())
+    computeOptions.insert(computeOptions.end(), {"--model-memory", modelMemory});
+  // A reader that is gone is an error of write(), and no reason to end before what was accepted is
+  // done. Handlers of nothing, for what is ignored stays ignored in every process started from
+  // here.
+  std::signal(SIGPIPE, [](int) {});
+  std::signal(SIGHUP, [](int) {});
+  // Whatever else prints must not come between two frames.
+  const int out = ::dup(STDOUT_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  FrameWriter writer(out);
+  { (void)openStore(line, Missing::Create); }
+  ServeSession session(databaseOf(line), writer, computeOptions);
+  for (;;) {
+    std::optional<std::vector<std::uint8_t>> frame;
+    try {
+      frame = readFrame(STDIN_FILENO);
+    } catch (const BrokenStream& problem) {
+      writer.write(
+          {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});
+      log::error(problem.what());
+      return static_cast<int>(ExitCode::Failed);
+    }
+    if (!frame) return 0;
+    Json request;
+    try {
+      request = frameMap(*frame);
+    } catch (const std::invalid_argument& problem) {
+      writer.write(
+          {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});
+      continue;
+    }
+    if (!session.take(request)) return static_cast<int>(ExitCode::BadUsage);
+  }
+}
+
+}  // namespace vitrine::app

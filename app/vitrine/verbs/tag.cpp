@@ -1,0 +1,20 @@
+// vitrine tag: short words to find a run by.
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+
+namespace vitrine::app {
+
+int tagVerb(const Arguments& arguments) {
+  CommandLine line("tag", {"vitrine tag 3 baseline paper", "vitrine tag 3"});
+  std::int64_t id = 0;
+  std::vector<std::string> tags;
+  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  line.app().add_option("tags", tags, "its tags from now on; none removes them")->type_name("TAG");
+  line.parse(arguments);
+  RunStore store = openStore(line, Missing::Refuse);
+  store.setTags(store.run(id).id, tags);
+  if (line.wantsJson()) print(Json::object({{"id", id}, {"tags", tags}}));
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,27 @@
+// vitrine train: every run of an experiment, in the foreground.
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/train_runs.h"
+
+namespace vitrine::app {
+
+int trainVerb(const Arguments& arguments) {
+  CommandLine line(
+      "train",
+      {"vitrine train experiments/vit/quick.toml",
+       "vitrine train experiments/illama/quick.toml train.epochs=2 train.seed=1 --db lab.sqlite"});
+  ExperimentChoice asked;
+  addExperiment(line, asked);
+  line.parse(arguments);
+
+  Engine engine;
+  loadEngine(engine);
+  const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
+  requireSound(plan.problems);
+  RunStore store = openStore(line, Missing::Create);
+  const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, plan));
+  printTrained(trained, line.wantsJson());
+  return exitCodeOf(trained);
+}
+
+}  // namespace vitrine::app

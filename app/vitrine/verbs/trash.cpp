@@ -1,0 +1,54 @@
+// vitrine trash: what was deleted, back or away for good.
+#include "core/store/maintenance/trash.h"
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+int trashVerb(const Arguments& arguments) {
+  CommandLine line("trash", {"vitrine trash", "vitrine trash restore 3"});
+  std::string action = "list";
+  std::vector<std::int64_t> ids;
+  line.app()
+      .add_option("action", action,
+                  "list: deleted runs that can be brought back; restore: bring runs back; empty: "
+                  "remove all for good")
+      ->check(CLI::IsMember({"list", "restore", "empty"}));
+  line.app().add_option("id", ids, "the runs to restore")->type_name("ID");
+  line.parse(arguments);
+  if ((action == "restore") == ids.empty()) {
+    throw ConfigError(action == "restore"
+                          ? "vitrine trash restore: name a run; `vitrine trash` lists them"
+                          : "vitrine trash " + action +
+                                " takes no run; see `vitrine trash --help`");
+  }
+  const RunStore store = openStore(line, Missing::Refuse);
+  if (action == "restore") {
+    std::vector<std::int64_t> restored;
+    for (const std::int64_t id : ids) {
+      restored.push_back(restoreRun(store.file(), id));
+      log::info("run " + std::to_string(id) + " is back" +
+                (restored.back() == id ? "" : " as run " + std::to_string(restored.back())));
+    }
+    if (line.wantsJson()) print(Json::object({{"restored", restored}}));
+    return 0;
+  }
+  if (action == "empty") {
+    const EmptiedTrash emptied = emptyTrash(store.file());
+    log::info(std::to_string(emptied.runs) + (emptied.runs == 1 ? " run" : " runs") +
+              " removed for good, " + formatBytes(static_cast<double>(emptied.bytes)));
+    if (line.wantsJson()) print(Json{{"removed", emptied.runs}, {"bytes", emptied.bytes}});
+    return 0;
+  }
+  Table table{{"id", "name", "experiment", "deleted", "bytes"}, {}};
+  for (const TrashedRun& run : trashedRuns(store.file()))
+    table.rows.push_back({run.id, run.name, run.experiment, run.deletedAt, run.bytes});
+  print(table, formatOf(line));
+  return 0;
+}
+
+}  // namespace vitrine::app
