@@ -37,7 +37,7 @@ namespace ui = vitrine::ui;
 
 struct Options {
   std::filesystem::path database;
-  std::optional<vitrine::RemotePlace> place;  ///< of a database on another machine
+  std::optional<vitrine::remote::RemotePlace> place;  ///< of a database on another machine
   QString page, artifact, screenshot, theme;
   QString figure, out;
   std::vector<std::int64_t> runs;
@@ -138,10 +138,10 @@ Options parse(const QCoreApplication& application) {
   parser.process(application);
 
   Options options;
-  if (vitrine::isRemotePlace(parser.value(db).toStdString()))
-    options.place = vitrine::remotePlace(parser.value(db).toStdString());
+  if (vitrine::remote::isRemotePlace(parser.value(db).toStdString()))
+    options.place = vitrine::remote::remotePlace(parser.value(db).toStdString());
   options.database = parser.isSet(db) ? std::filesystem::path(parser.value(db).toStdString())
-                                      : vitrine::defaultDatabase();
+                                      : vitrine::store::defaultDatabase();
   options.page = parser.value(page);
   options.artifact = parser.value(artifact);
   if (parser.isSet(artifact) && options.page != QLatin1String("artifacts")) {
@@ -220,7 +220,8 @@ void waitForLink(ui::RemoteLink& link) {
   QEventLoop loop;
   const auto look = [&] {
     const auto now = link.state().link;
-    if (now == vitrine::RemoteState::Link::Linked || now == vitrine::RemoteState::Link::Lost)
+    if (now == vitrine::remote::RemoteState::Link::Linked ||
+        now == vitrine::remote::RemoteState::Link::Lost)
       loop.quit();
   };
   QObject::connect(&link, &ui::RemoteLink::stateChanged, &loop, look);

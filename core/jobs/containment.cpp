@@ -13,7 +13,7 @@
 
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -266,4 +266,4 @@ std::string describeContainment() {
   return text;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct JobLimits {
   std::int64_t memoryBytes = 0;  ///< 0: none
@@ -61,4 +61,4 @@ class VITRINE_STORE_EXPORT Containment {
 /// How jobs are limited on this machine, for people: "control group (version 2)" ...
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeContainment();
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -17,7 +17,7 @@
 #include "core/jobs/launcher.h"
 #include "core/store/process_wait.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -83,7 +83,7 @@ std::string describeJson(const std::stop_token& stop) {
   process.start(QString::fromStdString(program.string()),
                 {QStringLiteral("describe"), QStringLiteral("--json")});
   const std::string what = program.string() + " describe --json";
-  if (!waitFor(process, std::chrono::minutes(1), stop)) {
+  if (!store::waitFor(process, std::chrono::minutes(1), stop)) {
     const std::string reason = process.errorString().toStdString();
     process.kill();
     process.waitForFinished(1000);
@@ -105,4 +105,4 @@ std::string describeJson(const std::stop_token& stop) {
   return text.toStdString();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -10,7 +10,7 @@
 
 #include "core/jobs/nvml.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::string parseCpuModel(const std::string& cpuinfo) {
   return {};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

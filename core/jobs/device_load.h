@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct DeviceLoad {
   std::string name;        ///< "cpu", "cuda:0"
@@ -68,4 +68,4 @@ struct MemoryFacts {
 /// "AMD EPYC 7763 64-Core Processor" of /proc/cpuinfo; "" where it names none.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string parseCpuModel(const std::string& cpuinfo);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

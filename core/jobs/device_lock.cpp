@@ -7,7 +7,7 @@
 
 #include "core/base/sha256.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::vector<int> DeviceLock::descriptors() const {
   return all;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

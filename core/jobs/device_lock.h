@@ -9,7 +9,7 @@
 #include "core/jobs/kernel_lock.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// One holder at a time on this machine, whatever its environment, its session and its working
 /// folder: a GPU has one of all users, the CPU one of each user.
@@ -38,4 +38,4 @@ class VITRINE_STORE_EXPORT DeviceLock {
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path gpuNode(
     const std::string& uuid, const std::filesystem::path& gpus = "/proc/driver/nvidia/gpus");
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

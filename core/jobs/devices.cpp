@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/jobs/process_tree.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::string visibleDevices(const std::vector<Device>& all, const Device& device,
   return list;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -7,7 +7,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct Device {
   std::string name;   ///< "cpu", "cuda:0"
@@ -52,4 +52,4 @@ class VITRINE_STORE_EXPORT SystemDevices final : public DeviceSource {
                                                               const Device& device,
                                                               const std::string& configured);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

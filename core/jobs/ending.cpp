@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/jobs/log_ring.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string causeName(const ProcessEnd& end) {
 }
 
 /// The sentence without the end of the log.
-std::string sentenceOf(const ProcessEnd& end, RunState state) {
+std::string sentenceOf(const ProcessEnd& end, store::RunState state) {
   switch (end.endedBy) {
     case EndedBy::GraceTime:
       return "killed: it did not end within " + end.detail + " of being asked to";
@@ -54,7 +54,7 @@ std::string sentenceOf(const ProcessEnd& end, RunState state) {
   if (end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGINT)
     return "its process was ended by " + signalName(end.signal) + " from outside";
   if (end.signal != 0) return "its process crashed with " + signalName(end.signal);
-  if (!isAlive(state) && state != RunState::Interrupted) return "";
+  if (!isAlive(state) && state != store::RunState::Interrupted) return "";
   return "its process ended with exit code " + std::to_string(end.exitCode) +
          " in the middle of the run";
 }
@@ -75,16 +75,16 @@ std::string signalName(int number) {
   return text;
 }
 
-RunEnding classify(const ProcessEnd& end, RunState state) {
+RunEnding classify(const ProcessEnd& end, store::RunState state) {
   RunEnding ending;
   ending.seconds = end.seconds;
   // What the run has said of itself counts when its process ended as it should.
   const bool isOrderly =
       end.signal == 0 && end.endedBy == EndedBy::Nobody && !isAlive(state) &&
       (end.exitCode == static_cast<int>(ExitCode::Done) ||
-       end.exitCode == static_cast<int>(ExitCode::Interrupted) || state == RunState::Done ||
-       state == RunState::Failed || state == RunState::Stopped || state == RunState::Paused ||
-       state == RunState::Queued);
+       end.exitCode == static_cast<int>(ExitCode::Interrupted) || state == store::RunState::Done ||
+       state == store::RunState::Failed || state == store::RunState::Stopped ||
+       state == store::RunState::Paused || state == store::RunState::Queued);
   if (isOrderly) {
     ending.mayGoOn = end.exitCode == static_cast<int>(ExitCode::Interrupted);
     return ending;
@@ -103,4 +103,4 @@ RunEnding classify(const ProcessEnd& end, RunState state) {
   return ending;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -6,7 +6,7 @@
 
 #include "core/jobs/queue.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// Why the keeper itself ended a process.
 enum class EndedBy { Nobody, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
@@ -25,9 +25,9 @@ struct ProcessEnd {
 /// \param state  of the run when its process was gone: what it says of itself, or in progress
 /// \returns  reason, event data, and whether the queue may start the run again: yes after SIGKILL
 /// or SIGTERM from outside, no after a crash, an exit, a limit
-[[nodiscard]] VITRINE_STORE_EXPORT RunEnding classify(const ProcessEnd& end, RunState state);
+[[nodiscard]] VITRINE_STORE_EXPORT RunEnding classify(const ProcessEnd& end, store::RunState state);
 
 /// "SIGSEGV (segmentation fault)"
 [[nodiscard]] VITRINE_STORE_EXPORT std::string signalName(int number);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -28,7 +28,7 @@
 #include "core/jobs/task_watch.h"
 #include "core/store/run_facts.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -76,7 +76,7 @@ std::string secondsText(double seconds) {
 
 class Keeper {
  public:
-  Keeper(const KeepOptions& options, RunStore& store, const std::filesystem::path& log)
+  Keeper(const KeepOptions& options, store::RunStore& store, const std::filesystem::path& log)
       : options_(options),
         store_(store),
         queue_(store),
@@ -99,7 +99,7 @@ class Keeper {
   void readLog();
   void watch();
   void watchMemory();
-  void watchLife(const RunRow& row);
+  void watchLife(const store::RunRow& row);
   void askToStop();
   void kill(EndedBy why, const std::string& detail);
   void leaveNone();
@@ -107,7 +107,7 @@ class Keeper {
   void say(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
 
   const KeepOptions& options_;
-  RunStore& store_;
+  store::RunStore& store_;
   JobQueue queue_;
   LogRing log_;
   Containment containment_;
@@ -194,9 +194,9 @@ void Keeper::watch() {
     ::kill(child_, SIGTERM);
   }
   try {
-    const RunRow row = store_.run(options_.run);
+    const store::RunRow row = store_.run(options_.run);
     isDatabaseLost_ = false;
-    if (row.state == RunState::Stopping && !askedAt_) askedAt_ = Clock::now();
+    if (row.state == store::RunState::Stopping && !askedAt_) askedAt_ = Clock::now();
     watchLife(row);
     if (options_.timeLimitSeconds > 0 && secondsSince(started_) > options_.timeLimitSeconds &&
         end_.endedBy == EndedBy::Nobody) {
@@ -221,8 +221,8 @@ void Keeper::watch() {
 void Keeper::askToStop() {
   askedAt_ = Clock::now();
   store_.setRequest(options_.run, "stop");
-  if (canChange(store_.run(options_.run).state, RunState::Stopping))
-    store_.setState(options_.run, RunState::Stopping);
+  if (canChange(store_.run(options_.run).state, store::RunState::Stopping))
+    store_.setState(options_.run, store::RunState::Stopping);
   ::kill(child_, SIGTERM);
 }
 
@@ -235,13 +235,13 @@ void Keeper::watchMemory() {
     kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
 }
 
-void Keeper::watchLife(const RunRow& row) {
+void Keeper::watchLife(const store::RunRow& row) {
   const std::int64_t mark = signsOfLife(store_, options_.run);
   const double silent = secondsSince(lifeSeen_);
   if (mark != lifeMark_) {
     lifeMark_ = mark;
     lifeSeen_ = Clock::now();
-    if (row.state == RunState::Running) longestPause_ = std::max(longestPause_, silent);
+    if (row.state == store::RunState::Running) longestPause_ = std::max(longestPause_, silent);
     isAlarmed_ = false;
     return;
   }
@@ -322,11 +322,11 @@ int keepRun(const KeepOptions& options) {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  RunStore store(options.database, OpenMode::ReadWrite);
+  store::RunStore store(options.database, store::OpenMode::ReadWrite);
   JobQueue queue(store);
   if (!queue.adopt(options.run)) return static_cast<int>(ExitCode::Refused);
-  const RunRow row = store.run(options.run);
-  const std::filesystem::path folder = filesFolder(options.database) / ("run-" + row.uuid);
+  const store::RunRow row = store.run(options.run);
+  const std::filesystem::path folder = store::filesFolder(options.database) / ("run-" + row.uuid);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (row.logFile.empty()) store.setLogFile(options.run, "run-" + row.uuid + "/run.log");
@@ -342,7 +342,7 @@ int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
   options.command = {program.string(),    "run",  "--id",
                      std::to_string(run), "--db", database.string()};
   {
-    RunStore store(database, OpenMode::ReadWrite);
+    store::RunStore store(database, store::OpenMode::ReadWrite);
     if (const auto entry = JobQueue(store).find(run)) {
       options.graceSeconds = entry->options.graceSeconds;
       options.memoryLimitBytes = entry->options.memoryLimitBytes;
@@ -357,4 +357,4 @@ int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
   return keepRun(options);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -9,7 +9,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// What holds for every run of a `vitrine work`.
 struct KeepSettings {
@@ -38,4 +38,4 @@ VITRINE_STORE_EXPORT int keepQueuedRun(const std::filesystem::path& database, st
                                        const std::filesystem::path& program,
                                        const KeepSettings& settings);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -14,7 +14,7 @@
 #include "core/files/posix_file.h"
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -83,7 +83,7 @@ KernelLock& KernelLock::operator=(KernelLock&& other) noexcept {
 }
 
 fs::path runLockFile(const fs::path& database, const std::string& uuid) {
-  return filesFolder(database) / ("run-" + uuid) / ".lock";
+  return store::filesFolder(database) / ("run-" + uuid) / ".lock";
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -8,7 +8,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// An exclusive flock on a file, or a name of its own in the kernel. Processes that inherit the
 /// descriptor hold it together with this one; it is free again when all of them are gone.
@@ -44,4 +44,4 @@ class VITRINE_STORE_EXPORT KernelLock {
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path runLockFile(
     const std::filesystem::path& database, const std::string& uuid);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

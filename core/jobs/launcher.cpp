@@ -13,7 +13,7 @@
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -41,7 +41,7 @@ std::filesystem::path headlessProgram() {
   return program;
 }
 
-void requireDependency(RunReader& store, std::int64_t run) {
+void requireDependency(store::RunReader& store, std::int64_t run) {
   const auto other = store.blocker(run);
   if (!other) return;
   throw RefusedError("run " + std::to_string(run) + (other->isStart ? " starts from" : " needs") +
@@ -49,8 +49,8 @@ void requireDependency(RunReader& store, std::int64_t run) {
                      "; it can start when that one is done");
 }
 
-std::int64_t launchRun(RunStore& store, std::int64_t run) {
-  const RunRow row = store.run(run);
+std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
+  const store::RunRow row = store.run(run);
   requireDependency(store, run);
   const std::filesystem::path program = headlessProgram();
   const std::filesystem::path lockFile =
@@ -63,36 +63,38 @@ std::int64_t launchRun(RunStore& store, std::int64_t run) {
   }
   store.claim(run);
   if (!lock) {
-    store.setState(run, RunState::Interrupted, "its last process is still ending");
+    store.setState(run, store::RunState::Interrupted, "its last process is still ending");
     throw RefusedError("run " + std::to_string(run) +
                        " cannot be started: its last process is still ending; try again");
   }
   return launchKeeper(store, row, program, {}, {lock->descriptor()}, KeepSettings());
 }
 
-void stopRun(RunStore& store, std::int64_t run) {
-  const RunRow row = store.run(run);
+void stopRun(store::RunStore& store, std::int64_t run) {
+  const store::RunRow row = store.run(run);
   if (!isAlive(row.state)) {
-    if (!canChange(row.state, RunState::Stopped)) {
+    if (!canChange(row.state, store::RunState::Stopped)) {
       throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
                          "; there is nothing to stop");
     }
-    store.setState(run, RunState::Stopped, "stopped while it was " + toString(row.state));
+    store.setState(run, store::RunState::Stopped, "stopped while it was " + toString(row.state));
     JobQueue(store).remove(run);
     return;
   }
   store.setRequest(run, "stop");
-  if (canChange(row.state, RunState::Stopping)) store.setState(run, RunState::Stopping);
+  if (canChange(row.state, store::RunState::Stopping))
+    store.setState(run, store::RunState::Stopping);
   // Whoever starts the run reads the request before the first step. Its process cannot answer a
   // signal yet, and until the launcher knows its child, the row names the launcher.
-  if (row.state == RunState::Starting) return;
+  if (row.state == store::RunState::Starting) return;
   if (isWorkerAlive(row.worker)) ::kill(static_cast<pid_t>(row.worker.pid), SIGTERM);
 }
 
-RunState endRun(RunStore& store, std::int64_t run, RunState to, const std::string& reason) {
-  const bool canGoOn = to == RunState::Paused || to == RunState::Interrupted;
+store::RunState endRun(store::RunStore& store, std::int64_t run, store::RunState to,
+                       const std::string& reason) {
+  const bool canGoOn = to == store::RunState::Paused || to == store::RunState::Interrupted;
   const auto isStopAsked = [&] {
-    return store.run(run).state == RunState::Stopping || store.request(run) == "stop";
+    return store.run(run).state == store::RunState::Stopping || store.request(run) == "stop";
   };
   if (!canGoOn || !isStopAsked()) {
     try {
@@ -103,19 +105,19 @@ RunState endRun(RunStore& store, std::int64_t run, RunState to, const std::strin
       if (!canGoOn || !isStopAsked()) throw;
     }
   }
-  store.setState(run, RunState::Stopped, "stopped on request");
-  return RunState::Stopped;
+  store.setState(run, store::RunState::Stopped, "stopped on request");
+  return store::RunState::Stopped;
 }
 
-void pauseRun(RunStore& store, std::int64_t run) {
-  const RunRow row = store.run(run);
-  if (row.state != RunState::Running && row.state != RunState::Starting) {
+void pauseRun(store::RunStore& store, std::int64_t run) {
+  const store::RunRow row = store.run(run);
+  if (row.state != store::RunState::Running && row.state != store::RunState::Starting) {
     throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
                        "; only a run in progress can be paused");
   }
   store.setRequest(run, "pause");
   // One that is only starting reads the request when its process is there.
-  if (row.state == RunState::Running) store.setState(run, RunState::Pausing);
+  if (row.state == store::RunState::Running) store.setState(run, store::RunState::Pausing);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -8,39 +8,39 @@
 
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// The headless program: $VITRINE_PROGRAM, else `vitrine` beside this program. \throws
 /// NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
 /// \throws RefusedError  the run that `run` depends on is not done; names it and its state
-VITRINE_STORE_EXPORT void requireDependency(RunReader& store, std::int64_t run);
+VITRINE_STORE_EXPORT void requireDependency(store::RunReader& store, std::int64_t run);
 
 /// Starts `vitrine run --id N --db FILE` under a keeper of its own, detached; returns the keeper's
 /// pid. The log is `<files>/run-<uuid>/run.log`, appended. The run must be queued, or interrupted,
 /// paused, stopped or failed (then it resumes); it becomes `starting`. When the program cannot be
 /// started it becomes `failed`. \throws RefusedError  its state does not allow it, or the run it
 /// depends on is not done
-VITRINE_STORE_EXPORT std::int64_t launchRun(RunStore& store, std::int64_t run);
+VITRINE_STORE_EXPORT std::int64_t launchRun(store::RunStore& store, std::int64_t run);
 
 /// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM unless it is
 /// only starting; a run whose process is gone is left to RunWriter::reapLostRuns(). Queued, paused
 /// or interrupted: stopped at once. \throws RefusedError  it has ended
-VITRINE_STORE_EXPORT void stopRun(RunStore& store, std::int64_t run);
+VITRINE_STORE_EXPORT void stopRun(store::RunStore& store, std::int64_t run);
 
 /// Asks a run in progress to write a checkpoint and end as `paused`: its process and the memory of
 /// its device go. \throws RefusedError  it is not in progress
-VITRINE_STORE_EXPORT void pauseRun(RunStore& store, std::int64_t run);
+VITRINE_STORE_EXPORT void pauseRun(store::RunStore& store, std::int64_t run);
 
 /// Writes down that the process of a run has come to its end, for `to` and `reason`. A stop that
 /// was asked for meanwhile counts more than a pause or an interruption: the run is `stopped` then.
 /// \returns  its state now
-VITRINE_STORE_EXPORT RunState endRun(RunStore& store, std::int64_t run, RunState to,
-                                     const std::string& reason);
+VITRINE_STORE_EXPORT store::RunState endRun(store::RunStore& store, std::int64_t run,
+                                            store::RunState to, const std::string& reason);
 
 /// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
 /// the program, a library or a plugin file changes. \throws Error  the program failed
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson(const std::stop_token& stop = {});
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::string lastLines(const std::string& log, int lines) {
   return cleanUtf8(text);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

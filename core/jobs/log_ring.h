@@ -9,7 +9,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 class VITRINE_STORE_EXPORT LogRing {
  public:
@@ -40,4 +40,4 @@ class VITRINE_STORE_EXPORT LogRing {
 /// Whole lines of text that terminals can show, from the end of a log: at most `lines`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string lastLines(const std::string& log, int lines);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-namespace vitrine {
+namespace vitrine::jobs {
 namespace {
 
 // The part of nvml.h that is used: its binary interface is stable.
@@ -82,4 +82,4 @@ std::vector<GpuLoad> Nvml::read() {
   return loads;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct GpuLoad {
   std::string uuid, title;  ///< "GPU-1b2c...", "NVIDIA H100 80GB HBM3"
@@ -40,4 +40,4 @@ class VITRINE_STORE_EXPORT Nvml {
   bool isThere_ = false;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -8,7 +8,7 @@
 #include "core/jobs/launcher.h"
 #include "core/store/maintenance/trash.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -30,8 +30,8 @@ constexpr std::array<std::pair<What, const char*>, 13> kOrders{{
     {What::PauseAll, "pause_all"},
 }};
 
-constexpr std::array<QueueMode, 3> kQueueModes{QueueMode::Running, QueueMode::AfterCurrent,
-                                               QueueMode::Paused};
+constexpr std::array<store::QueueMode, 3> kQueueModes{
+    store::QueueMode::Running, store::QueueMode::AfterCurrent, store::QueueMode::Paused};
 
 /// Before the first of those that stay when `before` is moved itself.
 void moveRuns(const Order& order, JobQueue& queue) {
@@ -54,14 +54,14 @@ void moveRuns(const Order& order, JobQueue& queue) {
   for (const std::int64_t run : order.runs) queue.moveBefore(run, target);
 }
 
-std::vector<std::int64_t> enqueueable(const Order& order, RunStore& store, JobQueue& queue) {
+std::vector<std::int64_t> enqueueable(const Order& order, store::RunStore& store, JobQueue& queue) {
   std::vector<std::int64_t> runs;
   for (const std::int64_t run : order.runs) {
     if (order.what == What::Start) {
       const auto entry = queue.find(run);
-      if (entry && entry->state == RunState::Queued && order.end == QueueEnd::Back) continue;
+      if (entry && entry->state == store::RunState::Queued && order.end == QueueEnd::Back) continue;
       runs.push_back(run);
-    } else if (canChange(store.run(run).state, RunState::Queued)) {
+    } else if (canChange(store.run(run).state, store::RunState::Queued)) {
       runs.push_back(run);
     }
   }
@@ -83,9 +83,9 @@ Value orderField(const Json& json, const char* key, Value otherwise) {
   }
 }
 
-QueueMode orderMode(const Json& json) {
-  const auto text = orderField<std::string>(json, "mode", toString(QueueMode::Running));
-  for (const QueueMode mode : kQueueModes) {
+store::QueueMode orderMode(const Json& json) {
+  const auto text = orderField<std::string>(json, "mode", toString(store::QueueMode::Running));
+  for (const store::QueueMode mode : kQueueModes) {
     if (toString(mode) == text) return mode;
   }
   wrongOrder("'mode' is running, after_current or paused, not '" + text + "'");
@@ -93,7 +93,7 @@ QueueMode orderMode(const Json& json) {
 
 }  // namespace
 
-OrderOutcome carryOut(const Order& order, RunStore& store, JobQueue& queue) {
+OrderOutcome carryOut(const Order& order, store::RunStore& store, JobQueue& queue) {
   OrderOutcome outcome;
   const auto each = [&](const std::vector<std::int64_t>& runs, const auto& act) {
     for (const std::int64_t run : runs) {
@@ -146,21 +146,22 @@ OrderOutcome carryOut(const Order& order, RunStore& store, JobQueue& queue) {
       break;
     case What::Delete:
       each(order.runs, [&](std::int64_t run) {
-        trashRun(store.file(), run);
+        store::trashRun(store.file(), run);
         return true;
       });
       break;
     case What::Restore:
-      for (std::int64_t& run : outcome.runs = order.runs) run = restoreRun(store.file(), run);
+      for (std::int64_t& run : outcome.runs = order.runs)
+        run = store::restoreRun(store.file(), run);
       break;
     case What::EmptyTrash:
-      emptyTrash(store.file());
+      store::emptyTrash(store.file());
       break;
     case What::Mode:
       queue.setMode(order.mode);
       break;
     case What::PauseAll:
-      queue.setMode(QueueMode::Paused);
+      queue.setMode(store::QueueMode::Paused);
       for (const std::int64_t run : queue.inProgress()) {
         try {
           pauseRun(store, run);
@@ -226,4 +227,4 @@ OrderOutcome outcomeFromJson(const Json& json) {
           orderField<std::string>(json, "trouble", "")};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

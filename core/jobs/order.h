@@ -10,7 +10,7 @@
 #include "core/jobs/queue.h"
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct Order {
   enum class What {
@@ -33,21 +33,22 @@ struct Order {
   std::int64_t before = 0;
   double seconds = 0;
   std::string device;
-  QueueMode mode = QueueMode::Running;
+  store::QueueMode mode = store::QueueMode::Running;
   QueueEnd end = QueueEnd::Back;
 };
 
 /// What came of it.
 struct OrderOutcome {
   std::vector<std::int64_t> runs;  ///< that it was done to
-  QueueMode mode = QueueMode::Running;
+  store::QueueMode mode = store::QueueMode::Running;
   std::int64_t entries = 0;  ///< in the queue, after it
   std::string trouble;       ///< why it was not done to another one; "" when it was done to all
 };
 
 /// Does as much as can be done: the outcome names it.
 /// \throws Error  nothing of it could be done, with the reason
-VITRINE_STORE_EXPORT OrderOutcome carryOut(const Order& order, RunStore& store, JobQueue& queue);
+VITRINE_STORE_EXPORT OrderOutcome carryOut(const Order& order, store::RunStore& store,
+                                           JobQueue& queue);
 
 [[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const Order& order);
 /// \throws ConfigError  a field is missing or of another type; names it
@@ -56,4 +57,4 @@ VITRINE_STORE_EXPORT OrderOutcome carryOut(const Order& order, RunStore& store, 
 /// \throws ConfigError
 [[nodiscard]] VITRINE_STORE_EXPORT OrderOutcome outcomeFromJson(const Json& json);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -19,7 +19,7 @@
 
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -216,4 +216,4 @@ bool wasKilledForMemory(pid_t pid) {
   return isFound;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -9,7 +9,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 struct MachineMemory {
   std::int64_t totalBytes = 0, availableBytes = 0;
@@ -44,4 +44,4 @@ VITRINE_STORE_EXPORT int killDescendants();
 /// read.
 [[nodiscard]] bool wasKilledForMemory(pid_t pid);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

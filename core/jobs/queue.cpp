@@ -5,16 +5,16 @@
 
 #include "core/base/error.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
 /// Why a run that depends on one in that state waits.
-std::string waitsFor(const RunReader::Blocker& other) {
-  std::string text = (other.isStart ? "starts from " : "needs ") + nameOf(other.run) +
+std::string waitsFor(const store::RunReader::Blocker& other) {
+  std::string text = (other.isStart ? "starts from " : "needs ") + store::nameOf(other.run) +
                      ", which is " + toString(other.state);
-  if (other.state == RunState::Failed || other.state == RunState::Stopped ||
-      other.state == RunState::Interrupted)
+  if (other.state == store::RunState::Failed || other.state == store::RunState::Stopped ||
+      other.state == store::RunState::Interrupted)
     text +=
         "; it can start when that one is done: `vitrine retry " + std::to_string(other.run) + "`";
   return text;
@@ -22,29 +22,29 @@ std::string waitsFor(const RunReader::Blocker& other) {
 
 }  // namespace
 
-JobQueue::JobQueue(RunStore& store) : JobQueue(store, Policy()) {}
-JobQueue::JobQueue(RunStore& store, Policy policy)
+JobQueue::JobQueue(store::RunStore& store) : JobQueue(store, Policy()) {}
+JobQueue::JobQueue(store::RunStore& store, Policy policy)
     : store_(store), table_(store), policy_(std::move(policy)) {}
 
-void JobQueue::enqueue(std::span<const std::int64_t> runs, const QueueOptions& options,
+void JobQueue::enqueue(std::span<const std::int64_t> runs, const store::QueueOptions& options,
                        QueueEnd end) {
   table_.transaction([&] {
     const std::int64_t first = table_.firstPosition();
     const std::int64_t last = table_.lastPosition();
     std::int64_t position =
         end == QueueEnd::Back ? last + 1 : first - static_cast<std::int64_t>(runs.size());
-    QueueOptions placed = options;
+    store::QueueOptions placed = options;
     if (end == QueueEnd::Front)
       placed.priority = std::max(placed.priority, table_.highestPriority());
     for (const std::int64_t run : runs) {
-      const RunState state = store_.run(run).state;
-      if (state == RunState::Done || isAlive(state)) {
-        throw RefusedError(nameOf(run) + " is " + toString(state) +
-                           (state == RunState::Done
+      const store::RunState state = store_.run(run).state;
+      if (state == store::RunState::Done || isAlive(state)) {
+        throw RefusedError(store::nameOf(run) + " is " + toString(state) +
+                           (state == store::RunState::Done
                                 ? "; enqueue the experiment again for another run"
                                 : " and need not be put into the queue"));
       }
-      if (state != RunState::Queued) store_.setState(run, RunState::Queued);
+      if (state != store::RunState::Queued) store_.setState(run, store::RunState::Queued);
       table_.put(run, placed, position++);
     }
   });
@@ -56,16 +56,17 @@ bool JobQueue::mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const no
 
 std::vector<QueueEntry> JobQueue::readEntries() {
   std::vector<QueueEntry> entries;
-  for (QueueRow& row : table_.rows()) {
+  for (store::QueueRow& row : table_.rows()) {
     QueueEntry entry{std::move(row), "", false};
     entry.waits = entry.held;
     const bool isFirst = entry.attempts == 0;
     const bool hasNewCheckpoint = isFirst || entry.hasNewCheckpoint;
-    const bool wantsStart = entry.state == RunState::Queued || entry.state == RunState::Paused ||
-                            entry.state == RunState::Interrupted;
+    const bool wantsStart = entry.state == store::RunState::Queued ||
+                            entry.state == store::RunState::Paused ||
+                            entry.state == store::RunState::Interrupted;
     if (entry.blocker) {
       entry.waits = waitsFor(*entry.blocker);
-    } else if (entry.state == RunState::Interrupted && !hasNewCheckpoint &&
+    } else if (entry.state == store::RunState::Interrupted && !hasNewCheckpoint &&
                !policy_.pauses.empty()) {
       const auto pause =
           std::min<std::size_t>(static_cast<std::size_t>(entry.attempts), policy_.pauses.size()) -
@@ -96,7 +97,7 @@ bool JobQueue::remove(std::int64_t run) { return table_.remove(run); }
 
 void JobQueue::requireEntry(std::int64_t run) {
   if (!table_.contains(run))
-    throw NotFoundError(nameOf(run) + " is not in the queue; `vitrine queue` lists what is");
+    throw NotFoundError(store::nameOf(run) + " is not in the queue; `vitrine queue` lists what is");
 }
 
 void JobQueue::setPriority(std::int64_t run, std::int64_t priority) {
@@ -121,7 +122,7 @@ void JobQueue::place(std::int64_t run, std::int64_t other, bool isBefore) {
     if (run == other) return;
     // Numbered anew, with room for one at the right place.
     std::int64_t position = 0;
-    for (const QueueRow& entry : table_.rows()) {
+    for (const store::QueueRow& entry : table_.rows()) {
       if (entry.run == run) continue;
       if (entry.run == other) {
         table_.setPriority(run, entry.options.priority);
@@ -139,9 +140,9 @@ void JobQueue::moveAfter(std::int64_t run, std::int64_t other) { place(run, othe
 
 void JobQueue::requireAtRest(std::int64_t run) {
   requireEntry(run);
-  const RunState state = store_.run(run).state;
+  const store::RunState state = store_.run(run).state;
   if (isAlive(state)) {
-    throw RefusedError(nameOf(run) + " is " + toString(state) +
+    throw RefusedError(store::nameOf(run) + " is " + toString(state) +
                        "; pause it first, what it was started with holds until it ends");
   }
 }
@@ -158,18 +159,19 @@ void JobQueue::setDevice(std::int64_t run, const std::string& device) {
     requireAtRest(run);
     const std::string configured = find(run)->configured;
     if (!agree(configured, device)) {
-      throw RefusedError(nameOf(run) + " has train.device = " + configured +
+      throw RefusedError(store::nameOf(run) + " has train.device = " + configured +
                          " and cannot be put on " + device);
     }
     table_.setDevice(run, device);
   });
 }
 
-QueueMode JobQueue::mode() { return table_.mode(); }
+store::QueueMode JobQueue::mode() { return table_.mode(); }
 
-void JobQueue::setMode(QueueMode mode) {
+void JobQueue::setMode(store::QueueMode mode) {
   table_.transaction([&] {
-    if (mode == QueueMode::AfterCurrent && inProgress().empty()) mode = QueueMode::Paused;
+    if (mode == store::QueueMode::AfterCurrent && inProgress().empty())
+      mode = store::QueueMode::Paused;
     table_.setMode(mode);
   });
 }
@@ -186,12 +188,13 @@ std::optional<QueueEntry> JobQueue::next(
   {
     // Most of the time there is nothing to do, and looking needs no turn at the gate.
     const std::vector<QueueEntry> entries = readEntries();
-    if (mode() != QueueMode::Running || std::none_of(entries.begin(), entries.end(), isWanted))
+    if (mode() != store::QueueMode::Running ||
+        std::none_of(entries.begin(), entries.end(), isWanted))
       return std::nullopt;
   }
   std::optional<QueueEntry> claimed;
   table_.transaction([&] {
-    if (mode() != QueueMode::Running) return;
+    if (mode() != store::QueueMode::Running) return;
     for (QueueEntry& entry : readEntries()) {
       if (!isWanted(entry)) continue;
       const std::string held = hold ? hold(entry) : "";
@@ -209,11 +212,11 @@ std::optional<QueueEntry> JobQueue::next(
 bool JobQueue::adopt(std::int64_t run) {
   bool isOurs = false;
   table_.transaction([&] {
-    const RunState state = store_.run(run).state;
-    if (state == RunState::Starting || state == RunState::Stopping) {
-      store_.setWorker(run, thisWorker());
+    const store::RunState state = store_.run(run).state;
+    if (state == store::RunState::Starting || state == store::RunState::Stopping) {
+      store_.setWorker(run, store::thisWorker());
       isOurs = true;
-    } else if (state == RunState::Interrupted) {
+    } else if (state == store::RunState::Interrupted) {
       // Whoever claimed it was gone before this process could say that it is there.
       store_.claim(run);
       isOurs = true;
@@ -222,10 +225,10 @@ bool JobQueue::adopt(std::int64_t run) {
   return isOurs;
 }
 
-void JobQueue::handOver(std::int64_t run, const Worker& keeper) {
-  const Worker here = thisWorker();
+void JobQueue::handOver(std::int64_t run, const store::Worker& keeper) {
+  const store::Worker here = store::thisWorker();
   table_.transaction([&] {
-    const RunRow row = store_.run(run);
+    const store::RunRow row = store_.run(run);
     const bool isMine = row.worker.pid == here.pid && row.worker.startTime == here.startTime;
     if (isAlive(row.state) && isMine) store_.setWorker(run, keeper);
   });
@@ -233,24 +236,25 @@ void JobQueue::handOver(std::int64_t run, const Worker& keeper) {
 
 void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
   table_.transaction([&] {
-    const RunRow row = store_.run(run);
+    const store::RunRow row = store_.run(run);
     const bool wasAsked = store_.request(run) == "stop";
     if (isAlive(row.state)) {
-      const RunState to = wasAsked && canChange(row.state, RunState::Stopped)
-                              ? RunState::Stopped
-                              : RunState::Interrupted;
+      const store::RunState to = wasAsked && canChange(row.state, store::RunState::Stopped)
+                                     ? store::RunState::Stopped
+                                     : store::RunState::Interrupted;
       const bool isLegal = canChange(row.state, to);
-      store_.setState(run, isLegal ? to : RunState::Interrupted, ending.reason);
-    } else if (!ending.reason.empty() && row.state != RunState::Done) {
+      store_.setState(run, isLegal ? to : store::RunState::Interrupted, ending.reason);
+    } else if (!ending.reason.empty() && row.state != store::RunState::Done) {
       // Somebody else noticed first, and knows less.
       store_.setReason(run, ending.reason);
     }
     if (!ending.data.empty())
       store_.addEvent(run, {row.step, "process_ended", ending.reason, ending.data});
     table_.addUsedSeconds(run, ending.seconds);
-    const RunState now = store_.run(run).state;
-    const bool stays = ending.mayGoOn && (now == RunState::Interrupted || now == RunState::Paused ||
-                                          now == RunState::Queued);
+    const store::RunState now = store_.run(run).state;
+    const bool stays =
+        ending.mayGoOn && (now == store::RunState::Interrupted || now == store::RunState::Paused ||
+                           now == store::RunState::Queued);
     if (!stays) table_.remove(run);
   });
   tidy();
@@ -265,20 +269,20 @@ void JobQueue::note(std::int64_t run, const std::string& kind, const std::string
 void JobQueue::tidy() {
   const auto over = [&] {
     std::vector<std::int64_t> runs;
-    for (const QueueRow& entry : table_.rows()) {
-      if (entry.state == RunState::Done || entry.state == RunState::Failed ||
-          entry.state == RunState::Stopped)
+    for (const store::QueueRow& entry : table_.rows()) {
+      if (entry.state == store::RunState::Done || entry.state == store::RunState::Failed ||
+          entry.state == store::RunState::Stopped)
         runs.push_back(entry.run);
     }
     return runs;
   };
   const auto isPausedNow = [&] {
-    return mode() == QueueMode::AfterCurrent && inProgress().empty();
+    return mode() == store::QueueMode::AfterCurrent && inProgress().empty();
   };
   if (over().empty() && !isPausedNow()) return;
   table_.transaction([&] {
     for (const std::int64_t run : over()) remove(run);
-    if (isPausedNow()) setMode(QueueMode::Paused);
+    if (isPausedNow()) setMode(store::QueueMode::Paused);
   });
 }
 
@@ -286,7 +290,7 @@ void JobQueue::giveUp() {
   const auto lost = [&] {
     std::vector<QueueEntry> entries = readEntries();
     std::erase_if(entries, [&](const QueueEntry& entry) {
-      return entry.state != RunState::Interrupted || entry.isReady ||
+      return entry.state != store::RunState::Interrupted || entry.isReady ||
              entry.attempts <= policy_.retries;
     });
     return entries;
@@ -302,4 +306,4 @@ void JobQueue::giveUp() {
   });
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -12,11 +12,11 @@
 #include "core/jobs/devices.h"
 #include "core/store/queue_table.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 enum class QueueEnd { Back, Front };
 
-struct QueueEntry : QueueRow {
+struct QueueEntry : store::QueueRow {
   std::string
       waits;  ///< why it is not started yet, one sentence; "" when only its turn has to come
   bool isReady = false;  ///< nothing but its turn and a device is missing
@@ -39,12 +39,12 @@ class VITRINE_STORE_EXPORT JobQueue {
   };
 
   /// \param store  open for writing, at least as long as this object
-  explicit JobQueue(RunStore& store);
-  JobQueue(RunStore& store, Policy policy);
+  explicit JobQueue(store::RunStore& store);
+  JobQueue(store::RunStore& store, Policy policy);
 
   /// Puts runs that can be started into the queue, in order; those that are in it already are
   /// moved. \throws RefusedError  one of them is done or in progress; then none is put in
-  void enqueue(std::span<const std::int64_t> runs, const QueueOptions& options,
+  void enqueue(std::span<const std::int64_t> runs, const store::QueueOptions& options,
                QueueEnd end = QueueEnd::Back);
   /// In the order in which they will be started.
   [[nodiscard]] std::vector<QueueEntry> list();
@@ -61,9 +61,9 @@ class VITRINE_STORE_EXPORT JobQueue {
   void setTimeLimit(std::int64_t run, double seconds);
   void setDevice(std::int64_t run, const std::string& device);
 
-  [[nodiscard]] QueueMode mode();
+  [[nodiscard]] store::QueueMode mode();
   /// AfterCurrent becomes Paused at once when nothing of the queue is in progress.
-  void setMode(QueueMode mode);
+  void setMode(store::QueueMode mode);
 
   /// Claims the next run for `device`: it becomes `starting`, and of two that ask, one gets it.
   /// \param hold  says why a run must wait although its turn has come, or ""; called within a
@@ -74,7 +74,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   [[nodiscard]] bool adopt(std::int64_t run);
   /// This process has claimed the run and started `keeper` for it. Nothing happens when the keeper,
   /// or the run's own process, said so before.
-  void handOver(std::int64_t run, const Worker& keeper);
+  void handOver(std::int64_t run, const store::Worker& keeper);
   /// Writes down how the process that worked on a run ended: a run that is in progress becomes
   /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may go on.
   void ended(std::int64_t run, const RunEnding& ending);
@@ -97,9 +97,9 @@ class VITRINE_STORE_EXPORT JobQueue {
   void requireAtRest(std::int64_t run);
   void place(std::int64_t run, std::int64_t other, bool isBefore);
 
-  RunStore& store_;
-  QueueTable table_;
+  store::RunStore& store_;
+  store::QueueTable table_;
   Policy policy_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

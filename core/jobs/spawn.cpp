@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   return started.pid;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// What a started program is given beside its arguments.
 struct SpawnExtras {
@@ -21,4 +21,4 @@ struct SpawnExtras {
                                          const std::filesystem::path& log,
                                          const SpawnExtras& extras = {});
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -10,7 +10,7 @@
 
 #include "core/jobs/process_tree.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -69,4 +69,4 @@ void TaskWatch::endJob(const std::stop_token& token) const {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

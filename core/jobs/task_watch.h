@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 /// Processes and threads that one job may have: `wanted`, and at most half of what the machine has
 /// left, so that its table of processes never fills up.
@@ -41,4 +41,4 @@ class VITRINE_STORE_EXPORT TaskWatch {
   std::jthread thread_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

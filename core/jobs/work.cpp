@@ -18,7 +18,7 @@
 #include "core/jobs/spawn.h"
 #include "core/store/sqlite/file_system.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 namespace {
 
@@ -69,7 +69,7 @@ std::string contentsOf(const char* file) {
 
 class QueueWorker {
  public:
-  QueueWorker(RunStore& store, DeviceSource& source, const WorkOptions& options)
+  QueueWorker(store::RunStore& store, DeviceSource& source, const WorkOptions& options)
       : store_(store), source_(source), options_(options), queue_(store, options.policy) {
     devices_ = chosen(source.devices(), options.devices);
   }
@@ -106,7 +106,7 @@ class QueueWorker {
   [[nodiscard]] bool startOn(const Device& device);
   void warnOnce(const std::string& why);
 
-  RunStore& store_;
+  store::RunStore& store_;
   DeviceSource& source_;
   const WorkOptions& options_;
   JobQueue queue_;
@@ -134,7 +134,7 @@ void QueueWorker::warnOnce(const std::string& why) {
 bool QueueWorker::noteEnded() {
   const int before = report_.ended;
   for (auto entry = started_.begin(); entry != started_.end();) {
-    std::optional<RunRow> row;
+    std::optional<store::RunRow> row;
     try {
       row = store_.run(entry->first);
     } catch (const NotFoundError&) {  // deleted as soon as it had ended
@@ -167,7 +167,7 @@ bool QueueWorker::isOver() {
   if (options_.until == WorkUntil::OneEnded) return report_.ended > 0;
   if (options_.until != WorkUntil::Drained) return false;
   if (!started_.empty() || !queue_.inProgress().empty()) return false;
-  if (queue_.mode() != QueueMode::Running) return true;
+  if (queue_.mode() != store::QueueMode::Running) return true;
   return !hasStartable(queue_, devices_);
 }
 
@@ -225,7 +225,7 @@ bool QueueWorker::startOn(const Device& device) {
 
 }  // namespace
 
-WorkReport workQueue(RunStore& store, DeviceSource& devices, const WorkOptions& options) {
+WorkReport workQueue(store::RunStore& store, DeviceSource& devices, const WorkOptions& options) {
   if (const std::string why = whyNotHere(store); !why.empty()) throw RefusedError(why);
   return QueueWorker(store, devices, options).work();
 }
@@ -237,12 +237,16 @@ bool hasStartable(JobQueue& queue, const std::vector<Device>& devices) {
         entry.options.device.empty() ? entry.configured : entry.options.device;
     const bool hasDevice = std::any_of(devices.begin(), devices.end(),
                                        [&](const Device& device) { return fits(wanted, device); });
-    return hasDevice && (entry.isReady || entry.state == RunState::Interrupted);
+    return hasDevice && (entry.isReady || entry.state == store::RunState::Interrupted);
   });
 }
 
-fs::path workLockFile(const fs::path& database) { return filesFolder(database) / "queue.lock"; }
-fs::path workLogFile(const fs::path& database) { return filesFolder(database) / "queue.log"; }
+fs::path workLockFile(const fs::path& database) {
+  return store::filesFolder(database) / "queue.lock";
+}
+fs::path workLogFile(const fs::path& database) {
+  return store::filesFolder(database) / "queue.log";
+}
 
 std::int64_t attendQueue(const fs::path& database, const fs::path& program) {
   const fs::path file = fs::absolute(database);
@@ -275,17 +279,17 @@ std::string hostOfMount(const std::string& mounts, const fs::path& folder) {
   return source.substr(0, source.find(':'));
 }
 
-std::string whyNotHere(RunReader& store) {
+std::string whyNotHere(store::RunReader& store) {
   const auto sentence = [&](const std::string& host) {
     return "'" + store.file().string() + "' belongs to the machine " + host +
            ", and runs are started there alone; work it with `ssh " + host +
            " vitrine work --db FILE`";
   };
   const std::string server =
-      hostOfMount(contentsOf("/proc/self/mounts"), folderOfFile(store.file()));
+      hostOfMount(contentsOf("/proc/self/mounts"), store::folderOfFile(store.file()));
   if (!server.empty()) return sentence(server);
-  const std::string here = thisWorker().host;
-  for (const RunRow& run : store.runs()) {
+  const std::string here = store::thisWorker().host;
+  for (const store::RunRow& run : store.runs()) {
     if (isAlive(run.state) && !run.worker.host.empty() && run.worker.host != here)
       return "run " + std::to_string(run.id) + " is " + toString(run.state) + " on " +
              run.worker.host + ": " + sentence(run.worker.host);
@@ -293,7 +297,8 @@ std::string whyNotHere(RunReader& store) {
   return {};
 }
 
-std::string whyNoRoom(const QueueOptions& needs, const Device& device, const fs::path& database) {
+std::string whyNoRoom(const store::QueueOptions& needs, const Device& device,
+                      const fs::path& database) {
   const auto text = [](std::int64_t bytes) { return formatBytes(static_cast<double>(bytes)); };
   if (needs.neededMemoryBytes > 0 && device.freeBytes > 0 &&
       needs.neededMemoryBytes > device.freeBytes) {
@@ -312,13 +317,13 @@ std::string whyNoRoom(const QueueOptions& needs, const Device& device, const fs:
   return {};
 }
 
-std::int64_t launchKeeper(RunStore& store, const RunRow& run, const fs::path& program,
+std::int64_t launchKeeper(store::RunStore& store, const store::RunRow& run, const fs::path& program,
                           const std::vector<std::string>& environment,
                           const std::vector<int>& locks, const KeepSettings& settings) {
   const fs::path database = fs::absolute(store.file());
   const std::string folder = "run-" + run.uuid;
   std::error_code error;
-  fs::create_directories(filesFolder(database) / folder, error);
+  fs::create_directories(store::filesFolder(database) / folder, error);
   try {
     if (error) throw Error("cannot make the folder '" + folder + "': " + error.message());
     store.setLogFile(run.id, folder + "/run.log");
@@ -326,14 +331,14 @@ std::int64_t launchKeeper(RunStore& store, const RunRow& run, const fs::path& pr
         {program.string(), "work", "--keep", std::to_string(run.id), "--db", database.string(),
          "--hang-alarm", formatReal(settings.hangAlarmSeconds), "--hang-limit",
          formatReal(settings.hangLimitSeconds), "--max-processes", std::to_string(settings.tasks)},
-        filesFolder(database) / folder / "run.log", {environment, locks});
-    JobQueue(store).handOver(run.id, workerOf(pid));
+        store::filesFolder(database) / folder / "run.log", {environment, locks});
+    JobQueue(store).handOver(run.id, store::workerOf(pid));
     return pid;
   } catch (const Error& failure) {
-    if (canChange(store.run(run.id).state, RunState::Failed))
-      store.setState(run.id, RunState::Failed, failure.what());
+    if (canChange(store.run(run.id).state, store::RunState::Failed))
+      store.setState(run.id, store::RunState::Failed, failure.what());
     throw;
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -11,7 +11,7 @@
 #include "core/jobs/keeper.h"
 #include "core/jobs/queue.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 
 enum class WorkUntil {
   Asked,     ///< new runs are waited for
@@ -30,13 +30,13 @@ struct WorkOptions {
 
 struct WorkReport {
   int started = 0, ended = 0;
-  std::vector<RunRow> runs;              ///< those started that have ended
+  std::vector<store::RunRow> runs;       ///< those started that have ended
   std::vector<std::int64_t> inProgress;  ///< left behind, alive
 };
 
 /// \throws NotFoundError  a device that this machine does not have
 /// \throws RefusedError   the file belongs to another machine: says how to work there
-VITRINE_STORE_EXPORT WorkReport workQueue(RunStore& store, DeviceSource& devices,
+VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& devices,
                                           const WorkOptions& options);
 
 /// Whether something in the queue can be started on one of `devices`, now or in a moment: what is
@@ -59,7 +59,7 @@ VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& datab
     const std::filesystem::path& database);
 
 /// Why this machine must not work on the file, with the way out; "" when it may.
-[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(RunReader& store);
+[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(store::RunReader& store);
 /// The host that serves the network file system below `folder`: of a source like "nas:/export",
 /// "//nas/share", "user@nas:/home"; "" when it lies on a disk of this machine. `mounts` is
 /// /proc/self/mounts.
@@ -68,14 +68,15 @@ VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& datab
 
 /// Why a run must wait for room: "needs 3.0 GB of memory, and 1.2 GB are free on cpu"; "" when
 /// there is enough.
-[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNoRoom(const QueueOptions& needs,
+[[nodiscard]] VITRINE_STORE_EXPORT std::string whyNoRoom(const store::QueueOptions& needs,
                                                          const Device& device,
                                                          const std::filesystem::path& database);
 
 /// Starts the process that keeps a run which this process has claimed. \returns its pid
 /// \throws Error  it could not be started; the run is `failed` then
-std::int64_t launchKeeper(RunStore& store, const RunRow& run, const std::filesystem::path& program,
+std::int64_t launchKeeper(store::RunStore& store, const store::RunRow& run,
+                          const std::filesystem::path& program,
                           const std::vector<std::string>& environment,
                           const std::vector<int>& locks, const KeepSettings& settings);
 
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -15,7 +15,7 @@
 
 extern char** environ;
 
-namespace vitrine {
+namespace vitrine::remote {
 
 namespace {
 
@@ -271,4 +271,4 @@ void RemoteClient::stop() {
   ::shutdown(out_, SHUT_RDWR);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

@@ -20,7 +20,7 @@
 #include "core/remote/frames.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 /// The link is gone: what was asked may or may not have been done.
 class VITRINE_STORE_EXPORT LinkError : public Error {
@@ -75,4 +75,4 @@ class VITRINE_STORE_EXPORT RemoteClient {
 /// Throws what an answer's `error` says; does nothing where there is none.
 VITRINE_STORE_EXPORT void throwAnswered(const Json& answer);
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

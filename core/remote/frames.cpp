@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 namespace {
 
@@ -175,4 +175,4 @@ bool FrameWriter::write(const Json& map) {
   return !isBroken_;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

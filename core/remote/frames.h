@@ -13,7 +13,7 @@
 #include "core/base/json.h"
 #include "core/foundation_export.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 /// Bytes of a frame's map, at most.
 constexpr std::size_t kLargestFrame = std::size_t{64} << 20;
@@ -53,4 +53,4 @@ class VITRINE_FOUNDATION_EXPORT FrameWriter {
   bool isBroken_ = false;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

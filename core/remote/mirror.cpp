@@ -10,7 +10,7 @@
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 namespace {
 
@@ -53,15 +53,15 @@ std::string withRemedy(const std::string& said, const RemotePlace& place) {
 }
 
 /// Only a copy: one that cannot be read any more is fetched again.
-std::unique_ptr<Mirror> openCopy(const std::filesystem::path& file, const std::string& of) {
+std::unique_ptr<store::Mirror> openCopy(const std::filesystem::path& file, const std::string& of) {
   try {
-    return std::make_unique<Mirror>(file, of);
+    return std::make_unique<store::Mirror>(file, of);
   } catch (const StoreError& damaged) {
     log::warning(std::string(damaged.what()) + " (it is a copy of " + of +
                  " and is fetched again)");
     for (const char* ending : {"", "-wal", "-shm", ".gate"})
       std::filesystem::remove(file.string() + ending);
-    return std::make_unique<Mirror>(file, of);
+    return std::make_unique<store::Mirror>(file, of);
   }
 }
 
@@ -192,7 +192,7 @@ void RemoteMirror::greet() {
   const Json hello = answered.get().back();
   const auto operations = hello.at("operations").get<std::vector<std::string>>();
   const Json& database = hello.at("database");
-  const std::int64_t ours = schemaVersion();
+  const std::int64_t ours = store::schemaVersion();
   if (std::find(operations.begin(), operations.end(), "copy") == operations.end() ||
       database.value("schema", std::int64_t{0}) != ours) {
     throw Error(place_.host + " has Vitrine " + hello.value("vitrine", std::string("?")) +
@@ -265,11 +265,13 @@ void RemoteMirror::takeBatch(const Batch& batch) {
 
 void RemoteMirror::copyShared() {
   for (bool isAll = false; !isAll;) {
-    auto parts = client_->ask(
-        {{"op", "copy"}, {"run", kSharedRows}, {"known", mirror_->known(kSharedRows)}}, kAnswer);
+    auto parts = client_->ask({{"op", "copy"},
+                               {"run", store::kSharedRows},
+                               {"known", mirror_->known(store::kSharedRows)}},
+                              kAnswer);
     isAll = parts.back().value("all", true);
     parts.pop_back();
-    if (!parts.empty()) mirror_->take(kSharedRows, parts);
+    if (!parts.empty()) mirror_->take(store::kSharedRows, parts);
   }
 }
 
@@ -347,4 +349,4 @@ void RemoteMirror::copyLogs() {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

@@ -20,9 +20,11 @@
 #include "core/remote/place.h"
 #include "core/store_export.h"
 
-namespace vitrine {
-
+namespace vitrine::store {
 class Mirror;
+}  // namespace vitrine::store
+
+namespace vitrine::remote {
 
 /// How the link stands.
 struct RemoteState {
@@ -81,7 +83,7 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   RemotePlace place_;
   std::filesystem::path file_;
   OnState onState_;
-  std::unique_ptr<Mirror> mirror_;  ///< of the thread, once it runs
+  std::unique_ptr<store::Mirror> mirror_;  ///< of the thread, once it runs
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -95,4 +97,4 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   std::thread thread_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/store/sqlite/file_system.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 namespace {
 
@@ -114,7 +114,8 @@ std::filesystem::path RemotePlace::copy() const {
   std::string name = host;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '@' || c == '%'; }, '_');
-  return cacheFolder() / "remote" / (name + "-" + sha256OfText(url()).substr(0, 16) + ".sqlite");
+  return store::cacheFolder() / "remote" /
+         (name + "-" + sha256OfText(url()).substr(0, 16) + ".sqlite");
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

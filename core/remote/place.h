@@ -8,7 +8,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 
 struct RemotePlace {
   std::string host;  ///< as ssh takes it: lab, me@lab.example.org, or a name of ~/.ssh/config
@@ -30,4 +30,4 @@ struct RemotePlace {
 /// \throws ConfigError  it is none; says what is wrong and how one looks
 [[nodiscard]] VITRINE_STORE_EXPORT RemotePlace remotePlace(const std::string& text);
 
-}  // namespace vitrine
+}  // namespace vitrine::remote

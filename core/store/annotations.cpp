@@ -12,7 +12,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -210,4 +210,4 @@ std::vector<EditRow> RunReader::edits(std::int64_t run, RunField field) {
   return edits;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

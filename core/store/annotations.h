@@ -9,7 +9,7 @@
 
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -45,4 +45,4 @@ class VITRINE_STORE_EXPORT Annotations {
   std::shared_ptr<Database> database_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

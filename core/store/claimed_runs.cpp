@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -142,4 +142,4 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
   return judgement;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 #include "core/config/claims.h"
 #include "core/store/comparison.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// The verdict on `claim` by the finished runs among `rows` that have the experiment's title and
 /// were made as its file says. The two sides are compared seed by seed, under equal conditions:
@@ -17,4 +17,4 @@ namespace vitrine {
                                                         const Claim& claim,
                                                         const ClaimedExperiment& experiment);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

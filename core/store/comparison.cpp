@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -354,4 +354,4 @@ std::string statesText(const VariantGroup& variant, const std::vector<ComparedRu
   return text;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

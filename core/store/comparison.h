@@ -14,7 +14,7 @@
 #include "core/store/run_store.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 struct ComparedRun {
   RunRow row;
@@ -126,4 +126,4 @@ sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
 /// The configuration without what tells two seeds apart.
 [[nodiscard]] VITRINE_STORE_EXPORT Json withoutSeed(Json config);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -5,7 +5,7 @@
 
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 std::filesystem::path defaultDatabase() {
   const auto variable = [](const char* name) {
@@ -43,4 +43,4 @@ bool sqliteHasWalResetBug() {
   return version >= 3007000 && version < 3051003 && !isBackPort;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <stop_token>
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Until it has ended, or `stop` is asked for. \returns  whether it has ended
 inline bool waitFor(QProcess& process, std::chrono::milliseconds patience,
@@ -20,4 +20,4 @@ inline bool waitFor(QProcess& process, std::chrono::milliseconds patience,
   return true;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

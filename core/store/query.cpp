@@ -14,7 +14,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -207,4 +207,4 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   return table;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -209,4 +209,4 @@ void QueueTable::setMode(QueueMode mode) {
   });
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 
 #include "core/store/run_store.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 enum class QueueMode {
   Running,
@@ -82,4 +82,4 @@ class VITRINE_STORE_EXPORT QueueTable {
   Database& database_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

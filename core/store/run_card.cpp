@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/store/metrics/metric_titles.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -271,4 +271,4 @@ std::map<std::int64_t, RunScore> RunScores::read(RunReader& store, const TaskCar
   return scores;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

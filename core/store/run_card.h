@@ -12,7 +12,7 @@
 #include "core/store/run_store.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// The mean loss over the training set: every task has it.
 inline constexpr const char* kTrainLoss = "train/loss";
@@ -90,4 +90,4 @@ class VITRINE_STORE_EXPORT RunScores {
   std::int64_t newest_ = -1;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

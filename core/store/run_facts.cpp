@@ -3,7 +3,7 @@
 #include "core/base/read_json.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::vector<std::byte> pictureOf(RunReader& store, PictureView view, std::int64_
   return {blob.begin(), blob.end()};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

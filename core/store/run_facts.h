@@ -11,7 +11,7 @@
 
 #include "core/store/run_reader.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// A number that grows with every sign of life of a run: its steps, its metrics and its events but
 /// those of the kind "hang". The heartbeat is none, a thread of its own writes it.
@@ -60,4 +60,4 @@ enum class PictureView {
                                                                     std::int64_t id,
                                                                     std::int64_t bytes);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_states.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -320,4 +320,4 @@ Json RunReader::info() {
   return info;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

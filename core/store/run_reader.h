@@ -17,7 +17,7 @@
 
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -129,4 +129,4 @@ class VITRINE_STORE_EXPORT RunReader {
 /// Answers one read-only statement: RunReader::query, or what a test counts.
 using QueryFunction = std::function<RunReader::Table(const std::string& sql)>;
 
-}  // namespace vitrine
+}  // namespace vitrine::store

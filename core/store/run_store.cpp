@@ -8,7 +8,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::vector<std::string> RunStore::check() {
 
 int schemaVersion() { return migrations().back().version; }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

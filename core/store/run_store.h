@@ -12,7 +12,7 @@
 #include "core/store/run_reader.h"
 #include "core/store/run_writer.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path defaultDatabase();
@@ -56,4 +56,4 @@ class VITRINE_STORE_EXPORT RunStore : public RunReader, public RunWriter, public
 /// The version of the schema that this program writes.
 [[nodiscard]] VITRINE_STORE_EXPORT int schemaVersion();
 
-}  // namespace vitrine
+}  // namespace vitrine::store

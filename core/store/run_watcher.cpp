@@ -3,7 +3,7 @@
 #include <QString>
 #include <QTimer>
 
-namespace vitrine {
+namespace vitrine::store {
 
 struct RunWatcher::State {
   explicit State(RunReader& watched) : store(watched) {}
@@ -61,4 +61,4 @@ void RunWatcher::poll() {
   if (isNew) Q_EMIT dataChanged();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

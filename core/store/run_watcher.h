@@ -10,7 +10,7 @@
 
 #include "core/store/run_reader.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class VITRINE_STORE_EXPORT RunWatcher : public QObject {
   Q_OBJECT
@@ -24,7 +24,7 @@ class VITRINE_STORE_EXPORT RunWatcher : public QObject {
 
  Q_SIGNALS:
   /// Rows of runs that are new or changed since the last signal (all of them, the first time).
-  void runsChanged(const std::vector<vitrine::RunRow>& runs);
+  void runsChanged(const std::vector<vitrine::store::RunRow>& runs);
   /// These were deleted.
   void runsDeleted(const std::vector<std::int64_t>& ids);
   /// Something was committed, by this process or another: readers may have new points, events or
@@ -38,4 +38,4 @@ class VITRINE_STORE_EXPORT RunWatcher : public QObject {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

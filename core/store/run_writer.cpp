@@ -11,7 +11,7 @@
 #include "core/store/tables/run_results.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -124,7 +124,7 @@ void RunWriter::completeConfig(std::int64_t run, const Json& config, const Json&
         .run();
     database.prepare("DELETE FROM run_parameter WHERE run_id = ?").with(run).run();
     addParameters(database, run, config);
-    vitrine::addEvent(database, run, 0, event);
+    vitrine::store::addEvent(database, run, 0, event);
     touch(database, run);
   });
 }
@@ -166,7 +166,7 @@ void RunWriter::addEvent(std::int64_t run, const EventRecord& event) {
   Database& database = *database_;
   database.write([&] {
     static_cast<void>(stateOf(database, run));
-    vitrine::addEvent(database, run, lastSegment(database, run), event);
+    vitrine::store::addEvent(database, run, lastSegment(database, run), event);
     touch(database, run);
   });
 }
@@ -193,4 +193,4 @@ std::int64_t RunWriter::addText(std::int64_t run, const GeneratedText& text) {
   });
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

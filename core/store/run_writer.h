@@ -12,7 +12,7 @@
 #include "core/run/event_sink.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -85,4 +85,4 @@ class VITRINE_STORE_EXPORT RunWriter {
   std::shared_ptr<Database> database_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -15,7 +15,7 @@
 #include "core/store/tables/run_states.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 void RunWriter::setState(std::int64_t run, RunState to, const std::string& reason) {
   try {
@@ -213,4 +213,4 @@ std::vector<std::int64_t> RunWriter::reapLostRuns() {
   return reaped;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

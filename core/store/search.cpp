@@ -18,7 +18,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -239,4 +239,4 @@ std::vector<SearchHit> searchRuns(const fs::path& database, const std::string& w
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -9,7 +9,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 struct SearchHit {
   std::int64_t run = 0;
@@ -28,4 +28,4 @@ struct SearchHit {
     const std::filesystem::path& database, const std::string& words, std::size_t limit,
     const std::filesystem::path& folder);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

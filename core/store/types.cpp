@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::optional<RunField> runFieldFromString(const std::string& text) {
   return std::nullopt;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

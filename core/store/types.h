@@ -12,7 +12,7 @@
 #include "core/base/json.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 enum class RunState {
   Queued,
@@ -187,4 +187,4 @@ struct CheckpointRow {
   bool isBest = false, isLatest = false;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

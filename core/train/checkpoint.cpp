@@ -16,7 +16,7 @@
 #include "core/files/checkpoint_use.h"
 #include "core/model/weights.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace fs = std::filesystem;
 
@@ -295,4 +295,4 @@ std::vector<std::string> CheckpointWriter::State::applyRetention(std::int64_t no
   return removed;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -26,7 +26,7 @@
 #include "core/run/event_sink.h"
 #include "core/train/device.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 struct CheckpointState {
   std::int64_t step = 0;  ///< optimizer steps completed
@@ -125,4 +125,4 @@ class VITRINE_ENGINE_EXPORT CheckpointWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -24,7 +24,7 @@
 #include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 Precision precisionFrom(const std::string& name) {
   if (name == "fp32") return Precision::Float32;
@@ -149,4 +149,4 @@ ComputeEnvironment computeEnvironment(const at::Device& device) {
   return {device.str(), TORCH_VERSION, capability, at::get_num_threads()};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

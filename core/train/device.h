@@ -10,7 +10,7 @@
 
 #include "core/engine_export.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 enum class Precision { Float32, BFloat16, Float16 };
 /// \throws ConfigError
@@ -68,4 +68,4 @@ struct ComputeEnvironment {
 };
 [[nodiscard]] VITRINE_ENGINE_EXPORT ComputeEnvironment computeEnvironment(const at::Device& device);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -9,7 +9,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/train/train_config.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -141,4 +141,4 @@ std::optional<Rollback> readRollback(const std::filesystem::path& runFolder) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -18,7 +18,7 @@
 #include "core/config/config.h"
 #include "core/engine_export.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 struct DivergenceOptions {
   enum class Policy {
@@ -93,4 +93,4 @@ VITRINE_ENGINE_EXPORT void writeRollback(const std::filesystem::path& runFolder,
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<Rollback> readRollback(
     const std::filesystem::path& runFolder);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

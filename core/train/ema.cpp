@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace vitrine {
+namespace vitrine::train {
 
 Ema::Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp)
     : parameters_(std::move(parameters)), decay_(decay), warmUp_(warmUp) {
@@ -60,4 +60,4 @@ WithAverage::~WithAverage() {
   at::autocast::clear_cache();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

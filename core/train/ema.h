@@ -7,7 +7,7 @@
 
 #include "core/engine_export.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// e = decay * e + (1 - decay) * p after every step, beginning with e = p. With warm-up the decay
 /// of update n, counted from 1, is at most (1 + n) / (10 + n).
@@ -42,4 +42,4 @@ class VITRINE_ENGINE_EXPORT WithAverage {
   std::vector<at::Tensor> parameters_, own_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

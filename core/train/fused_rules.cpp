@@ -7,7 +7,7 @@
 
 #include "core/train/update_rules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::unique_ptr<UpdateRule> makeAdamW(const Config& config) {
 }
 std::unique_ptr<UpdateRule> makeSgd(const Config& config) { return std::make_unique<Sgd>(config); }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -11,7 +11,7 @@
 
 #include "core/train/train_config.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -61,4 +61,4 @@ void LossScale::load(const std::map<std::string, at::Tensor>& saved) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -12,7 +12,7 @@
 #include "core/config/config.h"
 #include "core/engine_export.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 struct LossScaleOptions {
   double initial = 65536;
@@ -47,4 +47,4 @@ class VITRINE_ENGINE_EXPORT LossScale {
   at::Tensor value_, goodSteps_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

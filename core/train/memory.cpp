@@ -9,7 +9,7 @@
 #include "core/eval/accuracy.h"
 #include "core/train/training_items.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -183,4 +183,4 @@ double estimateDisk(const MemoryInput& input) {
   return kFloatBytes * (weights + moments * trained) * mostCheckpoints(train, input.stepsPerEpoch);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -10,7 +10,7 @@
 #include "core/model/model.h"
 #include "core/plugin/optimizer.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 struct MemoryPart {
   std::string name;  ///< "activations"
@@ -56,4 +56,4 @@ struct MemoryEstimate {
 /// Bytes of these. What other runs start from stays as well and is not counted.
 [[nodiscard]] VITRINE_ENGINE_EXPORT double estimateDisk(const MemoryInput& input);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -8,7 +8,7 @@
 #include "core/data/pipeline.h"
 #include "core/train/modules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace fs = std::filesystem;
 
@@ -137,4 +137,4 @@ RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64
   return run;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

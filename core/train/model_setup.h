@@ -13,7 +13,7 @@
 #include "core/train/observe.h"
 #include "core/train/trainer.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// A trained model that a run uses and does not train, with every name turned into a file.
 struct AuxChoice {
@@ -74,4 +74,4 @@ restoreRun(const Registry& registry, const Json& config, std::uint64_t seed,
 /// The throughput metric of a task: "system/images_per_second".
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::string throughputMetric(const ItemCard& task);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

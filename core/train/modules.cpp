@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -140,4 +140,4 @@ std::vector<at::Tensor> runBuffers(TaskSession& session) {
   return buffers;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -10,7 +10,7 @@
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// All networks to `device`.
 VITRINE_ENGINE_EXPORT void moveModules(TaskSession& session, const at::Device& device);
@@ -48,4 +48,4 @@ VITRINE_ENGINE_EXPORT void freezeParameters(TaskSession& session,
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::string nameIn(const Network& network,
                                                        const std::string& tensor);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

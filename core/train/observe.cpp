@@ -13,7 +13,7 @@
 #include "core/train/device.h"
 #include "core/train/modules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -186,4 +186,4 @@ std::vector<ProbeResult> ProbeThread::results() {
   return std::exchange(state_->results, {});
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

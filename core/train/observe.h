@@ -14,7 +14,7 @@
 #include "core/plugin/registry.h"
 #include "core/train/device.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// What decides, beside weights and data, which numbers an evaluation gives: the same for a run and
 /// for a later evaluation of its checkpoint.
@@ -120,4 +120,4 @@ class VITRINE_ENGINE_EXPORT ProbeThread {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

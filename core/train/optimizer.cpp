@@ -17,7 +17,7 @@
 #include "core/config/catalog.h"
 #include "core/train/training_items.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -211,4 +211,4 @@ void Optimizer::load(const std::map<std::string, at::Tensor>& moments, std::int6
   updates_.fill_(static_cast<double>(updates));
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

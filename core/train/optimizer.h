@@ -14,7 +14,7 @@
 #include "core/plugin/optimizer.h"
 #include "core/plugin/registry.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// Everything the host hands to a step lives in tensors on the parameters' device, so a step never
 /// waits for them.
@@ -70,4 +70,4 @@ class VITRINE_ENGINE_EXPORT Optimizer {
 /// threads.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor globalNorm(const std::vector<at::Tensor>& tensors);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::vector<ParameterGroup> withPolicy(std::vector<ParameterGroup> groups,
   return all;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

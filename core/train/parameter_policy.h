@@ -11,7 +11,7 @@
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// One table of [train.groups].
 struct ParameterGroupPolicy {
@@ -44,4 +44,4 @@ struct ParameterPolicy {
     std::vector<ParameterGroup> groups, const ParameterPolicy& policy,
     const std::map<std::string, std::int64_t>& layers);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -8,7 +8,7 @@
 #include "core/train/training_items.h"
 #include "core/train/update_rules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 Decay constantDecay(const Config&, double base) {
   return [base](const DecayPoint&) { return base; };
@@ -85,4 +85,4 @@ double learningRate(const Schedule& schedule, std::int64_t step, std::int64_t to
   return isWarming ? rate * ramp(at / warm) : rate;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -7,7 +7,7 @@
 #include "core/engine_export.h"
 #include "core/plugin/schedule.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// With W warm-up steps, T total steps, base rate b, start factor s and a decay d:
 ///
@@ -41,4 +41,4 @@ struct Schedule {
 [[nodiscard]] VITRINE_ENGINE_EXPORT double learningRate(const Schedule& schedule, std::int64_t step,
                                                         std::int64_t totalSteps);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -21,7 +21,7 @@
 #include "core/base/error.h"
 #include "core/train/modules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -316,4 +316,4 @@ at::Tensor LateReader::take(Take which) {
   return oldest.value;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

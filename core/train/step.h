@@ -16,7 +16,7 @@
 #include "core/train/loss_scale.h"
 #include "core/train/optimizer.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// What a step does that is not finite, or a spike.
 enum class OnBadStep {
@@ -140,4 +140,4 @@ class VITRINE_ENGINE_EXPORT LateReader {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -2,7 +2,7 @@
 
 #include "core/config/catalog.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 Config withTrainDefaults(const Config& train) {
   Json values = trainSchema().defaults();
@@ -10,4 +10,4 @@ Config withTrainDefaults(const Config& train) {
   return Config(std::move(values));
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -4,10 +4,10 @@
 #include "core/config/config.h"
 #include "core/engine_export.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// `train` with the schema's default for every key that it lacks: a run that was stored before a
 /// key existed ran as if it had the default. Keys that are null stay null.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Config withTrainDefaults(const Config& train);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

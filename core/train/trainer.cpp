@@ -12,7 +12,7 @@
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -353,4 +353,4 @@ TrainerResult Trainer::run() { return state_->run(); }
 std::int64_t Trainer::totalSteps() const noexcept { return state_->totalSteps; }
 std::int64_t Trainer::startStep() const noexcept { return state_->startStep; }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -17,7 +17,7 @@
 #include "core/run/event_sink.h"
 #include "core/run/run_control.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// An analysis that is observed during the run, with its resolved table under [observe].
 struct Observed {
@@ -90,4 +90,4 @@ class VITRINE_ENGINE_EXPORT Trainer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -9,7 +9,7 @@
 #include "core/config/config.h"
 #include "core/train/trainer_state.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -285,4 +285,4 @@ void Trainer::State::deliverSaves() {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

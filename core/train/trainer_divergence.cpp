@@ -7,7 +7,7 @@
 #include "core/files/checkpoint_use.h"
 #include "core/train/trainer_state.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -143,4 +143,4 @@ TrainerResult Trainer::State::diverged() {
   return {Outcome::Failed, reason, bad.step - 1, seconds(), lastScores};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

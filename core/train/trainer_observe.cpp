@@ -9,7 +9,7 @@
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -187,7 +187,7 @@ void Trainer::State::evaluateWith(const std::string& weights, const std::vector<
       pointers.push_back(&heard.back());
     }
     CollectedResults found;
-    vitrine::evaluate(session, evaluation, look(), pointers, found);
+    vitrine::train::evaluate(session, evaluation, look(), pointers, found);
     for (const auto& [name, score] : found.scores) {
       const std::string full = evaluation.id + "/" + name + suffixOf(weights);
       record.values.emplace_back(full, score);
@@ -290,4 +290,4 @@ void Trainer::State::deliverFindings() {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -15,7 +15,7 @@
 #include "core/train/step.h"
 #include "core/train/trainer.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 struct Trainer::State {
   State(TrainerSetup setup, EventSink& sink, RunControl& control);
@@ -171,4 +171,4 @@ struct Trainer::State {
 [[nodiscard]] bool isDue(const Config& config, const std::string& table, std::int64_t step,
                          std::int64_t stepsPerEpoch);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -5,7 +5,7 @@
 #include "core/config/train_schema.h"
 #include "core/train/update_rules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -60,4 +60,4 @@ Config withItemDefaults(const ItemCard& card, const Config& table) {
   return Config(std::move(values));
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

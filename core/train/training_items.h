@@ -4,7 +4,7 @@
 #include "core/engine_export.h"
 #include "core/plugin/registry.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// Adds those of trainingCards(): adamw, sgd, lamb, lars; constant, linear, cosine, poly, step.
 /// \throws PluginError  an id is taken
@@ -14,4 +14,4 @@ VITRINE_ENGINE_EXPORT void addTrainingItems(Registry& registry);
 [[nodiscard]] VITRINE_ENGINE_EXPORT Config withItemDefaults(const ItemCard& card,
                                                             const Config& table);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

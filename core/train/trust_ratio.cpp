@@ -7,7 +7,7 @@
 
 #include "core/train/update_rules.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::unique_ptr<UpdateRule> makeLars(const Config& config) {
   return std::make_unique<Lars>(config);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::train

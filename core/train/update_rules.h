@@ -6,7 +6,7 @@
 #include "core/plugin/optimizer.h"
 #include "core/plugin/schedule.h"
 
-namespace vitrine {
+namespace vitrine::train {
 
 /// AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101): p -= learning rate * decay * p, then Adam.
 [[nodiscard]] std::unique_ptr<UpdateRule> makeAdamW(const Config& config);
@@ -41,4 +41,4 @@ namespace vitrine {
 [[nodiscard]] Decay polyDecay(const Config& config, double base);
 [[nodiscard]] Decay stepDecay(const Config& config, double base);
 
-}  // namespace vitrine
+}  // namespace vitrine::train

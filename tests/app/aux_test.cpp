@@ -17,20 +17,21 @@ using ::testing::HasSubstr;
 
 TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   const Copy copy;
-  const std::string uuid = RunStore(copy.database(), OpenMode::ReadOnly).run(1).uuid;
+  const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;
   const Ended ended = copy.run({"train", sharedSingle(), "train.steps=2", "--json",
                                 "aux.codec={ run = \"" + uuid + "\", checkpoint = 24 }"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const std::int64_t id = ended.json().at(0).at("id").get<std::int64_t>();
   {
-    RunStore store(copy.database(), OpenMode::ReadOnly);
+    store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
     const Json codec = store.environment(id).at("aux").at("codec");
     EXPECT_EQ(codec.at("run"), uuid);
     EXPECT_EQ(codec.at("step"), 24);
     EXPECT_EQ(codec.at("use"), "model");
-    EXPECT_EQ(codec.at("sha256"), sha256OfFile(filesFolder(copy.database()) / ("run-" + uuid) /
-                                               checkpointName(24) / "model.safetensors"));
-    EXPECT_EQ(store.dependencies(id).at(0), (RunDependency{"aux", "codec", uuid, "24"}));
+    EXPECT_EQ(codec.at("sha256"),
+              sha256OfFile(store::filesFolder(copy.database()) / ("run-" + uuid) /
+                           checkpointName(24) / "model.safetensors"));
+    EXPECT_EQ(store.dependencies(id).at(0), (store::RunDependency{"aux", "codec", uuid, "24"}));
     EXPECT_EQ(store.config(id).at("aux").at("codec").at("run"), uuid);
   }
   const Ended kept = copy.run({"delete", "1"});
@@ -45,8 +46,8 @@ TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunGoesOn) {
   const std::string database = scratch.path("x.sqlite"), file = scratch.path("t.safetensors");
   std::string model;  // that of the shared run, as TOML
   {
-    RunStore store(copy.database(), OpenMode::ReadOnly);
-    std::filesystem::copy_file(filesFolder(copy.database()) / ("run-" + store.run(1).uuid) /
+    store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
+    std::filesystem::copy_file(store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) /
                                    checkpointName(24) / "model.safetensors",
                                file);
     const Json values = store.config(1).at("model");
@@ -61,7 +62,7 @@ TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunGoesOn) {
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);
   const Json teacher =
-      RunStore(database, OpenMode::ReadOnly).environment(1).at("aux").at("teacher");
+      store::RunStore(database, store::OpenMode::ReadOnly).environment(1).at("aux").at("teacher");
   EXPECT_EQ(teacher.at("sha256"), sha256OfFile(file));
   EXPECT_TRUE(teacher.at("run").is_null());
   writeText(file, "two");

@@ -17,20 +17,20 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A finished run of 1,000 points whose lowest and highest are at steps 333 and 667.
-std::int64_t addFinishedRun(RunStore& store, RunState end = RunState::Done) {
-  NewRun run;
+std::int64_t addFinishedRun(store::RunStore& store, store::RunState end = store::RunState::Done) {
+  store::NewRun run;
   run.name = "long";
   run.config = Json::object();
   run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("e", ""), {run}).front();
-  const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
-  RunStore::Batch batch;
+  const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), Json::object());
+  store::RunStore::Batch batch;
   for (int step = 1; step <= 1000; ++step) {
     const double value = step == 333 ? -1 : step == 667 ? 9 : std::sin(step);
     batch.metrics.push_back({step, 0.01 * step, 0.1 * step, {{"train/loss", value}}});
   }
   store.append(id, segment, batch);
-  if (end != RunState::Running) store.setState(id, end);
+  if (end != store::RunState::Running) store.setState(id, end);
   return id;
 }
 
@@ -43,13 +43,13 @@ struct Thinning : ::testing::Test {
     return vitrine(words);
   }
   std::size_t points(std::int64_t run) const {
-    return RunStore(database, OpenMode::ReadOnly).points(run, "train/loss").size();
+    return store::RunStore(database, store::OpenMode::ReadOnly).points(run, "train/loss").size();
   }
 };
 
 TEST_F(Thinning, SaysWhatItWouldTakeOutAndTakesNothing) {
   {
-    RunStore store(database);
+    store::RunStore store(database);
     addFinishedRun(store);
   }
   const Ended asked = thin({"1", "--bucket", "50"});
@@ -62,7 +62,7 @@ TEST_F(Thinning, SaysWhatItWouldTakeOutAndTakesNothing) {
 
 TEST_F(Thinning, KeepsTheLowestAndTheHighestOfEveryBucketWhenItIsMeant) {
   {
-    RunStore store(database);
+    store::RunStore store(database);
     addFinishedRun(store);
     addFinishedRun(store);
   }
@@ -77,7 +77,8 @@ TEST_F(Thinning, KeepsTheLowestAndTheHighestOfEveryBucketWhenItIsMeant) {
   EXPECT_LE(points(1), 44u);
   EXPECT_EQ(points(2), 1000u) << "which was not named";
   bool hasLowest = false, hasHighest = false;
-  for (const MetricPoint& point : RunStore(database, OpenMode::ReadOnly).points(1, "train/loss")) {
+  for (const store::MetricPoint& point :
+       store::RunStore(database, store::OpenMode::ReadOnly).points(1, "train/loss")) {
     hasLowest |= point.step == 333 && point.value == -1;
     hasHighest |= point.step == 667 && point.value == 9;
   }
@@ -90,7 +91,7 @@ TEST_F(Thinning, KeepsTheLowestAndTheHighestOfEveryBucketWhenItIsMeant) {
 
 TEST_F(Thinning, TakesRunsByTheirAge) {
   {
-    RunStore store(database);
+    store::RunStore store(database);
     addFinishedRun(store);
   }
   EXPECT_EQ(thin({"--older-than", "1", "--yes"}).code, 0);
@@ -100,8 +101,8 @@ TEST_F(Thinning, TakesRunsByTheirAge) {
 }
 
 TEST_F(Thinning, LeavesARunInProgressAlone) {
-  RunStore store(database);
-  const std::int64_t run = addFinishedRun(store, RunState::Running);
+  store::RunStore store(database);
+  const std::int64_t run = addFinishedRun(store, store::RunState::Running);
   const Ended done = thin({std::to_string(run), "--yes", "--json"});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_THAT(done.json().at("runs").at(0).at("refusal").get<std::string>(),
@@ -111,7 +112,7 @@ TEST_F(Thinning, LeavesARunInProgressAlone) {
 
 TEST_F(Thinning, SaysWhatIsWrongWithWhatItIsAskedFor) {
   {
-    RunStore store(database);
+    store::RunStore store(database);
     addFinishedRun(store);
   }
   const auto expect = [&](std::vector<std::string> words, int code, const char* sentence) {
@@ -130,7 +131,7 @@ TEST(Probe, SaysWhatADatabaseIsAndLeavesNothingBesideIt) {
   Scratch scratch;
   const std::string file = scratch.path("x.sqlite"), copy = scratch.path("copy.sqlite");
   {
-    RunStore store(file);
+    store::RunStore store(file);
     addFinishedRun(store);
   }
   ASSERT_EQ(vitrine({"db", "backup", copy, "--db", file}).code, 0);
@@ -169,7 +170,7 @@ TEST(Probe, RefusesWhatOnlyLooksLikeADatabaseInOneSentence) {
   const std::string text = scratch.path("text.sqlite"), cut = scratch.path("cut.vitrine");
   writeText(text, std::string(5000, 'x'));
   {
-    RunStore store(scratch.path("x.sqlite"));
+    store::RunStore store(scratch.path("x.sqlite"));
     addFinishedRun(store);
   }
   ASSERT_EQ(

@@ -22,7 +22,7 @@ class QueueVerbs : public ::testing::Test {
   /// Runs outlive those who started them, a test that failed included.
   ~QueueVerbs() override {
     if (!std::filesystem::exists(database)) return;
-    for (const RunRow& run : RunStore(database).runs()) {
+    for (const store::RunRow& run : store::RunStore(database).runs()) {
       if (isAlive(run.state) && isWorkerAlive(run.worker))
         signalProcess(static_cast<pid_t>(run.worker.pid), SIGKILL);
     }
@@ -66,14 +66,14 @@ TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
   EXPECT_EQ(once.at("runs").at(0).at("id"), 4);
   EXPECT_EQ(once.at("runs").at(0).at("state"), "done");
   EXPECT_EQ(json({"work", "--drain"}).at("started"), 3);
-  RunStore store(database);
+  store::RunStore store(database);
   std::vector<std::int64_t> order;
   for (const auto& row :
        store.query("SELECT id FROM run WHERE state = 'done' ORDER BY finished_at").rows)
     order.push_back(row[0].get<std::int64_t>());
   EXPECT_THAT(order, ElementsAre(4, 3, 1, 2));
   EXPECT_TRUE(json({"queue"}).at("entries").empty());
-  EXPECT_THAT(readText(filesFolder(database) / store.run(1).logFile), HasSubstr("step 4/4"));
+  EXPECT_THAT(readText(store::filesFolder(database) / store.run(1).logFile), HasSubstr("step 4/4"));
 
   const Json needed = json({"enqueue", sharedExperiment(), "train.steps=4", "--needed"});
   EXPECT_TRUE(needed.at("ids").empty());
@@ -94,22 +94,22 @@ TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
               HasSubstr("selection: 3 runs leave out 25 % of the training set and are scored on it "
                         "by validation/top1 (higher is better); 2 runs take"));
   ASSERT_EQ(call({"enqueue", file, "--device", "cpu", "--no-dry-step"}).code, 0);
-  RunStore store(database);
+  store::RunStore store(database);
   EXPECT_EQ(json({"move", "5", "--front"}).at("order").at(0), 5);
   EXPECT_EQ(json({"queue"}).at("entries").at(0).at("waits"), "needs run 1, which is queued");
   EXPECT_EQ(call({"run", "--id", "4"}).code, 4) << "its grid is not done";
   EXPECT_EQ(call({"delete", "2"}).code, 4) << "it is one of those to choose from";
   static_cast<void>(json({"work", "--drain"}));
 
-  EXPECT_EQ(store.run(2).state, RunState::Failed);
+  EXPECT_EQ(store.run(2).state, store::RunState::Failed);
   for (const std::int64_t run : {4, 5}) {
-    EXPECT_EQ(store.run(run).state, RunState::Done) << store.run(run).reason;
+    EXPECT_EQ(store.run(run).state, store::RunState::Done) << store.run(run).reason;
     EXPECT_EQ(store.config(run).at("train").at("optimizer").at("learning_rate"), 1e-2);
     EXPECT_EQ(store.selection(run).at("chosen"), 0);
     const auto events = store.events(run);
-    const auto selected = std::find_if(events.begin(), events.end(), [](const EventRow& event) {
-      return event.kind == "selected";
-    });
+    const auto selected =
+        std::find_if(events.begin(), events.end(),
+                     [](const store::EventRow& event) { return event.kind == "selected"; });
     ASSERT_NE(selected, events.end());
     EXPECT_THAT(
         selected->text,
@@ -141,11 +141,12 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
       0);
   Program work({"work", "--db", database});
   ASSERT_TRUE(work.waitForError("run 1 "));
-  RunStore store(database);
+  store::RunStore store(database);
   ASSERT_TRUE(soon([&] { return store.run(1).step > 0; }));
-  const Worker worker = store.run(1).worker;
+  const store::Worker worker = store.run(1).worker;
   ASSERT_EQ(call({"pause", "1"}).code, 0);
-  ASSERT_TRUE(soon([&] { return store.run(1).state == RunState::Paused; })) << store.run(1).reason;
+  ASSERT_TRUE(soon([&] { return store.run(1).state == store::RunState::Paused; }))
+      << store.run(1).reason;
   EXPECT_TRUE(soon([&] { return !isWorkerAlive(worker); })) << "its memory is not free";
   const std::int64_t step = store.run(1).latestCheckpoint;
   ASSERT_GT(step, 0);
@@ -163,7 +164,7 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   static_cast<void>(work.wait());
   EXPECT_TRUE(isWorkerAlive(store.run(1).worker));
   ASSERT_EQ(call({"stop", "1"}).code, 0);
-  ASSERT_TRUE(soon([&] { return store.run(1).state == RunState::Stopped; }));
+  ASSERT_TRUE(soon([&] { return store.run(1).state == store::RunState::Stopped; }));
   EXPECT_EQ(store.run(1).reason, "stopped on request");
   EXPECT_EQ(call({"retry", "1"}).code, 0);
   EXPECT_EQ(json({"queue"}).at("entries").at(0).at("id"), 1);

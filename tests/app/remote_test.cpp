@@ -29,7 +29,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Link = RemoteState::Link;
+using Link = remote::RemoteState::Link;
 
 /// Looks fifty times a second, for half a minute at most.
 template <typename Holds>
@@ -73,19 +73,20 @@ class RemoteDatabase : public ::testing::Test {
     writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\necho $$ > '" +
                                           scratch.path("pid") + "'\nexec sh -c \"$last\"\n");
     std::filesystem::copy_file(sharedDatabase(), database);
-    if (std::filesystem::exists(filesFolder(sharedDatabase()))) {
-      std::filesystem::copy(filesFolder(sharedDatabase()), filesFolder(database),
+    if (std::filesystem::exists(store::filesFolder(sharedDatabase()))) {
+      std::filesystem::copy(store::filesFolder(sharedDatabase()), store::filesFolder(database),
                             std::filesystem::copy_options::recursive);
     }
   }
-  [[nodiscard]] RemotePlace place() const {
-    return remotePlace("ssh://lab" + database + "?program=" VITRINE_PROGRAM);
+  [[nodiscard]] remote::RemotePlace place() const {
+    return remote::remotePlace("ssh://lab" + database + "?program=" VITRINE_PROGRAM);
   }
   void open() {
-    mirror = std::make_unique<RemoteMirror>(place(), [this](const RemoteState& state) {
-      const std::lock_guard lock(mutex);
-      states.push_back(state);
-    });
+    mirror =
+        std::make_unique<remote::RemoteMirror>(place(), [this](const remote::RemoteState& state) {
+          const std::lock_guard lock(mutex);
+          states.push_back(state);
+        });
   }
   [[nodiscard]] bool isNow(Link link) {
     return soon([&] {
@@ -93,7 +94,7 @@ class RemoteDatabase : public ::testing::Test {
       return !states.empty() && states.back().link == link;
     });
   }
-  [[nodiscard]] RemoteState state() {
+  [[nodiscard]] remote::RemoteState state() {
     const std::lock_guard lock(mutex);
     return states.back();
   }
@@ -104,7 +105,9 @@ class RemoteDatabase : public ::testing::Test {
     return answer.wait_for(std::chrono::seconds(60)) == std::future_status::ready ? answer.get()
                                                                                   : Json("none");
   }
-  [[nodiscard]] RunStore copy() const { return RunStore(mirror->file(), OpenMode::ReadOnly); }
+  [[nodiscard]] store::RunStore copy() const {
+    return store::RunStore(mirror->file(), store::OpenMode::ReadOnly);
+  }
   void dropLink() const {
     int pid = 0;
     std::ifstream(scratch.path("pid")) >> pid;
@@ -116,14 +119,14 @@ class RemoteDatabase : public ::testing::Test {
   const std::string database = scratch.path("lab.sqlite");
   const Variable data, cache, locks, ssh;
   std::mutex mutex;
-  std::vector<RemoteState> states;
-  std::unique_ptr<RemoteMirror> mirror;
+  std::vector<remote::RemoteState> states;
+  std::unique_ptr<remote::RemoteMirror> mirror;
 };
 
 TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
   open();
   ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
-  RunStore there(database);
+  store::RunStore there(database);
   ASSERT_EQ(copy().runs().size(), there.runs().size());
   const std::int64_t run = there.runs().front().id;
   EXPECT_EQ(copy().config(run), there.config(run));
@@ -139,9 +142,9 @@ TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
 TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
   std::int64_t run = 0;
   {
-    RunStore there(database);
+    store::RunStore there(database);
     run = there.runs().front().id;
-    RunStore::Batch batch;
+    store::RunStore::Batch batch;
     for (const std::size_t bytes : {kLargestFrame + 1, std::size_t{10}}) {
       Artifact artifact;
       artifact.analysis = "rank";
@@ -158,7 +161,7 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
   auto artifacts = copy().artifacts(run);
   ASSERT_GE(artifacts.size(), 2u);
   std::sort(artifacts.begin(), artifacts.end(),
-            [](const ArtifactRow& a, const ArtifactRow& b) { return a.id < b.id; });
+            [](const store::ArtifactRow& a, const store::ArtifactRow& b) { return a.id < b.id; });
   EXPECT_EQ(artifacts[artifacts.size() - 2].meta.value("left_out", std::size_t{0}),
             kLargestFrame + 1);
   EXPECT_FALSE(artifacts.back().meta.contains("left_out"));
@@ -173,7 +176,7 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
 TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
   open();
   ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
-  RunStore there(database);
+  store::RunStore there(database);
   const std::size_t runs = there.runs().size();
   const std::int64_t run = there.runs().front().id;
   writeProgram(scratch.path("ssh"), "#!/bin/sh\necho 'lab: no route to host' >&2\nexit 255\n");
@@ -204,43 +207,44 @@ TEST_F(RemoteDatabase, ASecondWindowBeginsWithWhatTheFirstHasRead) {
 TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   open();
   ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
-  RunStore there(database);
+  store::RunStore there(database);
   const std::int64_t run = there.runs().front().id;
   Json edit{{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", "typed here"}};
-  edit["based_on"] = there.version(run, RunField::Note);
+  edit["based_on"] = there.version(run, store::RunField::Note);
   const std::int64_t version = ask(edit).at("version").get<std::int64_t>();
   EXPECT_EQ(there.note(run), "typed here");
-  EXPECT_EQ(version, there.version(run, RunField::Note));
+  EXPECT_EQ(version, there.version(run, store::RunField::Note));
   edit["text"] = "typed by somebody who had not seen it";
   EXPECT_EQ(ask(edit).at("theirs"), "typed here");
   EXPECT_EQ(there.note(run), "typed here");
 
-  Order order;
-  order.what = Order::What::Mode;
-  order.mode = QueueMode::Paused;
-  EXPECT_EQ(outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).mode,
-            QueueMode::Paused);
-  RunStore reader = copy();
-  EXPECT_TRUE(soon([&] { return JobQueue(reader).mode() == QueueMode::Paused; }));
-  order.what = Order::What::Delete;
+  jobs::Order order;
+  order.what = jobs::Order::What::Mode;
+  order.mode = store::QueueMode::Paused;
+  EXPECT_EQ(jobs::outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).mode,
+            store::QueueMode::Paused);
+  store::RunStore reader = copy();
+  EXPECT_TRUE(soon([&] { return jobs::JobQueue(reader).mode() == store::QueueMode::Paused; }));
+  order.what = jobs::Order::What::Delete;
   order.runs = {run};
-  EXPECT_EQ(outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).runs, order.runs);
+  EXPECT_EQ(jobs::outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).runs,
+            order.runs);
   EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
   EXPECT_THAT(ask({{"op", "order"}, {"order", {{"what", "explode"}}}}).at("error").at("message"),
               HasSubstr("'what' is one of enqueue"));
 }
 
 TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
-  RunStore there(database);
-  const RunRow run = there.runs().front();
-  const std::filesystem::path log = filesFolder(database) / ("run-" + run.uuid) / "run.log";
+  store::RunStore there(database);
+  const store::RunRow run = there.runs().front();
+  const std::filesystem::path log = store::filesFolder(database) / ("run-" + run.uuid) / "run.log";
   std::filesystem::create_directories(log.parent_path());
   std::ofstream(log, std::ios::trunc) << "first line\n";
   there.setLogFile(run.id, "run-" + run.uuid + "/run.log");
   open();
   ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
   const auto copied = [&] {
-    std::ifstream stream(filesFolder(mirror->file()) / copy().run(run.id).logFile);
+    std::ifstream stream(store::filesFolder(mirror->file()) / copy().run(run.id).logFile);
     return std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   };
   EXPECT_THAT(copied(), IsEmpty());
@@ -272,11 +276,11 @@ TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {
 }
 
 TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
-  RemotePlace other = place();
+  remote::RemotePlace other = place();
   other.program = "/nowhere/vitrine";
-  RemoteState last;
+  remote::RemoteState last;
   {
-    RemoteMirror none(other, [&](const RemoteState& now) {
+    remote::RemoteMirror none(other, [&](const remote::RemoteState& now) {
       const std::lock_guard lock(mutex);
       states.push_back(now);
     });
@@ -303,12 +307,13 @@ TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
   if (!server.trouble().empty()) GTEST_SKIP() << server.trouble();
   const Variable real("VITRINE_SSH", server.command());
   // Of a login there: what the server gives to a session.
-  mirror = std::make_unique<RemoteMirror>(
-      remotePlace("ssh://127.0.0.1:" + std::to_string(server.port()) + database + "?program=" +
-                  server.program(VITRINE_PROGRAM,
-                                 {{"XDG_DATA_HOME", scratch.path("data")},
-                                  {"XDG_CACHE_HOME", (sharedFolder() / "cache").string()}})),
-      [this](const RemoteState& now) {
+  mirror = std::make_unique<remote::RemoteMirror>(
+      remote::remotePlace(
+          "ssh://127.0.0.1:" + std::to_string(server.port()) + database + "?program=" +
+          server.program(VITRINE_PROGRAM,
+                         {{"XDG_DATA_HOME", scratch.path("data")},
+                          {"XDG_CACHE_HOME", (sharedFolder() / "cache").string()}})),
+      [this](const remote::RemoteState& now) {
         const std::lock_guard lock(mutex);
         states.push_back(now);
       });
@@ -322,16 +327,16 @@ TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
   // The link drops while it works: nothing is lost, and the copy catches up.
   server.dropSessions();
   EXPECT_TRUE(soon([&] {
-    RunStore reader = copy();
-    for (const RunRow& row : reader.runs()) {
-      if (row.id == run) return row.state == RunState::Done && row.step == 3;
+    store::RunStore reader = copy();
+    for (const store::RunRow& row : reader.runs()) {
+      if (row.id == run) return row.state == store::RunState::Done && row.step == 3;
     }
     return false;
   })) << state().sentence
       << "\n"
       << server.log();
   EXPECT_EQ(copy().points(run, "train/loss").size(),
-            RunStore(database).points(run, "train/loss").size());
+            store::RunStore(database).points(run, "train/loss").size());
 }
 
 }  // namespace

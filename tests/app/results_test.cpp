@@ -181,19 +181,19 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
   const Copy copy;
   {
     // The first variant's first seed once more, as it was and as a run that failed.
-    RunStore store(copy.database());
+    store::RunStore store(copy.database());
     const Json first = store.config(1);
-    NewRun run;
+    store::NewRun run;
     run.name = store.run(1).name;
     run.variant = store.run(1).variant;
     run.config = first;
     run.origins = Json::object();
     const std::int64_t experiment = store.run(1).experimentId;
-    for (const RunState state : {RunState::Done, RunState::Failed}) {
+    for (const store::RunState state : {store::RunState::Done, store::RunState::Failed}) {
       const std::int64_t id = store.addRuns(experiment, {run}).front();
-      RunStore::Batch batch;
+      store::RunStore::Batch batch;
       batch.metrics.push_back({24, 1, 1, {{"test/top1", 0.5}}});
-      store.append(id, store.openSegment(id, 0, thisWorker(), Json::object()), batch);
+      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()), batch);
       store.setState(id, state, "because");
     }
   }
@@ -218,7 +218,7 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
 class ForeignTask : public Copy {
  public:
   ForeignTask() {
-    RunStore store(database());
+    store::RunStore store(database());
     id = testing::addDrawing(store, "drawing", 12.5);
   }
   std::int64_t id = 0;

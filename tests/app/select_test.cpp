@@ -30,7 +30,7 @@ TEST(Select, TrainWorksOnTheGridAndThenOnTheBestOfIt) {
   EXPECT_EQ(runs[2].at("name"), "refit");
   EXPECT_GT(runs[2].at("scores").at("test/top1").get<double>(), 0.6);
   EXPECT_THAT(ended.err, HasSubstr("learning_rate 0.01 is the best of 2 by validation/top1"));
-  RunStore store(database, OpenMode::ReadOnly);
+  store::RunStore store(database, store::OpenMode::ReadOnly);
   EXPECT_EQ(store.origins(3).at("train.optimizer.learning_rate").at("layer"), "select");
   EXPECT_EQ(store
                 .query("SELECT value FROM parameters WHERE run_id = 3 AND key = "
@@ -59,7 +59,8 @@ TEST(Select, AScoreThatNoRunHasFailsTheFinalRunInASentence) {
   EXPECT_THAT(
       refit.at("reason").get<std::string>(),
       HasSubstr("none of the 2 runs of the grid of run 3 has a score 'validation/nothing'"));
-  EXPECT_TRUE(RunStore(database, OpenMode::ReadOnly).selection(3).at("chosen").is_null());
+  EXPECT_TRUE(
+      store::RunStore(database, store::OpenMode::ReadOnly).selection(3).at("chosen").is_null());
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(Stop, OfARunThatIsStartingIsObeyedBeforeItsFirstStep) {
   const std::int64_t step = interruptedAt(scratch);
   {
     // What Studio does: it claims the run for the program that it is about to start.
-    RunStore store(scratch.path("x.sqlite"));
+    store::RunStore store(scratch.path("x.sqlite"));
     store.claim(1);
   }
   ASSERT_EQ(vitrine({"stop", "1", "--db", scratch.path("x.sqlite")}).code, 0);
@@ -183,9 +183,9 @@ TEST(Retry, QueuesTheRunForANewAttemptFromItsNewestCheckpoint) {
   const std::string database = scratch.path("x.sqlite");
   const std::int64_t step = interruptedAt(scratch);
   {
-    RunStore store(database);
+    store::RunStore store(database);
     store.claim(1);
-    store.setState(1, RunState::Failed, "the disk was full");
+    store.setState(1, store::RunState::Failed, "the disk was full");
   }
   ASSERT_EQ(vitrine({"retry", "1", "--db", database}).code, 0);
   EXPECT_EQ(shown(scratch).at("state"), "queued");

@@ -44,13 +44,13 @@ struct Place {
       std::filesystem::temp_directory_path() / ("vitrine-bench-" + newUuid());
 };
 
-std::int64_t addRunning(RunStore& store) {
-  NewRun run;
+std::int64_t addRunning(store::RunStore& store) {
+  store::NewRun run;
   run.name = newUuid();
   run.config = Json::object();
   run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
-  static_cast<void>(store.openSegment(id, 0, thisWorker(), Json::object()));
+  static_cast<void>(store.openSegment(id, 0, store::thisWorker(), Json::object()));
   return id;
 }
 
@@ -82,9 +82,9 @@ double cpuSeconds() {
 
 void timeCalls(int values, int pauseMegabytes) {
   const Place place;
-  RunStore store(place.file());
+  store::RunStore store(place.file());
   RunControl control;
-  StoreSink sink(place.file(), addRunning(store), 1, control);
+  store::StoreSink sink(place.file(), addRunning(store), 1, control);
   std::vector<double> work(static_cast<std::size_t>(pauseMegabytes) << 17, 1.0);
   double sum = 0;
   std::int64_t step = 0;
@@ -117,10 +117,10 @@ void timeIngest(int values, int pauseMilliseconds) {
     const std::int64_t records = std::stoll(line);
     const auto points = static_cast<double>(records * values);
     const Place place;
-    RunStore store(place.file());
+    store::RunStore store(place.file());
     const std::int64_t run = addRunning(store);
     RunControl control;
-    StoreSink sink(place.file(), run, 1, control);
+    store::StoreSink sink(place.file(), run, 1, control);
     const double before = place.bytes();
     const double cpu = cpuSeconds();
     const double milliseconds = bench::timed([&] {
@@ -133,8 +133,8 @@ void timeIngest(int values, int pauseMilliseconds) {
       sink.flush();
     });
     std::cout << points / (cpuSeconds() - cpu) << ' ' << points / milliseconds * 1e3 << ' ';
-    store.setState(run, RunState::Done);
-    { const RunStore last(std::move(store)); }  // leaves an empty log
+    store.setState(run, store::RunState::Done);
+    { const store::RunStore last(std::move(store)); }  // leaves an empty log
     std::cout << (place.bytes() - before) / points << std::endl;
   }
 }

@@ -29,10 +29,10 @@ namespace {
 constexpr const char* kMetric = "train/loss";
 
 void make(const std::string& file, int runs, std::int64_t points) {
-  RunStore store(file);
+  store::RunStore store(file);
   const std::int64_t experiment = store.experiment("bench", "");
   for (int i = 0; i < runs; ++i) {
-    NewRun run;
+    store::NewRun run;
     run.name = "run " + std::to_string(i);
     run.config = Json::parse(R"({"model": {"architecture": "vit", "width": 96, "depth": 6},
                                  "train": {"epochs": 10, "batch_size": 128}})");
@@ -40,9 +40,9 @@ void make(const std::string& file, int runs, std::int64_t points) {
     run.origins = Json::object();
     const std::int64_t id = store.addRuns(experiment, {run}).front();
     const std::int64_t segment =
-        store.openSegment(id, 0, thisWorker(), Json{{"device", "cpu"}, {"commit", "bench"}});
+        store.openSegment(id, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "bench"}});
     for (std::int64_t step = 0; step < points;) {
-      RunStore::Batch batch;
+      store::RunStore::Batch batch;
       for (; step < points && batch.metrics.size() < 100'000; ++step) {
         const auto s = static_cast<double>(step);
         // Steps take 30 ms, now and then a little longer.
@@ -52,7 +52,7 @@ void make(const std::string& file, int runs, std::int64_t points) {
       }
       store.append(id, segment, batch);
     }
-    store.setState(id, RunState::Done);
+    store.setState(id, store::RunState::Done);
   }
 }
 
@@ -76,11 +76,11 @@ void forget(const std::string& file) {
 
 struct Seen {
   double sum = 0;
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   std::size_t points = 0;
 };
 
-Seen list(RunStore& store) {
+Seen list(store::RunStore& store) {
   Seen seen;
   seen.runs = store.runs();
   for (const char* name : {kMetric, "test/top1"}) {
@@ -89,7 +89,7 @@ Seen list(RunStore& store) {
   return seen;
 }
 
-void curve(RunStore& store, std::int64_t run, Seen& seen) {
+void curve(store::RunStore& store, std::int64_t run, Seen& seen) {
   const auto points = store.points(run, kMetric);
   seen.points += points.size();
   if (!points.empty()) seen.sum += points.back().value;
@@ -106,17 +106,17 @@ int main(int count, char** words) {
   const std::string file = options["--file"];
   const std::string what = options["--what"];
   const bool isCold = options["--cold"] == "1";
-  std::optional<RunStore> open;
-  if (what == "curve") open.emplace(file, OpenMode::ReadOnly);
+  std::optional<store::RunStore> open;
+  if (what == "curve") open.emplace(file, store::OpenMode::ReadOnly);
   Seen seen;
   const auto once = [&] {
     if (isCold) forget(file);
     return bench::timed([&] {
       if (open) return curve(*open, std::stoll(options["--run"]), seen);
-      RunStore store(file, OpenMode::ReadOnly);
+      store::RunStore store(file, store::OpenMode::ReadOnly);
       if (what != "open") seen = list(store);
       if (what == "curves") {
-        for (const RunRow& run : seen.runs) curve(store, run.id, seen);
+        for (const store::RunRow& run : seen.runs) curve(store, run.id, seen);
       }
     });
   };

@@ -21,11 +21,11 @@ namespace {
 namespace ui = vitrine::ui;
 
 // A loss that falls, with noise and a rare spike.
-std::vector<vitrine::MetricPoint> pointsOf(int curve, std::int64_t from, std::int64_t to) {
-  std::vector<vitrine::MetricPoint> points;
+std::vector<vitrine::store::MetricPoint> pointsOf(int curve, std::int64_t from, std::int64_t to) {
+  std::vector<vitrine::store::MetricPoint> points;
   points.reserve(static_cast<std::size_t>(to - from));
   for (std::int64_t i = from; i < to; ++i) {
-    vitrine::MetricPoint point;
+    vitrine::store::MetricPoint point;
     point.sequence = point.step = i + 1;
     point.segment = 1;
     point.epoch = static_cast<double>(i) / 400;

@@ -48,8 +48,8 @@ int main(int count, char** words) {
   bench::becomeComputeProcess(words);
   std::map<std::string, std::string> options = bench::readOptions(count, words);
   const bool isDemo = options["--model"] == "demo", isTraining = options["--mode"] == "train";
-  const Precision precision =
-      options["--precision"] == "bf16" ? Precision::BFloat16 : Precision::Float32;
+  const train::Precision precision =
+      options["--precision"] == "bf16" ? train::Precision::BFloat16 : train::Precision::Float32;
   const std::int64_t batchSize = std::stoll(options["--batch"]);
   at::set_num_threads(std::stoi(options["--threads"]));
 
@@ -78,13 +78,13 @@ int main(int count, char** words) {
       at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
   batch.fields["label"] = at::randint(config.classes, {batchSize}, at::kLong);
   BenchSession session(model);
-  StepOptions stepOptions;
+  train::StepOptions stepOptions;
   stepOptions.precision = precision;
   Registry registry;
-  addTrainingItems(registry);
+  train::addTrainingItems(registry);
   stepOptions.optimizer = &registry.optimizer("adamw");
   stepOptions.optimizerTable = Config(Json{{"weight_decay", 0.05}});
-  TrainStep step(session, stepOptions, session.parameterGroups());
+  train::TrainStep step(session, stepOptions, session.parameterGroups());
   StepContext context;
 
   const auto iterate = [&] {
@@ -92,7 +92,7 @@ int main(int count, char** words) {
       step.run(context, {&batch, 1}, 1e-3);
     } else {
       const c10::InferenceMode inference;
-      const AutocastScope scope(precision, at::kCPU);
+      const train::AutocastScope scope(precision, at::kCPU);
       model.classify(batch.at("image"));
     }
   };

@@ -87,7 +87,7 @@ int main(int count, char** words) {
   const bool savesOften = options["--saves"] == "on";
 
   Registry registry;
-  addTrainingItems(registry);
+  train::addTrainingItems(registry);
   registry.add(std::make_unique<vit::VitArchitecture>());
   registry.add(std::make_unique<idx::FashionMnistSource>());
   registry.add(std::make_unique<classification::ClassificationTask>());
@@ -110,11 +110,11 @@ int main(int count, char** words) {
   const auto database = folder / "bench.sqlite";
   const auto once = [&] {
     RunControl control;
-    TrainerSetup setup = prepareRun(registry, planned.config, planned.seed);
+    train::TrainerSetup setup = prepareRun(registry, planned.config, planned.seed);
     if (!isOn) {
       NoSink sink;
       if (savesOften) setup.checkpointFolder = folder / "checkpoints";
-      Trainer trainer(std::move(setup), sink, control);
+      train::Trainer trainer(std::move(setup), sink, control);
       if (measuresSaves) {
         (void)trainer.run();
         std::filesystem::remove_all(folder / "checkpoints");
@@ -122,19 +122,19 @@ int main(int count, char** words) {
       }
       return bench::timed([&] { (void)trainer.run(); });
     }
-    RunStore store(database);
-    NewRun run;
+    store::RunStore store(database);
+    store::NewRun run;
     run.name = newUuid();
     run.config = planned.config;
     const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
-    const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
-    StoreSink sink(database, id, segment, control);
-    Trainer trainer(std::move(setup), sink, control);
+    const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), Json::object());
+    store::StoreSink sink(database, id, segment, control);
+    train::Trainer trainer(std::move(setup), sink, control);
     const double milliseconds = bench::timed([&] {
       (void)trainer.run();
       sink.flush();
     });
-    store.setState(id, RunState::Done);
+    store.setState(id, store::RunState::Done);
     return milliseconds;
   };
   bench::takeTurns(1, once);

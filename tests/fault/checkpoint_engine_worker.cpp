@@ -12,7 +12,7 @@ int main(int count, char** words) {
   using namespace vitrine;
   if (count < 3) return 2;
   const std::int64_t step = std::stoll(words[2]);
-  CheckpointSnapshot snapshot;
+  train::CheckpointSnapshot snapshot;
   const at::Tensor weights = at::full({1024}, static_cast<double>(step));
   snapshot.model = {{"w", weights}};
   snapshot.ema = {{"w", weights}};
@@ -21,11 +21,11 @@ int main(int count, char** words) {
   snapshot.state.step = step;
   snapshot.state.generator = std::string(5056, 'g');
   try {
-    CheckpointWriter writer(words[1], "run-test", {2, true});
+    train::CheckpointWriter writer(words[1], "run-test", {2, true});
     if (count > 3 && std::strcmp(words[3], "--stop") == 0) ::raise(SIGSTOP);
     writer.save(std::move(snapshot));
     writer.wait();
-    for (const SaveResult& result : writer.results()) {
+    for (const train::SaveResult& result : writer.results()) {
       if (result.problem.empty()) continue;
       std::fprintf(stderr, "%s\n", result.problem.c_str());
       return 1;

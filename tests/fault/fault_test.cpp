@@ -38,13 +38,13 @@ FaultTest::~FaultTest() {
   }
 }
 
-std::int64_t FaultTest::add(RunStore& store, int steps, int stepMs, const Json& fault,
-                            const QueueOptions& options) {
-  NewRun run = newRun("a run");
+std::int64_t FaultTest::add(store::RunStore& store, int steps, int stepMs, const Json& fault,
+                            const store::QueueOptions& options) {
+  store::NewRun run = newRun("a run");
   run.config["train"] = Json{{"steps", steps}, {"step_ms", stepMs}, {"device", "auto"}};
   if (!fault.is_null()) run.config["fault"] = fault;
   const std::int64_t id = store.addRuns(store.experiment("faults", ""), {run}).front();
-  JobQueue(store).enqueue(std::vector{id}, options);
+  jobs::JobQueue(store).enqueue(std::vector{id}, options);
   return id;
 }
 
@@ -118,18 +118,18 @@ std::vector<pid_t> FaultTest::processes(const std::string& words) const {
   return found;
 }
 
-std::string FaultTest::log(const RunRow& run) const {
-  std::ifstream stream(filesFolder(file()) / run.logFile, std::ios::binary);
+std::string FaultTest::log(const store::RunRow& run) const {
+  std::ifstream stream(store::filesFolder(file()) / run.logFile, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-void FaultTest::expectWhole(RunStore& store, std::int64_t run, int steps) {
+void FaultTest::expectWhole(store::RunStore& store, std::int64_t run, int steps) {
   const auto points = store.points(run, "train/loss");
   ASSERT_EQ(points.size(), static_cast<std::size_t>(steps)) << "run " << run;
   std::int64_t state = run;
   for (int step = 1; step <= steps; ++step) {
     state = (state * 31 + step * 7919) % 1'000'003;
-    const MetricPoint& point = points[static_cast<std::size_t>(step) - 1];
+    const store::MetricPoint& point = points[static_cast<std::size_t>(step) - 1];
     ASSERT_EQ(point.step, step) << "run " << run;
     ASSERT_EQ(point.value, static_cast<double>(state))
         << "run " << run << ", step " << step << ": it did not go on where its checkpoint was";
@@ -141,7 +141,7 @@ void FaultTest::expectWhole(RunStore& store, std::int64_t run, int steps) {
   }
   EXPECT_EQ(acknowledged.count(-1), 0u) << "two processes worked on run " << run << " at once";
   RawDatabase raw(file());
-  for (const SegmentRow& segment : store.segments(run)) {
+  for (const store::SegmentRow& segment : store.segments(run)) {
     const auto found = acknowledged.find(segment.number);
     if (found == acknowledged.end()) continue;
     const std::string which =
@@ -156,7 +156,7 @@ void FaultTest::expectWhole(RunStore& store, std::int64_t run, int steps) {
   }
   const auto events = store.events(run);
   EXPECT_EQ(std::count_if(events.begin(), events.end(),
-                          [](const EventRow& event) {
+                          [](const store::EventRow& event) {
                             return event.kind == "state" && event.data.at("to") == "done";
                           }),
             1)

@@ -19,8 +19,8 @@ class FaultTest : public StoreTest {
   ~FaultTest() override;
 
   /// Stores a run and puts it into the queue. \param fault  {"kind": ..., "at": ...} or null
-  std::int64_t add(RunStore& store, int steps, int stepMs, const Json& fault = nullptr,
-                   const QueueOptions& options = {});
+  std::int64_t add(store::RunStore& store, int steps, int stepMs, const Json& fault = nullptr,
+                   const store::QueueOptions& options = {});
   /// `fault_worker VERB --db FILE MORE...`
   pid_t start(const std::string& verb, const std::vector<std::string>& more = {});
   /// Another program, in a process group of its own too.
@@ -32,10 +32,10 @@ class FaultTest : public StoreTest {
   static bool soon(const std::function<bool()>& holds);
   /// Processes that have this database in their arguments, by what follows "fault_worker".
   [[nodiscard]] std::vector<pid_t> processes(const std::string& words) const;
-  [[nodiscard]] std::string log(const RunRow& run) const;
+  [[nodiscard]] std::string log(const store::RunRow& run) const;
   /// Every step of a finished run is shown once, with the value that an undisturbed run gives, and
   /// nothing that was acknowledged is missing in the tables.
-  void expectWhole(RunStore& store, std::int64_t run, int steps);
+  void expectWhole(store::RunStore& store, std::int64_t run, int steps);
 
  private:
   std::vector<pid_t> children_;

@@ -163,22 +163,22 @@ void acknowledge(const fs::path& database, std::int64_t run, std::int64_t segmen
 }
 
 int train(const fs::path& database, std::int64_t id) {
-  RunStore store(database, OpenMode::ReadWrite);
-  const RunRow row = store.run(id);
-  if (row.state == RunState::Done) return 4;
+  store::RunStore store(database, store::OpenMode::ReadWrite);
+  const store::RunRow row = store.run(id);
+  if (row.state == store::RunState::Done) return 4;
   if (isAlive(row.state)) {
-    store.setWorker(id, thisWorker());
+    store.setWorker(id, store::thisWorker());
   } else {
     store.claim(id);
   }
   if (store.request(id) == "stop") {
-    store.setState(id, RunState::Stopped, "stopped on request before its first step");
+    store.setState(id, store::RunState::Stopped, "stopped on request before its first step");
     return 75;
   }
   const Json config = store.config(id);
   const Json plan = config.at("train");
   const Json fault = config.value("fault", Json::object());
-  const fs::path folder = filesFolder(database) / ("run-" + row.uuid);
+  const fs::path folder = store::filesFolder(database) / ("run-" + row.uuid);
   const auto resumed = newestCheckpoint(folder);
   // Two processes that work on one run at the same time are what must never happen.
   const int busy = ::open((folder / ".busy").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -189,14 +189,14 @@ int train(const fs::path& database, std::int64_t id) {
     state = Json::parse(readTextFile(resumed->folder / "state.json")).at("state");
   }
   const std::int64_t segment =
-      store.openSegment(id, first, thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
+      store.openSegment(id, first, store::thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
   std::printf("run %ld goes on at step %ld, CUDA_VISIBLE_DEVICES=%s\n", static_cast<long>(id),
               static_cast<long>(first),
               std::getenv("CUDA_VISIBLE_DEVICES") != nullptr ? std::getenv("CUDA_VISIBLE_DEVICES")
                                                              : "unset");
   std::fflush(stdout);
   ::signal(SIGTERM, [](int) { control.ask(Request::Interrupt); });
-  StoreSink sink(database, id, segment, control);
+  store::StoreSink sink(database, id, segment, control);
   const auto saveCheckpoint = [&](std::int64_t step) {
     CheckpointRecord record;
     record.step = step;
@@ -235,24 +235,24 @@ int train(const fs::path& database, std::int64_t id) {
   if (step == steps) {
     sink.flush();
     acknowledge(database, id, segment, step);
-    store.setState(id, RunState::Done);
+    store.setState(id, store::RunState::Done);
     return 0;
   }
   saveCheckpoint(step);
   if (control.request() == Request::Stop) {
-    store.setState(id, RunState::Stopped, "stopped on request");
+    store.setState(id, store::RunState::Stopped, "stopped on request");
   } else {
     const bool isPaused = control.request() == Request::Pause;
-    endRun(store, id, isPaused ? RunState::Paused : RunState::Interrupted,
-           "ended on request at a checkpoint");
+    jobs::endRun(store, id, isPaused ? store::RunState::Paused : store::RunState::Interrupted,
+                 "ended on request at a checkpoint");
   }
   return 75;
 }
 
 /// One device, so that tests need no GPU and do not see those of the machine.
-class OneDevice final : public DeviceSource {
+class OneDevice final : public jobs::DeviceSource {
  public:
-  std::vector<Device> devices() override {
+  std::vector<jobs::Device> devices() override {
     return {{"cpu", "", "", std::int64_t{8} << 30, std::int64_t{8} << 30}};
   }
 };
@@ -262,7 +262,7 @@ int work(const std::map<std::string, std::string>& options) {
     const auto found = options.find(name);
     return found == options.end() ? standard : std::strtod(found->second.c_str(), nullptr);
   };
-  KeepSettings keep;
+  jobs::KeepSettings keep;
   keep.hangAlarmSeconds = number("--hang-alarm", keep.hangAlarmSeconds);
   keep.hangLimitSeconds = number("--hang-limit", keep.hangLimitSeconds);
   keep.tasks =
@@ -271,9 +271,9 @@ int work(const std::map<std::string, std::string>& options) {
   const fs::path database = options.at("--db");
   if (options.count("--keep") != 0)
     return keepQueuedRun(database, static_cast<std::int64_t>(number("--keep", 0)), self, keep);
-  RunStore store(database, OpenMode::ReadWrite);
-  WorkOptions work;
-  work.until = options.count("--drain") != 0 ? WorkUntil::Drained : WorkUntil::Asked;
+  store::RunStore store(database, store::OpenMode::ReadWrite);
+  jobs::WorkOptions work;
+  work.until = options.count("--drain") != 0 ? jobs::WorkUntil::Drained : jobs::WorkUntil::Asked;
   work.policy.retries = static_cast<int>(number("--retries", 3));
   work.policy.pauses = {number("--pause", 0.05)};
   work.keep = keep;
@@ -287,10 +287,10 @@ int work(const std::map<std::string, std::string>& options) {
 
 /// As a window that somebody works in: reads what it draws, and edits.
 [[noreturn]] void watch(const fs::path& database) {
-  RunStore store(database, OpenMode::ReadWrite);
+  store::RunStore store(database, store::OpenMode::ReadWrite);
   for (std::int64_t look = 0;; ++look) {
     static_cast<void>(store.reapLostRuns());
-    for (const RunRow& run : store.runs()) {
+    for (const store::RunRow& run : store.runs()) {
       static_cast<void>(store.points(run.id, "train/loss"));
       static_cast<void>(store.events(run.id));
       if (look % 3 == 0) store.setNote(run.id, "look " + std::to_string(look));
@@ -305,12 +305,12 @@ int write(const fs::path& database, int number, int periodMs, int points) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
   ::signal(SIGTERM, [](int) { isAsked.store(true); });
-  RunStore store(database, OpenMode::ReadWrite);
-  NewRun add;
+  store::RunStore store(database, store::OpenMode::ReadWrite);
+  store::NewRun add;
   add.name = "writer " + std::to_string(number);
   add.config = Json::object();
   const std::int64_t run = store.addRuns(store.experiment("writers", ""), {add}).front();
-  const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
+  const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), Json::object());
   std::ofstream(database.string() + ".ready-" + std::to_string(number));
   const fs::path go = database.string() + ".go";
   while (!fs::exists(go) && !isAsked) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -320,7 +320,7 @@ int write(const fs::path& database, int number, int periodMs, int points) {
   auto last = Clock::now();
   for (std::int64_t step = 0; !isAsked; next += std::chrono::milliseconds(periodMs)) {
     std::this_thread::sleep_until(next);
-    RunStore::Batch batch;
+    store::RunStore::Batch batch;
     for (int i = 0; i < points; ++i) {
       ++step;
       batch.metrics.push_back({step,
@@ -339,7 +339,7 @@ int write(const fs::path& database, int number, int periodMs, int points) {
       step -= points;
     }
   }
-  store.setState(run, RunState::Done);
+  store.setState(run, store::RunState::Done);
   return report.flush() ? 0 : 1;
 }
 

@@ -83,14 +83,14 @@ class PowerCut : public testing::FaultTest {
   void startTrainers(int round) {
     name_ = "lab" + std::to_string(round) + ".sqlite";
     fs::remove(acknowledgements());
-    RunStore store(disk() / name_);
-    std::vector<NewRun> runs(3, newRun("a run"));
-    for (NewRun& run : runs)
+    store::RunStore store(disk() / name_);
+    std::vector<store::NewRun> runs(3, newRun("a run"));
+    for (store::NewRun& run : runs)
       run.config["train"] = Json{{"steps", 1'000'000}, {"step_ms", 1}, {"checkpoint_every", 4}};
     ids_ = store.addRuns(store.experiment("faults", ""), runs);
     for (const std::int64_t id : ids_) {
       // As whoever starts a run does, for its log.
-      fs::create_directories(filesFolder(disk() / name_) / ("run-" + store.run(id).uuid));
+      fs::create_directories(store::filesFolder(disk() / name_) / ("run-" + store.run(id).uuid));
       trainers_.push_back(startProgram(
           FAULT_WORKER, {"run", "--db", (disk() / name_).string(), "--id", std::to_string(id)}));
     }
@@ -151,9 +151,9 @@ TEST_F(PowerCut, LosesNothingThatWasAcknowledgedAndLeavesWholeCheckpoints) {
     // Read before the cut: what is acknowledged meanwhile counts at the next one.
     const auto safe = acknowledged();
     ASSERT_TRUE(cutPower());
-    RunStore store(cut() / name_);
+    store::RunStore store(cut() / name_);
     EXPECT_THAT(store.check(), IsEmpty());
-    EXPECT_THAT(checkContents(cut() / name_, CheckpointFiles::Verified), IsEmpty());
+    EXPECT_THAT(checkContents(cut() / name_, store::CheckpointFiles::Verified), IsEmpty());
     for (const std::int64_t id : ids_) {
       const std::int64_t step = safe.at(id);
       const auto curve = store.points(id, "train/loss");
@@ -163,7 +163,7 @@ TEST_F(PowerCut, LosesNothingThatWasAcknowledgedAndLeavesWholeCheckpoints) {
       points += step;
       // Whatever has the name of a checkpoint is one.
       const auto folders =
-          listCheckpoints(filesFolder(cut() / name_) / ("run-" + store.run(id).uuid));
+          listCheckpoints(store::filesFolder(cut() / name_) / ("run-" + store.run(id).uuid));
       ASSERT_FALSE(folders.empty());
       for (const CheckpointFolder& folder : folders) {
         EXPECT_EQ(verifyCheckpointFolder(folder.folder), "");

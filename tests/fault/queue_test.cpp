@@ -23,9 +23,10 @@ using ::testing::IsEmpty;
 class KilledQueue : public testing::FaultTest {
  protected:
   std::vector<std::string> patient{"--retries", "1000", "--pause", "0.01"};
-  static std::size_t countDone(RunStore& store) {
+  static std::size_t countDone(store::RunStore& store) {
     std::size_t done = 0;
-    for (const RunRow& run : store.runs()) done += run.state == RunState::Done ? 1 : 0;
+    for (const store::RunRow& run : store.runs())
+      done += run.state == store::RunState::Done ? 1 : 0;
     return done;
   }
 };
@@ -33,7 +34,7 @@ class KilledQueue : public testing::FaultTest {
 TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
   constexpr int kRuns = 20, kSteps = 40;
   const int kills = isLong() ? 100 : 15;
-  RunStore store(file());
+  store::RunStore store(file());
   // Long enough that the last kill still finds something to kill.
   for (int i = 0; i < kRuns; ++i) add(store, kSteps, isLong() ? 40 : 8);
   std::mt19937 random(7);
@@ -73,45 +74,45 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
   std::vector<std::string> drain = patient;
   drain.push_back("--drain");
   EXPECT_EQ(wait(start("work", drain)), 0);
-  for (const RunRow& run : store.runs()) {
-    EXPECT_EQ(run.state, RunState::Done) << run.id << ": " << run.reason;
+  for (const store::RunRow& run : store.runs()) {
+    EXPECT_EQ(run.state, store::RunState::Done) << run.id << ": " << run.reason;
     expectWhole(store, run.id, kSteps);
   }
-  EXPECT_THAT(JobQueue(store).list(), IsEmpty());
+  EXPECT_THAT(jobs::JobQueue(store).list(), IsEmpty());
   EXPECT_TRUE(store.check().empty());
   RecordProperty("kills", std::to_string(killed));
 }
 
 TEST_F(KilledQueue, LeavesRunsAloneWhenItsWorkerIsGoneAndTheNextOneFindsThem) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t first = add(store, 300, 5), second = add(store, 5, 1);
   kill([&] {
     const pid_t work = start("work");
     EXPECT_TRUE(soon([&] { return store.run(first).step > 2; }));
     return work;
   }());
-  const Worker before = store.run(first).worker;
+  const store::Worker before = store.run(first).worker;
   EXPECT_TRUE(isWorkerAlive(before));
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
-  EXPECT_EQ(store.run(first).state, RunState::Done);
+  EXPECT_EQ(store.run(first).state, store::RunState::Done);
   EXPECT_EQ(store.segments(first).size(), 1u) << "a second process was started";
-  EXPECT_EQ(store.run(second).state, RunState::Done);
+  EXPECT_EQ(store.run(second).state, store::RunState::Done);
 }
 
 TEST_F(KilledQueue, LetsARunEndAloneWhenItsKeeperIsGone) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = add(store, 100, 5);
   const pid_t work = start("work", {"--drain"});
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
   for (const pid_t pid : processes("work --keep")) signalProcess(pid, SIGKILL);
   EXPECT_EQ(wait(work), 0);
-  EXPECT_EQ(store.run(run).state, RunState::Done);
+  EXPECT_EQ(store.run(run).state, store::RunState::Done);
   EXPECT_EQ(store.segments(run).size(), 1u);
   expectWhole(store, run, 100);
 }
 
 /// In the order of their numbers, events of one run never lie between those of another.
-void expectOneAtATime(RunStore& store, std::size_t runs) {
+void expectOneAtATime(store::RunStore& store, std::size_t runs) {
   const auto table = store.query(
       "SELECT run_id, json_extract(data, '$.to') FROM event WHERE kind = 'state' AND "
       "json_extract(data, '$.to') IN ('starting', 'done') ORDER BY id");
@@ -122,7 +123,7 @@ void expectOneAtATime(RunStore& store, std::size_t runs) {
 }
 
 TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
-  RunStore store(file());
+  store::RunStore store(file());
   for (int i = 0; i < 6; ++i) add(store, 6, 5);
   std::vector<pid_t> workers;
   for (int i = 0; i < 3; ++i) workers.push_back(start("work", {"--drain"}));
@@ -131,7 +132,7 @@ TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {
 }
 
 TEST_F(KilledQueue, WorksOnADeviceOnceThoughItsWorkersHaveOtherEnvironments) {
-  RunStore store(file());
+  store::RunStore store(file());
   for (int i = 0; i < 6; ++i) add(store, 6, 5);
   std::vector<pid_t> workers;
   for (const char* session : {"ssh", "cron", "sudo"}) {
@@ -148,46 +149,46 @@ TEST_F(KilledQueue, IsWorkedOnThoughTheLogOutEmptiesTheFoldersOfTheSession) {
   std::filesystem::create_directory(session);
   for (const char* variable : {"XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"})
     ::setenv(variable, session.c_str(), 1);
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t before = add(store, 6, 1);
   const pid_t work = start("work");
-  ASSERT_TRUE(soon([&] { return store.run(before).state == RunState::Done; }));
+  ASSERT_TRUE(soon([&] { return store.run(before).state == store::RunState::Done; }));
   std::filesystem::remove_all(session);
   std::ofstream(session).flush();  // and nothing can be made there again
   const std::int64_t after = add(store, 6, 1);
-  EXPECT_TRUE(soon([&] { return store.run(after).state == RunState::Done; }));
+  EXPECT_TRUE(soon([&] { return store.run(after).state == store::RunState::Done; }));
   kill(work);
 }
 
 TEST_F(KilledQueue, StartsNoRunWhoseLastProcessIsStillThereWhateverItsRowSays) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = add(store, 5, 1);
-  auto lock = KernelLock::tryLock(runLockFile(file(), store.run(run).uuid));
+  auto lock = jobs::KernelLock::tryLock(jobs::runLockFile(file(), store.run(run).uuid));
   ASSERT_TRUE(lock);
   const pid_t work = start("work", {"--drain"});
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   EXPECT_TRUE(soon([&] { return queue.list().at(0).waits == "its last process is just ending"; }));
-  EXPECT_EQ(store.run(run).state, RunState::Queued);
+  EXPECT_EQ(store.run(run).state, store::RunState::Queued);
   lock.reset();
   EXPECT_EQ(wait(work), 0);
-  EXPECT_EQ(store.run(run).state, RunState::Done);
+  EXPECT_EQ(store.run(run).state, store::RunState::Done);
 }
 
 TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = add(store, 120, 5);
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   const pid_t work = start("work");
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
-  queue.setMode(QueueMode::Paused);
-  pauseRun(store, run);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Paused; }));
+  queue.setMode(store::QueueMode::Paused);
+  jobs::pauseRun(store, run);
+  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Paused; }));
   EXPECT_TRUE(soon([&] { return processes("run --id").empty(); })) << "the device is not free";
   const std::int64_t step = store.run(run).latestCheckpoint;
   EXPECT_GT(step, 0);
   EXPECT_LT(step, 120);
-  queue.setMode(QueueMode::Running);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Done; }));
+  queue.setMode(store::QueueMode::Running);
+  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Done; }));
   EXPECT_EQ(store.segments(run).size(), 2u);
   EXPECT_EQ(store.segments(run)[1].firstStep, step);
   expectWhole(store, run, 120);
@@ -195,14 +196,14 @@ TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
 }
 
 TEST_F(KilledQueue, SaysHowALostRunEndedWithinFiveSeconds) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = add(store, 100'000, 2);
   const pid_t work = start("work", {"--retries", "0"});
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
   kill(work);
   const auto killedAt = std::chrono::steady_clock::now();
   for (const pid_t pid : processes("run --id")) signalProcess(pid, SIGKILL);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Interrupted; }));
+  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Interrupted; }));
   EXPECT_LT(std::chrono::steady_clock::now() - killedAt, std::chrono::seconds(5));
   EXPECT_THAT(store.run(run).reason, HasSubstr("its process was killed (SIGKILL) from outside"));
 }

@@ -22,7 +22,7 @@ class EvilRuns : public testing::FaultTest {};
 
 struct Evil {
   const char* kind;
-  RunState state;
+  store::RunState state;
   const char* reason;            ///< a part of it
   std::set<std::string> causes;  ///< of the event; empty: there must be none
 };
@@ -42,10 +42,10 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
       {"close_stdout", Done, "", {}},
       {"orphan", Done, "", {}},
   };
-  RunStore store(file());
+  store::RunStore store(file());
   std::vector<std::int64_t> runs, good;
   for (const Evil& evil : evils) {
-    QueueOptions options;
+    store::QueueOptions options;
     if (std::string(evil.kind) == "memory_hog") options.memoryLimitBytes = 200 << 20;
     runs.push_back(add(store, 6, 1, Json{{"kind", evil.kind}, {"at", 3}}, options));
     good.push_back(add(store, 6, 1));
@@ -55,11 +55,11 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
   EXPECT_EQ(wait(work), 0);
   for (std::size_t i = 0; i < evils.size(); ++i) {
     SCOPED_TRACE(evils[i].kind);
-    const RunRow row = store.run(runs[i]);
+    const store::RunRow row = store.run(runs[i]);
     EXPECT_EQ(row.state, evils[i].state) << toString(row.state);
     EXPECT_THAT(row.reason, HasSubstr(evils[i].reason));
     std::set<std::string> causes;
-    for (const EventRow& event : store.events(runs[i])) {
+    for (const store::EventRow& event : store.events(runs[i])) {
       if (event.kind == "process_ended") causes.insert(event.data.at("cause").get<std::string>());
     }
     if (evils[i].causes.empty()) {
@@ -70,7 +70,7 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
       EXPECT_EQ(evils[i].causes.count(*causes.begin()), 1u) << *causes.begin();
     }
     if (std::string(evils[i].kind) == "flood") {
-      const auto file = filesFolder(this->file()) / row.logFile;
+      const auto file = store::filesFolder(this->file()) / row.logFile;
       const auto bytes =
           std::filesystem::file_size(file) + std::filesystem::file_size(file.string() + ".1");
       EXPECT_LE(bytes, 16u << 20);
@@ -79,10 +79,10 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
     }
   }
   for (const std::int64_t run : good) {
-    EXPECT_EQ(store.run(run).state, RunState::Done);
+    EXPECT_EQ(store.run(run).state, store::RunState::Done);
     expectWhole(store, run, 6);
   }
-  EXPECT_THAT(JobQueue(store).list(), IsEmpty()) << "none is tried again";
+  EXPECT_THAT(jobs::JobQueue(store).list(), IsEmpty()) << "none is tried again";
   EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
 }
 
@@ -90,7 +90,7 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
 std::string whyForksAreNotContained(bool hasControlGroups) {
   if (::geteuid() != 0) return {};  // the kernel holds everybody else to a number of processes
   if (hasControlGroups &&
-      Containment("vitrine-test-" + std::to_string(::getpid()), {0, 100}).limitsTasks())
+      jobs::Containment("vitrine-test-" + std::to_string(::getpid()), {0, 100}).limitsTasks())
     return {};
   const pid_t child = forkChild();
   if (child == 0) ::_exit(::unshare(CLONE_NEWPID) == 0 ? 0 : 1);
@@ -106,7 +106,7 @@ TEST_P(ForkingRuns, CostOneRunAndLeaveNoProcessBehind) {
   if (const std::string why = whyForksAreNotContained(!isWatched); !why.empty())
     GTEST_SKIP() << why;
   ::setenv("VITRINE_CONTAINMENT", GetParam(), 1);
-  RunStore store(file());
+  store::RunStore store(file());
   std::vector<std::int64_t> bombs;
   for (const char* kind : {"fork_bomb", "scattered_fork_bomb"})
     bombs.push_back(add(store, 6, 1, Json{{"kind", kind}, {"at", 3}}));
@@ -119,16 +119,16 @@ TEST_P(ForkingRuns, CostOneRunAndLeaveNoProcessBehind) {
   // is neither, it is counted.
   const bool isCounted = isWatched && ::geteuid() == 0;
   for (const std::int64_t bomb : bombs) {
-    const RunRow row = store.run(bomb);
-    EXPECT_EQ(row.state, RunState::Interrupted);
+    const store::RunRow row = store.run(bomb);
+    EXPECT_EQ(row.state, store::RunState::Interrupted);
     EXPECT_THAT(row.reason, HasSubstr("killed: "));
     std::set<std::string> causes;
-    for (const EventRow& event : store.events(bomb)) {
+    for (const store::EventRow& event : store.events(bomb)) {
       if (event.kind == "process_ended") causes.insert(event.data.at("cause").get<std::string>());
     }
     EXPECT_THAT(causes, ::testing::ElementsAre(isCounted ? "task_limit" : "hang")) << row.reason;
   }
-  EXPECT_EQ(store.run(good).state, RunState::Done);
+  EXPECT_EQ(store.run(good).state, store::RunState::Done);
   EXPECT_THAT(processes(""), IsEmpty());
 }
 
@@ -138,23 +138,23 @@ INSTANTIATE_TEST_SUITE_P(Of, ForkingRuns, ::testing::Values("", "watched"), [](c
 
 TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
   ::setenv("VITRINE_CONTAINMENT", "watched", 1);
-  RunStore store(file());
-  QueueOptions small;
+  store::RunStore store(file());
+  store::QueueOptions small;
   small.memoryLimitBytes = 200 << 20;
   const std::int64_t hog = add(store, 6, 1, Json{{"kind", "memory_hog"}, {"at", 3}}, small);
   const std::int64_t orphan = add(store, 6, 1, Json{{"kind", "orphan"}, {"at", 3}});
   const std::int64_t good = add(store, 6, 1);
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
   ::unsetenv("VITRINE_CONTAINMENT");
-  EXPECT_EQ(store.run(orphan).state, RunState::Done);
+  EXPECT_EQ(store.run(orphan).state, store::RunState::Done);
   EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
   EXPECT_THAT(store.run(hog).reason, HasSubstr("more memory than its limit of 209.7 MB"));
-  EXPECT_EQ(store.run(good).state, RunState::Done);
+  EXPECT_EQ(store.run(good).state, store::RunState::Done);
 }
 
 TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
-  RunStore store(file());
-  QueueOptions impatient;
+  store::RunStore store(file());
+  store::QueueOptions impatient;
   impatient.graceSeconds = 0.5;
   // Deaf to SIGTERM, and hanging so that the request is not read either.
   const std::int64_t deaf =
@@ -163,8 +163,8 @@ TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
   const pid_t work = start("work", {"--drain"});
   for (const std::int64_t run : {deaf, polite}) {
     ASSERT_TRUE(soon([&] { return store.run(run).step >= 2; })) << run;
-    stopRun(store, run);
-    ASSERT_TRUE(soon([&] { return store.run(run).state == RunState::Stopped; }));
+    jobs::stopRun(store, run);
+    ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Stopped; }));
   }
   EXPECT_EQ(wait(work), 0);
   EXPECT_THAT(store.run(deaf).reason, HasSubstr("killed: it did not end within 0.5 s"));
@@ -173,28 +173,28 @@ TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
 }
 
 TEST_F(EvilRuns, AreStoppedAtTheirTimeLimit) {
-  RunStore store(file());
-  QueueOptions brief;
+  store::RunStore store(file());
+  store::QueueOptions brief;
   brief.timeLimitSeconds = 1;
   const std::int64_t run = add(store, 100'000, 1, nullptr, brief);
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
-  EXPECT_EQ(store.run(run).state, RunState::Stopped);
+  EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
   EXPECT_EQ(store.run(run).reason, "stopped at its time limit of 1 s");
   EXPECT_GT(store.run(run).latestCheckpoint, 0);
 }
 
 TEST_F(EvilRuns, RaiseAnAlarmWhileTheyHangAndAreLeftAloneOtherwise) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = add(store, 6, 1, Json{{"kind", "hang"}, {"at", 3}});
   const pid_t work = start("work", {"--hang-alarm", "0.5"});
   const auto hasAlarm = [&] {
-    for (const EventRow& event : store.events(run)) {
+    for (const store::EventRow& event : store.events(run)) {
       if (event.kind == "hang") return true;
     }
     return false;
   };
   EXPECT_TRUE(soon(hasAlarm));
-  EXPECT_EQ(store.run(run).state, RunState::Running);
+  EXPECT_EQ(store.run(run).state, store::RunState::Running);
   kill(work);
 }
 

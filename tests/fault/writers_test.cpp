@@ -69,14 +69,14 @@ class Writers : public testing::FaultTest {
   }
   /// Every commit that returned is there, no half of one, and the file is sound.
   void expectAll(const std::vector<Report>& reports) {
-    RunStore store(file());
-    const std::vector<RunRow> runs = store.runs();
+    store::RunStore store(file());
+    const std::vector<store::RunRow> runs = store.runs();
     ASSERT_EQ(runs.size(), reports.size());
-    for (const RunRow& run : runs) {
+    for (const store::RunRow& run : runs) {
       const auto& report = reports.at(static_cast<std::size_t>(std::stoi(run.name.substr(7))));
       EXPECT_THAT(report.errors, IsEmpty()) << run.name;
       EXPECT_EQ(store.points(run.id, "train/loss").size(), 10 * report.took.size()) << run.name;
-      EXPECT_EQ(run.state, RunState::Done);
+      EXPECT_EQ(run.state, store::RunState::Done);
     }
     EXPECT_THAT(store.check(), IsEmpty());
   }
@@ -94,7 +94,7 @@ class Writers : public testing::FaultTest {
 TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
   const int count = isLong() ? 72 : 24;
   const auto length = std::chrono::seconds(isLong() ? 60 : 4);
-  RunStore reader(file());
+  store::RunStore reader(file());
   ASSERT_NO_FATAL_FAILURE(startWriters(count, 500));
   std::vector<double> reads;
   for (const auto end = Clock::now() + length; Clock::now() < end;) {
@@ -128,7 +128,7 @@ TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
 
 TEST_F(Writers, GoOnWhileWindowsAreKilledBesideThem) {
   const int cycles = isLong() ? 200 : 15;
-  { RunStore store(file()); }
+  { store::RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));
   std::mt19937 random(11);
   for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -147,8 +147,8 @@ TEST_F(Writers, GoOnWhileWindowsAreKilledBesideThem) {
   if (isLong()) {
     EXPECT_LT(longest, 1000);
   }
-  RunStore store(file());
-  for (const RunRow& run : store.runs())
+  store::RunStore store(file());
+  for (const store::RunRow& run : store.runs())
     EXPECT_THAT(store.note(run.id), ::testing::StartsWith("look ")) << "the windows edited";
 }
 
@@ -158,7 +158,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
   for (int i = 0; i < 10; ++i) {
     others.push_back(forkChild());
     if (others.back() == 0) {
-      Gate gate(file());
+      store::Gate gate(file());
       if (!gate.lock(kPatience)) ::_exit(1);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       gate.unlock();
@@ -170,7 +170,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
     ::waitpid(other, &status, 0);
     EXPECT_EQ(status, 0) << "told that the database is busy while it was its turn soon";
   }
-  Gate held(file()), waits(file());
+  store::Gate held(file()), waits(file());
   ASSERT_TRUE(held.lock(kPatience));
   EXPECT_FALSE(waits.lock(std::chrono::milliseconds(100))) << "one that hangs is told";
 }
@@ -178,7 +178,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
 #ifdef VITRINE_STUDIO
 TEST_F(Writers, GoOnWhileTheRealWindowIsKilledBesideThem) {
   const int cycles = isLong() ? 200 : 3;
-  { RunStore store(file()); }
+  { store::RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));
   ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
   ::setenv("TMPDIR", folder_.c_str(), 1);

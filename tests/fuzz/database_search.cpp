@@ -85,7 +85,7 @@ class Bench {
  public:
   explicit Bench(fs::path folder) : folder_(std::move(folder)) {
     fs::create_directories(folder_ / "target");
-    RunStore empty(folder_ / "empty.sqlite");
+    store::RunStore empty(folder_ / "empty.sqlite");
   }
 
   void run(const DatabaseFiles& files, Dice& dice, Shared::Worker& told) {
@@ -117,8 +117,8 @@ class Bench {
   /// What was imported so far must be whole.
   void checkTarget() {
     if (!fs::exists(target())) return;
-    require(RunStore(target()).check().empty(), "a database is sound after an import");
-    require(checkContents(target(), CheckpointFiles::Verified).empty(),
+    require(store::RunStore(target()).check().empty(), "a database is sound after an import");
+    require(checkContents(target(), store::CheckpointFiles::Verified).empty(),
             "what was imported holds together");
     fs::remove_all(folder_ / "target");
     fs::create_directories(folder_ / "target");
@@ -135,21 +135,22 @@ class Bench {
         "runs",    "metrics",        "metric_summaries", "parameters",       "artifacts",
         "spectra", "attention_maps", "calibration_bins", "generated_images", "generated_texts",
         "queue"};
-    RunStore store(file(), OpenMode::ReadOnly);
+    store::RunStore store(file(), store::OpenMode::ReadOnly);
     for (int i = 0; i < 3; ++i) {
       const std::string view = kViews[dice.below(kViews.size())];
       takes([&] { static_cast<void>(store.query("SELECT * FROM " + view)); });
     }
-    std::vector<RunRow> rows;
+    std::vector<store::RunRow> rows;
     takes([&] { rows = store.runs(); });
     takes([&] { static_cast<void>(store.deletedRuns(0)); });
     takes([&] { static_cast<void>(store.lastValues("train/loss")); });
     takes([&] { static_cast<void>(store.info()); });
     for (std::int64_t run = 1; run <= 3; ++run) show(store, run);
-    for (const RunRow& row : rows) takes([&] { static_cast<void>(store.runByUuid(row.uuid)); });
+    for (const store::RunRow& row : rows)
+      takes([&] { static_cast<void>(store.runByUuid(row.uuid)); });
   }
 
-  static void show(RunStore& store, std::int64_t run) {
+  static void show(store::RunStore& store, std::int64_t run) {
     const std::function<void()> parts[] = {
         [&] { static_cast<void>(store.run(run)); },
         [&] { static_cast<void>(store.config(run)); },
@@ -168,7 +169,7 @@ class Bench {
             takes([&] { static_cast<void>(store.points(run, name)); });
         },
         [&] {
-          for (const ArtifactRow& row : store.artifacts(run)) {
+          for (const store::ArtifactRow& row : store.artifacts(run)) {
             takes([&] {
               const std::vector<std::byte> data = store.artifactData(row.id);
               const ArrayView view = arrayOf(row.meta, data);
@@ -182,33 +183,33 @@ class Bench {
 
   /// As a trainer, the queue and a person do.
   void write(Dice& dice) {
-    RunStore store(file(), OpenMode::ReadWrite);
+    store::RunStore store(file(), store::OpenMode::ReadWrite);
     takes([&] { static_cast<void>(store.reapLostRuns()); });
     takes([&] { store.setNote(1, "a note"); });
     takes([&] { store.setTags(1, {"a", "b"}); });
     takes([&] { store.setCurveNotes(1, {{"train/loss", 3, "seen"}}, 0); });
     takes([&] {
-      NewRun run;
+      store::NewRun run;
       run.name = "new";
       run.config = Json::parse(R"({"train": {"epochs": 1}})");
       run.origins = Json::object();
       const auto id = store.addRuns(store.experiment("first", ""), {run}).front();
-      store.openSegment(id, 0, thisWorker(), Json::object());
+      store.openSegment(id, 0, store::thisWorker(), Json::object());
     });
     takes([&] {
-      const auto segment = store.openSegment(3, 0, thisWorker(), Json::object());
-      RunStore::Batch batch;
+      const auto segment = store.openSegment(3, 0, store::thisWorker(), Json::object());
+      store::RunStore::Batch batch;
       for (int step = 1; step < 40; ++step)
         batch.metrics.push_back({step, 1.0 * step, 1.0 * step, {{"train/loss", 1.0 * step}}});
       batch.events.push_back({1, "evaluation", "x", Json::object()});
       store.append(3, segment, batch);
-      store.setState(3, RunState::Done);
+      store.setState(3, store::RunState::Done);
     });
     takes([&] {
-      JobQueue queue(store);
+      jobs::JobQueue queue(store);
       static_cast<void>(queue.list());
       queue.tidy();
-      queue.enqueue(std::vector<std::int64_t>{2}, QueueOptions());
+      queue.enqueue(std::vector<std::int64_t>{2}, store::QueueOptions());
       queue.moveToFront(2);
       static_cast<void>(queue.inProgress());
     });
@@ -218,38 +219,40 @@ class Bench {
 
   /// One of the verbs that take the whole file; true when it took this one.
   bool care(Dice& dice) {
-    const auto exports = [&](const char* to, ExportFormat format) {
+    const auto exports = [&](const char* to, store::ExportFormat format) {
       return takes([&] {
         exportRuns(file(), std::vector<std::int64_t>{1, 2, 3}, out(to), format,
-                   ExportedCheckpoints::None);
+                   store::ExportedCheckpoints::None);
       });
     };
     switch (dice.below(10)) {
       case 0:
-        return takes([&] { backupDatabase(file(), out("backup.sqlite")); });
+        return takes([&] { store::backupDatabase(file(), out("backup.sqlite")); });
       case 1:
-        return takes([&] { static_cast<void>(checkContents(file(), CheckpointFiles::Verified)); });
-      case 2:
-        return takes([&] { compactDatabase(file()); });
-      case 3:
-        return takes([&] { static_cast<void>(databaseSpace(file())); });
-      case 4:
         return takes(
-            [&] { static_cast<void>(searchRuns(file(), "note", 10, folder_ / "out" / "index")); });
+            [&] { static_cast<void>(checkContents(file(), store::CheckpointFiles::Verified)); });
+      case 2:
+        return takes([&] { store::compactDatabase(file()); });
+      case 3:
+        return takes([&] { static_cast<void>(store::databaseSpace(file())); });
+      case 4:
+        return takes([&] {
+          static_cast<void>(store::searchRuns(file(), "note", 10, folder_ / "out" / "index"));
+        });
       case 5:
-        return exports("x.csv", ExportFormat::Csv);
+        return exports("x.csv", store::ExportFormat::Csv);
       case 6:
-        return exports("x.jsonl", ExportFormat::JsonLines);
+        return exports("x.jsonl", store::ExportFormat::JsonLines);
       case 7:
-        return exports("board", ExportFormat::TensorBoard);
+        return exports("board", store::ExportFormat::TensorBoard);
       case 8:
         return takes([&] {
-          const std::vector<std::int64_t> ended = runsEndedBefore(file(), "9999");
-          static_cast<void>(thinRuns(file(), ended, kSmallestBucket));
+          const std::vector<std::int64_t> ended = store::runsEndedBefore(file(), "9999");
+          static_cast<void>(thinRuns(file(), ended, store::kSmallestBucket));
         });
       default:
-        if (!exports("x.vitrine", ExportFormat::Sqlite)) return false;
-        takes([&] { importRuns(target(), out("x.vitrine"), Duplicates::Copy, ""); });
+        if (!exports("x.vitrine", store::ExportFormat::Sqlite)) return false;
+        takes([&] { importRuns(target(), out("x.vitrine"), store::Duplicates::Copy, ""); });
         checkTarget();
         return true;
     }
@@ -257,16 +260,17 @@ class Bench {
 
   void import(Dice& dice, Shared::Worker& told) {
     if (!fs::exists(target())) fs::copy_file(folder_ / "empty.sqlite", target());
-    ImportReport report;
+    store::ImportReport report;
     takes([&] {
-      report = importRuns(target(), file(),
-                          dice.below(2) == 0 ? Duplicates::Copy : Duplicates::Skip, "");
+      report =
+          importRuns(target(), file(),
+                     dice.below(2) == 0 ? store::Duplicates::Copy : store::Duplicates::Skip, "");
     });
     if (report.runs.empty()) return;
     ++told.imported;
     takes([&] {
-      RunStore store(target());
-      for (const ImportReport::Run& run : report.runs) show(store, run.id);
+      store::RunStore store(target());
+      for (const store::ImportReport::Run& run : report.runs) show(store, run.id);
     });
     checkTarget();
   }

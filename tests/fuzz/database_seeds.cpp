@@ -27,8 +27,8 @@ std::string contentOf(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-NewRun newRun(const char* name) {
-  NewRun run;
+store::NewRun newRun(const char* name) {
+  store::NewRun run;
   run.name = name;
   run.config = Json::parse(R"({"model": {"width": 64, "mask": "soft"},
                                "train": {"epochs": 5, "layers": [1, 2]}})");
@@ -46,8 +46,8 @@ Artifact artifact(const char* kind, std::int64_t step, const Json& more = Json::
   return made;
 }
 
-RunStore::Batch artifactsOf(std::int64_t step) {
-  RunStore::Batch batch;
+store::RunStore::Batch artifactsOf(std::int64_t step) {
+  store::RunStore::Batch batch;
   std::vector<double> values;
   for (int i = 0; i < 40; ++i) values.push_back(1.0 / (1 + i));
   const std::span<const double> all(values);
@@ -64,10 +64,10 @@ RunStore::Batch artifactsOf(std::int64_t step) {
   return batch;
 }
 
-RunStore::Batch pointsOf(std::int64_t from, std::int64_t to) {
+store::RunStore::Batch pointsOf(std::int64_t from, std::int64_t to) {
   static const double kOdd[] = {std::nan(""), -0.0, std::numeric_limits<double>::infinity(), 1e308,
                                 0.1};
-  RunStore::Batch batch;
+  store::RunStore::Batch batch;
   for (std::int64_t step = from; step <= to; ++step) {
     const auto moment = static_cast<double>(step);
     batch.metrics.push_back(
@@ -78,16 +78,16 @@ RunStore::Batch pointsOf(std::int64_t from, std::int64_t to) {
   return batch;
 }
 
-void train(RunStore& store, const fs::path& file, std::int64_t run) {
+void train(store::RunStore& store, const fs::path& file, std::int64_t run) {
   const std::int64_t segment =
-      store.openSegment(run, 0, thisWorker(), Json{{"device", "cpu"}, {"commit", "abc"}});
+      store.openSegment(run, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "abc"}});
   store.append(run, segment, pointsOf(1, 30));  // packed when the next segment begins
   store.append(run, segment, artifactsOf(20));
   const std::string folder = "run-" + store.run(run).uuid;
-  writeCheckpointFolder(filesFolder(file) / folder, 20, Json::object(), [](const fs::path& to) {
-    std::ofstream(to / "state.json") << R"({"step": 20})";
-  });
-  RunStore::Batch saved;
+  writeCheckpointFolder(
+      store::filesFolder(file) / folder, 20, Json::object(),
+      [](const fs::path& to) { std::ofstream(to / "state.json") << R"({"step": 20})"; });
+  store::RunStore::Batch saved;
   CheckpointRecord record;
   record.step = 20;
   record.folder = folder + "/" + checkpointName(20);
@@ -96,20 +96,20 @@ void train(RunStore& store, const fs::path& file, std::int64_t run) {
   saved.checkpoints.push_back(record);
   store.append(run, segment, saved);
   store.setLogFile(run, folder + "/run.log");
-  std::ofstream(filesFolder(file) / folder / "run.log") << "a line\n";
-  store.setState(run, RunState::Interrupted, "pulled the plug");
-  const std::int64_t next = store.openSegment(run, 20, thisWorker(), Json::object());
+  std::ofstream(store::filesFolder(file) / folder / "run.log") << "a line\n";
+  store.setState(run, store::RunState::Interrupted, "pulled the plug");
+  const std::int64_t next = store.openSegment(run, 20, store::thisWorker(), Json::object());
   store.append(run, next, pointsOf(21, 28));
-  store.setState(run, RunState::Done);
+  store.setState(run, store::RunState::Done);
   store.setNote(run, "a note: \xc3\xa4, \"b\"\nsecond line");
   store.setTags(run, {"keep", "paper"});
   store.setCurveNotes(run, {{"train/loss", 20, "resumed"}});
 }
 
 void fill(const fs::path& file) {
-  RunStore store(file);
+  store::RunStore store(file);
   const std::int64_t first = store.experiment("first", "title = 'first'");
-  NewRun preTrain = newRun("pre-train"), fineTune = newRun("fine-tune");
+  store::NewRun preTrain = newRun("pre-train"), fineTune = newRun("fine-tune");
   preTrain.seed = std::numeric_limits<std::uint64_t>::max();
   const std::int64_t one = store.addRuns(first, {preTrain}).front();
   fineTune.dependsOn = one;
@@ -118,12 +118,13 @@ void fill(const fs::path& file) {
   const std::int64_t three = store.addRuns(store.experiment("second", ""), {newRun("x")}).front();
   const std::int64_t gone = store.addRuns(first, {newRun("gone")}).front();
   train(store, file, one);
-  store.append(three, store.openSegment(three, 0, thisWorker(), Json::object()), pointsOf(1, 5));
-  store.setState(three, RunState::Failed, "no reason");
+  store.append(three, store.openSegment(three, 0, store::thisWorker(), Json::object()),
+               pointsOf(1, 5));
+  store.setState(three, store::RunState::Failed, "no reason");
   store.deleteRun(gone);
-  QueueOptions options;
+  store::QueueOptions options;
   options.priority = 2;
-  JobQueue(store).enqueue(std::vector{two, three}, options);
+  jobs::JobQueue(store).enqueue(std::vector{two, three}, options);
 }
 
 /// Types and NOT NULL are words of the schema's text: without them every column takes everything.
@@ -221,10 +222,10 @@ std::vector<DatabaseSeed> databaseSeeds(const fs::path& folder) {
         "WHERE id = 1; DELETE FROM numbers WHERE n >= 300; VACUUM");
     std::ofstream(file, std::ios::binary | std::ios::trunc) << memory.bytes();
   }
-  for (const std::string& problem : checkContents(file, CheckpointFiles::Verified))
+  for (const std::string& problem : checkContents(file, store::CheckpointFiles::Verified))
     throw StoreError("the seed is not sound: " + problem);
-  exportRuns(file, std::vector<std::int64_t>{1, 2, 3}, here / "three.vitrine", ExportFormat::Sqlite,
-             ExportedCheckpoints::All);
+  exportRuns(file, std::vector<std::int64_t>{1, 2, 3}, here / "three.vitrine",
+             store::ExportFormat::Sqlite, store::ExportedCheckpoints::All);
   seeds.push_back(seedOf("database", contentOf(file)));
   {
     const fs::path small = here / "small.sqlite";

@@ -42,8 +42,8 @@ class HostileSchema : public ::testing::Test {
  protected:
   HostileSchema() {
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(addCanary));
-    RunStore store(good());
-    NewRun run;
+    store::RunStore store(good());
+    store::NewRun run;
     run.name = "a run";
     run.config = Json::object();
     run.origins = Json::object();
@@ -133,19 +133,19 @@ std::vector<std::string> hostileSchemas() {
 TEST_F(HostileSchema, IsRefusedByAllThatTakesADatabaseAndNothingOfItRuns) {
   const std::vector<std::int64_t> runs{1};
   const std::vector<std::pair<const char*, std::function<void()>>> uses{
-      {"open for reading", [&] { RunStore(evil(), OpenMode::ReadOnly); }},
-      {"open for writing", [&] { RunStore(evil(), OpenMode::ReadWrite); }},
-      {"check", [&] { static_cast<void>(checkContents(evil(), CheckpointFiles::Present)); }},
-      {"backup", [&] { backupDatabase(evil(), folder_ / "backup.sqlite"); }},
-      {"compact", [&] { compactDatabase(evil()); }},
-      {"space", [&] { static_cast<void>(databaseSpace(evil())); }},
-      {"search", [&] { static_cast<void>(searchRuns(evil(), "a", 9, folder_ / "index")); }},
+      {"open for reading", [&] { store::RunStore(evil(), store::OpenMode::ReadOnly); }},
+      {"open for writing", [&] { store::RunStore(evil(), store::OpenMode::ReadWrite); }},
+      {"check", [&] { static_cast<void>(checkContents(evil(), store::CheckpointFiles::Present)); }},
+      {"backup", [&] { store::backupDatabase(evil(), folder_ / "backup.sqlite"); }},
+      {"compact", [&] { store::compactDatabase(evil()); }},
+      {"space", [&] { static_cast<void>(store::databaseSpace(evil())); }},
+      {"search", [&] { static_cast<void>(store::searchRuns(evil(), "a", 9, folder_ / "index")); }},
       {"export",
        [&] {
-         exportRuns(evil(), runs, folder_ / "x.vitrine", ExportFormat::Sqlite,
-                    ExportedCheckpoints::None);
+         exportRuns(evil(), runs, folder_ / "x.vitrine", store::ExportFormat::Sqlite,
+                    store::ExportedCheckpoints::None);
        }},
-      {"import", [&] { importRuns(folder_ / "lab.sqlite", evil(), Duplicates::Copy, ""); }},
+      {"import", [&] { importRuns(folder_ / "lab.sqlite", evil(), store::Duplicates::Copy, ""); }},
   };
   const std::vector<std::string> schemas = hostileSchemas();
   EXPECT_GE(schemas.size(), 35u);
@@ -174,7 +174,7 @@ TEST_F(HostileSchema, IsNoneWhenNothingWasAddedSoTheTestCanFail) {
   make("SELECT canary(1)");
   EXPECT_GT(calls, 0) << "the canary is there";
   calls = 0;
-  EXPECT_EQ(RunStore(evil()).runs().size(), 1u);
+  EXPECT_EQ(store::RunStore(evil()).runs().size(), 1u);
   EXPECT_EQ(calls, 0);
 }
 

@@ -49,9 +49,9 @@ void runCatalog(Bytes input) {
 
 void runFrame(Bytes input) {
   try {
-    const Json map = frameMap(input);
+    const Json map = remote::frameMap(input);
     require(map.is_object(), "a frame is a map");
-    const Json again = frameMap(Json::to_cbor(map));
+    const Json again = remote::frameMap(Json::to_cbor(map));
     require(Json::to_cbor(again) == Json::to_cbor(map), "a frame survives writing and reading");
   } catch (const std::invalid_argument& refusal) {
     require(*refusal.what() != '\0', "a refusal says why");

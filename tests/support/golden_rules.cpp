@@ -145,7 +145,7 @@ void addTrajectory(const GoldenCase& golden, const std::string& name, const Rule
     group.parameterNames.push_back(own);
     group.parameters.push_back(parameters.back().second);
   }
-  Optimizer optimizer = optimizerOf(rule.table, {decay, plain});
+  train::Optimizer optimizer = optimizerOf(rule.table, {decay, plain});
   for (std::size_t step = 0; step < rule.rates.size(); ++step) {
     const std::string number = std::to_string(step);
     for (auto& [own, parameter] : parameters)
@@ -183,7 +183,7 @@ Tensors optimizing(const GoldenCase& golden) {
   return pass;
 }
 
-at::Tensor ratesOf(const Schedule& schedule, std::int64_t total) {
+at::Tensor ratesOf(const train::Schedule& schedule, std::int64_t total) {
   std::vector<double> rates;
   for (std::int64_t step = 0; step < total; ++step)
     rates.push_back(learningRate(schedule, step, total));
@@ -244,7 +244,7 @@ Tensors scheduling(const GoldenCase& golden) {
 
 Tensors layering(const GoldenCase& golden) {
   const Json& given = golden.settings();
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.layerDecay = given.at("decay").get<double>();
   ParameterGroup all{"all", {}, {}, 1, 1};
   std::vector<std::string> names;
@@ -275,7 +275,7 @@ Tensors averaging(const GoldenCase& golden) {
       names.push_back(name.substr(14));
       parameters.push_back(tensor.clone());
     }
-    Ema ema(parameters, decay);
+    train::Ema ema(parameters, decay);
     const std::string prefix = "output/decay_" + value.dump() + "/after_";
     for (int step = 1; golden.io.contains(prefix + std::to_string(step) + "/" + names.at(0));
          ++step) {

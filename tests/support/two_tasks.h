@@ -30,20 +30,22 @@ inline Catalog twoTasks() {
 }
 
 /// Adds a run of 20 steps of `task` that ended with these values.
-inline std::int64_t addTaskRun(RunStore& store, const std::string& task, const std::string& name,
+inline std::int64_t addTaskRun(store::RunStore& store, const std::string& task,
+                               const std::string& name,
                                const std::vector<std::pair<std::string, double>>& last,
-                               std::uint64_t seed = 0, RunState state = RunState::Done) {
-  NewRun run;
+                               std::uint64_t seed = 0,
+                               store::RunState state = store::RunState::Done) {
+  store::NewRun run;
   run.name = name;
   run.variant = name;
   run.seed = seed;
   run.config = {{"task", {{"name", task}}}, {"train", {{"seed", seed}}}};
   run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("All of " + task, ""), {run}).front();
-  if (state == RunState::Queued) return id;
+  if (state == store::RunState::Queued) return id;
   const std::int64_t segment =
-      store.openSegment(id, 0, thisWorker(), {{"device", "cpu"}, {"commit", "c0ffee"}});
-  RunStore::Batch batch;
+      store.openSegment(id, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", "c0ffee"}});
+  store::RunStore::Batch batch;
   for (int step = 1; step <= 20; ++step) {
     MetricRecord record{step, step / 10.0, step / 4.0, {}};
     for (const auto& [metric, value] : last)
@@ -52,7 +54,7 @@ inline std::int64_t addTaskRun(RunStore& store, const std::string& task, const s
   }
   ProgressRecord progress;
   progress.step = 20;
-  progress.totalSteps = state == RunState::Running ? 40 : 20;
+  progress.totalSteps = state == store::RunState::Running ? 40 : 20;
   progress.epoch = 2;
   progress.totalEpochs = 4;
   progress.loss = 0.5;
@@ -60,13 +62,14 @@ inline std::int64_t addTaskRun(RunStore& store, const std::string& task, const s
   progress.remainingSeconds = 5;
   batch.progress = progress;
   store.append(id, segment, batch);
-  if (state != RunState::Running) store.setState(id, state, "because");
+  if (state != store::RunState::Running) store.setState(id, state, "because");
   return id;
 }
 
 /// A classification run with the metrics of one.
-inline std::int64_t addClassification(RunStore& store, const std::string& name, double top1,
-                                      std::uint64_t seed = 0, RunState state = RunState::Done) {
+inline std::int64_t addClassification(store::RunStore& store, const std::string& name, double top1,
+                                      std::uint64_t seed = 0,
+                                      store::RunState state = store::RunState::Done) {
   return addTaskRun(store, "classification", name,
                     {{"train/loss", 0.4},
                      {"test/loss", 0.5},
@@ -79,8 +82,9 @@ inline std::int64_t addClassification(RunStore& store, const std::string& name, 
 }
 
 /// A drawing run with the metrics of one.
-inline std::int64_t addDrawing(RunStore& store, const std::string& name, double fid,
-                               std::uint64_t seed = 0, RunState state = RunState::Done) {
+inline std::int64_t addDrawing(store::RunStore& store, const std::string& name, double fid,
+                               std::uint64_t seed = 0,
+                               store::RunState state = store::RunState::Done) {
   return addTaskRun(store, "drawing", name,
                     {{"train/loss", 1.4},
                      {"train/loss/diffusion", 0.9},

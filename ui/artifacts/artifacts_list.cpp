@@ -27,18 +27,20 @@ QString readable(const std::string& id) {
 void ArtifactsPage::chooseDefault() {
   const auto has = [&](const Chosen& wanted) {
     return std::any_of(rows_.begin(), rows_.end(), [&](const auto& entry) {
-      return std::any_of(entry.second.begin(), entry.second.end(), [&](const ArtifactRow& row) {
-        return row.analysis == wanted.analysis && (wanted.name.empty() || row.name == wanted.name);
-      });
+      return std::any_of(entry.second.begin(), entry.second.end(),
+                         [&](const store::ArtifactRow& row) {
+                           return row.analysis == wanted.analysis &&
+                                  (wanted.name.empty() || row.name == wanted.name);
+                         });
     });
   };
   if (!chosen_.analysis.empty() && !chosen_.name.empty() && has(chosen_)) return;
   const bool isWithin = isAsked_ && has({chosen_.analysis, {}});
-  const ArtifactRow* best = nullptr;
+  const store::ArtifactRow* best = nullptr;
   for (const auto& [run, rows] : rows_) {
-    for (const ArtifactRow& row : rows) {
+    for (const store::ArtifactRow& row : rows) {
       if (isWithin && row.analysis != chosen_.analysis) continue;
-      const auto order = [](const ArtifactRow& one) {
+      const auto order = [](const store::ArtifactRow& one) {
         return std::tuple(rankOf(one.kind), -one.step, one.name);
       };
       if (best == nullptr || order(row) < order(*best)) best = &row;
@@ -50,7 +52,7 @@ void ArtifactsPage::chooseDefault() {
 void ArtifactsPage::fillTree() {
   std::map<std::string, std::map<std::string, std::string>> wanted;  // analysis, name, kind
   for (const auto& [run, rows] : rows_) {
-    for (const ArtifactRow& row : rows) wanted[row.analysis][row.name] = row.kind;
+    for (const store::ArtifactRow& row : rows) wanted[row.analysis][row.name] = row.kind;
   }
   const QSignalBlocker quiet(tree_);
   std::map<std::string, std::set<std::string>> present;

@@ -53,7 +53,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(makeEmpty(), this));
 
   connect(&readers_, &Readers::again, this, &ArtifactsPage::reload);
-  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
     if (isVisible()) readers_.readLater();
   });
@@ -121,7 +121,7 @@ std::vector<std::int64_t> ArtifactsPage::runs() const {
 }
 
 QString ArtifactsPage::runName(std::int64_t run) const {
-  const RunRow* row = workbench_.run(run);
+  const store::RunRow* row = workbench_.run(run);
   return row == nullptr || row->name.empty() ? QStringLiteral("run %1").arg(run)
                                              : QString::fromStdString(row->name);
 }
@@ -135,7 +135,7 @@ void ArtifactsPage::showChoice() {
 void ArtifactsPage::fillSteps() {
   std::set<std::int64_t> steps;
   for (const auto& [run, rows] : rows_) {
-    for (const ArtifactRow& row : rows) {
+    for (const store::ArtifactRow& row : rows) {
       if (row.analysis == chosen_.analysis && row.name == chosen_.name) steps.insert(row.step);
     }
   }
@@ -157,11 +157,11 @@ std::int64_t ArtifactsPage::shownStep() const {
   return index < steps_.size() ? steps_[index] : -1;
 }
 
-const ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
+const store::ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
   const auto rows = rows_.find(run);
   if (rows == rows_.end()) return nullptr;
-  const ArtifactRow* found = nullptr;
-  for (const ArtifactRow& row : rows->second) {
+  const store::ArtifactRow* found = nullptr;
+  for (const store::ArtifactRow& row : rows->second) {
     if (row.analysis != chosen_.analysis || row.name != chosen_.name || row.step > shownStep())
       continue;
     if (found == nullptr || row.step > found->step ||
@@ -194,7 +194,7 @@ void ArtifactsPage::showFigures() {
     arrangeViews();
   }
   for (std::size_t i = 0; i < shown_.size(); ++i) {
-    const ArtifactRow* row = rowOf(shown_[i].run);
+    const store::ArtifactRow* row = rowOf(shown_[i].run);
     const std::int64_t wanted = row == nullptr ? 0 : row->id;
     if (std::exchange(shown_[i].wanted, wanted) != wanted) shown_[i].isCancelled = false;
     if (row != nullptr || shown_[i].content.id == 0) continue;
@@ -234,10 +234,10 @@ void ArtifactsPage::resizeEvent(QResizeEvent* event) {
   arrangeViews();
 }
 
-std::int64_t ArtifactsPage::pixelsOf(const ArtifactRow& row) const {
+std::int64_t ArtifactsPage::pixelsOf(const store::ArtifactRow& row) const {
   if (row.kind != artifact_kind::kAttention) return 0;
   // attention_map stores the pixels of "image 3" beside it as "image 3 pixels".
-  for (const ArtifactRow& other : rows_.at(row.runId)) {
+  for (const store::ArtifactRow& other : rows_.at(row.runId)) {
     if (other.analysis == row.analysis && other.name == row.name + " pixels" &&
         other.step == row.step)
       return other.id;
@@ -266,7 +266,7 @@ void ArtifactsPage::applyStyle() {
     style.run = shown_[i].run;
     style.picture = shown_[i].content.picture;
     if (views_.size() > 1) {
-      const ArtifactRow* row = rowOf(shown_[i].run);
+      const store::ArtifactRow* row = rowOf(shown_[i].run);
       style.title = runName(shown_[i].run);
       if (row != nullptr && row->step != shownStep())
         style.title += QStringLiteral(", step ") + count(row->step);
@@ -306,7 +306,7 @@ void ArtifactsPage::showMeta() {
   QStringList lines;
   for (const Shown& one : shown_) {
     const std::int64_t run = one.run;
-    const ArtifactRow* row = rowOf(run);
+    const store::ArtifactRow* row = rowOf(run);
     if (row == nullptr) continue;
     const QString line = metaLine(*row);
     lines << (shown_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);

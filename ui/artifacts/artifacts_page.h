@@ -74,7 +74,7 @@ class ArtifactsPage final : public Page {
     std::string analysis, name;
     bool operator==(const Chosen&) const = default;
   };
-  using Rows = std::map<std::int64_t, std::vector<ArtifactRow>>;  ///< by run
+  using Rows = std::map<std::int64_t, std::vector<store::ArtifactRow>>;  ///< by run
   /// An artifact as it was read; an export makes its figure anew of it.
   struct Content {
     std::int64_t id = -1;  ///< 0 where the run has none, -1 before anything was read
@@ -119,10 +119,11 @@ class ArtifactsPage final : public Page {
   void onClicked(const FigureTarget& target);
   void focusOn(int image, int layer, int head);
   [[nodiscard]] std::vector<std::int64_t> runs() const;
-  [[nodiscard]] const ArtifactRow* rowOf(std::int64_t run) const;
+  [[nodiscard]] const store::ArtifactRow* rowOf(std::int64_t run) const;
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] Figure* firstFigure() const;
-  [[nodiscard]] std::int64_t pixelsOf(const ArtifactRow& row) const;  ///< id of an artifact, or 0
+  [[nodiscard]] std::int64_t pixelsOf(
+      const store::ArtifactRow& row) const;  ///< id of an artifact, or 0
   [[nodiscard]] QString fileName() const;
 
   Workbench& workbench_;

@@ -26,7 +26,7 @@ struct ArtifactsPage::Answer {
 
 void ArtifactsPage::reload() {
   isStale_ = false;
-  lists_.run([this, wanted = runs()](RunReader& store,
+  lists_.run([this, wanted = runs()](store::RunReader& store,
                                      const std::atomic<bool>& isStale) -> Background::Finish {
     Rows rows;
     QString failure;
@@ -71,8 +71,9 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
               true);
     return;
   }
-  const RunRow* row = workbench_.run(runs.front());
-  const bool isComing = row != nullptr && (row->state == RunState::Queued || isAlive(row->state));
+  const store::RunRow* row = workbench_.run(runs.front());
+  const bool isComing =
+      row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
   showEmpty(isComing
                 ? QStringLiteral("Nothing was observed yet. Spectra, attention maps and "
                                  "reliability diagrams appear here while the run trains.")
@@ -99,7 +100,7 @@ void ArtifactsPage::readFigures() {
   auto answers = std::make_shared<std::vector<Answer>>();
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
-    const ArtifactRow* row = rowOf(shown_[i].run);
+    const store::ArtifactRow* row = rowOf(shown_[i].run);
     if (row == nullptr) continue;
     Answer& answer = answers->emplace_back();
     answer.view = i;
@@ -117,30 +118,31 @@ void ArtifactsPage::readFigures() {
     figures_.cancel();
     return;
   }
-  figures_.run([this, answers, style = style_](
-                   RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    for (Answer& answer : *answers) {
-      if (isStale) return {};
-      try {
-        Content& content = answer.content;
-        content.bytes =
-            std::make_shared<const std::vector<std::byte>>(store.artifactData(content.id));
-        if (answer.pixels != 0) {
-          const std::vector<std::byte> png = store.artifactData(answer.pixels);
-          content.picture = QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
-                                             static_cast<int>(png.size()), "PNG");
+  figures_.run(
+      [this, answers, style = style_](store::RunReader& store,
+                                      const std::atomic<bool>& isStale) -> Background::Finish {
+        for (Answer& answer : *answers) {
+          if (isStale) return {};
+          try {
+            Content& content = answer.content;
+            content.bytes =
+                std::make_shared<const std::vector<std::byte>>(store.artifactData(content.id));
+            if (answer.pixels != 0) {
+              const std::vector<std::byte> png = store.artifactData(answer.pixels);
+              content.picture = QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
+                                                 static_cast<int>(png.size()), "PNG");
+            }
+            answer.figure = makeFigure(content.kind, content.meta, *content.bytes, style);
+          } catch (const Error& error) {
+            answer.failure = QString::fromUtf8(error.what());
+          }
         }
-        answer.figure = makeFigure(content.kind, content.meta, *content.bytes, style);
-      } catch (const Error& error) {
-        answer.failure = QString::fromUtf8(error.what());
-      }
-    }
-    return [this, answers] {
-      for (Answer& answer : *answers) takeFigure(answer);
-      applyStyle();
-      showMeta();
-    };
-  });
+        return [this, answers] {
+          for (Answer& answer : *answers) takeFigure(answer);
+          applyStyle();
+          showMeta();
+        };
+      });
 }
 
 void ArtifactsPage::takeFigure(Answer& answer) {

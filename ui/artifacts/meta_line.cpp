@@ -9,7 +9,7 @@
 
 namespace vitrine::ui {
 
-QString metaLine(const ArtifactRow& row) {
+QString metaLine(const store::ArtifactRow& row) {
   const Json& meta = row.meta;
   QStringList parts{QString::fromStdString(row.kind).replace(QLatin1Char('_'), QLatin1Char(' '))};
   if (const QString about = metaAbout(meta); !about.isEmpty()) parts << about;

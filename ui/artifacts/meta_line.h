@@ -9,6 +9,6 @@ namespace vitrine::ui {
 
 /// "Attention rank · test · 4 samples · weights model · step 2,000 · 0.4 s"; leaves out what `meta`
 /// does not say.
-[[nodiscard]] QString metaLine(const ArtifactRow& row);
+[[nodiscard]] QString metaLine(const store::ArtifactRow& row);
 
 }  // namespace vitrine::ui

@@ -45,7 +45,7 @@ QString sampleTip(const AblationCell& cell, bool isPercent) {
                                            : QStringLiteral("not a number"))
                  .arg(cell.sample.runs.at(seed));
   }
-  for (const LeftOutRun& run : cell.sample.leftOut) {
+  for (const store::LeftOutRun& run : cell.sample.leftOut) {
     lines << QStringLiteral("seed %1: not counted, %2  (run %3)")
                  .arg(run.seed)
                  .arg(QString::fromStdString(run.reason))

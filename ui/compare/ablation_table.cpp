@@ -37,7 +37,7 @@ QString withInterval(double value, const SampleStatistics& s, bool isPercent, bo
 }
 
 QString leftOutSentence(const AblationTable& table) {
-  std::map<std::string, std::vector<LeftOutRun>> byMetric;
+  std::map<std::string, std::vector<store::LeftOutRun>> byMetric;
   for (const AblationRow& row : table.rows) {
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       auto& runs = byMetric[table.metrics[m].name];
@@ -53,11 +53,11 @@ QString leftOutSentence(const AblationTable& table) {
 /// What a difference may come from beside the configuration.
 QString mixedText(const CompareData& data, const CompareChoice& choice) {
   std::set<std::string> commits, devices;
-  for (const VariantGroup& variant : data.variants) {
+  for (const store::VariantGroup& variant : data.variants) {
     for (const auto& [seed, run] : seedRuns(variant, data.runs, choice.unfinished)) {
       const auto index = data.find(run);
       if (!index) continue;
-      const RunRow& row = data.runs[*index].row;
+      const store::RunRow& row = data.runs[*index].row;
       if (!row.commit.empty()) commits.insert(row.commit);
       if (!row.device.empty()) devices.insert(row.device);
     }
@@ -70,7 +70,7 @@ QString mixedText(const CompareData& data, const CompareChoice& choice) {
                                .arg(parts.join(QStringLiteral(" and ")));
 }
 
-QString seedsText(const VariantSample& sample) {
+QString seedsText(const store::VariantSample& sample) {
   QStringList seeds;
   for (const auto& [seed, value] : sample.values) seeds << QString::number(seed);
   return seeds.join(QLatin1Char(' '));
@@ -151,17 +151,17 @@ QString countText(const AblationCell& cell, bool isBaseline) {
                                   : QStringLiteral("%1, %2 paired").arg(n).arg(pairs);
 }
 
-QString valueChoiceText(ValueChoice choice) {
+QString valueChoiceText(store::ValueChoice choice) {
   switch (choice.value) {
-    case CurveValue::Last:
+    case store::CurveValue::Last:
       return QStringLiteral("last value");
-    case CurveValue::Best:
+    case store::CurveValue::Best:
       return QStringLiteral("best value of each run");
-    case CurveValue::Minimum:
+    case store::CurveValue::Minimum:
       return QStringLiteral("smallest value of each run");
-    case CurveValue::Maximum:
+    case store::CurveValue::Maximum:
       return QStringLiteral("largest value of each run");
-    case CurveValue::AtStep:
+    case store::CurveValue::AtStep:
       break;
   }
   return QStringLiteral("value at step %1").arg(count(choice.step));
@@ -172,14 +172,14 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
   table.experiment = QString::fromStdString(data.experiment);
   table.value = valueChoiceText(choice.value);
   for (const std::string& name : data.metrics) {
-    const MetricMeaning& meaning = data.measured.meanings.at(name);
+    const store::MetricMeaning& meaning = data.measured.meanings.at(name);
     table.metrics.push_back({name, meaning, meaning.unit == "fraction"});
   }
   if (data.variants.empty()) return table;
   const std::size_t baseline = data.baseline(choice);
   table.baseline = baseline;
   table.baselineLabel = data.labels[baseline];
-  std::vector<VariantSample> base;
+  std::vector<store::VariantSample> base;
   const auto sample = [&](std::size_t variant, const AblationMetric& metric) {
     return sampleOf(data.variants[variant], data.runs, data.measured.values.at(metric.name),
                     metric.meaning, choice.value, choice.unfinished);
@@ -212,7 +212,7 @@ TableOrigin originOf(const CompareData& data, const std::string& databaseFile) {
   TableOrigin origin;
   origin.database = QFileInfo(QString::fromStdString(databaseFile)).fileName();
   QStringList runs;
-  for (const ComparedRun& run : data.runs) runs << QString::number(run.row.id);
+  for (const store::ComparedRun& run : data.runs) runs << QString::number(run.row.id);
   origin.runs = runs.join(QStringLiteral(", "));
   return origin;
 }

@@ -13,7 +13,7 @@ namespace vitrine::ui {
 
 /// One metric of one variant.
 struct AblationCell {
-  VariantSample sample;
+  store::VariantSample sample;
   PairedSample paired;  ///< ours - baseline's, over common seeds; empty for the baseline
   Outcome outcome = Outcome::Unknown;
 };
@@ -29,7 +29,7 @@ struct AblationRow {
 
 struct AblationMetric {
   std::string name;
-  MetricMeaning meaning;
+  store::MetricMeaning meaning;
   bool isPercent = false;
   [[nodiscard]] QString title() const;  ///< "test/top1, %"
 };
@@ -57,7 +57,7 @@ struct AblationTable {
 /// Seeds that the mean is from, and the pairs that the difference is from where these are fewer:
 /// "3", "3, 2 paired".
 [[nodiscard]] QString countText(const AblationCell& cell, bool isBaseline);
-[[nodiscard]] QString valueChoiceText(ValueChoice choice);
+[[nodiscard]] QString valueChoiceText(store::ValueChoice choice);
 
 /// What a file of the table says of its origin, in one line.
 struct TableOrigin {

@@ -128,7 +128,7 @@ Json toJson(const CompareChoice& choice) {
           {"value", toString(choice.value.value)},
           {"at_step", choice.value.step},
           {"baseline", choice.baseline},
-          {"count_unfinished", choice.unfinished == Unfinished::Counted},
+          {"count_unfinished", choice.unfinished == store::Unfinished::Counted},
           {"filter", choice.filter.toStdString()},
           {"sort_column", choice.sortColumn},
           {"sort_descending", choice.sortOrder == Qt::DescendingOrder},
@@ -164,13 +164,13 @@ CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
   read.name("picture", kPictureNames, out.picture);
   std::string value;
   read.text("value", value);
-  out.value.value = curveValueFromString(value).value_or(out.value.value);
+  out.value.value = store::curveValueFromString(value).value_or(out.value.value);
   if (const Json* step = read.find("at_step"); step != nullptr && step->is_number_integer())
     out.value.step = std::max<std::int64_t>(step->get<std::int64_t>(), 0);
   read.text("baseline", out.baseline);
-  bool isCounted = out.unfinished == Unfinished::Counted;
+  bool isCounted = out.unfinished == store::Unfinished::Counted;
   read.flag("count_unfinished", isCounted);
-  out.unfinished = isCounted ? Unfinished::Counted : Unfinished::LeftOut;
+  out.unfinished = isCounted ? store::Unfinished::Counted : store::Unfinished::LeftOut;
   read.text("filter", out.filter);
   if (const Json* column = read.find("sort_column");
       column != nullptr && column->is_number_integer())

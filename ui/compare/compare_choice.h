@@ -31,9 +31,9 @@ struct ParallelAxisChoice {
 struct CompareChoice {
   CompareView view = CompareView::Table;
   std::vector<std::string> metrics;  ///< columns; the first one is drawn. Empty: a default
-  ValueChoice value;
+  store::ValueChoice value;
   std::string baseline;  ///< label of the variant; "" or not there: the first
-  Unfinished unfinished = Unfinished::LeftOut;
+  store::Unfinished unfinished = store::Unfinished::LeftOut;
   QString filter;
   int sortColumn = -1;  ///< -1: as the file orders them
   Qt::SortOrder sortOrder = Qt::AscendingOrder;

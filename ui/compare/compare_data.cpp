@@ -23,13 +23,14 @@ std::vector<std::string> namesOf(const CompareData& data) {
 }
 
 /// What the runs are judged by, from the cards of their tasks.
-RunCard cardOfRuns(const QueryFunction& query, const CompareData& data, const TaskCards& cards) {
-  const MetricKinds kinds = metricKinds(query);
+store::RunCard cardOfRuns(const store::QueryFunction& query, const CompareData& data,
+                          const store::TaskCards& cards) {
+  const store::MetricKinds kinds = metricKinds(query);
   std::set<std::string> tasks;
-  for (const ComparedRun& run : data.runs) tasks.insert(taskOf(run.config));
-  std::vector<RunCard> all;
+  for (const store::ComparedRun& run : data.runs) tasks.insert(store::taskOf(run.config));
+  std::vector<store::RunCard> all;
   for (const std::string& task : tasks)
-    all.push_back(runCard(cardOf(cards, task), namesOf(data), kinds));
+    all.push_back(store::runCard(store::cardOf(cards, task), namesOf(data), kinds));
   return joined(all);
 }
 
@@ -67,11 +68,11 @@ bool isSquareSize(const Json& value) {
 void labelVariants(CompareData& data) {
   const std::vector<std::string>& keys = data.keys;
   std::map<std::string, int> named;
-  for (const VariantGroup& variant : data.variants) ++named[variant.name];
+  for (const store::VariantGroup& variant : data.variants) ++named[variant.name];
   std::set<std::int64_t> experiments;
-  for (const ComparedRun& run : data.runs) experiments.insert(run.row.experimentId);
+  for (const store::ComparedRun& run : data.runs) experiments.insert(run.row.experimentId);
   std::map<QString, int> taken;
-  for (const VariantGroup& variant : data.variants) {
+  for (const store::VariantGroup& variant : data.variants) {
     QString label = QString::fromStdString(variant.name);
     if (label.isEmpty() || named[variant.name] > 1) {
       QStringList parts;
@@ -105,20 +106,21 @@ std::size_t CompareData::baseline(const CompareChoice& choice) const {
 }
 
 std::optional<std::size_t> CompareData::find(std::int64_t run) const {
-  const auto place =
-      std::lower_bound(runs.begin(), runs.end(), run,
-                       [](const ComparedRun& one, std::int64_t id) { return one.row.id < id; });
+  const auto place = std::lower_bound(
+      runs.begin(), runs.end(), run,
+      [](const store::ComparedRun& one, std::int64_t id) { return one.row.id < id; });
   if (place == runs.end() || place->row.id != run) return std::nullopt;
   return static_cast<std::size_t>(place - runs.begin());
 }
 
-std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
-                                                   std::vector<RunRow> rows,
+std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& query,
+                                                   std::vector<store::RunRow> rows,
                                                    const CompareChoice& choice,
                                                    const std::atomic<bool>& isStale,
-                                                   const TaskCards& cards) {
+                                                   const store::TaskCards& cards) {
   auto data = std::make_shared<CompareData>();
-  std::sort(rows.begin(), rows.end(), [](const RunRow& a, const RunRow& b) { return a.id < b.id; });
+  std::sort(rows.begin(), rows.end(),
+            [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
   data->runs = comparedRuns(query, rows);
   if (data->runs.empty() || isStale) return data;
   data->variants = variantsOf(data->runs);
@@ -164,19 +166,19 @@ std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
   if (isStale) return data;
 
   std::set<std::int64_t> runs, experiments;
-  for (const ComparedRun& run : data->runs) {
+  for (const store::ComparedRun& run : data->runs) {
     runs.insert(run.row.id);
     experiments.insert(run.row.experimentId);
   }
-  data->environments = environmentsOf(query, runs);
-  data->sources = sourcesOf(query, experiments);
+  data->environments = store::environmentsOf(query, runs);
+  data->sources = store::sourcesOf(query, experiments);
   data->quantities = quantitiesOf(*data, QuantityScope::All);
   return data;
 }
 
-std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
-                                 const std::vector<std::int64_t>& selected) {
-  std::vector<RunRow> rows;
+std::vector<store::RunRow> comparedRows(const std::map<std::int64_t, store::RunRow>& all,
+                                        const std::vector<std::int64_t>& selected) {
+  std::vector<store::RunRow> rows;
   for (const std::int64_t id : selected) {
     if (const auto found = all.find(id); found != all.end()) rows.push_back(found->second);
   }
@@ -257,7 +259,7 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
     Quantity quantity{
         "config:" + key, shortKey(key, keys), QString(), Direction::None, true, false};
     bool isAnything = false;
-    for (const VariantGroup& variant : data.variants) {
+    for (const store::VariantGroup& variant : data.variants) {
       const Json* value = valueAt(variant.config, key);
       if (value == nullptr || value->is_null()) continue;
       isAnything = true;
@@ -295,10 +297,10 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
 }
 
 Json quantityValue(const CompareData& data, std::size_t run, const Quantity& quantity,
-                   ValueChoice choice) {
+                   store::ValueChoice choice) {
   const std::size_t colon = quantity.id.find(':');
   const std::string kind = quantity.id.substr(0, colon), name = quantity.id.substr(colon + 1);
-  const ComparedRun& one = data.runs[run];
+  const store::ComparedRun& one = data.runs[run];
   if (kind == "config") {
     const Json* value = valueAt(one.config, name);
     if (value == nullptr || value->is_null()) return nullptr;

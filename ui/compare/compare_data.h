@@ -32,16 +32,16 @@ struct Quantity {
 };
 /// Never changed after it was read.
 struct CompareData {
-  std::vector<ComparedRun> runs;  ///< by id
-  std::vector<VariantGroup> variants;
+  std::vector<store::ComparedRun> runs;  ///< by id
+  std::vector<store::VariantGroup> variants;
   /// Configuration keys whose values are not the same in all variants.
   std::vector<std::string> keys;
   std::vector<QString> labels;                              ///< per variant, distinct
   std::vector<std::size_t> ofRun;                           ///< variant of each run
   std::vector<std::pair<std::string, std::int64_t>> names;  ///< metrics, and of how many runs
-  RunCard card;                                             ///< of the tasks of the runs
+  store::RunCard card;                                      ///< of the tasks of the runs
   std::vector<std::string> metrics;  ///< the columns: as chosen, or the default
-  Measurements measured;
+  store::Measurements measured;
   std::map<std::int64_t, Json> environments;    ///< by run
   std::map<std::int64_t, std::string> sources;  ///< text of the experiment file, by experiment
   std::string experiment;                       ///< its title, or "3 experiments"
@@ -55,16 +55,14 @@ struct CompareData {
 /// A handful of queries; with `isStale` it returns early.
 /// \param cards  of the tasks: what is compared before anybody chose
 /// \throws Error
-[[nodiscard]] std::shared_ptr<const CompareData> readCompareData(const QueryFunction& query,
-                                                                 std::vector<RunRow> rows,
-                                                                 const CompareChoice& choice,
-                                                                 const std::atomic<bool>& isStale,
-                                                                 const TaskCards& cards = {});
+[[nodiscard]] std::shared_ptr<const CompareData> readCompareData(
+    const store::QueryFunction& query, std::vector<store::RunRow> rows, const CompareChoice& choice,
+    const std::atomic<bool>& isStale, const store::TaskCards& cards = {});
 
 /// Runs to compare: two and more that are selected; of one its experiment; of none the newest
 /// experiment that has two.
-[[nodiscard]] std::vector<RunRow> comparedRows(const std::map<std::int64_t, RunRow>& all,
-                                               const std::vector<std::int64_t>& selected);
+[[nodiscard]] std::vector<store::RunRow> comparedRows(
+    const std::map<std::int64_t, store::RunRow>& all, const std::vector<std::int64_t>& selected);
 
 /// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
 [[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
@@ -83,7 +81,7 @@ enum class QuantityScope { Telling, All };
 [[nodiscard]] std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope);
 /// Of a run; null where it has none. Metrics that were not read have none.
 [[nodiscard]] Json quantityValue(const CompareData& data, std::size_t run, const Quantity& quantity,
-                                 ValueChoice choice);
+                                 store::ValueChoice choice);
 /// Metrics beyond the columns that the charts of `choice` need.
 [[nodiscard]] std::vector<std::string> neededMetrics(const CompareChoice& choice);
 

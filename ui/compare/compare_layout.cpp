@@ -137,7 +137,7 @@ QWidget* ComparePage::makeTop() {
                      "finished ones unless you choose a step that all have reached."));
   connect(unfinished_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) {
-      choice.unfinished = isOn ? Unfinished::Counted : Unfinished::LeftOut;
+      choice.unfinished = isOn ? store::Unfinished::Counted : store::Unfinished::LeftOut;
     });
   });
   first->addWidget(unfinished_);
@@ -197,8 +197,9 @@ QWidget* ComparePage::makeTop() {
   value_->setMinimumContentsLength(11);
   connect(value_, &QComboBox::activated, this, [this](int index) {
     change([&](CompareChoice& choice) {
-      choice.value.value = static_cast<CurveValue>(index);
-      if (choice.value.value == CurveValue::AtStep && choice.value.step == 0 && data_ != nullptr) {
+      choice.value.value = static_cast<store::CurveValue>(index);
+      if (choice.value.value == store::CurveValue::AtStep && choice.value.step == 0 &&
+          data_ != nullptr) {
         // As far as all have come.
         std::int64_t least = 0;
         for (const auto& [name, values] : data_->measured.values) {

@@ -228,16 +228,17 @@ QWidget* ComparePage::makePublished() {
 }
 
 void ComparePage::readPublished() {
-  publishedReader_.run([this, data = data_, choice = choice_](
-                           RunReader& store, const std::atomic<bool>&) -> Background::Finish {
-    PublishedTable table =
-        readPublishedTable([&](const std::string& sql) { return store.query(sql); }, *data, choice,
-                           experimentFolders());
-    return [this, table = std::move(table)] {
-      published_ = table;
-      showPublished();
-    };
-  });
+  publishedReader_.run(
+      [this, data = data_, choice = choice_](store::RunReader& store,
+                                             const std::atomic<bool>&) -> Background::Finish {
+        PublishedTable table =
+            readPublishedTable([&](const std::string& sql) { return store.query(sql); }, *data,
+                               choice, experimentFolders());
+        return [this, table = std::move(table)] {
+          published_ = table;
+          showPublished();
+        };
+      });
 }
 
 void ComparePage::showPublished() {

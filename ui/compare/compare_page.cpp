@@ -63,7 +63,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   keepWheelForFocus(*this);
 
   connect(&readers_, &Readers::again, this, &ComparePage::reload);
-  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, [this] {
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
     if (isVisible() && !isCancelled_) readers_.readLater();
   });
@@ -150,7 +150,8 @@ void ComparePage::cancelReading() {
 void ComparePage::reload() {
   isStale_ = false;
   isCancelled_ = false;
-  const std::vector<RunRow> rows = comparedRows(workbench_.runs(), workbench_.selection().runs());
+  const std::vector<store::RunRow> rows =
+      comparedRows(workbench_.runs(), workbench_.selection().runs());
   scope_ = workbench_.selection().runs();
   if (rows.size() < 2) {
     reader_.cancel();
@@ -166,8 +167,8 @@ void ComparePage::reload() {
     return;
   }
   reader_.run([this, rows, choice = choice_, cards = workbench_.cards()](
-                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+                  store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const store::QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
     auto data = readCompareData(query, rows, choice, isStale, cards);
     if (isStale) return {};
     AblationTable table = makeAblationTable(*data, choice);
@@ -197,7 +198,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
 
 void ComparePage::remakeTable() {
   reader_.run([this, data = data_, choice = choice_](
-                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
+                  store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     AblationTable table = makeAblationTable(*data, choice);
     return [this, table = std::move(table)] {
       showTable(table);
@@ -260,9 +261,9 @@ void ComparePage::showChoice() {
   for (std::size_t i = 0; i < viewButtons_.size(); ++i)
     viewButtons_[i]->setChecked(static_cast<int>(i) == static_cast<int>(choice_.view));
   value_->setCurrentIndex(static_cast<int>(choice_.value.value));
-  step_->setVisible(choice_.value.value == CurveValue::AtStep);
+  step_->setVisible(choice_.value.value == store::CurveValue::AtStep);
   step_->setValue(static_cast<int>(std::min<std::int64_t>(choice_.value.step, step_->maximum())));
-  unfinished_->setChecked(choice_.unfinished == Unfinished::Counted);
+  unfinished_->setChecked(choice_.unfinished == store::Unfinished::Counted);
   if (filter_->text() != choice_.filter) filter_->setText(choice_.filter);
   onlyDifferences_->setChecked(choice_.onlyDifferences);
   if (data_ != nullptr) {
@@ -368,18 +369,19 @@ void ComparePage::readCurves() {
     showCurves();
     return;
   }
-  curveReader_.run([this, request = request_](
-                       RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    auto points = std::make_shared<CurvePoints>();
-    for (const std::int64_t run : request.runs) {
-      if (isStale) return {};
-      (*points)[run] = store.points(run, request.metric);
-    }
-    return [this, points = std::move(points)] {
-      points_ = points;
-      showCurves();
-    };
-  });
+  curveReader_.run(
+      [this, request = request_](store::RunReader& store,
+                                 const std::atomic<bool>& isStale) -> Background::Finish {
+        auto points = std::make_shared<CurvePoints>();
+        for (const std::int64_t run : request.runs) {
+          if (isStale) return {};
+          (*points)[run] = store.points(run, request.metric);
+        }
+        return [this, points = std::move(points)] {
+          points_ = points;
+          showCurves();
+        };
+      });
 }
 
 bool ComparePage::areChartsThere() const {
@@ -399,7 +401,7 @@ void ComparePage::showCurves() {
     return;
   }
   chartMaker_.run([this, data = data_, choice = choice_, request = request_, points = points_](
-                      RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+                      store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     auto charts = std::make_shared<Charts>();
     charts->points = points;
     charts->choice = choice;

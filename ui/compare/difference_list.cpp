@@ -85,8 +85,8 @@ std::vector<std::size_t> differedRuns(const CompareData& data, const CompareChoi
   if (data.variants.empty()) return runs;
   const std::size_t baseline = data.baseline(choice);
   const auto add = [&](std::size_t variant) {
-    const VariantGroup& group = data.variants[variant];
-    const auto bySeed = seedRuns(group, data.runs, Unfinished::Counted);
+    const store::VariantGroup& group = data.variants[variant];
+    const auto bySeed = seedRuns(group, data.runs, store::Unfinished::Counted);
     if (!bySeed.empty()) {
       if (const auto index = data.find(bySeed.begin()->second)) runs.push_back(*index);
     }
@@ -109,7 +109,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
   list.runs = runs;
   std::vector<Json> configs, environments;
   for (const std::size_t run : runs) {
-    const RunRow& row = data.runs[run].row;
+    const store::RunRow& row = data.runs[run].row;
     list.names << QStringLiteral("%1 \u00b7 seed %2 \u00b7 #%3")
                       .arg(data.labels[data.ofRun[run]])
                       .arg(row.seed)
@@ -140,7 +140,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
                       : QStringLiteral("One experiment file made all of these runs.");
   } else {
     const auto titleOfExperiment = [&](std::int64_t experiment) {
-      for (const ComparedRun& run : data.runs) {
+      for (const store::ComparedRun& run : data.runs) {
         if (run.row.experimentId == experiment) return QString::fromStdString(run.row.experiment);
       }
       return QString();

@@ -151,20 +151,20 @@ QString orderText(double printedDifference, const SampleStatistics& ours) {
                                                                  : QStringLiteral("order reversed");
 }
 
-std::vector<ClaimRow> claimsOf(const QueryFunction& query, const CompareData& data,
+std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareData& data,
                                const fs::path& folder) {
   std::vector<ClaimRow> rows;
   const fs::path file = folder / "claims.toml";
   std::error_code none;
   if (!fs::exists(file, none)) return rows;
-  std::vector<RunRow> runs;
-  for (const ComparedRun& run : data.runs) runs.push_back(run.row);
+  std::vector<store::RunRow> runs;
+  for (const store::ComparedRun& run : data.runs) runs.push_back(run.row);
   std::vector<Problem> problems;
   for (Claim& claim : readClaims(readTextFile(file.string()), file.string(), problems)) {
     const std::string path = (folder / claim.experiment).string();
     if (!fs::exists(path, none)) continue;
     const ClaimedExperiment experiment(readTextFile(path), path);
-    const bool isHere = std::any_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+    const bool isHere = std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& run) {
       return run.experiment == experiment.title();
     });
     if (!isHere) continue;
@@ -273,7 +273,7 @@ PublishedVerdict compareWithPrinted(double printed, int decimals, const SampleSt
              : PublishedVerdict::Undecided;
 }
 
-PublishedTable readPublishedTable(const QueryFunction& query, const CompareData& data,
+PublishedTable readPublishedTable(const store::QueryFunction& query, const CompareData& data,
                                   const CompareChoice& choice,
                                   const std::vector<fs::path>& folders) {
   PublishedTable table;
@@ -309,7 +309,7 @@ PublishedTable readPublishedTable(const QueryFunction& query, const CompareData&
       ours[result.metric] = metric;
       if (!metric.empty()) wanted.insert(metric);
     }
-    const Measurements measured =
+    const store::Measurements measured =
         measure(query, data.runs, {wanted.begin(), wanted.end()}, choice.value);
     const auto sample = [&](std::size_t variant, const std::string& metric) {
       return sampleOf(data.variants[variant], data.runs, measured.values.at(metric),

@@ -54,7 +54,8 @@ struct PublishedTable {
 [[nodiscard]] std::vector<std::filesystem::path> experimentFolders();
 
 /// Reads two files and asks for the metrics in them. Never throws for what the files say.
-[[nodiscard]] PublishedTable readPublishedTable(const QueryFunction& query, const CompareData& data,
+[[nodiscard]] PublishedTable readPublishedTable(const store::QueryFunction& query,
+                                                const CompareData& data,
                                                 const CompareChoice& choice,
                                                 const std::vector<std::filesystem::path>& folders);
 

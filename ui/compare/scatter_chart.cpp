@@ -86,7 +86,7 @@ ScatterQuantities scatterQuantities(const CompareData& data, const CompareChoice
 std::vector<ScatterPoint> scatterPoints(const CompareData& data, const CompareChoice& choice,
                                         const ScatterQuantities& quantities) {
   std::vector<ScatterPoint> points;
-  for (const VariantGroup& variant : data.variants) {
+  for (const store::VariantGroup& variant : data.variants) {
     for (const auto& [seed, run] : seedRuns(variant, data.runs, choice.unfinished)) {
       const auto index = data.find(run);
       if (!index) continue;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNoCurveValue = std::numeric_limits<double>::quiet_NaN();
 
-double placeOf(const MetricPoint& point, CurveAxis axis) {
+double placeOf(const store::MetricPoint& point, CurveAxis axis) {
   switch (axis) {
     case CurveAxis::Epoch:
       return point.epoch;
@@ -130,11 +130,11 @@ QString metricTitle(const CompareData& data, const std::string& metric) {
 
 }  // namespace
 
-RunCurve curveOf(const std::vector<MetricPoint>& points, CurveAxis axis) {
+RunCurve curveOf(const std::vector<store::MetricPoint>& points, CurveAxis axis) {
   RunCurve curve;
   curve.x.reserve(points.size());
   curve.y.reserve(points.size());
-  for (const MetricPoint& point : points) {
+  for (const store::MetricPoint& point : points) {
     const double x = placeOf(point, axis);
     if (!std::isfinite(x)) continue;
     if (!curve.x.empty() && x <= curve.x.back()) {

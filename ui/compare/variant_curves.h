@@ -20,7 +20,7 @@ struct RunCurve {
 };
 /// Superseded points are not among `points`. Points without an x (an epoch of an imported run) are
 /// left out.
-[[nodiscard]] RunCurve curveOf(const std::vector<MetricPoint>& points, CurveAxis axis);
+[[nodiscard]] RunCurve curveOf(const std::vector<store::MetricPoint>& points, CurveAxis axis);
 
 /// The places where all of `curves` have a value: every x of any of them from where the last one
 /// begins to where the first one ends. Empty where they do not overlap.
@@ -31,7 +31,7 @@ struct RunCurve {
                                            const std::vector<double>& places);
 
 /// Points of the runs that stand for the seeds, by run.
-using CurvePoints = std::map<std::int64_t, std::vector<MetricPoint>>;
+using CurvePoints = std::map<std::int64_t, std::vector<store::MetricPoint>>;
 
 struct CurveRequest {
   std::string metric;

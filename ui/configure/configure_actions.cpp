@@ -54,7 +54,8 @@ void ConfigurePage::startFrom(std::int64_t run) {
     if (!document)
       throw Error("the configuration of run " + std::to_string(run) +
                   " is no TOML: " + problem.message);
-    if (const RunRow* row = workbench_.run(run); row != nullptr) document->title = row->experiment;
+    if (const store::RunRow* row = workbench_.run(run); row != nullptr)
+      document->title = row->experiment;
     document->wholeTables.clear();
     // Only what differs from preset and defaults is said: the bars in the form mean something then.
     form_->setDocument(*document);
@@ -85,11 +86,11 @@ void ConfigurePage::cloneRun() {
   if (picker.exec() == QDialog::Accepted && picker.picked() != 0) startFrom(picker.picked());
 }
 
-void ConfigurePage::start(QueueEnd end) { enqueue(end, Afterwards::ShowRuns); }
+void ConfigurePage::start(jobs::QueueEnd end) { enqueue(end, Afterwards::ShowRuns); }
 
-void ConfigurePage::queueUp() { enqueue(QueueEnd::Back, Afterwards::Stay); }
+void ConfigurePage::queueUp() { enqueue(jobs::QueueEnd::Back, Afterwards::Stay); }
 
-void ConfigurePage::enqueue(QueueEnd end, Afterwards afterwards) {
+void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
   if (isPlanPending()) {  // what was typed last counts: onPlanned() comes back here
     wanted_ = {end, afterwards};
     askPlan();
@@ -117,13 +118,13 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   workbench_.watcher().poll();
   workbench_.queue().refresh();
   if (runs.empty()) return;
-  const QueueMode mode = workbench_.queue().view().mode;
+  const store::QueueMode mode = workbench_.queue().view().mode;
   workbench_.say(
       QStringLiteral("%1 in the queue; %2.")
           .arg(runs.size() == 1
                    ? QStringLiteral("Run #%1 is").arg(runs.front())
                    : QStringLiteral("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
-               mode != QueueMode::Running
+               mode != store::QueueMode::Running
                    ? QStringLiteral("it is paused: Resume queue lets it go on")
                : runs.size() == 1 ? QStringLiteral("it goes on when the window is closed")
                                   : QStringLiteral("they go on when the window is closed")));
@@ -190,14 +191,15 @@ void ConfigurePage::copyAsCommand() {
       !origin_.isEmpty() && source.open(QIODevice::ReadOnly) && source.size() <= kLargestFile;
   const std::string base = isFile ? source.readAll().toStdString() : std::string();
   const std::string path = isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "";
-  command_.run([this, text = text_, path, base, database = workbench_.store().file().string(),
-                catalog = catalog_](RunReader&, const std::atomic<bool>&) -> Background::Finish {
-    const std::string command = trainCommand(text, path, base, database, *catalog);
-    return [this, command] {
-      QGuiApplication::clipboard()->setText(QString::fromStdString(command));
-      workbench_.say(QStringLiteral("The command is on the clipboard."));
-    };
-  });
+  command_.run(
+      [this, text = text_, path, base, database = workbench_.store().file().string(),
+       catalog = catalog_](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
+        const std::string command = trainCommand(text, path, base, database, *catalog);
+        return [this, command] {
+          QGuiApplication::clipboard()->setText(QString::fromStdString(command));
+          workbench_.say(QStringLiteral("The command is on the clipboard."));
+        };
+      });
 }
 
 void ConfigurePage::find() {
@@ -302,9 +304,9 @@ void ConfigurePage::dropEmptyExcludes() {
 void ConfigurePage::chooseInitRun() {
   RunPicker picker(
       QStringLiteral("Start from a run"), workbench_.runs(),
-      [](const RunRow& row) { return row.latestCheckpoint >= 0; }, this);
+      [](const store::RunRow& row) { return row.latestCheckpoint >= 0; }, this);
   if (picker.exec() != QDialog::Accepted || picker.picked() == 0) return;
-  const RunRow* row = workbench_.run(picker.picked());
+  const store::RunRow* row = workbench_.run(picker.picked());
   if (row == nullptr) return;
   Document document = form_->document();
   side_->sweep().applyTo(document);

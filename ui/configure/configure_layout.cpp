@@ -56,12 +56,12 @@ void ConfigurePage::makeActions() {
   startAction_ =
       add(QStringLiteral("Start the experiment"),
           {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)},
-          [this] { start(QueueEnd::Back); });
+          [this] { start(jobs::QueueEnd::Back); });
   queueAction_ = add(QStringLiteral("Queue the experiment"), {}, [this] { queueUp(); });
   frontAction_ = add(QStringLiteral("Put the experiment in front"),
                      {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Enter)},
-                     [this] { start(QueueEnd::Front); });
+                     [this] { start(jobs::QueueEnd::Front); });
   menuAction_ = menu_->menuAction();
   menuAction_->setText(QStringLiteral("Experiment"));
   menuAction_->setToolTip(QStringLiteral("Everything that can be done with this experiment"));
@@ -248,9 +248,9 @@ QWidget* ConfigurePage::makeFooter() {
   column->addWidget(buttons);
   connect(details_, &QLabel::linkActivated, this,
           [this](const QString& key) { reveal(key.toStdString()); });
-  connect(start_, &QPushButton::clicked, this, [this] { start(QueueEnd::Back); });
+  connect(start_, &QPushButton::clicked, this, [this] { start(jobs::QueueEnd::Back); });
   connect(queue_, &QPushButton::clicked, this, &ConfigurePage::queueUp);
-  connect(front_, &QPushButton::clicked, this, [this] { start(QueueEnd::Front); });
+  connect(front_, &QPushButton::clicked, this, [this] { start(jobs::QueueEnd::Front); });
   check_.setLink(workbench_.link());
   enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);

@@ -170,7 +170,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     update();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &ConfigurePage::onRunSelected);
-  connect(&workbench_.watcher(), &RunWatcher::runsChanged, this, [this] {
+  connect(&workbench_.watcher(), &store::RunWatcher::runsChanged, this, [this] {
     if (isVisible() && !runsTimer_.isActive()) runsTimer_.start();
   });
   // The keys of the page come before those of a line that has the focus and of the window.

@@ -75,7 +75,7 @@ class ConfigurePage final : public Page {
   /// Asks for a run and fills the form with it.
   void cloneRun();
   /// Puts the runs into the queue and shows them.
-  void start(QueueEnd end = QueueEnd::Back);
+  void start(jobs::QueueEnd end = jobs::QueueEnd::Back);
   /// Puts the runs at the queue's end and stays here.
   void queueUp();
   void save();  ///< where it came from, else asks
@@ -135,7 +135,7 @@ class ConfigurePage final : public Page {
   void showInitRun();
   void reveal(const std::string& key);
   void useFreeSeed();
-  void enqueue(QueueEnd end, Afterwards afterwards);
+  void enqueue(jobs::QueueEnd end, Afterwards afterwards);
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
@@ -185,7 +185,8 @@ class ConfigurePage final : public Page {
   RunForecaster forecaster_;
   StoredRuns stored_;
   Background command_;
-  std::optional<std::pair<QueueEnd, Afterwards>> wanted_;  ///< Start, while the runs are worked out
+  std::optional<std::pair<jobs::QueueEnd, Afterwards>>
+      wanted_;  ///< Start, while the runs are worked out
   Afterwards afterwards_ = Afterwards::ShowRuns;
   QTimer planTimer_, checkTimer_, textTimer_, runsTimer_, workingTimer_;
   bool wasShort_ = false;

@@ -130,7 +130,7 @@ void ConfigurePage::showChanges() {
   if (changes.against() != ChangesView::Against::Defaults) {
     const bool isNearest = changes.against() == ChangesView::Against::Nearest;
     const std::int64_t run = isNearest ? (isForecast_ ? forecast_.nearest : 0) : changes.run();
-    const RunRow* row = run == 0 ? nullptr : workbench_.run(run);
+    const store::RunRow* row = run == 0 ? nullptr : workbench_.run(run);
     if (row == nullptr) {
       changes.show({},
                    isNearest ? QStringLiteral("There is no earlier run to compare with.")
@@ -183,7 +183,7 @@ void ConfigurePage::showNotice() {
   if (!isShown) return;
   if (runs == 1) {
     const std::int64_t id = forecast_.runs.front().existing;
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     noticeText_->setText(
         QStringLiteral("Run #%1 (%2) has exactly this configuration.")
             .arg(id)

@@ -53,7 +53,7 @@ void Background::run(Work work) {
   if (!state_->thread.joinable()) {
     // `this` outlives the thread; what is posted to it is dropped when it goes first.
     state_->thread = std::thread([this, state = state_.get()] {
-      std::optional<RunReader> store;
+      std::optional<store::RunReader> store;
       for (;;) {
         std::optional<Work> job;
         std::uint64_t number = 0;

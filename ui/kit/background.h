@@ -19,7 +19,7 @@ class Background : public QObject {
   using Finish = std::function<void()>;
   /// Runs on the thread, with a read-only connection of its own. Looks at `isStale` now and then
   /// and returns early, with anything, once it is true.
-  using Work = std::function<Finish(RunReader& store, const std::atomic<bool>& isStale)>;
+  using Work = std::function<Finish(store::RunReader& store, const std::atomic<bool>& isStale)>;
 
   /// Opens nothing and starts no thread before the first job.
   explicit Background(std::filesystem::path database, QObject* parent = nullptr);

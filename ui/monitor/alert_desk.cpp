@@ -20,7 +20,7 @@ AlertDesk::AlertDesk(Workbench& workbench)
   stuck_.setInterval(kStuckMs);
   connect(&timer_, &QTimer::timeout, this, &AlertDesk::look);
   connect(&stuck_, &QTimer::timeout, this, &AlertDesk::look);
-  connect(&workbench.watcher(), &RunWatcher::dataChanged, this, &AlertDesk::later);
+  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &AlertDesk::later);
   connect(&watch_, &AlertWatch::raised, this, [this](const QString& sentence, qlonglong run) {
     workbench_.say(sentence);
     notifyDesktop(tr("Vitrine Studio"), sentence);
@@ -41,7 +41,7 @@ void AlertDesk::setRulesOf(const std::string& metric, const std::vector<AlertRul
 
 void AlertDesk::look() {
   if (reader_.isBusy()) return later();  // a look that takes long is not thrown away for the next
-  std::vector<RunRow> alive;
+  std::vector<store::RunRow> alive;
   for (const auto& [id, row] : workbench_.runs())
     if (isAlive(row.state)) alive.push_back(row);
   std::vector<AlertNews> asks = watch_.asks(alive);
@@ -49,7 +49,7 @@ void AlertDesk::look() {
   if (!stuck_.isActive()) stuck_.start();
   ++looks_;
   reader_.run([this, alive = std::move(alive), asks = std::move(asks)](
-                  RunReader& store, const std::atomic<bool>&) mutable -> Background::Finish {
+                  store::RunReader& store, const std::atomic<bool>&) mutable -> Background::Finish {
     readNews(store, asks);
     return [this, alive = std::move(alive), news = std::move(asks)] {
       watch_.judge(alive, news, static_cast<double>(clock_.elapsed()) / 1000);

@@ -50,16 +50,16 @@ std::vector<AlertRule> alertsFromJson(const Json& json) {
   return rules;
 }
 
-void readNews(RunReader& store, std::vector<AlertNews>& news) {
+void readNews(store::RunReader& store, std::vector<AlertNews>& news) {
   for (AlertNews& one : news) {
     one.sequence = one.after;
-    std::vector<MetricPoint> fresh;
+    std::vector<store::MetricPoint> fresh;
     try {
       fresh = store.points(one.run, one.metric, one.after);
     } catch (const Error&) {
       continue;  // said elsewhere already, by whoever draws this curve
     }
-    for (const MetricPoint& point : fresh) {
+    for (const store::MetricPoint& point : fresh) {
       one.sequence = std::max(one.sequence, point.sequence);
       one.last = point.value;
       if (!std::isfinite(point.value)) {
@@ -90,8 +90,8 @@ void AlertWatch::setRulesOf(const std::string& metric, const std::vector<AlertRu
   rules_.insert(rules_.end(), rules.begin(), rules.end());
 }
 
-void AlertWatch::check(const AlertRule& rule, const RunRow& row, const Seen& seen, bool isHit,
-                       const QString& what) {
+void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Seen& seen,
+                       bool isHit, const QString& what) {
   const Raised key{row.id, rule.metric, static_cast<int>(rule.kind), rule.value};
   if (!isHit) {
     // A threshold warns again when it was kept in between; a stuck run when it went on.
@@ -106,11 +106,11 @@ void AlertWatch::check(const AlertRule& rule, const RunRow& row, const Seen& see
                 row.id);
 }
 
-std::vector<AlertNews> AlertWatch::asks(const std::vector<RunRow>& runs) const {
+std::vector<AlertNews> AlertWatch::asks(const std::vector<store::RunRow>& runs) const {
   std::set<std::string> metrics;
   for (const AlertRule& rule : rules_) metrics.insert(rule.metric);
   std::vector<AlertNews> made;
-  for (const RunRow& row : runs) {
+  for (const store::RunRow& row : runs) {
     if (!isAlive(row.state)) continue;
     for (const std::string& metric : metrics) {
       AlertNews ask;
@@ -124,13 +124,13 @@ std::vector<AlertNews> AlertWatch::asks(const std::vector<RunRow>& runs) const {
   return made;
 }
 
-void AlertWatch::judge(const std::vector<RunRow>& runs, const std::vector<AlertNews>& news,
+void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector<AlertNews>& news,
                        double now) {
   for (AlertNews one : news) {
     const auto found = std::find_if(runs.begin(), runs.end(),
-                                    [&one](const RunRow& row) { return row.id == one.run; });
+                                    [&one](const store::RunRow& row) { return row.id == one.run; });
     if (found == runs.end()) continue;
-    const RunRow& row = *found;
+    const store::RunRow& row = *found;
     const auto [place, isNew] = seen_.try_emplace({one.run, one.metric});
     Seen& seen = place->second;
     if (isNew || one.sequence > seen.sequence) seen.changedAt = now;

@@ -43,7 +43,7 @@ struct AlertNews {
   bool isAny = false, hasLeast = false, isBroken = false;  ///< isBroken: one was not finite
 };
 /// Reads what `news` asks for (run, metric, after); on any thread.
-void readNews(RunReader& store, std::vector<AlertNews>& news);
+void readNews(store::RunReader& store, std::vector<AlertNews>& news);
 
 /// Judges the runs that are alive by what is new of them, every value once: a run that is seen for
 /// the first time by where it stands.
@@ -59,9 +59,10 @@ class AlertWatch : public QObject {
   void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
 
   /// What has to be read to judge these runs; nothing where there are no rules.
-  [[nodiscard]] std::vector<AlertNews> asks(const std::vector<RunRow>& runs) const;
+  [[nodiscard]] std::vector<AlertNews> asks(const std::vector<store::RunRow>& runs) const;
   /// \param now  seconds, of any clock that goes on: what Stuck is measured with
-  void judge(const std::vector<RunRow>& runs, const std::vector<AlertNews>& news, double now);
+  void judge(const std::vector<store::RunRow>& runs, const std::vector<AlertNews>& news,
+             double now);
 
  Q_SIGNALS:
   /// Once for each rule and run, until what it warned of has passed.
@@ -75,7 +76,7 @@ class AlertWatch : public QObject {
     double changedAt = 0;
   };
   using Raised = std::tuple<std::int64_t, std::string, int, double>;
-  void check(const AlertRule& rule, const RunRow& row, const Seen& seen, bool isHit,
+  void check(const AlertRule& rule, const store::RunRow& row, const Seen& seen, bool isHit,
              const QString& what);
 
   std::vector<AlertRule> rules_;

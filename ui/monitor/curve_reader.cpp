@@ -20,11 +20,11 @@ using CurveNames = std::map<std::int64_t, std::vector<std::string>>;
 
 class CurveReading {
  public:
-  CurveReading(RunReader& store, CurveNames& names, CurveAnswer& answer)
+  CurveReading(store::RunReader& store, CurveNames& names, CurveAnswer& answer)
       : store_(store), names_(names), answer_(answer) {}
 
-  [[nodiscard]] std::vector<MetricPoint> points(std::int64_t run, const std::string& metric,
-                                                std::int64_t after) {
+  [[nodiscard]] std::vector<store::MetricPoint> points(std::int64_t run, const std::string& metric,
+                                                       std::int64_t after) {
     ++answer_.readings;
     return store_.points(run, metric, after);
   }
@@ -46,21 +46,21 @@ class CurveReading {
       series.append(points(run, name, 0));
       return series;
     }
-    std::vector<std::vector<MetricPoint>> heads;
+    std::vector<std::vector<store::MetricPoint>> heads;
     for (const std::string& source : sources) heads.push_back(points(run, source, 0));
     series.append(meanOf(heads));
     return series;
   }
 
  private:
-  RunReader& store_;
+  store::RunReader& store_;
   CurveNames& names_;
   CurveAnswer& answer_;
 };
 
-std::map<std::int64_t, double> startsOf(RunReader& store, std::int64_t run) {
+std::map<std::int64_t, double> startsOf(store::RunReader& store, std::int64_t run) {
   std::map<std::int64_t, double> starts;
-  for (const SegmentRow& segment : store.segments(run)) {
+  for (const store::SegmentRow& segment : store.segments(run)) {
     const QDateTime at =
         QDateTime::fromString(QString::fromStdString(segment.startedAt), Qt::ISODateWithMs);
     if (at.isValid()) starts[segment.number] = static_cast<double>(at.toMSecsSinceEpoch()) / 1000;
@@ -99,7 +99,7 @@ void readInSteps(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer
   if (whole->size() > 0) answer.whole = std::move(whole);
 }
 
-CurveAnswer readOne(RunReader& store, const CurveAsk& ask, CurveNames& names) {
+CurveAnswer readOne(store::RunReader& store, const CurveAsk& ask, CurveNames& names) {
   CurveAnswer answer;
   answer.key = ask.key;
   try {
@@ -125,12 +125,12 @@ CurveAnswer readOne(RunReader& store, const CurveAsk& ask, CurveNames& names) {
 
 }  // namespace
 
-CurveAnswer readCurve(RunReader& store, const CurveAsk& ask) {
+CurveAnswer readCurve(store::RunReader& store, const CurveAsk& ask) {
   CurveNames names;
   return readOne(store, ask, names);
 }
 
-MonitorAnswer readMonitor(RunReader& store, const MonitorAsk& ask,
+MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
                           const std::atomic<bool>& isStale) {
   MonitorAnswer answer;
   try {
@@ -145,12 +145,12 @@ MonitorAnswer readMonitor(RunReader& store, const MonitorAsk& ask,
     }
     for (const std::int64_t run : ask.tasksOf) {
       if (isStale) return answer;
-      answer.tasks[run] = taskOf(store.config(run));
+      answer.tasks[run] = store::taskOf(store.config(run));
     }
     for (const std::int64_t run : ask.notesOf) {
       if (isStale) return answer;
       // The version before the list, so that it is not newer.
-      const std::int64_t version = store.version(run, RunField::CurveNotes);
+      const std::int64_t version = store.version(run, store::RunField::CurveNotes);
       answer.notes[run] = {version, store.curveNotes(run)};
     }
   } catch (const Error& error) {

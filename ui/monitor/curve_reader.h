@@ -44,7 +44,7 @@ struct CurveAnswer {
   CurveKey key;
   std::vector<std::string> sources;
   std::shared_ptr<CurveSeries> whole;
-  std::vector<MetricPoint> fresh;
+  std::vector<store::MetricPoint> fresh;
   std::int64_t overSequence = 0;
   std::optional<std::map<std::int64_t, double>> starts;
   std::int64_t readings = 0;                     ///< how often the store was asked for points
@@ -72,7 +72,7 @@ struct MonitorAsk {
 /// The notes on the curves of a run as they stood at a version of them.
 struct NotesOfRun {
   std::int64_t version = 0;
-  std::vector<CurveNoteRow> notes;
+  std::vector<store::CurveNoteRow> notes;
 };
 
 struct MonitorAnswer {
@@ -83,14 +83,14 @@ struct MonitorAnswer {
   std::map<std::int64_t, NotesOfRun> notes;
   bool hasDatabase = false;
   std::string databaseUuid;
-  MetricKinds kinds;
+  store::MetricKinds kinds;
   std::string failure;  ///< a sentence, of the part that is not a curve
 };
 
 /// Reads names and notes before curves, and so many curves that a page that waits sees some soon.
-[[nodiscard]] MonitorAnswer readMonitor(RunReader& store, const MonitorAsk& ask,
+[[nodiscard]] MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
                                         const std::atomic<bool>& isStale);
 /// One curve.
-[[nodiscard]] CurveAnswer readCurve(RunReader& store, const CurveAsk& ask);
+[[nodiscard]] CurveAnswer readCurve(store::RunReader& store, const CurveAsk& ask);
 
 }  // namespace vitrine::ui

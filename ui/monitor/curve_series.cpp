@@ -8,13 +8,13 @@
 
 namespace vitrine::ui {
 
-bool CurveSeries::append(const std::vector<MetricPoint>& points) {
+bool CurveSeries::append(const std::vector<store::MetricPoint>& points) {
   // A resumed run may go back to its checkpoint: what was there is superseded.
   if (!points.empty() && !value_.empty()) {
-    const MetricPoint& first = points.front();
+    const store::MetricPoint& first = points.front();
     if (static_cast<double>(first.step) <= step_.back()) return false;
   }
-  for (const MetricPoint& point : points) {
+  for (const store::MetricPoint& point : points) {
     if (!value_.empty() && point.segment != lastSegment_) seams_.push_back(value_.size());
     if (value_.empty() || point.segment != lastSegment_)
       pieces_.push_back({value_.size(), point.segment});
@@ -76,8 +76,8 @@ CurveSeries CurveSeries::over(const CurveSeries& other) const {
 
 std::size_t CurveSeries::bytes() const {
   std::size_t numbers = 0;
-  const std::initializer_list<const std::vector<double>*> columns = {
-      &step_, &epoch_, &time_, &value_, &other_, &wall_};
+  const std::initializer_list<const std::vector<double>*> columns = {&step_,  &epoch_, &time_,
+                                                                     &value_, &other_, &wall_};
   for (const std::vector<double>* column : columns) numbers += column->capacity();
   return numbers * sizeof(double) + extremes_.bytes() + smoothed_.bytes();
 }
@@ -235,10 +235,10 @@ bool CurveSeries::shares(XAxis axis, double from, double to, double lowShare, do
   return true;
 }
 
-std::vector<MetricPoint> meanOf(const std::vector<std::vector<MetricPoint>>& curves) {
-  std::map<std::int64_t, std::pair<MetricPoint, std::size_t>> sums;
+std::vector<store::MetricPoint> meanOf(const std::vector<std::vector<store::MetricPoint>>& curves) {
+  std::map<std::int64_t, std::pair<store::MetricPoint, std::size_t>> sums;
   for (const auto& curve : curves) {
-    for (const MetricPoint& point : curve) {
+    for (const store::MetricPoint& point : curve) {
       auto [place, isNew] = sums.try_emplace(point.step, point, 1);
       if (isNew) continue;
       auto& [sum, number] = place->second;
@@ -247,7 +247,7 @@ std::vector<MetricPoint> meanOf(const std::vector<std::vector<MetricPoint>>& cur
       ++number;
     }
   }
-  std::vector<MetricPoint> mean;
+  std::vector<store::MetricPoint> mean;
   for (auto& [step, entry] : sums) {
     auto& [sum, number] = entry;
     if (number != curves.size()) continue;

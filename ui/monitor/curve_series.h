@@ -29,7 +29,7 @@ class CurveSeries {
 
   /// Adds newer points. Returns false, changing nothing, when one belongs to another segment than
   /// the last known point and goes back: the caller must then clear() and read the whole curve.
-  bool append(const std::vector<MetricPoint>& points);
+  bool append(const std::vector<store::MetricPoint>& points);
   void clear();
   /// Where the segments of the run began, seconds since 1970: what x(XAxis::Wall) is made of.
   void setSegmentStarts(std::map<std::int64_t, double> starts);
@@ -109,6 +109,7 @@ class CurveSeries {
 
 /// Mean of several curves with one clock (the heads of a layer): points whose step all of them
 /// have.
-[[nodiscard]] std::vector<MetricPoint> meanOf(const std::vector<std::vector<MetricPoint>>& curves);
+[[nodiscard]] std::vector<store::MetricPoint> meanOf(
+    const std::vector<std::vector<store::MetricPoint>>& curves);
 
 }  // namespace vitrine::ui

@@ -17,9 +17,9 @@ struct MetricCard {
 };
 
 /// The sentence of metric_kind; "" where it has none.
-[[nodiscard]] QString definitionOf(const std::string& metric, const MetricKinds& kinds);
+[[nodiscard]] QString definitionOf(const std::string& metric, const store::MetricKinds& kinds);
 
 /// `name` is a metric or the stem of one per head, see CurveKey.
-[[nodiscard]] MetricCard metricCard(const std::string& name, const MetricKinds& kinds = {});
+[[nodiscard]] MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds = {});
 
 }  // namespace vitrine::ui

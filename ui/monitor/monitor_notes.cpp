@@ -18,7 +18,7 @@ QString notesKey(const std::string& databaseUuid) {
 }
 
 QString wordsOfNote(const QString& typed) {
-  return typed.trimmed().left(static_cast<qsizetype>(kLongestCurveNote));
+  return typed.trimmed().left(static_cast<qsizetype>(store::kLongestCurveNote));
 }
 
 /// As they lie in the settings: [{run: a UUID, metric, step, text}]; what is none is left out.
@@ -64,21 +64,21 @@ void forgetStoredNotes(const QString& key, const std::string& runUuid) {
 
 }  // namespace
 
-std::vector<CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const {
-  if (const std::string* waiting = workbench_.waiting(run, RunField::CurveNotes)) {
+std::vector<store::CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const {
+  if (const std::string* waiting = workbench_.waiting(run, store::RunField::CurveNotes)) {
     try {
-      return curveNotesFromText(*waiting);
+      return store::curveNotesFromText(*waiting);
     } catch (const Error&) {  // the file in which it waited is not as it was written
     }
   }
   const auto known = notes_.find(run);
-  return known == notes_.end() ? std::vector<CurveNoteRow>() : known->second.read.notes;
+  return known == notes_.end() ? std::vector<store::CurveNoteRow>() : known->second.read.notes;
 }
 
 void MonitorPage::giveNotes(PlotCard& card) {
   std::vector<CurveNote> shown;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    for (const CurveNoteRow& row : shownNotes(id)) {
+    for (const store::CurveNoteRow& row : shownNotes(id)) {
       if (row.metric != card.metric()) continue;
       CurveNote note;
       note.metric = row.metric;
@@ -111,20 +111,21 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
   try {
     // What stands now, and not what was read for the plots. The version comes first, so that it is
     // not newer than the list: what others change after it stays.
-    RunReader& store = workbench_.store();
-    std::int64_t version = store.version(run, RunField::CurveNotes);
-    const std::string* waiting = workbench_.waiting(run, RunField::CurveNotes);
-    auto standing = waiting == nullptr ? store.curveNotes(run) : curveNotesFromText(*waiting);
+    store::RunReader& store = workbench_.store();
+    std::int64_t version = store.version(run, store::RunField::CurveNotes);
+    const std::string* waiting = workbench_.waiting(run, store::RunField::CurveNotes);
+    auto standing =
+        waiting == nullptr ? store.curveNotes(run) : store::curveNotesFromText(*waiting);
     // What another machine has stored may not be in the copy yet.
     const auto known = notes_.find(run);
     if (waiting == nullptr && known != notes_.end() && known->second.read.version > version) {
       version = known->second.read.version;
       standing = known->second.read.notes;
     }
-    std::set<CurveNoteRow> notes(standing.begin(), standing.end());
+    std::set<store::CurveNoteRow> notes(standing.begin(), standing.end());
     change(notes);
     const std::string text = curveNotesText({notes.begin(), notes.end()});
-    workbench_.edit(run, RunField::CurveNotes, text, version, this,
+    workbench_.edit(run, store::RunField::CurveNotes, text, version, this,
                     [this, run, text, version, onStored](EditOutcome outcome) {
                       const bool isStored =
                           !outcome.isConflict && !outcome.isWaiting && outcome.trouble.isEmpty();
@@ -151,7 +152,7 @@ void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
     // Others may have added some: those come with what is read next, as all do of another machine.
     Notes& known = notes_[run];
     known.read = {outcome.version, workbench_.link() == nullptr ? workbench_.store().curveNotes(run)
-                                                                : curveNotesFromText(text)};
+                                                                : store::curveNotesFromText(text)};
   }
   for (PlotCard* card : cards_) giveNotes(*card);
 }
@@ -160,18 +161,18 @@ void MonitorPage::addNote(std::int64_t run, const std::string& metric, std::int6
                           const QString& text) {
   const QString words = wordsOfNote(text);
   if (workbench_.run(run) == nullptr || words.isEmpty()) return;
-  editNotes(run, [&](std::set<CurveNoteRow>& notes) {
+  editNotes(run, [&](std::set<store::CurveNoteRow>& notes) {
     notes.insert({metric, step, words.toStdString()});
   });
 }
 
 void MonitorPage::removeNotes(const std::string& metric) {
   for (const std::int64_t id : workbench_.selection().runs()) {
-    std::vector<CurveNoteRow> unwanted = shownNotes(id);
-    std::erase_if(unwanted, [&](const CurveNoteRow& note) { return note.metric != metric; });
+    std::vector<store::CurveNoteRow> unwanted = shownNotes(id);
+    std::erase_if(unwanted, [&](const store::CurveNoteRow& note) { return note.metric != metric; });
     if (unwanted.empty()) continue;
-    editNotes(id, [&](std::set<CurveNoteRow>& notes) {
-      for (const CurveNoteRow& note : unwanted) notes.erase(note);
+    editNotes(id, [&](std::set<store::CurveNoteRow>& notes) {
+      for (const store::CurveNoteRow& note : unwanted) notes.erase(note);
     });
   }
 }
@@ -188,17 +189,17 @@ void MonitorPage::askRemoveNotes(PlotCard& card) {
 
 void MonitorPage::moveNotes() {
   const QString key = notesKey(databaseUuid_);
-  std::map<std::string, std::set<CurveNoteRow>> stored;  // by run
+  std::map<std::string, std::set<store::CurveNoteRow>> stored;  // by run
   for (const CurveNote& note : storedNotes(key))
     stored[note.runUuid].insert({note.metric, note.step, note.text.toStdString()});
   try {
     for (const auto& [uuid, notes] : stored) {
-      const std::optional<RunRow> run = workbench_.store().runByUuid(uuid);
+      const std::optional<store::RunRow> run = workbench_.store().runByUuid(uuid);
       if (!run) continue;  // it may come with an import
       // A note that is there already stays one: this may have been cut short before.
       editNotes(
           run->id,
-          [&notes](std::set<CurveNoteRow>& all) { all.insert(notes.begin(), notes.end()); },
+          [&notes](std::set<store::CurveNoteRow>& all) { all.insert(notes.begin(), notes.end()); },
           [key, uuid] { forgetStoredNotes(key, uuid); });
     }
   } catch (const Error& error) {

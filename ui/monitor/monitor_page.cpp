@@ -109,8 +109,8 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   catchUp_.setInterval(0);
   connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::catchUp);
   connect(&workbench.selection(), &Selection::runsChanged, this, &MonitorPage::showRuns);
-  connect(&workbench.watcher(), &RunWatcher::dataChanged, this, &MonitorPage::later);
-  connect(&workbench.watcher(), &RunWatcher::runsChanged, this, [this] {
+  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &MonitorPage::later);
+  connect(&workbench.watcher(), &store::RunWatcher::runsChanged, this, [this] {
     showCurrent();
     later();
   });
@@ -224,12 +224,13 @@ void MonitorPage::fillEmpty() {
 }
 
 void MonitorPage::showCurrent() {
-  const RunRow* row = workbench_.run(workbench_.selection().current());
+  const store::RunRow* row = workbench_.run(workbench_.selection().current());
   strip_->showRun(row, row == nullptr ? std::string() : cardOfRuns({row->id}).unit);
   if (log_->isHidden()) return;
-  const std::filesystem::path files = filesFolder(workbench_.store().file());
-  log_->setFile(row == nullptr ? QString()
-                               : QString::fromStdString(placeBelow(files, row->logFile).string()));
+  const std::filesystem::path files = store::filesFolder(workbench_.store().file());
+  log_->setFile(row == nullptr
+                    ? QString()
+                    : QString::fromStdString(store::placeBelow(files, row->logFile).string()));
 }
 
 void MonitorPage::showRuns() {

@@ -100,7 +100,7 @@ class MonitorPage : public Page {
   void rebuild();
   [[nodiscard]] std::set<std::string> measured() const;
   /// What these runs are shown by, as far as it is known of them.
-  [[nodiscard]] RunCard cardOfRuns(const std::vector<std::int64_t>& runs) const;
+  [[nodiscard]] store::RunCard cardOfRuns(const std::vector<std::int64_t>& runs) const;
   /// \returns whether other metrics are pinned than before
   bool pinUsual();
   [[nodiscard]] bool isFound(const std::string& metric) const;
@@ -138,7 +138,7 @@ class MonitorPage : public Page {
   void askNote(PlotCard& card);
   void askAlerts(PlotCard& card);
   void askRemoveNotes(PlotCard& card);
-  using NoteChange = std::function<void(std::set<CurveNoteRow>& notes)>;
+  using NoteChange = std::function<void(std::set<store::CurveNoteRow>& notes)>;
   /// Does `change` to the notes of a run and stores them; `onStored` is called once they are.
   void editNotes(std::int64_t run, const NoteChange& change,
                  const std::function<void()>& onStored = {});
@@ -146,7 +146,7 @@ class MonitorPage : public Page {
   void takeNotes(std::map<std::int64_t, NotesOfRun> notes,
                  const std::map<std::int64_t, std::int64_t>& sequences);
   /// What waits for the link to another machine, or what was read last.
-  [[nodiscard]] std::vector<CurveNoteRow> shownNotes(std::int64_t run) const;
+  [[nodiscard]] std::vector<store::CurveNoteRow> shownNotes(std::int64_t run) const;
   void giveNotes(PlotCard& card);
   /// Notes that lie in the settings of this machine, where they were once kept, go to the database.
   void moveNotes();
@@ -172,7 +172,7 @@ class MonitorPage : public Page {
   };
   std::map<std::int64_t, Names> names_;        ///< by run
   std::map<std::int64_t, std::string> tasks_;  ///< by run
-  MetricKinds kinds_;
+  store::MetricKinds kinds_;
   bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
   Json ranges_;               ///< of a view, for cards that are still to be made
   AlertDesk& alerts_;         ///< of the workbench: it goes on when the page is not there

@@ -26,7 +26,7 @@ void MonitorPage::giveCurves(PlotCard& card) {
     isKnown = isKnown && cache_.isKnown(key);
     if (series.size() == 0) continue;
     hasPoints = true;
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     curves.push_back(
         {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
   }
@@ -81,7 +81,7 @@ void MonitorPage::read() {
   const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
   std::map<std::int64_t, std::int64_t> sequences;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     sequences[id] = row == nullptr ? 0 : row->changeSequence;
     const auto known = names_.find(id);
     const bool isLive = row != nullptr && isAlive(row->state);
@@ -115,7 +115,7 @@ void MonitorPage::read() {
                           !ask.tasksOf.empty() || !ask.notesOf.empty();
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences](
-                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                  store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
     return [this, answer, version, sequences] {
       for (auto& [id, names] : answer->names)

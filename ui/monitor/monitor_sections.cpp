@@ -38,7 +38,7 @@ std::set<std::string> MonitorPage::measured() const {
   return stems;
 }
 
-RunCard MonitorPage::cardOfRuns(const std::vector<std::int64_t>& runs) const {
+store::RunCard MonitorPage::cardOfRuns(const std::vector<std::int64_t>& runs) const {
   std::map<std::string, std::set<std::string>> recorded;  // by task
   for (const std::int64_t id : runs) {
     const auto names = names_.find(id);
@@ -46,11 +46,11 @@ RunCard MonitorPage::cardOfRuns(const std::vector<std::int64_t>& runs) const {
     if (names == names_.end() || task == tasks_.end()) continue;
     recorded[task->second].insert(names->second.metrics.begin(), names->second.metrics.end());
   }
-  std::vector<RunCard> cards;
+  std::vector<store::RunCard> cards;
   for (const auto& [task, names] : recorded)
-    cards.push_back(
-        runCard(cardOf(workbench_.cards(), task), {names.begin(), names.end()}, kinds_));
-  return cards.empty() ? runCard(nullptr, {}, kinds_) : joined(cards);
+    cards.push_back(store::runCard(store::cardOf(workbench_.cards(), task),
+                                   {names.begin(), names.end()}, kinds_));
+  return cards.empty() ? store::runCard(nullptr, {}, kinds_) : joined(cards);
 }
 
 bool MonitorPage::pinUsual() {

@@ -298,7 +298,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
 
 void MonitorPage::askNote(PlotCard& card) {
   const std::int64_t run = workbench_.selection().current();
-  const RunRow* row = workbench_.run(run);
+  const store::RunRow* row = workbench_.run(run);
   if (row == nullptr) return;
   std::int64_t step = row->step;
   for (const PlottedCurve& curve : card.plot().curves()) {

@@ -57,7 +57,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   settleVisibility();
 }
 
-QString RunStrip::facts(const RunRow& row, const std::string& unit) {
+QString RunStrip::facts(const store::RunRow& row, const std::string& unit) {
   QStringList parts;
   parts << (row.totalSteps > 0 ? tr("step %1 of %2").arg(count(row.step), count(row.totalSteps))
                                : tr("step %1").arg(count(row.step)));
@@ -71,7 +71,7 @@ QString RunStrip::facts(const RunRow& row, const std::string& unit) {
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 
-void RunStrip::showRun(const RunRow* row, const std::string& unit) {
+void RunStrip::showRun(const store::RunRow* row, const std::string& unit) {
   const bool isShown = row != nullptr && isAlive(row->state);
   progress_->setHidden(!isShown);
   if (isShown) {

@@ -66,7 +66,7 @@ void PluginsProcess::ask(const QStringList& change) {
   cancel();
   QString program;
   try {
-    program = QString::fromStdString(headlessProgram().string());
+    program = QString::fromStdString(jobs::headlessProgram().string());
   } catch (const Error& error) {
     Q_EMIT failed(QString::fromUtf8(error.what()));
     return;

@@ -27,13 +27,13 @@ class DeviceMonitor::Thread : public QThread {
     wait();
   }
 
-  std::vector<DeviceLoad> read() {
+  std::vector<jobs::DeviceLoad> read() {
     if (!reader) reader.emplace();
     return reader->read();
   }
 
   QObject place;
-  std::optional<DeviceReader> reader;  ///< only touched on the thread
+  std::optional<jobs::DeviceReader> reader;  ///< only touched on the thread
 };
 
 DeviceMonitor::DeviceMonitor(RemoteLink* link, QObject* parent) : QObject(parent), link_(link) {
@@ -53,10 +53,10 @@ void DeviceMonitor::ask() {
   isAsking_ = true;
   if (link_ != nullptr) {
     link_->send({{"op", "devices"}}, this, [this](const Json& answer) {
-      std::vector<DeviceLoad> loads;
+      std::vector<jobs::DeviceLoad> loads;
       const auto devices = answer.find("devices");
       for (const Json& one : devices != answer.end() && devices->is_array() ? *devices : Json())
-        loads.push_back(deviceLoadFromJson(one));
+        loads.push_back(jobs::deviceLoadFromJson(one));
       take(std::move(loads));  // none where there is no link: what was true is no longer known
     });
     return;
@@ -71,7 +71,7 @@ void DeviceMonitor::ask() {
       Qt::QueuedConnection);
 }
 
-void DeviceMonitor::take(std::vector<DeviceLoad> loads) {
+void DeviceMonitor::take(std::vector<jobs::DeviceLoad> loads) {
   isAsking_ = false;
   loads_ = std::move(loads);
   Q_EMIT changed();

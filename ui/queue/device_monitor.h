@@ -21,7 +21,7 @@ class DeviceMonitor : public QObject {
   ~DeviceMonitor() override;
 
   /// CPU first, then GPUs; empty before the first answer.
-  [[nodiscard]] const std::vector<DeviceLoad>& loads() const { return loads_; }
+  [[nodiscard]] const std::vector<jobs::DeviceLoad>& loads() const { return loads_; }
   /// Asks now and every `intervalMs` from here on.
   void start(int intervalMs);
   void stop() { timer_.stop(); }
@@ -34,11 +34,11 @@ class DeviceMonitor : public QObject {
  private:
   class Thread;
   void ask();
-  void take(std::vector<DeviceLoad> loads);
+  void take(std::vector<jobs::DeviceLoad> loads);
 
   RemoteLink* link_;
   std::unique_ptr<Thread> thread_;
-  std::vector<DeviceLoad> loads_;
+  std::vector<jobs::DeviceLoad> loads_;
   QTimer timer_;
   bool isAsking_ = false;
 };

@@ -18,7 +18,7 @@ QString gigabytes(std::int64_t bytes) {
   return number(static_cast<double>(bytes) / 1e9, bytes < 10'000'000'000 ? 1 : 0);
 }
 
-QString memoryText(const DeviceLoad& load) {
+QString memoryText(const jobs::DeviceLoad& load) {
   if (load.totalBytes <= 0) return QStringLiteral("\u2013");
   return QStringLiteral("%1 / %2\u2009GB")
       .arg(gigabytes(load.usedBytes), gigabytes(load.totalBytes));
@@ -31,7 +31,7 @@ QColor barGround() {
   return contrast(t.line, t.muted) < 3 ? t.grid : t.line;
 }
 
-void DeviceTile::show(const DeviceLoad& load, const QStringList& runs) {
+void DeviceTile::show(const jobs::DeviceLoad& load, const QStringList& runs) {
   load_ = load;
   runs_ = runs;
   title_ = QString::fromStdString(load.title);
@@ -118,7 +118,8 @@ DevicePanel::DevicePanel(QWidget* parent) : QWidget(parent), grid_(new QGridLayo
   grid_->setSpacing(px(12));
 }
 
-void DevicePanel::show(const std::vector<DeviceLoad>& loads, const std::vector<QStringList>& runs) {
+void DevicePanel::show(const std::vector<jobs::DeviceLoad>& loads,
+                       const std::vector<QStringList>& runs) {
   while (tiles_.size() > loads.size()) {
     delete tiles_.back();
     tiles_.pop_back();

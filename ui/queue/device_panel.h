@@ -20,7 +20,7 @@ class DeviceTile : public QWidget {
  public:
   using QWidget::QWidget;
   /// \param runs  names of the runs that compute on it
-  void show(const DeviceLoad& load, const QStringList& runs);
+  void show(const jobs::DeviceLoad& load, const QStringList& runs);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -28,7 +28,7 @@ class DeviceTile : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  DeviceLoad load_;
+  jobs::DeviceLoad load_;
   QString title_;
   QStringList runs_;
 };
@@ -38,7 +38,7 @@ class DevicePanel : public QWidget {
  public:
   explicit DevicePanel(QWidget* parent = nullptr);
   /// \param runs  for each device the names of the runs that compute on it
-  void show(const std::vector<DeviceLoad>& loads, const std::vector<QStringList>& runs);
+  void show(const std::vector<jobs::DeviceLoad>& loads, const std::vector<QStringList>& runs);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -32,15 +32,15 @@ void QueuePage::makeActions() {
   pauseQueue_ = make(Icon::Pause, tr("Pause queue"), tr("Start nothing new"), {}, [] {});
   auto* pauses = new QMenu(tr("Pause queue"), this);
   pauses->addAction(tr("&After the current run"), this,
-                    [this] { pauseQueue(QueueMode::AfterCurrent); });
+                    [this] { pauseQueue(store::QueueMode::AfterCurrent); });
   pauses->addAction(tr("&Now: runs in progress pause at a checkpoint"), this,
-                    [this] { pauseQueue(QueueMode::Paused); });
+                    [this] { pauseQueue(store::QueueMode::Paused); });
   pauseQueue_->setMenu(pauses);
   resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Let the queue go on"), {},
                       [this] { resumeQueue(); });
   front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
-                  resumeRuns(selected(Section::Resumable), QueueEnd::Front);
+                  resumeRuns(selected(Section::Resumable), jobs::QueueEnd::Front);
                   const auto waiting = model_.runsOf(Section::Waiting);
                   if (!waiting.empty()) move(selected(Section::Waiting), waiting.front());
                 });
@@ -60,7 +60,7 @@ void QueuePage::makeActions() {
                       auto runs = selected(Section::Resumable);
                       const auto ended = selected(Section::Ended);
                       runs.insert(runs.end(), ended.begin(), ended.end());
-                      resumeRuns(runs, QueueEnd::Back);
+                      resumeRuns(runs, jobs::QueueEnd::Back);
                     });
   remove_ = make(Icon::Remove, tr("Remove"), tr("Take the selected runs out of the queue"),
                  QKeySequence::Delete, [this] { removeRuns(); });
@@ -94,14 +94,14 @@ QList<QAction*> QueuePage::tools() {
 }
 
 void QueuePage::updateActions() {
-  const QueueMode mode = workbench_.queue().view().mode;
-  pauseQueue_->setVisible(mode == QueueMode::Running);
-  resumeQueue_->setVisible(mode != QueueMode::Running);
+  const store::QueueMode mode = workbench_.queue().view().mode;
+  pauseQueue_->setVisible(mode == store::QueueMode::Running);
+  resumeQueue_->setVisible(mode != store::QueueMode::Running);
   const auto waiting = selected(Section::Waiting), running = selected(Section::Running),
              resumable = selected(Section::Resumable), ended = selected(Section::Ended);
   const auto& rows = workbench_.queue().view().rows;
   const auto canRetry = [&](std::int64_t run) {
-    return canChange(rows.at(run).state, RunState::Queued);
+    return canChange(rows.at(run).state, store::RunState::Queued);
   };
   front_->setEnabled(!waiting.empty() || !resumable.empty());
   for (QAction* action : {up_, down_, remove_, limit_, device_})
@@ -128,14 +128,16 @@ void QueuePage::fillMenu(QMenu& menu) {
                  [this] { workbench_.showPage(QStringLiteral("monitor")); });
 }
 
-void QueuePage::pauseQueue(QueueMode mode) {
-  Order order;
-  order.what = mode == QueueMode::Paused ? Order::What::PauseAll : Order::What::Mode;
+void QueuePage::pauseQueue(store::QueueMode mode) {
+  jobs::Order order;
+  order.what =
+      mode == store::QueueMode::Paused ? jobs::Order::What::PauseAll : jobs::Order::What::Mode;
   order.mode = mode;
-  workbench_.queue().order(order, [mode](const OrderOutcome& outcome) {
-    if (mode == QueueMode::AfterCurrent) {
-      return outcome.mode == QueueMode::Paused ? tr("The queue is paused: nothing is in progress.")
-                                               : tr("The queue pauses after what is in progress.");
+  workbench_.queue().order(order, [mode](const jobs::OrderOutcome& outcome) {
+    if (mode == store::QueueMode::AfterCurrent) {
+      return outcome.mode == store::QueueMode::Paused
+                 ? tr("The queue is paused: nothing is in progress.")
+                 : tr("The queue pauses after what is in progress.");
     }
     return outcome.runs.empty()
                ? tr("The queue is paused.")
@@ -145,54 +147,55 @@ void QueuePage::pauseQueue(QueueMode mode) {
 }
 
 void QueuePage::resumeQueue() {
-  Order order;
-  order.what = Order::What::Mode;
-  workbench_.queue().order(order, [](const OrderOutcome& outcome) {
+  jobs::Order order;
+  order.what = jobs::Order::What::Mode;
+  workbench_.queue().order(order, [](const jobs::OrderOutcome& outcome) {
     return tr("The queue goes on with %1.").arg(counted(outcome.entries, tr("run"), tr("runs")));
   });
 }
 
 void QueuePage::pauseRuns() {
-  give(Order::What::Pause, selected(Section::Running), [](const OrderOutcome& outcome) {
+  give(jobs::Order::What::Pause, selected(Section::Running), [](const jobs::OrderOutcome& outcome) {
     return tr("Asked %1 to pause: the step is finished, a checkpoint written, the device freed.")
         .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
   });
 }
 
-void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, QueueEnd end) {
-  Order order;
-  order.what = Order::What::Enqueue;
+void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end) {
+  jobs::Order order;
+  order.what = jobs::Order::What::Enqueue;
   order.end = end;
-  give(order, runs, [](const OrderOutcome& outcome) {
+  give(order, runs, [](const jobs::OrderOutcome& outcome) {
     return tr("%1 in the queue; what has a checkpoint goes on from it.")
         .arg(counted(std::ssize(outcome.runs), tr("run is"), tr("runs are")));
   });
 }
 
 void QueuePage::removeRuns() {
-  give(Order::What::Remove, selected(Section::Waiting), [](const OrderOutcome& outcome) {
-    return tr("Removed %1 from the queue; Start puts them back.")
-        .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
-  });
+  give(jobs::Order::What::Remove, selected(Section::Waiting),
+       [](const jobs::OrderOutcome& outcome) {
+         return tr("Removed %1 from the queue; Start puts them back.")
+             .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
+       });
 }
 
-void QueuePage::give(Order order, const std::vector<std::int64_t>& runs,
+void QueuePage::give(jobs::Order order, const std::vector<std::int64_t>& runs,
                      QueueDesk::Sentence sentence) {
   if (runs.empty()) return;
   order.runs = runs;
   workbench_.queue().order(order, std::move(sentence));
 }
 
-void QueuePage::give(Order::What what, const std::vector<std::int64_t>& runs,
+void QueuePage::give(jobs::Order::What what, const std::vector<std::int64_t>& runs,
                      QueueDesk::Sentence sentence) {
-  Order order;
+  jobs::Order order;
   order.what = what;
   give(order, runs, std::move(sentence));
 }
 
 void QueuePage::move(const std::vector<std::int64_t>& runs, std::int64_t before) {
-  Order order;
-  order.what = Order::What::Move;
+  jobs::Order order;
+  order.what = jobs::Order::What::Move;
   order.before = before;
   give(order, runs);
 }
@@ -216,8 +219,8 @@ void QueuePage::moveBy(int places) {
 }
 
 void QueuePage::setLimit(double seconds) {
-  Order order;
-  order.what = Order::What::Limit;
+  jobs::Order order;
+  order.what = jobs::Order::What::Limit;
   order.seconds = seconds;
   give(order, selected(Section::Waiting));
 }
@@ -225,7 +228,7 @@ void QueuePage::setLimit(double seconds) {
 void QueuePage::askLimit() {
   const auto runs = selected(Section::Waiting);
   if (runs.empty()) return;
-  const QueueEntry* entry = workbench_.queue().view().entry(runs.front());
+  const jobs::QueueEntry* entry = workbench_.queue().view().entry(runs.front());
   bool isGiven = false;
   const double hours =
       QInputDialog::getDouble(this, tr("Time limit"), tr("Hours of running time, over all starts:"),
@@ -239,7 +242,7 @@ void QueuePage::askLimit() {
 void QueuePage::fillDeviceMenu() {
   deviceMenu_->clear();
   deviceMenu_->addAction(tr("As &configured"), this, [this] { setDevice({}); });
-  for (const DeviceLoad& load : devices_.loads()) {
+  for (const jobs::DeviceLoad& load : devices_.loads()) {
     deviceMenu_->addAction(load.name == "cpu"
                                ? tr("CPU")
                                : QStringLiteral("%1, %2").arg(QString::fromStdString(load.name),
@@ -249,8 +252,8 @@ void QueuePage::fillDeviceMenu() {
 }
 
 void QueuePage::setDevice(const std::string& device) {
-  Order order;
-  order.what = Order::What::Device;
+  jobs::Order order;
+  order.what = jobs::Order::What::Device;
   order.device = device;
   give(order, selected(Section::Waiting));
 }

@@ -30,7 +30,7 @@ QString whole(const std::string& utc) {
   return time.isValid() ? QLocale().toString(time, QLocale::LongFormat) : QString();
 }
 
-QString steps(const RunRow& row) {
+QString steps(const store::RunRow& row) {
   if (row.totalSteps > 0)
     return QueueModel::tr("step %1 / %2").arg(count(row.step), count(row.totalSteps));
   return row.step > 0 ? QueueModel::tr("step %1").arg(count(row.step)) : QString();
@@ -60,9 +60,9 @@ QString limitText(double seconds) {
   return minutes < 60 ? QueueModel::tr("%1\u2009min").arg(minutes) : duration(seconds);
 }
 
-QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* entry,
+QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntry* entry,
                                     std::int64_t run, Section section, bool isFirst) {
-  const RunRow& row = view.rows.at(run);
+  const store::RunRow& row = view.rows.at(run);
   Line line;
   line.run = run;
   line.name = text(row.name);
@@ -82,7 +82,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* ent
     case Section::Running:
       line.note = steps(row);
       if (entry == nullptr) line.note += tr(" \u00b7 not of the queue");
-      if (row.remainingSeconds > 0 && row.state == RunState::Running) {
+      if (row.remainingSeconds > 0 && row.state == store::RunState::Running) {
         line.moment = Moment::Left;
         line.remainingSeconds = row.remainingSeconds;
       }
@@ -96,7 +96,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const QueueEntry* ent
       line.note = text(entry->waits);
       if (line.note.isEmpty() && isFirst) {
         line.note =
-            view.mode == QueueMode::Running ? tr("next") : tr("next when the queue goes on");
+            view.mode == store::QueueMode::Running ? tr("next") : tr("next when the queue goes on");
       }
       if (line.note.isEmpty() && row.step > 0) {
         line.note = row.latestCheckpoint >= 0
@@ -145,8 +145,8 @@ QString QueueModel::timeTipOf(const Line& line) {
 }
 
 void QueueModel::show(const QueueView& view) {
-  std::unordered_map<std::int64_t, const QueueEntry*> entries;
-  for (const QueueEntry& entry : view.entries) entries.emplace(entry.run, &entry);
+  std::unordered_map<std::int64_t, const jobs::QueueEntry*> entries;
+  for (const jobs::QueueEntry& entry : view.entries) entries.emplace(entry.run, &entry);
   std::vector<Group> fresh;
   const auto add = [&](Section section, const std::vector<std::int64_t>& runs) {
     if (runs.empty()) return;

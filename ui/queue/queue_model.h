@@ -71,8 +71,8 @@ class QueueModel : public QAbstractItemModel {
     Section section;
     std::vector<Line> lines;
   };
-  [[nodiscard]] static Line lineOf(const QueueView& view, const QueueEntry* entry, std::int64_t run,
-                                   Section section, bool isFirst);
+  [[nodiscard]] static Line lineOf(const QueueView& view, const jobs::QueueEntry* entry,
+                                   std::int64_t run, Section section, bool isFirst);
   [[nodiscard]] static QString timeOf(const Line& line);
   [[nodiscard]] static QString timeTipOf(const Line& line);
   [[nodiscard]] const Line* line(const QModelIndex& index) const;

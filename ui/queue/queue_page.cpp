@@ -163,17 +163,17 @@ QWidget* QueuePage::makeOffer() {
     std::vector<std::int64_t> runs;
     const QueueView& queue = workbench_.queue().view();
     for (const std::int64_t run : queue.resumable) {
-      if (queue.rows.at(run).state == RunState::Interrupted) runs.push_back(run);
+      if (queue.rows.at(run).state == store::RunState::Interrupted) runs.push_back(run);
     }
     std::sort(runs.begin(), runs.end());  // in the order in which they were stored
     return runs;
   };
   connect(resume, &QPushButton::clicked, this,
-          [this, interrupted] { resumeRuns(interrupted(), QueueEnd::Front); });
+          [this, interrupted] { resumeRuns(interrupted(), jobs::QueueEnd::Front); });
   connect(decline, &QPushButton::clicked, this, [this] {
     std::string last;
     for (const auto& [id, row] : workbench_.queue().view().rows) {
-      if (row.state == RunState::Interrupted) last = std::max(last, row.finishedAt);
+      if (row.state == store::RunState::Interrupted) last = std::max(last, row.finishedAt);
     }
     storeSetting(declinedKey(workbench_), QString::fromStdString(last));
     offer_->setProperty("declined", QString::fromStdString(last));
@@ -223,8 +223,8 @@ void QueuePage::showQueue() {
   const auto running = static_cast<std::int64_t>(queue.running.size());
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   QStringList parts;
-  if (queue.mode == QueueMode::Paused) parts << tr("The queue is paused");
-  if (queue.mode == QueueMode::AfterCurrent)
+  if (queue.mode == store::QueueMode::Paused) parts << tr("The queue is paused");
+  if (queue.mode == store::QueueMode::AfterCurrent)
     parts << tr("The queue pauses after what is in progress");
   parts << (running == 0 ? tr("nothing in progress") : tr("%1 in progress").arg(count(running)));
   parts << (waiting == 0 ? tr("nothing waiting") : tr("%1 waiting").arg(count(waiting)));
@@ -247,14 +247,14 @@ void QueuePage::showOffer() {
   std::vector<std::int64_t> runs;
   bool isNews = false;
   for (const std::int64_t run : queue.resumable) {
-    const RunRow& row = queue.rows.at(run);
-    if (row.state != RunState::Interrupted) continue;
+    const store::RunRow& row = queue.rows.at(run);
+    if (row.state != store::RunState::Interrupted) continue;
     runs.push_back(run);
     isNews = isNews || QString::fromStdString(row.finishedAt) > declined;
   }
   offer_->setVisible(isNews);
   if (!isNews) return;
-  const RunRow& row = queue.rows.at(runs.front());
+  const store::RunRow& row = queue.rows.at(runs.front());
   QString text;
   if (runs.size() == 1) {
     text = tr("Run %1, %2, was interrupted").arg(row.id).arg(QString::fromStdString(row.name));
@@ -273,10 +273,10 @@ void QueuePage::showOffer() {
 void QueuePage::showDevices() {
   const QueueView& queue = workbench_.queue().view();
   std::vector<QStringList> runs;
-  for (const DeviceLoad& load : devices_.loads()) {
+  for (const jobs::DeviceLoad& load : devices_.loads()) {
     QStringList names;
     for (const std::int64_t id : queue.running) {
-      const RunRow& row = queue.rows.at(id);
+      const store::RunRow& row = queue.rows.at(id);
       const bool isHere =
           row.device == load.name || (row.device == "cuda" && load.name == "cuda:0");
       if (isHere) names << QString::fromStdString(row.name);

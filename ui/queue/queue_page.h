@@ -58,18 +58,20 @@ class QueuePage : public Page {
   /// Those of the selected runs that are in that section.
   [[nodiscard]] std::vector<std::int64_t> selected(QueueModel::Section section) const;
 
-  void pauseQueue(QueueMode mode);
+  void pauseQueue(store::QueueMode mode);
   void resumeQueue();
   void pauseRuns();
-  void resumeRuns(const std::vector<std::int64_t>& runs, QueueEnd end);
+  void resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end);
   void removeRuns();
   void move(const std::vector<std::int64_t>& runs, std::int64_t before);
   void moveBy(int places);
   void setLimit(double seconds);
   void askLimit();
   void setDevice(const std::string& device);
-  void give(Order order, const std::vector<std::int64_t>& runs, QueueDesk::Sentence sentence = {});
-  void give(Order::What what, const std::vector<std::int64_t>& runs, QueueDesk::Sentence sentence);
+  void give(jobs::Order order, const std::vector<std::int64_t>& runs,
+            QueueDesk::Sentence sentence = {});
+  void give(jobs::Order::What what, const std::vector<std::int64_t>& runs,
+            QueueDesk::Sentence sentence);
   void fillDeviceMenu();
 
   Workbench& workbench_;

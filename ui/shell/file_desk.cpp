@@ -38,7 +38,7 @@ FolderKind kindOfFolder(const QString& folder) {
   QDirIterator entries(folder, QDir::Files, QDirIterator::Subdirectories);
   for (int seen = 0; entries.hasNext() && seen < kFolderEntries; ++seen) {
     const QFileInfo file(entries.next());
-    if (kindByName(file.fileName().toStdString()) == FileKind::TensorBoard)
+    if (store::kindByName(file.fileName().toStdString()) == store::FileKind::TensorBoard)
       return FolderKind::TensorBoard;
     if (kPictures.contains(file.suffix().toLower())) return FolderKind::Images;
   }
@@ -61,7 +61,7 @@ FileDesk::~FileDesk() {
 }
 
 void FileDesk::open(const QString& file) {
-  if (isRemotePlace(file.toStdString())) return openDatabase(file);
+  if (remote::isRemotePlace(file.toStdString())) return openDatabase(file);
   const QFileInfo info(file);
   const QString shown = QDir::toNativeSeparators(file);
   if (!info.exists()) {
@@ -76,15 +76,15 @@ void FileDesk::open(const QString& file) {
   for (const Opener& opener : openers_) {
     if (opener(path)) return;
   }
-  switch (kindByName(path.toStdString())) {
-    case FileKind::Database:
+  switch (store::kindByName(path.toStdString())) {
+    case store::FileKind::Database:
       openDatabase(path);
       return;
-    case FileKind::Export:
-    case FileKind::TensorBoard:
+    case store::FileKind::Export:
+    case store::FileKind::TensorBoard:
       import(path);
       return;
-    case FileKind::Experiment: {
+    case store::FileKind::Experiment: {
       QFile text(path);
       if (info.size() > kLargestExperiment || !text.open(QIODevice::ReadOnly)) {
         workbench_.say(tr("%1 cannot be read as an experiment file: %2.")
@@ -96,17 +96,17 @@ void FileDesk::open(const QString& file) {
       workbench_.configure(text.readAll().toStdString(), path);
       return;
     }
-    case FileKind::Weights:
+    case store::FileKind::Weights:
       Q_EMIT weightsOpened(path);
       return;
-    case FileKind::Foreign:
+    case store::FileKind::Foreign:
       workbench_.say(tr("%1 may hold code that runs when it is opened, so Vitrine does not open "
                         "it; convert it with `safetensors.torch.save_file(state_dict, "
                         "\"weights.safetensors\")` and open that.")
                          .arg(info.fileName()));
       return;
-    case FileKind::Folder:
-    case FileKind::Unknown:
+    case store::FileKind::Folder:
+    case store::FileKind::Unknown:
       workbench_.say(
           tr("%1 is none of the files the window knows: databases (.sqlite), experiment files "
              "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
@@ -146,9 +146,9 @@ void FileDesk::openWindow(const QString& place, const QString& what) {
 }
 
 void FileDesk::openDatabase(const QString& file) {
-  if (isRemotePlace(file.toStdString())) {
+  if (remote::isRemotePlace(file.toStdString())) {
     try {
-      const RemotePlace place = remotePlace(file.toStdString());
+      const remote::RemotePlace place = remote::remotePlace(file.toStdString());
       openWindow(QString::fromStdString(place.url()), QString::fromStdString(place.url()));
     } catch (const Error& error) {
       workbench_.say(QString::fromUtf8(error.what()));
@@ -163,9 +163,10 @@ void FileDesk::openDatabase(const QString& file) {
   isProbing_ = true;
   if (probing_.joinable()) probing_.join();  // it has posted its answer: nothing to wait for
   probing_ = std::jthread([this, file](const std::stop_token& stop) {
-    ProbedFile probed;
+    store::ProbedFile probed;
     try {
-      probed = probeFile(file.toStdString(), headlessProgram(), std::chrono::seconds(10), stop);
+      probed = store::probeFile(file.toStdString(), jobs::headlessProgram(),
+                                std::chrono::seconds(10), stop);
     } catch (const Error& error) {
       probed.refusal = error.what();
     }
@@ -176,7 +177,7 @@ void FileDesk::openDatabase(const QString& file) {
   });
 }
 
-void FileDesk::databaseProbed(const QString& file, const ProbedFile& probed) {
+void FileDesk::databaseProbed(const QString& file, const store::ProbedFile& probed) {
   isProbing_ = false;
   if (!probed.isUsable) {
     workbench_.say(QString::fromStdString(probed.refusal));
@@ -207,7 +208,7 @@ void FileDesk::import(const QString& file) {
   }
   QString program;
   try {
-    program = QString::fromStdString(headlessProgram().string());
+    program = QString::fromStdString(jobs::headlessProgram().string());
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
     return;

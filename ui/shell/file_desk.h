@@ -49,7 +49,7 @@ class FileDesk : public QObject {
   void openWindow(const QString& place, const QString& what);
   void import(const QString& file);
   void importEnded();
-  void databaseProbed(const QString& file, const ProbedFile& probed);
+  void databaseProbed(const QString& file, const store::ProbedFile& probed);
 
   Workbench& workbench_;
   std::vector<Opener> openers_;

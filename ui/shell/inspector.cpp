@@ -119,11 +119,12 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   noteLater_.setInterval(800);
   connect(&noteLater_, &QTimer::timeout, this, &Inspector::saveNote);
   connect(&workbench.selection(), &Selection::runsChanged, this, &Inspector::showRun);
-  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
-    for (const RunRow& row : rows) {
-      if (row.id == run_ && !later_.isActive()) later_.start();
-    }
-  });
+  connect(&workbench, &StudioWorkbench::runsChanged, this,
+          [this](const std::vector<store::RunRow>& rows) {
+            for (const store::RunRow& row : rows) {
+              if (row.id == run_ && !later_.isActive()) later_.start();
+            }
+          });
   connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
   connect(&workbench, &Workbench::catalogReady, this, &Inspector::showFacts);
   showRun();
@@ -257,10 +258,14 @@ void Inspector::makeNotes(QVBoxLayout& column) {
   tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
   tags_->setPlaceholderText(tr("Tags, separated by commas"));
   tagsConflict_ = new ConflictBar(tr("tags"), notes.inside);
-  connect(noteConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Note); });
-  connect(noteConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Note); });
-  connect(tagsConflict_, &ConflictBar::mineChosen, this, [this] { keepMine(RunField::Tags); });
-  connect(tagsConflict_, &ConflictBar::theirsChosen, this, [this] { takeTheirs(RunField::Tags); });
+  connect(noteConflict_, &ConflictBar::mineChosen, this,
+          [this] { keepMine(store::RunField::Note); });
+  connect(noteConflict_, &ConflictBar::theirsChosen, this,
+          [this] { takeTheirs(store::RunField::Note); });
+  connect(tagsConflict_, &ConflictBar::mineChosen, this,
+          [this] { keepMine(store::RunField::Tags); });
+  connect(tagsConflict_, &ConflictBar::theirsChosen, this,
+          [this] { takeTheirs(store::RunField::Tags); });
   connect(note_, &QPlainTextEdit::textChanged, this, [this] { noteLater_.start(); });
   connect(tags_, &QLineEdit::editingFinished, this, &Inspector::saveTags);
   for (QWidget* row : std::initializer_list<QWidget*>{note_, noteConflict_, tags_, tagsConflict_})
@@ -276,7 +281,7 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
   repeat->setIcon(icon(Icon::Copy));
   repeat->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   connect(repeat, &QToolButton::clicked, this, [this] {
-    const RunRow* row = workbench_.run(run_);
+    const store::RunRow* row = workbench_.run(run_);
     if (row == nullptr) return;
     QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
     workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
@@ -298,7 +303,7 @@ void Inspector::showRun() {
   if (id == run_ && id != 0) return;
   leaveEdits();
   run_ = id;
-  const RunRow* row = workbench_.run(id);
+  const store::RunRow* row = workbench_.run(id);
   if (row == nullptr) {
     stack_->setCurrentWidget(empty_);
     Q_EMIT titleChanged(tr("Inspector"), QString());
@@ -308,7 +313,7 @@ void Inspector::showRun() {
   stack_->setCurrentWidget(content_);
   Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
   try {
-    RunReader& store = workbench_.store();
+    store::RunReader& store = workbench_.store();
     config_ = store.config(id);
     origins_ = store.origins(id);
     std::int64_t first = id;
@@ -331,7 +336,7 @@ void Inspector::showRun() {
 }
 
 void Inspector::showFacts() {
-  const RunRow* row = workbench_.run(run_);
+  const store::RunRow* row = workbench_.run(run_);
   if (row == nullptr) return showRun();
   if (content_ == nullptr) return refresh();  // selected before it was known
   const QString word = QString::fromStdString(toString(row->state));
@@ -347,23 +352,24 @@ void Inspector::showFacts() {
           .arg(px(18)));
   reason_->setText(QString::fromStdString(row->reason));
   reason_->setVisible(!row->reason.empty());
-  reason_->setProperty("role", row->state == RunState::Failed        ? "error"
-                               : row->state == RunState::Interrupted ? "warn"
-                                                                     : "small");
+  reason_->setProperty("role", row->state == store::RunState::Failed        ? "error"
+                               : row->state == store::RunState::Interrupted ? "warn"
+                                                                            : "small");
   reason_->style()->polish(reason_);
   try {
-    RunReader& store = workbench_.store();
+    store::RunReader& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);
     if (kinds_.empty()) kinds_ = metricKinds(store);
-    const std::vector<MetricSummary> summaries = store.summaries(run_);
+    const std::vector<store::MetricSummary> summaries = store.summaries(run_);
     std::vector<std::string> recorded;
-    for (const MetricSummary& summary : summaries) recorded.push_back(summary.name);
-    const RunCard card = runCard(cardOf(workbench_.cards(), taskOf(config_)), recorded, kinds_);
+    for (const store::MetricSummary& summary : summaries) recorded.push_back(summary.name);
+    const store::RunCard card =
+        store::runCard(store::cardOf(workbench_.cards(), store::taskOf(config_)), recorded, kinds_);
     facts_->setFacts(runFacts(*row, summaries, environment_, card, kinds_));
     environmentTable_->setFacts(environmentFacts(environment_));
-    log_->setFile(
-        QString::fromStdString(placeBelow(filesFolder(store.file()), row->logFile).string()));
+    log_->setFile(QString::fromStdString(
+        store::placeBelow(store::filesFolder(store.file()), row->logFile).string()));
   } catch (const Error& error) {
     workbench_.say(QString::fromUtf8(error.what()));
   }
@@ -384,18 +390,18 @@ void Inspector::showConfig() {
 /// a change between the two is met when this one is saved. What is not stored yet is newer than
 /// what was read.
 void Inspector::showEdits() {
-  RunReader& store = workbench_.store();
-  const auto waiting = [this](RunField field) { return workbench_.waiting(run_, field); };
-  const std::int64_t note = store.version(run_, RunField::Note);
+  store::RunReader& store = workbench_.store();
+  const auto waiting = [this](store::RunField field) { return workbench_.waiting(run_, field); };
+  const std::int64_t note = store.version(run_, store::RunField::Note);
   if (note != noteVersion_ && !note_->document()->isModified() && !noteConflict_->isOpen()) {
     const QSignalBlocker quiet(note_);
-    const std::string* typed = waiting(RunField::Note);
+    const std::string* typed = waiting(store::RunField::Note);
     note_->setPlainText(QString::fromStdString(typed != nullptr ? *typed : store.note(run_)));
     noteVersion_ = note;
   }
-  const std::int64_t tags = store.version(run_, RunField::Tags);
+  const std::int64_t tags = store.version(run_, store::RunField::Tags);
   if (tags != tagsVersion_ && !tags_->isModified() && !tagsConflict_->isOpen()) {
-    const std::string* typed = waiting(RunField::Tags);
+    const std::string* typed = waiting(store::RunField::Tags);
     tags_->setText(tagLine(typed != nullptr ? split(*typed, '\n') : store.tags(run_)));
     tagsVersion_ = tags;
   }
@@ -406,7 +412,7 @@ void Inspector::saveNote() {
   if (run_ == 0 || noteConflict_->isOpen()) return;
   const std::int64_t run = run_;
   const QString text = note_->toPlainText();
-  workbench_.edit(run, RunField::Note, text.toStdString(), noteVersion_, this,
+  workbench_.edit(run, store::RunField::Note, text.toStdString(), noteVersion_, this,
                   [this, run, text](const EditOutcome& outcome) {
                     if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
@@ -431,7 +437,7 @@ void Inspector::saveTags() {
   if (run_ == 0 || tagsConflict_->isOpen() || !tags_->isModified()) return;
   const std::int64_t run = run_;
   const QString typed = tags_->text();
-  workbench_.edit(run, RunField::Tags, joinedTags(), tagsVersion_, this,
+  workbench_.edit(run, store::RunField::Tags, joinedTags(), tagsVersion_, this,
                   [this, run, typed](const EditOutcome& outcome) {
                     if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
@@ -446,8 +452,8 @@ void Inspector::saveTags() {
                   });
 }
 
-void Inspector::keepMine(RunField field) {
-  if (field == RunField::Note) {
+void Inspector::keepMine(store::RunField field) {
+  if (field == store::RunField::Note) {
     noteVersion_ = noteConflict_->version();
     noteConflict_->hide();
     saveNote();
@@ -459,9 +465,9 @@ void Inspector::keepMine(RunField field) {
   }
 }
 
-void Inspector::takeTheirs(RunField field) {
+void Inspector::takeTheirs(store::RunField field) {
   keepTyped(field);  // as it is now: more may have been typed since the conflict
-  if (field == RunField::Note) {
+  if (field == store::RunField::Note) {
     note_->document()->setModified(false);
     noteVersion_ = -1;
   } else {
@@ -476,8 +482,8 @@ void Inspector::takeTheirs(RunField field) {
 }
 
 /// Stores what was typed, or has it kept beside what somebody else wrote.
-void Inspector::keepTyped(RunField field) {
-  const bool isNote = field == RunField::Note;
+void Inspector::keepTyped(store::RunField field) {
+  const bool isNote = field == store::RunField::Note;
   // Where somebody else was faster it is among the edits now; where the run is gone, so is the
   // note.
   const auto nobodyWaits = [](const EditOutcome&) {};
@@ -493,8 +499,8 @@ void Inspector::keepTyped(RunField field) {
 void Inspector::leaveEdits() {
   noteLater_.stop();
   if (run_ == 0 || content_ == nullptr) return;
-  keepTyped(RunField::Note);
-  keepTyped(RunField::Tags);
+  keepTyped(store::RunField::Note);
+  keepTyped(store::RunField::Tags);
 }
 
 }  // namespace vitrine::ui

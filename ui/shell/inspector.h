@@ -63,9 +63,9 @@ class Inspector : public QWidget {
   void showEdits();
   void saveNote();
   void saveTags();
-  void keepTyped(RunField field);
-  void keepMine(RunField field);
-  void takeTheirs(RunField field);
+  void keepTyped(store::RunField field);
+  void keepMine(store::RunField field);
+  void takeTheirs(store::RunField field);
   [[nodiscard]] std::string joinedTags() const;  ///< one a line
   /// A part of the content: its title with room for buttons at its right, and its rows.
   struct Section {
@@ -84,7 +84,7 @@ class Inspector : public QWidget {
   StudioWorkbench& workbench_;
   std::int64_t run_ = 0;
   Json config_, baseline_, origins_, environment_;
-  MetricKinds kinds_;
+  store::MetricKinds kinds_;
   ConfigFilter filter_ = ConfigFilter::Baseline;
 
   QStackedWidget* stack_;

@@ -25,10 +25,10 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
   layout->addWidget(again_);
   connect(again_, &QPushButton::clicked, this, [this] { link_.tryNow(); });
   connect(&link_, &RemoteLink::stateChanged, this, [this] {
-    const RemoteState& state = link_.state();
-    if (state.link == RemoteState::Link::Lost)
+    const remote::RemoteState& state = link_.state();
+    if (state.link == remote::RemoteState::Link::Lost)
       tryAt_ = QDateTime::currentMSecsSinceEpoch() + state.pause.count() * 1000;
-    if (state.link == RemoteState::Link::Linked)
+    if (state.link == remote::RemoteState::Link::Linked)
       asOf_ = QLocale().toString(QTime::currentTime(), QLocale::ShortFormat);
     show(state);
   });
@@ -37,11 +37,11 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
   show(link_.state());
 }
 
-void LinkBar::show(const RemoteState& state) {
-  const bool isLost = state.link == RemoteState::Link::Lost;
+void LinkBar::show(const remote::RemoteState& state) {
+  const bool isLost = state.link == remote::RemoteState::Link::Lost;
   // A short word is no reason to move the pages: a copy of a few runs is there before it is read.
-  const bool isShown = isLost || state.link == RemoteState::Link::Connecting ||
-                       (state.link == RemoteState::Link::Copying && state.total > 20);
+  const bool isShown = isLost || state.link == remote::RemoteState::Link::Connecting ||
+                       (state.link == remote::RemoteState::Link::Copying && state.total > 20);
   QString text = link_.sentence();
   if (isLost) {
     if (!text.endsWith(QLatin1Char('.'))) text += QLatin1Char('.');

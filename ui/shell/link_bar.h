@@ -18,7 +18,7 @@ class LinkBar : public QFrame {
   explicit LinkBar(RemoteLink& link, QWidget* parent = nullptr);
 
  private:
-  void show(const RemoteState& state);
+  void show(const remote::RemoteState& state);
 
   RemoteLink& link_;
   ElidedLabel* text_;

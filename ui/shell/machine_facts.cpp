@@ -33,13 +33,13 @@ QString gpuSentence() {
 
 QString MachineFacts::sentence() {
   QStringList parts;
-  const CpuTicks now = readCpuTicks();
+  const jobs::CpuTicks now = jobs::readCpuTicks();
   if (const double share = busyBetween(last_, now); std::isfinite(share)) {
     parts << sayOfMachine("CPU %1").arg(
         percent(share * std::max(1U, std::thread::hardware_concurrency()), 0));
   }
   last_ = now;
-  const MemoryFacts memory = readMemory();
+  const jobs::MemoryFacts memory = jobs::readMemory();
   if (memory.total > 0) {
     parts << sayOfMachine("memory %1 / %2\u2009GB")
                  .arg(number(static_cast<double>(memory.used) / 1e9, 1),

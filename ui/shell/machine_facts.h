@@ -14,7 +14,7 @@ class MachineFacts {
   [[nodiscard]] QString sentence();
 
  private:
-  CpuTicks last_;
+  jobs::CpuTicks last_;
   QString gpu_;
 };
 

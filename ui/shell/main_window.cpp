@@ -157,7 +157,7 @@ void MainWindow::makePages() {
     auto* bar = new StoreBar(workbench_.edits(), workbench_.store());
     rows->addWidget(bar);
     connect(bar, &StoreBar::openAgainWanted, this, &MainWindow::openAgain);
-    connect(&workbench_.watcher(), &RunWatcher::failed, bar, &StoreBar::look);
+    connect(&workbench_.watcher(), &store::RunWatcher::failed, bar, &StoreBar::look);
   }
   rows->addWidget(tabs_, 1);
   setCentralWidget(middle);
@@ -315,7 +315,7 @@ void MainWindow::showTools() {
 void MainWindow::updateActions() {
   bool canStart = false, canStop = false, canDelete = false, isFresh = false;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     if (row == nullptr) continue;
     canStart = canStart || StudioWorkbench::canStart(*row);
     isFresh = isFresh || (StudioWorkbench::canStart(*row) && row->step == 0);
@@ -352,8 +352,8 @@ void MainWindow::updateQueue() {
   QString text = running + waiting == 0 ? tr("nothing running, nothing waiting")
                                         : tr("%1 running").arg(count(running));
   if (waiting > 0) text += tr(" \u00b7 %1 waiting").arg(count(waiting));
-  if (queue.mode == QueueMode::Paused) text += tr(" \u00b7 paused");
-  if (queue.mode == QueueMode::AfterCurrent) text += tr(" \u00b7 pauses after this run");
+  if (queue.mode == store::QueueMode::Paused) text += tr(" \u00b7 paused");
+  if (queue.mode == store::QueueMode::AfterCurrent) text += tr(" \u00b7 pauses after this run");
   if (remaining > 0) text += tr(" \u00b7 about %1 left").arg(duration(remaining));
   bottom_->setQueue(text);
 }

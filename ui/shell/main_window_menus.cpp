@@ -182,7 +182,7 @@ void MainWindow::showAbout() {
          "SQLite %3, Qt %4")
           .arg(QCoreApplication::applicationVersion(),
                QString::fromStdString(workbench_.store().file().string()),
-               QString::fromStdString(sqliteVersion()), QString::fromLatin1(qVersion())));
+               QString::fromStdString(store::sqliteVersion()), QString::fromLatin1(qVersion())));
 }
 
 }  // namespace vitrine::ui

@@ -32,7 +32,7 @@ bool compare(RunQuery::Comparison comparison, const QString& have, const QString
   return false;
 }
 
-std::optional<QString> ofRow(const RunRow& row, const QString& key) {
+std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   const auto text = [](const std::string& value) { return QString::fromStdString(value); };
   if (key == QLatin1String("state")) return text(toString(row.state));
   if (key == QLatin1String("seed")) return QString::number(row.seed);
@@ -75,7 +75,7 @@ RunQuery::RunQuery(const QString& text) {
   }
 }
 
-bool RunQuery::matches(const RunRow& row, const Lookup& lookup) const {
+bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
   if (!words_.isEmpty()) {
     QString text = QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant +
                                           ' ' + row.stage + ' ' + toString(row.state));

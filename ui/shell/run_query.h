@@ -31,7 +31,7 @@ class RunQuery {
   explicit RunQuery(const QString& text);
 
   [[nodiscard]] bool isEmpty() const { return words_.isEmpty() && conditions_.empty(); }
-  [[nodiscard]] bool matches(const RunRow& row, const Lookup& lookup) const;
+  [[nodiscard]] bool matches(const store::RunRow& row, const Lookup& lookup) const;
 
  private:
   struct Condition {

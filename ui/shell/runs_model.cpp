@@ -8,11 +8,11 @@
 
 namespace vitrine::ui {
 
-QString runDetail(const RunRow& row) {
+QString runDetail(const store::RunRow& row) {
   QStringList parts{RunsModel::tr("seed %1").arg(row.seed)};
   if (!row.stage.empty()) parts.push_front(QString::fromStdString(row.stage));
   const bool hasStarted = row.step > 0 || isAlive(row.state);
-  if (hasStarted && row.state != RunState::Done) {
+  if (hasStarted && row.state != store::RunState::Done) {
     parts << (row.totalSteps > 0 && isAlive(row.state)
                   ? RunsModel::tr("step %1 / %2").arg(count(row.step), count(row.totalSteps))
                   : RunsModel::tr("at step %1").arg(count(row.step)));
@@ -30,12 +30,12 @@ int RunsModel::groupOf(std::int64_t experimentId) const {
 int RunsModel::placeOf(const Group& group, std::int64_t id) {
   const auto place =
       std::lower_bound(group.runs.begin(), group.runs.end(), id,
-                       [](const RunRow& row, std::int64_t key) { return row.id < key; });
+                       [](const store::RunRow& row, std::int64_t key) { return row.id < key; });
   return static_cast<int>(place - group.runs.begin());
 }
 
-void RunsModel::upsert(const std::vector<RunRow>& rows) {
-  for (const RunRow& row : rows) {
+void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
+  for (const store::RunRow& row : rows) {
     int group = groupOf(row.experimentId);
     if (group < 0) {
       // Newest experiment first.
@@ -102,7 +102,7 @@ void RunsModel::setScores(const std::map<std::int64_t, Score>& scores) {
   }
 }
 
-const RunRow* RunsModel::run(const QModelIndex& index) const {
+const store::RunRow* RunsModel::run(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0) return nullptr;
   const int group = groupOf(static_cast<std::int64_t>(index.internalId()) - 1);
   if (group < 0) return nullptr;
@@ -143,7 +143,7 @@ int RunsModel::columnCount(const QModelIndex&) const { return 1; }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const RunRow* row = run(index);
+  const store::RunRow* row = run(index);
   if (row == nullptr) {
     if (index.row() >= static_cast<int>(groups_.size())) return {};
     const Group& group = *groups_[static_cast<std::size_t>(index.row())];

@@ -29,7 +29,7 @@ class RunsModel : public QAbstractItemModel {
   using QAbstractItemModel::QAbstractItemModel;
 
   /// Adds the new ones, updates those that changed.
-  void upsert(const std::vector<RunRow>& rows);
+  void upsert(const std::vector<store::RunRow>& rows);
   void remove(const std::vector<std::int64_t>& ids);
   /// A score as the list shows it.
   struct Score {
@@ -40,7 +40,7 @@ class RunsModel : public QAbstractItemModel {
   /// By run; those that are not in it have none.
   void setScores(const std::map<std::int64_t, Score>& scores);
 
-  [[nodiscard]] const RunRow* run(const QModelIndex& index) const;
+  [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex indexOf(std::int64_t id) const;
   [[nodiscard]] int runCount() const { return static_cast<int>(parents_.size()); }
 
@@ -55,7 +55,7 @@ class RunsModel : public QAbstractItemModel {
   struct Group {
     std::int64_t id = 0;
     QString title;
-    std::vector<RunRow> runs;
+    std::vector<store::RunRow> runs;
   };
   [[nodiscard]] int groupOf(std::int64_t experimentId) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
@@ -68,6 +68,6 @@ class RunsModel : public QAbstractItemModel {
 };
 
 /// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.
-[[nodiscard]] QString runDetail(const RunRow& row);
+[[nodiscard]] QString runDetail(const store::RunRow& row);
 
 }  // namespace vitrine::ui

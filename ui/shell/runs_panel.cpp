@@ -19,7 +19,7 @@
 
 namespace vitrine::ui {
 
-RunsFilter::RunsFilter(RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
+RunsFilter::RunsFilter(store::RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
   setRecursiveFilteringEnabled(true);
   lookup_.config = [this, &store](std::int64_t id) {
     const auto found = configs_.find(id);
@@ -37,7 +37,7 @@ void RunsFilter::setQuery(const QString& text) {
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
   if (query_.isEmpty()) return true;
   const auto* model = static_cast<const RunsModel*>(sourceModel());
-  const RunRow* run = model->run(model->index(row, 0, parent));
+  const store::RunRow* run = model->run(model->index(row, 0, parent));
   return run != nullptr && query_.matches(*run, lookup_);
 }
 
@@ -137,18 +137,19 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     showSelection();
     fillHeader();
   });
-  connect(&workbench, &StudioWorkbench::runsChanged, this, [this](const std::vector<RunRow>& rows) {
-    model_.upsert(rows);
-    chooseFirst();
-    fillHeader();
-    if (!scores_.isActive()) scores_.start();
-  });
+  connect(&workbench, &StudioWorkbench::runsChanged, this,
+          [this](const std::vector<store::RunRow>& rows) {
+            model_.upsert(rows);
+            chooseFirst();
+            fillHeader();
+            if (!scores_.isActive()) scores_.start();
+          });
   connect(&workbench, &StudioWorkbench::runsRemoved, this,
           [this](const std::vector<std::int64_t>& ids) {
             model_.remove(ids);
             fillHeader();
           });
-  connect(&workbench.watcher(), &RunWatcher::dataChanged, this, [this] {
+  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     if (!scores_.isActive()) scores_.start();
   });
   connect(&workbench, &Workbench::catalogReady, this, &RunsPanel::readScores);
@@ -160,7 +161,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   scores_.setInterval(100);
   connect(&scores_, &QTimer::timeout, this, &RunsPanel::readScores);
 
-  std::vector<RunRow> known;
+  std::vector<store::RunRow> known;
   for (const auto& [id, row] : workbench.runs()) known.push_back(row);
   model_.upsert(known);
   readScores();
@@ -234,15 +235,15 @@ void RunsPanel::readSelection() {
 
 void RunsPanel::readScores() {
   try {
-    RunReader& store = workbench_.store();
+    store::RunReader& store = workbench_.store();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
-      const bool isFraction = kindOf(kinds_, score.metric).unit == "fraction";
+      const bool isFraction = store::kindOf(kinds_, score.metric).unit == "fraction";
       scores[id] = {
           isFraction ? number(score.value, 3) : QString::fromStdString(formatReal(score.value, 4)),
-          QString::fromStdString(lineTitle(score.metric))};
+          QString::fromStdString(store::lineTitle(score.metric))};
     }
     model_.setScores(scores);
   } catch (const Error& error) {
@@ -285,9 +286,9 @@ void RunsPanel::showMenu(const QPoint& place) {
 void RunsPanel::fillMenu(QMenu& menu) {
   const std::vector<std::int64_t> ids = workbench_.selection().runs();
   if (ids.empty()) return;
-  const auto any = [this, &ids](bool (*test)(const RunRow&)) {
+  const auto any = [this, &ids](bool (*test)(const store::RunRow&)) {
     return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
-      const RunRow* row = workbench_.run(id);
+      const store::RunRow* row = workbench_.run(id);
       return row != nullptr && test(*row);
     });
   };
@@ -314,7 +315,7 @@ void RunsPanel::fillMenu(QMenu& menu) {
   add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
     QStringList texts;
     for (const std::int64_t id : ids) {
-      const RunRow* row = workbench_.run(id);
+      const store::RunRow* row = workbench_.run(id);
       if (row != nullptr) texts << QString::fromStdString(row->name);
     }
     QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
@@ -328,7 +329,7 @@ void RunsPanel::fillMenu(QMenu& menu) {
 void RunsPanel::askDelete() {
   std::vector<std::int64_t> ended;
   for (const std::int64_t id : workbench_.selection().runs()) {
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
   }
   if (ended.empty()) return;
@@ -340,7 +341,7 @@ void RunsPanel::askDelete() {
       names << tr("and %1 more").arg(ended.size() - kMostNames);
       break;
     }
-    const RunRow* row = workbench_.run(id);
+    const store::RunRow* row = workbench_.run(id);
     names << tr("%1  %2, %3")
                  .arg(id)
                  .arg(QString::fromStdString(row->name),
@@ -348,12 +349,13 @@ void RunsPanel::askDelete() {
   }
   const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
                                   : tr("They stay in the trash for %1 days: Run, Deleted runs.");
-  const bool isSure = isConfirmed(
-      this, tr("Delete runs"),
-      tr("Delete %1 with curves, artifacts and checkpoints?")
-          .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
-      tr("Delete"),
-      names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") + stays.arg(kTrashTime.count()));
+  const bool isSure =
+      isConfirmed(this, tr("Delete runs"),
+                  tr("Delete %1 with curves, artifacts and checkpoints?")
+                      .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
+                  tr("Delete"),
+                  names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
+                      stays.arg(store::kTrashTime.count()));
   if (isSure) workbench_.deleteRuns(ended);
 }
 

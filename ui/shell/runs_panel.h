@@ -22,7 +22,7 @@ namespace vitrine::ui {
 class RunsFilter : public QSortFilterProxyModel {
   Q_OBJECT
  public:
-  RunsFilter(RunReader& store, QObject* parent);
+  RunsFilter(store::RunReader& store, QObject* parent);
   void setQuery(const QString& text);
 
  protected:
@@ -69,8 +69,8 @@ class RunsPanel : public QWidget {
   QTreeView* view_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
-  RunScores scoreReader_;
-  MetricKinds kinds_;
+  store::RunScores scoreReader_;
+  store::MetricKinds kinds_;
   QTimer scores_;
   bool isApplying_ = false;
   bool hasChosen_ = false;

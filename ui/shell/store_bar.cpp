@@ -7,7 +7,7 @@
 
 namespace vitrine::ui {
 
-StoreBar::StoreBar(LocalEdits& edits, RunReader& store, QWidget* parent)
+StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
     : QFrame(parent), edits_(edits), store_(store) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);

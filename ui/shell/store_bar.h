@@ -14,7 +14,7 @@ class LocalEdits;
 class StoreBar : public QFrame {
   Q_OBJECT
  public:
-  StoreBar(LocalEdits& edits, RunReader& store, QWidget* parent = nullptr);
+  StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent = nullptr);
   /// Looks whether there is something to say.
   void look();
   [[nodiscard]] QString sentence() const;
@@ -25,7 +25,7 @@ class StoreBar : public QFrame {
 
  private:
   LocalEdits& edits_;
-  RunReader& store_;
+  store::RunReader& store_;
   WrapLabel* text_;
   QPushButton *try_, *open_;
 };

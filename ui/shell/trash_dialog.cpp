@@ -64,18 +64,18 @@ void TrashDialog::read() {
            "deleted runs.");
   } else {
     try {
-      runs_ = trashedRuns(workbench_.store().file());
+      runs_ = store::trashedRuns(workbench_.store().file());
       sentence = runs_.empty()
-                     ? tr("No run was deleted in the last %1 days.").arg(kTrashTime.count())
+                     ? tr("No run was deleted in the last %1 days.").arg(store::kTrashTime.count())
                      : tr("A deleted run can be restored for %1 days. No list, search or "
                           "export shows it meanwhile.")
-                           .arg(kTrashTime.count());
+                           .arg(store::kTrashTime.count());
     } catch (const Error& error) {
       sentence = QString::fromUtf8(error.what());
     }
   }
   about_->setText(sentence);
-  for (const TrashedRun& run : runs_) {
+  for (const store::TrashedRun& run : runs_) {
     const QDateTime at =
         QDateTime::fromString(QString::fromStdString(run.deletedAt), Qt::ISODateWithMs);
     auto* item = new QTreeWidgetItem(
@@ -111,15 +111,16 @@ void TrashDialog::restore() {
 
 void TrashDialog::askEmpty() {
   std::uint64_t bytes = 0;
-  for (const TrashedRun& run : runs_) bytes += run.bytes;
+  for (const store::TrashedRun& run : runs_) bytes += run.bytes;
   const QString text =
       tr("Remove %1, %2, for good? This cannot be undone.")
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
                QString::fromStdString(formatBytes(static_cast<double>(bytes))));
   if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;
-  Order order;
-  order.what = Order::What::EmptyTrash;
-  workbench_.queue().order(order, [](const OrderOutcome&) { return tr("The trash is empty."); });
+  jobs::Order order;
+  order.what = jobs::Order::What::EmptyTrash;
+  workbench_.queue().order(order,
+                           [](const jobs::OrderOutcome&) { return tr("The trash is empty."); });
   accept();
 }
 

@@ -19,7 +19,7 @@ class TrashDialog final : public QDialog {
  public:
   explicit TrashDialog(StudioWorkbench& workbench, QWidget* parent = nullptr);
   /// The runs that are listed, the newest first.
-  [[nodiscard]] const std::vector<TrashedRun>& runs() const { return runs_; }
+  [[nodiscard]] const std::vector<store::TrashedRun>& runs() const { return runs_; }
   /// Brings the selected runs back and closes.
   void restore();
 
@@ -29,7 +29,7 @@ class TrashDialog final : public QDialog {
   [[nodiscard]] std::vector<std::int64_t> chosen() const;
 
   StudioWorkbench& workbench_;
-  std::vector<TrashedRun> runs_;
+  std::vector<store::TrashedRun> runs_;
   QTreeWidget* list_;
   QLabel* about_;
   QPushButton *restore_, *empty_;

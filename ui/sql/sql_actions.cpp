@@ -86,7 +86,7 @@ void SqlPage::setViewState(const Json& state) {
 std::unique_ptr<Figure> SqlPage::figure() {
   if (!hasResult_ || model_.rowCount() == 0) return nullptr;
   if (isChart_) return makeLineChart(sqlChart(model_.table(), chart_));
-  const RunReader::Table& table = model_.table();
+  const store::RunReader::Table& table = model_.table();
   Json content = Json::object();
   content["columns"] = table.columns;
   content["rows"] = Json::array();
@@ -167,7 +167,7 @@ void SqlPage::fillChartControls() {
 
 void SqlPage::drawChart() {
   charter_.run([this, table = model_.shared(), choice = chart_](
-                   RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+                   store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto chart = std::make_shared<LineChart>(sqlChart(*table, choice));
     return [this, chart] { figure_->setFigure(makeLineChart(std::move(*chart))); };
@@ -235,9 +235,10 @@ void SqlPage::showValue() {
   const Json& id =
       model_.value(current.siblingAtColumn(static_cast<int>(idColumn - columns.begin())));
   if (!id.is_number_integer()) return;
-  const PictureView view = isGenerated ? PictureView::GeneratedImages : PictureView::Artifacts;
+  const store::PictureView view =
+      isGenerated ? store::PictureView::GeneratedImages : store::PictureView::Artifacts;
   reader_.run([this, view, row = id.get<std::int64_t>(), bytes](
-                  RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+                  store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
     const std::vector<std::byte> found = pictureOf(store, view, row, bytes);
     const QImage image =
         QImage::fromData(QByteArrayView(reinterpret_cast<const char*>(found.data()),
@@ -288,7 +289,7 @@ void SqlPage::copySelection() {
     right = std::max(right, range.right());
   }
   const bool isOneCell = top == bottom && left == right;
-  RunReader::Table cells;
+  store::RunReader::Table cells;
   for (int column = left; column <= right; ++column)
     cells.columns.push_back(model_.table().columns[static_cast<std::size_t>(column)]);
   for (int row = top; row <= bottom; ++row) {
@@ -313,7 +314,7 @@ void SqlPage::copySelection() {
 void SqlPage::copyAll() {
   if (!hasResult_) return;
   writer_.run([this, table = model_.shared(), order = model_.order()](
-                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
+                  store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     const QString text = sqlTsv(*table, order, SqlHeader::Names);
     return [this, text, rows = static_cast<std::int64_t>(order.size())] {
       QGuiApplication::clipboard()->setText(text);
@@ -326,7 +327,7 @@ void SqlPage::exportTo(const QString& file) {
   const bool isLines =
       file.endsWith(QLatin1String(".jsonl")) || file.endsWith(QLatin1String(".ndjson"));
   writer_.run([this, file, isLines, table = model_.shared(), order = model_.order()](
-                  RunReader&, const std::atomic<bool>&) -> Background::Finish {
+                  store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     const QByteArray bytes =
         (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8();
     QSaveFile out(file);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kSampled = 2'000;  // rows that tell what a column holds
 
-int chartColumn(const RunReader::Table& table, const QString& name) {
+int chartColumn(const store::RunReader::Table& table, const QString& name) {
   const std::string wanted = name.toStdString();
   const auto found = std::find(table.columns.begin(), table.columns.end(), wanted);
   return found == table.columns.end() ? -1 : static_cast<int>(found - table.columns.begin());
@@ -23,7 +23,7 @@ double chartNumber(const Json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool isNumberColumn(const RunReader::Table& table, std::size_t column) {
+bool isNumberColumn(const store::RunReader::Table& table, std::size_t column) {
   bool hasNumber = false;
   for (std::size_t row = 0; row < std::min(table.rows.size(), kSampled); ++row) {
     const Json& value = table.rows[row][column];
@@ -42,7 +42,8 @@ bool isNameLike(const QString& column) {
          column == QLatin1String("segment");
 }
 
-QString namedColumn(const RunReader::Table& table, std::initializer_list<const char*> names) {
+QString namedColumn(const store::RunReader::Table& table,
+                    std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const int column = chartColumn(table, QString::fromLatin1(name));
     if (column >= 0) return QString::fromLatin1(name);
@@ -52,7 +53,7 @@ QString namedColumn(const RunReader::Table& table, std::initializer_list<const c
 
 }  // namespace
 
-QStringList sqlNumberColumns(const RunReader::Table& table) {
+QStringList sqlNumberColumns(const store::RunReader::Table& table) {
   QStringList names;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     if (isNumberColumn(table, column)) names << QString::fromStdString(table.columns[column]);
@@ -60,7 +61,7 @@ QStringList sqlNumberColumns(const RunReader::Table& table) {
   return names;
 }
 
-SqlChartChoice guessSqlChart(const RunReader::Table& table) {
+SqlChartChoice guessSqlChart(const store::RunReader::Table& table) {
   SqlChartChoice choice;
   const QStringList numbers = sqlNumberColumns(table);
   choice.x = namedColumn(
@@ -92,7 +93,7 @@ SqlChartChoice guessSqlChart(const RunReader::Table& table) {
   return choice;
 }
 
-SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const RunReader::Table& table) {
+SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const store::RunReader::Table& table) {
   const QStringList numbers = sqlNumberColumns(table);
   SqlChartChoice choice = wanted;
   choice.y.removeIf([&numbers](const QString& name) { return !numbers.contains(name); });
@@ -108,7 +109,7 @@ SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const RunReader::Table&
   return choice;
 }
 
-LineChart sqlChart(const RunReader::Table& table, const SqlChartChoice& choice) {
+LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& choice) {
   LineChart chart;
   const bool hasRowAxis = choice.x.isEmpty();
   chart.x.title = hasRowAxis ? QStringLiteral("row") : choice.x;

@@ -23,15 +23,16 @@ struct SqlChartChoice {
 inline constexpr int kMostSqlSeries = 40;
 
 /// Columns that hold numbers, in order.
-[[nodiscard]] QStringList sqlNumberColumns(const RunReader::Table& table);
+[[nodiscard]] QStringList sqlNumberColumns(const store::RunReader::Table& table);
 /// What most people would choose: x from the names that are known as such, the other numbers as y,
 /// a group where x repeats.
-[[nodiscard]] SqlChartChoice guessSqlChart(const RunReader::Table& table);
+[[nodiscard]] SqlChartChoice guessSqlChart(const store::RunReader::Table& table);
 /// `choice` without columns that the table does not have; guessed where nothing of it is left.
 [[nodiscard]] SqlChartChoice fitSqlChart(const SqlChartChoice& choice,
-                                         const RunReader::Table& table);
+                                         const store::RunReader::Table& table);
 
-[[nodiscard]] LineChart sqlChart(const RunReader::Table& table, const SqlChartChoice& choice);
+[[nodiscard]] LineChart sqlChart(const store::RunReader::Table& table,
+                                 const SqlChartChoice& choice);
 
 [[nodiscard]] Json toJson(const SqlChartChoice& choice);
 [[nodiscard]] SqlChartChoice sqlChartFromJson(const Json& json);

@@ -44,7 +44,8 @@ constexpr int kStoreAfterMs = 2'000;
 
 struct SqlPage::Outcome {
   QString sql;  ///< as it was written
-  std::shared_ptr<const RunReader::Table> table = std::make_shared<const RunReader::Table>();
+  std::shared_ptr<const store::RunReader::Table> table =
+      std::make_shared<const store::RunReader::Table>();
   QString failure;
   bool isRefused = false;
   double seconds = 0;
@@ -230,26 +231,27 @@ void SqlPage::showEvent(QShowEvent* event) {
 void SqlPage::readSchema() {
   if (isSchemaAsked_) return;
   isSchemaAsked_ = true;
-  reader_.run([this](RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    const RunReader::QueryLimits limits{std::chrono::seconds(10), 10'000, &isStale};
-    std::vector<SqlObject> objects;
-    for (const StoredTable& table : storedTables(store, limits)) {
-      SqlObject object{QString::fromStdString(table.name), table.isView, {}};
-      for (const StoredTable::Column& column : table.columns)
-        object.columns.push_back(
-            {QString::fromStdString(column.name), QString::fromStdString(column.type)});
-      objects.push_back(std::move(object));
-    }
-    return [this, objects] {
-      side_->setObjects(objects);
-      std::map<QString, QStringList> schema;
-      for (const SqlObject& object : objects) {
-        QStringList& columns = schema[object.name];
-        for (const SqlObject::Column& column : object.columns) columns << column.name;
-      }
-      editor_->setSchema(std::move(schema));
-    };
-  });
+  reader_.run(
+      [this](store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+        const store::RunReader::QueryLimits limits{std::chrono::seconds(10), 10'000, &isStale};
+        std::vector<SqlObject> objects;
+        for (const store::StoredTable& table : storedTables(store, limits)) {
+          SqlObject object{QString::fromStdString(table.name), table.isView, {}};
+          for (const store::StoredTable::Column& column : table.columns)
+            object.columns.push_back(
+                {QString::fromStdString(column.name), QString::fromStdString(column.type)});
+          objects.push_back(std::move(object));
+        }
+        return [this, objects] {
+          side_->setObjects(objects);
+          std::map<QString, QStringList> schema;
+          for (const SqlObject& object : objects) {
+            QStringList& columns = schema[object.name];
+            for (const SqlObject::Column& column : object.columns) columns << column.name;
+          }
+          editor_->setSchema(std::move(schema));
+        };
+      });
 }
 
 std::size_t SqlPage::rowLimit() const {
@@ -289,13 +291,13 @@ void SqlPage::runStatement(const QString& sql) {
   const std::size_t rows = rowLimit();
   const std::chrono::seconds time(secondsLimit());
   runner_.run([this, sql, statement = ready->toStdString(), rows, time](
-                  RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+                  store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto outcome = std::make_shared<Outcome>();
     outcome->sql = sql;
     const auto begin = std::chrono::steady_clock::now();
     try {
-      outcome->table =
-          std::make_shared<const RunReader::Table>(store.query(statement, {time, rows, &isStale}));
+      outcome->table = std::make_shared<const store::RunReader::Table>(
+          store.query(statement, {time, rows, &isStale}));
     } catch (const RefusedError& error) {
       outcome->failure = QString::fromUtf8(error.what());
       outcome->isRefused = true;
@@ -343,7 +345,7 @@ void SqlPage::take(const Outcome& outcome) {
   failure_->clear();
   shown_ = outcome.sql;
   hasResult_ = true;
-  std::shared_ptr<const RunReader::Table> old = model_.shared();
+  std::shared_ptr<const store::RunReader::Table> old = model_.shared();
   {
     // Another table has no selection, and its runs are not chosen.
     const QSignalBlocker quiet(table_->selectionModel());
@@ -351,11 +353,11 @@ void SqlPage::take(const Outcome& outcome) {
     model_.setTable(outcome.table, outcome.sql);
   }
   // What was shown goes in another thread: many rows take their time even for that.
-  sorter_.run(
-      [old = std::move(old)](RunReader&, const std::atomic<bool>&) mutable -> Background::Finish {
-        old.reset();
-        return {};
-      });
+  sorter_.run([old = std::move(old)](store::RunReader&,
+                                     const std::atomic<bool>&) mutable -> Background::Finish {
+    old.reset();
+    return {};
+  });
   QString text =
       counted(static_cast<std::int64_t>(outcome.table->rows.size()), tr("row"), tr("rows"));
   text +=
@@ -385,7 +387,7 @@ void SqlPage::take(const Outcome& outcome) {
 
 void SqlPage::sortBy(int column, Qt::SortOrder direction) {
   sorter_.run([this, table = model_.shared(), column, direction](
-                  RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+                  store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto order = std::make_shared<std::vector<int>>(sqlOrder(*table, column, direction));
     return [this, table, order] {

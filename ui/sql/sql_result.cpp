@@ -56,15 +56,15 @@ int resultDecimals(double value) {
   return dot < 0 || text.contains(QLatin1Char('e')) ? 0 : static_cast<int>(text.size() - dot - 1);
 }
 
-std::vector<int> everyRow(const RunReader::Table& table) {
+std::vector<int> everyRow(const store::RunReader::Table& table) {
   std::vector<int> all(table.rows.size());
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
 template <typename Cell>
-QString delimited(const RunReader::Table& table, const std::vector<int>& order, SqlHeader header,
-                  QChar between, const Cell& cell) {
+QString delimited(const store::RunReader::Table& table, const std::vector<int>& order,
+                  SqlHeader header, QChar between, const Cell& cell) {
   QString text;
   if (header == SqlHeader::Names) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -101,7 +101,8 @@ QString sqlPlain(const Json& value) {
   return bytes < 0 ? QString::fromStdString(value.dump()) : QStringLiteral("[%1 bytes]").arg(bytes);
 }
 
-QString sqlTsv(const RunReader::Table& table, const std::vector<int>& order, SqlHeader header) {
+QString sqlTsv(const store::RunReader::Table& table, const std::vector<int>& order,
+               SqlHeader header) {
   return delimited(table, order.empty() ? everyRow(table) : order, header, QLatin1Char('\t'),
                    [](const Json& value) {
                      // A cell must stay a cell.
@@ -111,12 +112,12 @@ QString sqlTsv(const RunReader::Table& table, const std::vector<int>& order, Sql
                    });
 }
 
-QString sqlCsv(const RunReader::Table& table, const std::vector<int>& order) {
+QString sqlCsv(const store::RunReader::Table& table, const std::vector<int>& order) {
   return delimited(table, order.empty() ? everyRow(table) : order, SqlHeader::Names,
                    QLatin1Char(','), [](const Json& value) { return csvText(sqlPlain(value)); });
 }
 
-QString sqlJsonLines(const RunReader::Table& table, const std::vector<int>& order) {
+QString sqlJsonLines(const store::RunReader::Table& table, const std::vector<int>& order) {
   QString text;
   for (const int row : order.empty() ? everyRow(table) : order) {
     Json line = Json::object();
@@ -133,7 +134,8 @@ QString sqlJsonLines(const RunReader::Table& table, const std::vector<int>& orde
   return text;
 }
 
-std::vector<int> sqlOrder(const RunReader::Table& table, int column, Qt::SortOrder direction) {
+std::vector<int> sqlOrder(const store::RunReader::Table& table, int column,
+                          Qt::SortOrder direction) {
   std::vector<int> order = everyRow(table);
   if (column < 0 || static_cast<std::size_t>(column) >= table.columns.size()) return order;
   const auto at = static_cast<std::size_t>(column);
@@ -145,7 +147,7 @@ std::vector<int> sqlOrder(const RunReader::Table& table, int column, Qt::SortOrd
   return order;
 }
 
-void SqlResultModel::setTable(std::shared_ptr<const RunReader::Table> table,
+void SqlResultModel::setTable(std::shared_ptr<const store::RunReader::Table> table,
                               const QString& statement) {
   beginResetModel();
   table_ = std::move(table);

@@ -19,14 +19,15 @@ namespace vitrine::ui {
 
 enum class SqlHeader { None, Names };
 /// Rows [from, to) in the order of `order` (empty: as they came).
-[[nodiscard]] QString sqlTsv(const RunReader::Table& table, const std::vector<int>& order,
+[[nodiscard]] QString sqlTsv(const store::RunReader::Table& table, const std::vector<int>& order,
                              SqlHeader header);
-[[nodiscard]] QString sqlCsv(const RunReader::Table& table, const std::vector<int>& order);
-[[nodiscard]] QString sqlJsonLines(const RunReader::Table& table, const std::vector<int>& order);
+[[nodiscard]] QString sqlCsv(const store::RunReader::Table& table, const std::vector<int>& order);
+[[nodiscard]] QString sqlJsonLines(const store::RunReader::Table& table,
+                                   const std::vector<int>& order);
 
 /// Rows of a table in the order of a column, equal ones as they came; every row as it came without
 /// a column (-1). Takes a while: not for the window's thread.
-[[nodiscard]] std::vector<int> sqlOrder(const RunReader::Table& table, int column,
+[[nodiscard]] std::vector<int> sqlOrder(const store::RunReader::Table& table, int column,
                                         Qt::SortOrder direction);
 
 class SqlResultModel : public QAbstractTableModel {
@@ -35,10 +36,12 @@ class SqlResultModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   /// \param statement  what returned it: says whether `id` is a run's
-  void setTable(std::shared_ptr<const RunReader::Table> table, const QString& statement);
-  [[nodiscard]] const RunReader::Table& table() const { return *table_; }
+  void setTable(std::shared_ptr<const store::RunReader::Table> table, const QString& statement);
+  [[nodiscard]] const store::RunReader::Table& table() const { return *table_; }
   /// The same rows, to be read in another thread.
-  [[nodiscard]] const std::shared_ptr<const RunReader::Table>& shared() const { return table_; }
+  [[nodiscard]] const std::shared_ptr<const store::RunReader::Table>& shared() const {
+    return table_;
+  }
   /// Rows of the table as they are shown.
   [[nodiscard]] const std::vector<int>& order() const { return order_; }
   [[nodiscard]] const Json& value(const QModelIndex& index) const;
@@ -64,7 +67,8 @@ class SqlResultModel : public QAbstractTableModel {
   };
   [[nodiscard]] QString shown(const Json& value, const Column& column) const;
 
-  std::shared_ptr<const RunReader::Table> table_ = std::make_shared<const RunReader::Table>();
+  std::shared_ptr<const store::RunReader::Table> table_ =
+      std::make_shared<const store::RunReader::Table>();
   std::vector<Column> columns_;
   std::vector<int> order_;
   int runColumn_ = -1;

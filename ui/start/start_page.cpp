@@ -118,7 +118,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   layout->addWidget(scroll);
 
   connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &StartPage::later);
-  connect(&workbench_.watcher(), &RunWatcher::dataChanged, this, &StartPage::later);
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, &StartPage::later);
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
             workbench_.watcher().poll();
@@ -169,8 +169,9 @@ QFrame* StartPage::makeGoOn() {
   goOnRows_ = new QVBoxLayout;
   goOnRows_->setSpacing(0);
   resumeAll_ = new QPushButton(tr("Resume all"));
-  connect(resumeAll_, &QPushButton::clicked, this,
-          [this] { workbench_.startRuns(workbench_.queue().view().resumable, QueueEnd::Back); });
+  connect(resumeAll_, &QPushButton::clicked, this, [this] {
+    workbench_.startRuns(workbench_.queue().view().resumable, jobs::QueueEnd::Back);
+  });
   inside->addWidget(goOnText_);
   inside->addLayout(goOnRows_);
   inside->addWidget(resumeAll_, 0, Qt::AlignLeft);
@@ -217,7 +218,7 @@ void StartPage::runDemo() {
       workbench_.showPage(QStringLiteral("monitor"));
       return;
     case Demo::Broken:
-      workbench_.startRuns(runs, QueueEnd::Front);
+      workbench_.startRuns(runs, jobs::QueueEnd::Front);
       workbench_.selection().setRuns(runs, runs.front());
       workbench_.showPage(QStringLiteral("monitor"));
       return;
@@ -229,7 +230,7 @@ void StartPage::runDemo() {
   demoProblem_.clear();
   try {
     enqueue_.start(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(),
-                   demoTitle_.toStdString(), workbench_.store().file(), QueueEnd::Front);
+                   demoTitle_.toStdString(), workbench_.store().file(), jobs::QueueEnd::Front);
   } catch (const Error& error) {
     demoProblem_ = QString::fromUtf8(error.what());
   }
@@ -242,10 +243,10 @@ StartPage::Demo StartPage::demoNow(std::vector<std::int64_t>& runs) const {
   for (const auto& [id, row] : workbench_.runs()) {
     if (row.experiment != demoTitle_.toStdString()) continue;
     runs.push_back(id);
-    const bool isQueued = row.state == RunState::Queued;
+    const bool isQueued = row.state == store::RunState::Queued;
     isRunning = isRunning || isAlive(row.state);
     isWaiting = isWaiting || isQueued;
-    isBroken = isBroken || (row.state != RunState::Done && !isAlive(row.state) && !isQueued);
+    isBroken = isBroken || (row.state != store::RunState::Done && !isAlive(row.state) && !isQueued);
   }
   if (runs.empty()) return Demo::Missing;
   if (isRunning) return Demo::Running;
@@ -310,7 +311,7 @@ void StartPage::showGoOn() {
     const std::int64_t id = shown[i];
     const auto found = queue.rows.find(id);
     if (found == queue.rows.end()) continue;
-    const RunRow& row = found->second;
+    const store::RunRow& row = found->second;
     const bool isRunning = i < alive;
     auto* act = new QPushButton(isRunning ? tr("Watch") : tr("Resume"));
     const QString name = QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name));
@@ -320,7 +321,7 @@ void StartPage::showGoOn() {
       if (isRunning) {
         workbench_.showPage(QStringLiteral("monitor"));
       } else {
-        workbench_.startRuns({id}, QueueEnd::Back);
+        workbench_.startRuns({id}, jobs::QueueEnd::Back);
       }
     });
     QString about = QString::fromStdString(toString(row.state));
@@ -336,12 +337,12 @@ void StartPage::showGoOn() {
     open->setAccessibleName(tr("Show the queue"));
     connect(open, &QPushButton::clicked, this,
             [this] { workbench_.showPage(QStringLiteral("queue")); });
-    goOnRows_->addWidget(
-        startRow(waiting == 1 ? tr("1 run waits in the queue")
-                              : tr("%1 runs wait in the queue").arg(count(waiting)),
-                 queue.mode == QueueMode::Running ? tr("it starts by itself when a device is free")
-                                                  : tr("the queue is paused: nothing new starts"),
-                 open));
+    goOnRows_->addWidget(startRow(
+        waiting == 1 ? tr("1 run waits in the queue")
+                     : tr("%1 runs wait in the queue").arg(count(waiting)),
+        queue.mode == store::QueueMode::Running ? tr("it starts by itself when a device is free")
+                                                : tr("the queue is paused: nothing new starts"),
+        open));
   }
   const std::size_t hidden = shown.size() > kMostRows ? shown.size() - kMostRows : 0;
   if (shown.empty() && waiting == 0) {

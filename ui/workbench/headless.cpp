@@ -61,7 +61,7 @@ void CheckProcess::ask(const std::string& experimentText) {
   if (link_ != nullptr) return askThere(experimentText);
   QString program;
   try {
-    program = QString::fromStdString(headlessProgram().string());
+    program = QString::fromStdString(jobs::headlessProgram().string());
   } catch (const Error& error) {
     Q_EMIT failed(QString::fromUtf8(error.what()));
     return;
@@ -97,18 +97,19 @@ void CheckProcess::ask(const std::string& experimentText) {
 
 void CheckProcess::askThere(const std::string& experimentText) {
   isAsked_ = true;
-  link_->send({{"op", "check"}, {"experiment", experimentText}}, this,
-              [this, question = question_](const Json& answer) {
-                if (question != question_) return;
-                isAsked_ = false;
-                try {
-                  throwAnswered(answer);
-                  Q_EMIT finished(answer.at("report"));
-                } catch (const std::exception& error) {
-                  Q_EMIT failed(QStringLiteral("The costs are unknown: %1")
-                                    .arg(QString::fromUtf8(error.what())));
-                }
-              });
+  link_->send(
+      {{"op", "check"}, {"experiment", experimentText}}, this,
+      [this, question = question_](const Json& answer) {
+        if (question != question_) return;
+        isAsked_ = false;
+        try {
+          remote::throwAnswered(answer);
+          Q_EMIT finished(answer.at("report"));
+        } catch (const std::exception& error) {
+          Q_EMIT failed(
+              QStringLiteral("The costs are unknown: %1").arg(QString::fromUtf8(error.what())));
+        }
+      });
 }
 
 EnqueueProcess::~EnqueueProcess() {
@@ -119,12 +120,12 @@ EnqueueProcess::~EnqueueProcess() {
 }
 
 void EnqueueProcess::start(const std::string& text, const std::string& title,
-                           const std::filesystem::path& database, QueueEnd end) {
+                           const std::filesystem::path& database, jobs::QueueEnd end) {
   if (isRunning()) return;
   if (link_ != nullptr) return startThere(text, end);
   // The program works in that folder: a relative name would mean another place there.
   const std::filesystem::path folder =
-      std::filesystem::absolute(filesFolder(database)) / "experiments";
+      std::filesystem::absolute(store::filesFolder(database)) / "experiments";
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) {
@@ -146,11 +147,11 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
   }
   file.close();
   auto* process = new QProcess(this);
-  process->setProgram(QString::fromStdString(headlessProgram().string()));
+  process->setProgram(QString::fromStdString(jobs::headlessProgram().string()));
   QStringList arguments{QStringLiteral("enqueue"), file.fileName(), QStringLiteral("--json"),
                         QStringLiteral("--db"),
                         QString::fromStdString(std::filesystem::absolute(database).string())};
-  if (end == QueueEnd::Front) arguments << QStringLiteral("--front");
+  if (end == jobs::QueueEnd::Front) arguments << QStringLiteral("--front");
   process->setArguments(arguments);
   process->setWorkingDirectory(QString::fromStdString(folder.string()));
   process->setStandardInputFile(QProcess::nullDevice());
@@ -168,15 +169,15 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
   });
 }
 
-void EnqueueProcess::startThere(const std::string& text, QueueEnd end) {
+void EnqueueProcess::startThere(const std::string& text, jobs::QueueEnd end) {
   isAsked_ = true;
-  link_->send({{"op", "enqueue"}, {"experiment", text}, {"front", end == QueueEnd::Front}}, this,
-              [this](const Json& answer) {
+  link_->send({{"op", "enqueue"}, {"experiment", text}, {"front", end == jobs::QueueEnd::Front}},
+              this, [this](const Json& answer) {
                 isAsked_ = false;
                 try {
-                  throwAnswered(answer);
+                  remote::throwAnswered(answer);
                   Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
-                } catch (const LinkError& error) {
+                } catch (const remote::LinkError& error) {
                   // What was accepted there is done there.
                   Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
                                    "it again.")

@@ -43,7 +43,7 @@ class CheckProcess : public QObject {
   void askThere(const std::string& experimentText);
 
   RemoteLink* link_ = nullptr;
-  bool isAsked_ = false;      ///< the other machine
+  bool isAsked_ = false;       ///< the other machine
   std::int64_t question_ = 0;  ///< number of the newest one there
   QPointer<QProcess> process_;
 };
@@ -62,7 +62,7 @@ class EnqueueProcess : public QObject {
   /// Saves the text as `<db>.files/experiments/<time>-<title>.toml` and starts; finished() or
   /// failed() answers. \throws Error  the file cannot be written, the program does not start
   void start(const std::string& text, const std::string& title,
-             const std::filesystem::path& database, QueueEnd end);
+             const std::filesystem::path& database, jobs::QueueEnd end);
   [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }
 
  Q_SIGNALS:
@@ -70,7 +70,7 @@ class EnqueueProcess : public QObject {
   void failed(const QString& sentence);
 
  private:
-  void startThere(const std::string& text, QueueEnd end);
+  void startThere(const std::string& text, jobs::QueueEnd end);
   void answer(int exitCode);
 
   RemoteLink* link_ = nullptr;

@@ -21,8 +21,8 @@ constexpr qint64 kLargestTyped = 64 << 20;  // bytes
 
 }  // namespace
 
-LocalEdits::LocalEdits(RunStore& store, QObject* parent) : QObject(parent), store_(store) {
-  file_ = filesFolder(store_.file()) / ("typed-" + newUuid() + ".json");
+LocalEdits::LocalEdits(store::RunStore& store, QObject* parent) : QObject(parent), store_(store) {
+  file_ = store::filesFolder(store_.file()) / ("typed-" + newUuid() + ".json");
   retry_.setInterval(kEditRetryMs);
   connect(&retry_, &QTimer::timeout, this, &LocalEdits::tryNow);
 }
@@ -33,20 +33,21 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
   store_.setPatience(kEditPatience);
   try {
     switch (field) {
-      case RunField::Name:
+      case store::RunField::Name:
         outcome.version = store_.setName(run, edit.text, edit.basedOn);
         break;
-      case RunField::Note:
+      case store::RunField::Note:
         outcome.version = store_.setNote(run, edit.text, edit.basedOn);
         break;
-      case RunField::Tags:
+      case store::RunField::Tags:
         outcome.version = store_.setTags(run, split(edit.text, '\n'), edit.basedOn);
         break;
-      case RunField::CurveNotes:
-        outcome.version = store_.setCurveNotes(run, curveNotesFromText(edit.text), edit.basedOn);
+      case store::RunField::CurveNotes:
+        outcome.version =
+            store_.setCurveNotes(run, store::curveNotesFromText(edit.text), edit.basedOn);
         break;
     }
-  } catch (const EditConflict& conflict) {
+  } catch (const store::EditConflict& conflict) {
     outcome.isConflict = true;
     outcome.version = conflict.version;
     outcome.theirs = conflict.theirs;
@@ -60,7 +61,7 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
   return outcome;
 }
 
-void LocalEdits::edit(std::int64_t run, RunField field, const std::string& text,
+void LocalEdits::edit(std::int64_t run, store::RunField field, const std::string& text,
                       std::int64_t basedOn, QObject* context, const RemoteLink::OnEdit& onOutcome) {
   const Key key{run, field};
   Edit edit{text, basedOn, context, onOutcome};
@@ -122,7 +123,7 @@ void LocalEdits::tryNow() {
   Q_EMIT changed();
 }
 
-const std::string* LocalEdits::waiting(std::int64_t run, RunField field) const {
+const std::string* LocalEdits::waiting(std::int64_t run, store::RunField field) const {
   const auto found = waiting_.find({run, field});
   return found == waiting_.end() ? nullptr : &found->second.text;
 }
@@ -178,10 +179,10 @@ void LocalEdits::takeOver() {
     int taken = 0;
     for (const Json& one : list.is_array() ? list : Json::array()) {
       try {
-        const auto field = runFieldFromString(one.at("field").get<std::string>());
+        const auto field = store::runFieldFromString(one.at("field").get<std::string>());
         // Without its UUID, since the database could not be read then, its number tells the run.
         const auto uuid = one.at("uuid").get<std::string>();
-        const std::optional<RunRow> run =
+        const std::optional<store::RunRow> run =
             uuid.empty() ? store_.run(one.at("run").get<std::int64_t>()) : store_.runByUuid(uuid);
         if (!field || !run) continue;
         edit(run->id, *field, one.at("text").get<std::string>(),

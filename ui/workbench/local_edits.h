@@ -22,13 +22,13 @@ namespace vitrine::ui {
 class LocalEdits : public QObject {
   Q_OBJECT
  public:
-  explicit LocalEdits(RunStore& store, QObject* parent = nullptr);
+  explicit LocalEdits(store::RunStore& store, QObject* parent = nullptr);
 
   /// As Workbench::edit.
-  void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+  void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, const RemoteLink::OnEdit& onOutcome);
   /// A text that is not stored yet; nullptr where none waits.
-  [[nodiscard]] const std::string* waiting(std::int64_t run, RunField field) const;
+  [[nodiscard]] const std::string* waiting(std::int64_t run, store::RunField field) const;
   /// What is not stored and why, for people; "" when everything is stored.
   [[nodiscard]] QString sentence() const;
   /// Whether it has been tried more than once.
@@ -45,7 +45,7 @@ class LocalEdits : public QObject {
   void said(const QString& sentence);
 
  private:
-  using Key = std::pair<std::int64_t, RunField>;
+  using Key = std::pair<std::int64_t, store::RunField>;
   struct Edit {
     std::string text;
     std::int64_t basedOn = 0;
@@ -56,7 +56,7 @@ class LocalEdits : public QObject {
   void tell(const Key& key, const Edit& edit, const EditOutcome& outcome);
   void keep();
 
-  RunStore& store_;
+  store::RunStore& store_;
   std::map<Key, Edit> waiting_;
   QString reason_;
   std::filesystem::path file_;  ///< of what waits

@@ -6,8 +6,8 @@
 
 namespace vitrine::ui {
 
-const TaskCards& Workbench::cards() {
-  cards_ = taskCards(catalog());
+const store::TaskCards& Workbench::cards() {
+  cards_ = store::taskCards(catalog());
   return cards_;
 }
 

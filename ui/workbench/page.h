@@ -34,8 +34,8 @@ class Workbench : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
-  [[nodiscard]] virtual RunReader& store() = 0;
-  [[nodiscard]] virtual RunWatcher& watcher() = 0;
+  [[nodiscard]] virtual store::RunReader& store() = 0;
+  [[nodiscard]] virtual store::RunWatcher& watcher() = 0;
   [[nodiscard]] virtual Selection& selection() = 0;
   [[nodiscard]] virtual QueueDesk& queue() = 0;
   /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
@@ -46,28 +46,29 @@ class Workbench : public QObject {
   virtual void askCatalogAgain() = 0;
   /// Cards of the tasks: what sums up their runs. Asked for as catalog() is; empty until
   /// catalogReady, and where the schemas cannot be had, which only catalog() tells.
-  [[nodiscard]] virtual const TaskCards& cards();
+  [[nodiscard]] virtual const store::TaskCards& cards();
   /// Returns when the cards are there, or cannot be had: for pictures.
   virtual void settleCards() {}
   /// The row of a run as the list shows it; nullptr when unknown.
-  [[nodiscard]] virtual const RunRow* run(std::int64_t id) = 0;
+  [[nodiscard]] virtual const store::RunRow* run(std::int64_t id) = 0;
   /// All runs, by id, as the list shows them.
-  [[nodiscard]] virtual const std::map<std::int64_t, RunRow>& runs() const = 0;
+  [[nodiscard]] virtual const std::map<std::int64_t, store::RunRow>& runs() const = 0;
   /// One sentence in the status bar; errors can be copied from there.
   virtual void say(const QString& sentence) = 0;
   virtual void showPage(const QString& id) = 0;
   /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Puts runs into the queue, which starts or resumes them when their turn comes.
-  virtual void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) = 0;
+  virtual void startRuns(const std::vector<std::int64_t>& ids, jobs::QueueEnd end) = 0;
   /// Stores what somebody typed about a run, here or on the other machine. \param text  as
   /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
   /// unless `context` is gone by then; of what waits, then and when it has arrived
-  virtual void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
-                    QObject* context,
+  virtual void edit(std::int64_t run, store::RunField field, const std::string& text,
+                    std::int64_t basedOn, QObject* context,
                     const std::function<void(const EditOutcome& outcome)>& onOutcome) = 0;
   /// A text that was typed and is not stored yet; nullptr where none waits.
-  [[nodiscard]] virtual const std::string* waiting(std::int64_t /*run*/, RunField /*field*/) {
+  [[nodiscard]] virtual const std::string* waiting(std::int64_t /*run*/,
+                                                   store::RunField /*field*/) {
     return nullptr;
   }
   /// What a drop of this file on the window does: database, experiment, export, weights, figure ...
@@ -85,7 +86,7 @@ class Workbench : public QObject {
   void runListVisibilityChanged();
 
  private:
-  TaskCards cards_;
+  store::TaskCards cards_;
 };
 
 class Page : public QWidget {

@@ -41,11 +41,11 @@ QString lastLineOf(const std::filesystem::path& log) {
 /// the desk.
 class QueueReader {
  public:
-  QueueView read(RunStore& store, JobQueue& queue) {
+  QueueView read(store::RunStore& store, jobs::JobQueue& queue) {
     // Rows written between these reads are newer than `change` and come again next time.
     const std::int64_t change = store.lastChange();
     if (change != change_) {
-      for (RunRow& row : store.runs(change_)) rows_.insert_or_assign(row.id, std::move(row));
+      for (store::RunRow& row : store.runs(change_)) rows_.insert_or_assign(row.id, std::move(row));
       if (change_ > 0) {
         for (const std::int64_t id : store.deletedRuns(change_)) rows_.erase(id);
       }
@@ -55,17 +55,18 @@ class QueueReader {
     view.mode = queue.mode();
     view.entries = queue.list();
     std::erase_if(view.entries,
-                  [&](const QueueEntry& entry) { return rows_.count(entry.run) == 0; });
+                  [&](const jobs::QueueEntry& entry) { return rows_.count(entry.run) == 0; });
     std::set<std::int64_t> queued;
-    for (const QueueEntry& entry : view.entries) queued.insert(entry.run);
+    for (const jobs::QueueEntry& entry : view.entries) queued.insert(entry.run);
     for (const auto& [id, row] : rows_) {
       if (isAlive(row.state)) {
         view.running.push_back(id);
       } else if (queued.count(id) > 0 || row.finishedAt.empty()) {
         continue;
-      } else if (row.state == RunState::Paused || row.state == RunState::Interrupted) {
+      } else if (row.state == store::RunState::Paused ||
+                 row.state == store::RunState::Interrupted) {
         view.resumable.push_back(id);
-      } else if (row.state != RunState::Queued) {
+      } else if (row.state != store::RunState::Queued) {
         view.ended.push_back(id);
       }
     }
@@ -87,7 +88,7 @@ class QueueReader {
     runs.erase(middle, runs.end());
   }
 
-  std::map<std::int64_t, RunRow> rows_;
+  std::map<std::int64_t, store::RunRow> rows_;
   std::int64_t change_ = 0;
 };
 
@@ -95,13 +96,13 @@ class QueueReader {
 class QueueAttendant {
  public:
   /// \returns  why nobody works on it, or ""
-  QString look(RunStore& store, JobQueue& queue) {
-    if (queue.mode() != QueueMode::Running || !isWorkHere(queue)) {
+  QString look(store::RunStore& store, jobs::JobQueue& queue) {
+    if (queue.mode() != store::QueueMode::Running || !isWorkHere(queue)) {
       failures_ = 0;
       return {};
     }
     const std::filesystem::path file = std::filesystem::absolute(store.file());
-    if (!KernelLock::tryLock(workLockFile(file))) return {};  // somebody is at it
+    if (!jobs::KernelLock::tryLock(jobs::workLockFile(file))) return {};  // somebody is at it
     // It may not have said so yet, or be of another version.
     if (isWorkerAlive(worker_)) return {};
     if (started_.isValid()) {
@@ -109,16 +110,16 @@ class QueueAttendant {
       failures_ = started_.elapsed() < kQuickMs || failures_ >= kPatience ? failures_ + 1 : 0;
     }
     trouble_.clear();
-    if (const std::string why = whyNotHere(store); !why.empty())
+    if (const std::string why = jobs::whyNotHere(store); !why.empty())
       return trouble_ = QString::fromStdString(why);
     if (failures_ >= kPatience) {
       trouble_ = QueueDesk::tr("The process that works on the queue ended %1 times: %2")
                      .arg(failures_)
-                     .arg(lastLineOf(workLogFile(file)));
+                     .arg(lastLineOf(jobs::workLogFile(file)));
     }
     started_.start();
     try {
-      worker_ = workerOf(attendQueue(file, headlessProgram()));
+      worker_ = store::workerOf(jobs::attendQueue(file, jobs::headlessProgram()));
     } catch (const Error& error) {
       failures_ = std::max(failures_, kPatience);
       trouble_ = QString::fromUtf8(error.what());
@@ -127,33 +128,34 @@ class QueueAttendant {
   }
 
  private:
-  bool isWorkHere(JobQueue& queue) {
-    static const Device kCpu{"cpu", "", "", 0, 0};
+  bool isWorkHere(jobs::JobQueue& queue) {
+    static const jobs::Device kCpu{"cpu", "", "", 0, 0};
     if (hasStartable(queue, {kCpu})) return true;
     if (queue.list().empty()) return false;
     if (!asked_.isValid() || asked_.elapsed() > kDevicesMs) {
-      devices_ = SystemDevices().devices();
+      devices_ = jobs::SystemDevices().devices();
       asked_.start();
     }
     return hasStartable(queue, devices_);
   }
 
-  std::vector<Device> devices_;
+  std::vector<jobs::Device> devices_;
   QElapsedTimer asked_, started_;
-  Worker worker_;  ///< the process that was started last
+  store::Worker worker_;  ///< the process that was started last
   int failures_ = 0;
   QString trouble_;
 };
 
-const QueueEntry* QueueView::entry(std::int64_t run) const {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [run](const QueueEntry& entry) { return entry.run == run; });
+const jobs::QueueEntry* QueueView::entry(std::int64_t run) const {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(),
+                   [run](const jobs::QueueEntry& entry) { return entry.run == run; });
   return found == entries.end() ? nullptr : &*found;
 }
 
 std::vector<std::int64_t> QueueView::waiting() const {
   std::vector<std::int64_t> ids;
-  for (const QueueEntry& entry : entries) {
+  for (const jobs::QueueEntry& entry : entries) {
     if (!isAlive(entry.state)) ids.push_back(entry.run);
   }
   return ids;
@@ -162,7 +164,7 @@ std::vector<std::int64_t> QueueView::waiting() const {
 /// What lives on the other thread.
 class QueueDesk::Thread : public QThread {
  public:
-  Thread(std::filesystem::path database, OpenMode openMode)
+  Thread(std::filesystem::path database, store::OpenMode openMode)
       : file(std::move(database)), mode(openMode) {
     place.moveToThread(this);
     start();
@@ -184,8 +186,8 @@ class QueueDesk::Thread : public QThread {
   /// \throws Error  the database cannot be opened
   void open() {
     if (store) return;
-    store = std::make_unique<RunStore>(file, mode);
-    queue = std::make_unique<JobQueue>(*store);
+    store = std::make_unique<store::RunStore>(file, mode);
+    queue = std::make_unique<jobs::JobQueue>(*store);
   }
   template <typename Task>
   void run(Task task) {
@@ -193,11 +195,11 @@ class QueueDesk::Thread : public QThread {
   }
 
   const std::filesystem::path file;
-  const OpenMode mode;
+  const store::OpenMode mode;
   QObject place;
   // Only touched on the thread.
-  std::unique_ptr<RunStore> store;
-  std::unique_ptr<JobQueue> queue;
+  std::unique_ptr<store::RunStore> store;
+  std::unique_ptr<jobs::JobQueue> queue;
   QueueReader reader;
   std::optional<QueueAttendant> attendant;
   std::unique_ptr<QTimer> timer;
@@ -205,8 +207,8 @@ class QueueDesk::Thread : public QThread {
 
 QueueDesk::QueueDesk(const std::filesystem::path& database, RemoteLink* link, QObject* parent)
     : QObject(parent),
-      thread_(std::make_unique<Thread>(database,
-                                       link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWrite)),
+      thread_(std::make_unique<Thread>(
+          database, link != nullptr ? store::OpenMode::ReadOnly : store::OpenMode::ReadWrite)),
       link_(link) {}
 
 QueueDesk::~QueueDesk() = default;
@@ -239,8 +241,8 @@ void QueueDesk::refresh() {
   });
 }
 
-void QueueDesk::order(const Order& order, Sentence sentence) {
-  const auto tell = [this, sentence = std::move(sentence)](const OrderOutcome& outcome) {
+void QueueDesk::order(const jobs::Order& order, Sentence sentence) {
+  const auto tell = [this, sentence = std::move(sentence)](const jobs::OrderOutcome& outcome) {
     QString text = sentence ? sentence(outcome) : QString();
     if (!outcome.trouble.empty())
       text += (text.isEmpty() ? "" : " ") + QString::fromStdString(outcome.trouble);
@@ -250,8 +252,8 @@ void QueueDesk::order(const Order& order, Sentence sentence) {
     link_->send({{"op", "order"}, {"order", toJson(order)}}, this,
                 [this, tell](const Json& answer) {
                   try {
-                    throwAnswered(answer);
-                    tell(outcomeFromJson(answer));
+                    remote::throwAnswered(answer);
+                    tell(jobs::outcomeFromJson(answer));
                   } catch (const std::exception& error) {
                     Q_EMIT said(QString::fromUtf8(error.what()));
                   }

@@ -21,16 +21,16 @@ class RemoteLink;
 
 /// The queue at one moment.
 struct QueueView {
-  QueueMode mode = QueueMode::Running;
-  std::vector<QueueEntry> entries;      ///< in the order of their start, also those in progress
-  std::map<std::int64_t, RunRow> rows;  ///< of all runs named here
-  std::vector<std::int64_t> running;    ///< in progress, of the queue and of terminals
+  store::QueueMode mode = store::QueueMode::Running;
+  std::vector<jobs::QueueEntry> entries;  ///< in the order of their start, also those in progress
+  std::map<std::int64_t, store::RunRow> rows;  ///< of all runs named here
+  std::vector<std::int64_t> running;           ///< in progress, of the queue and of terminals
   std::vector<std::int64_t>
       resumable;                    ///< paused or interrupted and not in the queue, newest first
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
   QString trouble;                  ///< why nobody works on the queue; "" when all is well
 
-  [[nodiscard]] const QueueEntry* entry(std::int64_t run) const;
+  [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.
   [[nodiscard]] std::vector<std::int64_t> waiting() const;
 };
@@ -49,9 +49,9 @@ class QueueDesk : public QObject {
   /// Reads again, soon; many calls are one reading.
   void refresh();
   /// What is said of an order that was carried out; "" says nothing. Called in the window's thread.
-  using Sentence = std::function<QString(const OrderOutcome& outcome)>;
+  using Sentence = std::function<QString(const jobs::OrderOutcome& outcome)>;
   /// Carries an order out, soon; what it came to, or why it could not be done, is said.
-  void order(const Order& order, Sentence sentence = {});
+  void order(const jobs::Order& order, Sentence sentence = {});
   /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
   /// machine that has the database somebody does that.
   void tidy();

@@ -16,7 +16,7 @@ const QString kRecentSetting = QStringLiteral("recent/databases");
 QStringList recentDatabases() {
   QStringList left;
   for (const QString& file : setting(kRecentSetting).toStringList()) {
-    if (isRemotePlace(file.toStdString()) || QFileInfo::exists(file)) left << file;
+    if (remote::isRemotePlace(file.toStdString()) || QFileInfo::exists(file)) left << file;
   }
   return left;
 }
@@ -24,7 +24,7 @@ QStringList recentDatabases() {
 void rememberDatabase(const QString& file) {
   QStringList all = setting(kRecentSetting).toStringList();
   const QString absolute =
-      isRemotePlace(file.toStdString()) ? file : QFileInfo(file).absoluteFilePath();
+      remote::isRemotePlace(file.toStdString()) ? file : QFileInfo(file).absoluteFilePath();
   all.removeAll(absolute);
   all.prepend(absolute);
   storeSetting(kRecentSetting, all.mid(0, kMostRecent));

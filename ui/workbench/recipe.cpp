@@ -85,7 +85,7 @@ qint64 numberAfter(const QByteArray& text, const QByteArray& key) {
 
 }  // namespace
 
-std::string databaseUuid(RunReader& store) {
+std::string databaseUuid(store::RunReader& store) {
   try {
     return store.uuid();
   } catch (const Error&) {
@@ -106,9 +106,9 @@ Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
   }
   recipe.page = pageId.toStdString();
   for (const std::int64_t id : workbench.selection().runs()) {
-    if (const RunRow* row = workbench.run(id)) recipe.runs.push_back(row->uuid);
+    if (const store::RunRow* row = workbench.run(id)) recipe.runs.push_back(row->uuid);
   }
-  if (const RunRow* row = workbench.run(workbench.selection().current()))
+  if (const store::RunRow* row = workbench.run(workbench.selection().current()))
     recipe.current = row->uuid;
   recipe.view = page.viewState();
   return recipe;

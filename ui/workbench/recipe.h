@@ -10,9 +10,9 @@
 #include "core/base/json.h"
 #include "ui/figures/paper.h"
 
-namespace vitrine {
+namespace vitrine::store {
 class RunReader;
-}
+}  // namespace vitrine::store
 
 namespace vitrine::ui {
 
@@ -36,7 +36,7 @@ struct Recipe {
 /// \throws NotFoundError  another database, or none of the runs is there any more
 void selectRunsOf(const Recipe& recipe, Workbench& workbench);
 /// "" where the file has none.
-[[nodiscard]] std::string databaseUuid(RunReader& store);
+[[nodiscard]] std::string databaseUuid(store::RunReader& store);
 /// What a page read of it in the background, so that recipeOf() need not ask the store.
 void rememberUuid(Workbench& workbench, const std::string& uuid);
 

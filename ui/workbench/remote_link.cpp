@@ -27,8 +27,8 @@ std::optional<std::string> textIn(const Json& object, const char* key) {
 
 }  // namespace
 
-RemoteLink::RemoteLink(const RemotePlace& place, QObject* parent) : QObject(parent) {
-  mirror_ = std::make_unique<RemoteMirror>(place, [this](const RemoteState& state) {
+RemoteLink::RemoteLink(const remote::RemotePlace& place, QObject* parent) : QObject(parent) {
+  mirror_ = std::make_unique<remote::RemoteMirror>(place, [this](const remote::RemoteState& state) {
     QMetaObject::invokeMethod(
         this, [this, state] { take(state); }, Qt::QueuedConnection);
   });
@@ -49,25 +49,26 @@ QString RemoteLink::url() const { return QString::fromStdString(mirror_->place()
 QString RemoteLink::host() const { return QString::fromStdString(mirror_->place().host); }
 
 bool RemoteLink::isLinked() const {
-  return state_.link == RemoteState::Link::Linked || state_.link == RemoteState::Link::Copying;
+  return state_.link == remote::RemoteState::Link::Linked ||
+         state_.link == remote::RemoteState::Link::Copying;
 }
 
 QString RemoteLink::sentence() const {
   switch (state_.link) {
-    case RemoteState::Link::Connecting:
+    case remote::RemoteState::Link::Connecting:
       return tr("Connecting to %1 \u2026").arg(host());
-    case RemoteState::Link::Copying:
+    case remote::RemoteState::Link::Copying:
       return tr("Copying from %1: %2 of %3")
           .arg(host(), count(state_.done), counted(state_.total, tr("run"), tr("runs")));
-    case RemoteState::Link::Linked:
+    case remote::RemoteState::Link::Linked:
       return tr("Linked to %1").arg(host());
-    case RemoteState::Link::Lost:
+    case remote::RemoteState::Link::Lost:
       break;
   }
   return tr("No link to %1: %2").arg(host(), QString::fromStdString(state_.sentence));
 }
 
-void RemoteLink::take(const RemoteState& state) {
+void RemoteLink::take(const remote::RemoteState& state) {
   const bool wasLinked = isLinked();
   state_ = state;
   if (isLinked() && !wasLinked) sendWaiting();
@@ -89,7 +90,7 @@ void RemoteLink::send(Json request, QObject* context,
                 });
 }
 
-void RemoteLink::edit(std::int64_t run, RunField field, const std::string& text,
+void RemoteLink::edit(std::int64_t run, store::RunField field, const std::string& text,
                       std::int64_t basedOn, QObject* context, OnEdit onOutcome) {
   const Key key{run, toString(field)};
   Edit edit{text, basedOn, context, std::move(onOutcome)};
@@ -117,8 +118,8 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   underWay_.erase(key);
   EditOutcome outcome;
   try {
-    throwAnswered(answer);
-  } catch (const LinkError&) {
+    remote::throwAnswered(answer);
+  } catch (const remote::LinkError&) {
     outcome.isWaiting = true;
   } catch (const Error& error) {
     outcome.trouble = QString::fromUtf8(error.what());
@@ -135,7 +136,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
     } else if (now != waiting_.end()) {
       // Typed on while this was under way: that is based on what this has made, but for notes on
       // curves that were merged with those of others, whom the text does not know.
-      const bool isMerged = key.second == toString(RunField::CurveNotes) &&
+      const bool isMerged = key.second == toString(store::RunField::CurveNotes) &&
                             outcome.version != edit.basedOn + 1;
       if (outcome.trouble.isEmpty() && !outcome.isConflict && !isMerged)
         now->second.basedOn = outcome.version;
@@ -146,7 +147,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   if (edit.asker != nullptr) {
     if (edit.onOutcome) edit.onOutcome(outcome);
   } else if (outcome.isConflict) {
-    const auto field = runFieldFromString(key.second);
+    const auto field = store::runFieldFromString(key.second);
     Q_EMIT said(
         tr("The %1 of run %2 was changed by somebody else meanwhile: what you typed is kept "
            "beside it.")
@@ -165,7 +166,7 @@ void RemoteLink::sendWaiting() {
   }
 }
 
-const std::string* RemoteLink::waiting(std::int64_t run, RunField field) const {
+const std::string* RemoteLink::waiting(std::int64_t run, store::RunField field) const {
   const auto found = waiting_.find({run, toString(field)});
   return found == waiting_.end() ? nullptr : &found->second.text;
 }

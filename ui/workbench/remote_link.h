@@ -32,14 +32,14 @@ class RemoteLink : public QObject {
  public:
   /// Opens the copy of what was read there before; the link is made in the background.
   /// \throws Error  the copy cannot be opened
-  explicit RemoteLink(const RemotePlace& place, QObject* parent = nullptr);
+  explicit RemoteLink(const remote::RemotePlace& place, QObject* parent = nullptr);
   ~RemoteLink() override;
 
   /// Where the copy is.
   [[nodiscard]] const std::filesystem::path& file() const { return mirror_->file(); }
   [[nodiscard]] QString url() const;
   [[nodiscard]] QString host() const;
-  [[nodiscard]] const RemoteState& state() const { return state_; }
+  [[nodiscard]] const remote::RemoteState& state() const { return state_; }
   [[nodiscard]] bool isLinked() const;
   /// The state in one sentence.
   [[nodiscard]] QString sentence() const;
@@ -52,10 +52,10 @@ class RemoteLink : public QObject {
 
   using OnEdit = std::function<void(const EditOutcome& outcome)>;
   /// \param text  as EditRow::text
-  void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+  void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, OnEdit onOutcome);
   /// A text that waits for the link; nullptr where none does.
-  [[nodiscard]] const std::string* waiting(std::int64_t run, RunField field) const;
+  [[nodiscard]] const std::string* waiting(std::int64_t run, store::RunField field) const;
   /// How many edits wait.
   [[nodiscard]] int waitingEdits() const { return static_cast<int>(waiting_.size()); }
 
@@ -71,17 +71,17 @@ class RemoteLink : public QObject {
     QPointer<QObject> asker;  ///< who is told what becomes of it
     OnEdit onOutcome;
   };
-  void take(const RemoteState& state);
+  void take(const remote::RemoteState& state);
   void sendEdit(const Key& key);
   void editAnswered(const Key& key, const Edit& edit, const Json& answer);
   void sendWaiting();
   void storeWaiting();
   [[nodiscard]] std::filesystem::path waitingFile() const;
 
-  RemoteState state_;
+  remote::RemoteState state_;
   std::map<Key, Edit> waiting_;
-  std::set<Key> underWay_;                ///< of those: sent, and not answered yet
-  std::unique_ptr<RemoteMirror> mirror_;  ///< last: its thread tells this object
+  std::set<Key> underWay_;                        ///< of those: sent, and not answered yet
+  std::unique_ptr<remote::RemoteMirror> mirror_;  ///< last: its thread tells this object
 };
 
 }  // namespace vitrine::ui

@@ -35,8 +35,8 @@ QString plain(const Json& value) {
   return QString::fromStdString(value.dump());
 }
 
-double last(const std::vector<MetricSummary>& summaries, const std::string& name) {
-  for (const MetricSummary& summary : summaries) {
+double last(const std::vector<store::MetricSummary>& summaries, const std::string& name) {
+  for (const store::MetricSummary& summary : summaries) {
     if (summary.name == name) return summary.last;
   }
   return kMissing;
@@ -44,10 +44,10 @@ double last(const std::vector<MetricSummary>& summaries, const std::string& name
 
 // Mean of the last values of all heads of a layer, or of the metric itself; NaN where there is
 // none.
-double lastMean(const std::vector<MetricSummary>& summaries, const std::string& stem) {
+double lastMean(const std::vector<store::MetricSummary>& summaries, const std::string& stem) {
   double sum = 0;
   int heads = 0;
-  for (const MetricSummary& summary : summaries) {
+  for (const store::MetricSummary& summary : summaries) {
     if (summary.name != stem && !summary.name.starts_with(stem + "/head")) continue;
     sum += summary.last;
     ++heads;
@@ -60,18 +60,18 @@ QString capitalised(const std::string& title) {
   return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
 }
 
-QString valueText(double value, const MetricTitle& title, const MetricKind& kind) {
+QString valueText(double value, const store::MetricTitle& title, const store::MetricKind& kind) {
   if (kind.unit == "fraction") return percent(value, 1);
   if (title.isKnown || !std::isfinite(value)) return number(value, title.decimals);
   return QString::fromStdString(formatReal(value, 4));
 }
 
 // "Accuracy (test)", "86.1 %", and what that is.
-Fact scoreFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
-               const MetricKinds& kinds) {
-  const MetricName name = metricName(metric);
-  const MetricTitle title = titleOf(name.quantity);
-  const MetricKind kind = kindOf(kinds, metric);
+Fact scoreFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
+               const store::MetricKinds& kinds) {
+  const store::MetricName name = store::metricName(metric);
+  const store::MetricTitle title = titleOf(name.quantity);
+  const store::MetricKind kind = store::kindOf(kinds, metric);
   const QString place = QString::fromStdString(name.split) +
                         (name.isAveraged ? sayOfRun(", averaged weights") : QString());
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
@@ -81,16 +81,16 @@ Fact scoreFact(const std::string& metric, const std::vector<MetricSummary>& summ
 }
 
 // "Rank at 80 %, layer 0" of "analysis/attention_rank/rank80/layer0".
-Fact analysisFact(const std::string& metric, const std::vector<MetricSummary>& summaries,
-                  const MetricKinds& kinds) {
-  const MetricName name = metricName(metric.substr(metric.find('/') + 1));
+Fact analysisFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
+                  const store::MetricKinds& kinds) {
+  const store::MetricName name = store::metricName(metric.substr(metric.find('/') + 1));
   QString label = capitalised(titleOf(name.quantity).shortTitle);
   label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
   if (!name.part.empty()) {
     label += QStringLiteral(", ") + QString::fromStdString(name.part).replace(
                                         QLatin1String("layer"), QLatin1String("layer "));
   }
-  const MetricKind kind = kindOf(kinds, metric);
+  const store::MetricKind kind = store::kindOf(kinds, metric);
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
   return {label, number(lastMean(summaries, metric), 1),
           sayOfRun("%1; mean over heads, layers count from 0").arg(what)};
@@ -111,8 +111,10 @@ QString duration(double seconds) {
          QString::number(total / 60 % 60) + gap + sayOfRun("min");
 }
 
-std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& summaries,
-                           const Json& environment, const RunCard& card, const MetricKinds& kinds) {
+std::vector<Fact> runFacts(const store::RunRow& row,
+                           const std::vector<store::MetricSummary>& summaries,
+                           const Json& environment, const store::RunCard& card,
+                           const store::MetricKinds& kinds) {
   std::vector<Fact> facts;
   const QString none = QStringLiteral("\u2013");
   QString progress = none;
@@ -134,7 +136,7 @@ std::vector<Fact> runFacts(const RunRow& row, const std::vector<MetricSummary>& 
                        ? number(row.imagesPerSecond, 0) + QStringLiteral("\u2009%1/s").arg(unit)
                        : none,
                    sayOfRun("%1 trained on per second of running time").arg(unit)});
-  double loss = last(summaries, kTrainLoss);
+  double loss = last(summaries, store::kTrainLoss);
   if (std::isnan(loss) && row.step > 0) loss = row.loss;
   facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
                    sayOfRun("training objective of the last recorded step")});
@@ -207,7 +209,7 @@ std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Js
   return facts;
 }
 
-QString repeatCommand(const RunRow& row, const Json& config) {
+QString repeatCommand(const store::RunRow& row, const Json& config) {
   const QString file = QStringLiteral("run-%1.toml").arg(row.id);
   const QString title = QString::fromStdString(tomlString(row.experiment + ", repeated"));
   return QStringLiteral("cat > %1 <<'VITRINE'\ntitle = %2\n%3\nVITRINE\nvitrine train %1\n")

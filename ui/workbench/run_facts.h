@@ -19,10 +19,10 @@ struct Fact {
 /// State, progress, remaining time, speed, scores and device of a run.
 /// \param card   what its task is judged by; a score that is not there yet is an en dash
 /// \param kinds  a fraction is shown in percent
-[[nodiscard]] std::vector<Fact> runFacts(const RunRow& row,
-                                         const std::vector<MetricSummary>& summaries,
-                                         const Json& environment, const RunCard& card,
-                                         const MetricKinds& kinds);
+[[nodiscard]] std::vector<Fact> runFacts(const store::RunRow& row,
+                                         const std::vector<store::MetricSummary>& summaries,
+                                         const Json& environment, const store::RunCard& card,
+                                         const store::MetricKinds& kinds);
 
 /// Versions, commit, host and seeds: what a repetition needs to know.
 [[nodiscard]] std::vector<Fact> environmentFacts(const Json& environment);
@@ -36,7 +36,7 @@ enum class ConfigFilter { Baseline, Default, All };
                                             const Json& origins, ConfigFilter filter);
 
 /// Shell commands that store the resolved configuration in a file and train it again.
-[[nodiscard]] QString repeatCommand(const RunRow& row, const Json& config);
+[[nodiscard]] QString repeatCommand(const store::RunRow& row, const Json& config);
 
 /// "1 min 52 s", "2 h 5 min", "12 s".
 [[nodiscard]] QString duration(double seconds);

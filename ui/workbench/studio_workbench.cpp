@@ -33,15 +33,16 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
                                  QObject* parent)
     : Workbench(parent),
       link_(link),
-      store_(database, link != nullptr ? OpenMode::ReadOnly : OpenMode::ReadWriteCreate),
+      store_(database,
+             link != nullptr ? store::OpenMode::ReadOnly : store::OpenMode::ReadWriteCreate),
       watcher_(store_),
       queue_(store_.file(), link),
       edits_(store_) {
   connect(&edits_, &LocalEdits::said, this, &StudioWorkbench::say);
-  connect(&watcher_, &RunWatcher::runsChanged, this, &StudioWorkbench::take);
-  connect(&watcher_, &RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
-  connect(&watcher_, &RunWatcher::failed, this, &StudioWorkbench::say);
-  connect(&watcher_, &RunWatcher::dataChanged, &queue_, &QueueDesk::refresh);
+  connect(&watcher_, &store::RunWatcher::runsChanged, this, &StudioWorkbench::take);
+  connect(&watcher_, &store::RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
+  connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::say);
+  connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueDesk::refresh);
   connect(&queue_, &QueueDesk::said, this, &StudioWorkbench::say);
 }
 
@@ -76,7 +77,7 @@ void StudioWorkbench::askCatalogAgain() {
   if (!isDescribing_) describe();
 }
 
-const TaskCards& StudioWorkbench::cards() {
+const store::TaskCards& StudioWorkbench::cards() {
   if (!areCardsAsked_ && !isCatalogAsked_) {
     isQuiet_ = true;
     describe();
@@ -101,7 +102,7 @@ void StudioWorkbench::describe() {
     Catalog described;
     QString sentence;
     try {
-      described = catalogFromJson(readJson(describeJson(stop)).at("catalog"));
+      described = catalogFromJson(readJson(jobs::describeJson(stop)).at("catalog"));
     } catch (const std::exception& error) {
       sentence = QString::fromUtf8(error.what());
     }
@@ -120,7 +121,7 @@ void StudioWorkbench::describeThere() {
     Catalog described;
     QString sentence;
     try {
-      throwAnswered(answer);
+      remote::throwAnswered(answer);
       described = catalogFromJson(answer.at("catalog"));
     } catch (const std::exception& error) {
       sentence = QString::fromUtf8(error.what());
@@ -141,12 +142,12 @@ void StudioWorkbench::catalogCame(const Catalog& described, const QString& sente
     return;
   }
   catalog_ = described;
-  cards_ = taskCards(catalog_);
+  cards_ = store::taskCards(catalog_);
   isCatalogThere_ = true;
   Q_EMIT catalogReady();
 }
 
-const RunRow* StudioWorkbench::run(std::int64_t id) {
+const store::RunRow* StudioWorkbench::run(std::int64_t id) {
   const auto found = rows_.find(id);
   return found == rows_.end() ? nullptr : &found->second;
 }
@@ -167,12 +168,13 @@ void StudioWorkbench::setRunListVisible(bool isVisible) {
   Q_EMIT runListVisibilityChanged();
 }
 
-void StudioWorkbench::take(const std::vector<RunRow>& rows) {
+void StudioWorkbench::take(const std::vector<store::RunRow>& rows) {
   if (rows.empty()) return;
-  for (const RunRow& row : rows) {
+  for (const store::RunRow& row : rows) {
     const auto known = rows_.find(row.id);
     const bool wasAlive = known != rows_.end() && isAlive(known->second.state);
-    const bool isLost = row.state == RunState::Interrupted || row.state == RunState::Failed;
+    const bool isLost =
+        row.state == store::RunState::Interrupted || row.state == store::RunState::Failed;
     if (wasAlive && isLost) {
       say(tr("Run %1, %2, is %3: %4")
               .arg(row.id)
@@ -198,29 +200,29 @@ void StudioWorkbench::drop(const std::vector<std::int64_t>& ids) {
   if (!gone.empty()) Q_EMIT runsRemoved(gone);
 }
 
-bool StudioWorkbench::canStart(const RunRow& row) {
+bool StudioWorkbench::canStart(const store::RunRow& row) {
   switch (row.state) {
-    case RunState::Queued:
-    case RunState::Paused:
-    case RunState::Stopped:
-    case RunState::Interrupted:
-    case RunState::Failed:  // what stopped it, a full disk for one, may be gone
+    case store::RunState::Queued:
+    case store::RunState::Paused:
+    case store::RunState::Stopped:
+    case store::RunState::Interrupted:
+    case store::RunState::Failed:  // what stopped it, a full disk for one, may be gone
       return true;
     default:
       return false;
   }
 }
 
-bool StudioWorkbench::canStop(const RunRow& row) {
-  return row.state == RunState::Running || row.state == RunState::Starting;
+bool StudioWorkbench::canStop(const store::RunRow& row) {
+  return row.state == store::RunState::Running || row.state == store::RunState::Starting;
 }
 
-bool StudioWorkbench::canDelete(const RunRow& row) { return !isAlive(row.state); }
+bool StudioWorkbench::canDelete(const store::RunRow& row) { return !isAlive(row.state); }
 
-void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd end) {
+void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::QueueEnd end) {
   std::vector<std::int64_t> wanted;
   for (const std::int64_t id : ids) {
-    const RunRow* row = run(id);
+    const store::RunRow* row = run(id);
     if (row != nullptr && canStart(*row)) wanted.push_back(id);
   }
   if (wanted.empty()) {
@@ -229,23 +231,24 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd e
            "interrupted or failed."));
     return;
   }
-  Order order;
-  order.what = Order::What::Start;
+  jobs::Order order;
+  order.what = jobs::Order::What::Start;
   order.runs = wanted;
   order.end = end;
-  queue_.order(order, [this, end](const OrderOutcome& outcome) {
+  queue_.order(order, [this, end](const jobs::OrderOutcome& outcome) {
     if (outcome.runs.empty()) return tr("These runs are in the queue already.");
     const auto number = static_cast<std::int64_t>(outcome.runs.size());
-    const RunRow* first = run(outcome.runs.front());
+    const store::RunRow* first = run(outcome.runs.front());
     const QString who =
         number == 1 ? tr("Run %1, %2,")
                           .arg(outcome.runs.front())
                           .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
                     : counted(number, tr("run"), tr("runs"));
-    if (outcome.mode != QueueMode::Running)
+    if (outcome.mode != store::QueueMode::Running)
       return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
-    const QString where = end == QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
+    const QString where =
+        end == jobs::QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
     return number == 1 ? tr("%1 is %2; it goes on when this window is closed.").arg(who, where)
                        : tr("%1 are %2; they go on when this window is closed.").arg(who, where);
   });
@@ -254,17 +257,17 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, QueueEnd e
 void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
   std::vector<std::int64_t> wanted;
   for (const std::int64_t id : ids) {
-    const RunRow* row = run(id);
+    const store::RunRow* row = run(id);
     if (row != nullptr && canStop(*row)) wanted.push_back(id);
   }
   if (wanted.empty()) {
     say(tr("None of the selected runs is running."));
     return;
   }
-  Order order;
-  order.what = Order::What::Stop;
+  jobs::Order order;
+  order.what = jobs::Order::What::Stop;
   order.runs = wanted;
-  queue_.order(order, [](const OrderOutcome& outcome) {
+  queue_.order(order, [](const jobs::OrderOutcome& outcome) {
     return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
         .arg(counted(static_cast<std::int64_t>(outcome.runs.size()), tr("run"), tr("runs")));
   });
@@ -272,10 +275,10 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
 
 void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return;
-  Order order;
-  order.what = Order::What::Delete;
+  jobs::Order order;
+  order.what = jobs::Order::What::Delete;
   order.runs = ids;
-  queue_.order(order, [this](const OrderOutcome& outcome) {
+  queue_.order(order, [this](const jobs::OrderOutcome& outcome) {
     QString sentence = tr("Moved %1 to the trash.").arg(namesOf(outcome.runs));
     if (!outcome.trouble.empty())
       sentence += QLatin1Char(' ') + QString::fromStdString(outcome.trouble);
@@ -293,10 +296,10 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
 
 void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return;
-  Order order;
-  order.what = Order::What::Restore;
+  jobs::Order order;
+  order.what = jobs::Order::What::Restore;
   order.runs = ids;
-  queue_.order(order, [this](const OrderOutcome& outcome) {
+  queue_.order(order, [this](const jobs::OrderOutcome& outcome) {
     watcher_.poll();
     if (link_ == nullptr && !outcome.runs.empty())
       selection_.setRuns(outcome.runs, outcome.runs.front());
@@ -310,21 +313,21 @@ QString StudioWorkbench::namesOf(const std::vector<std::int64_t>& ids) {
     return counted(static_cast<std::int64_t>(ids.size()), tr("run"), tr("runs"));
   QStringList names;
   for (const std::int64_t id : ids) {
-    const RunRow* row = run(id);
+    const store::RunRow* row = run(id);
     names << (row == nullptr ? QString::number(id)
                              : tr("%1, %2").arg(id).arg(QString::fromStdString(row->name)));
   }
   return (ids.size() == 1 ? tr("run %1") : tr("runs %1")).arg(names.join(QStringLiteral("; ")));
 }
 
-void StudioWorkbench::edit(std::int64_t run, RunField field, const std::string& text,
+void StudioWorkbench::edit(std::int64_t run, store::RunField field, const std::string& text,
                            std::int64_t basedOn, QObject* context,
                            const RemoteLink::OnEdit& onOutcome) {
   if (link_ != nullptr) return link_->edit(run, field, text, basedOn, context, onOutcome);
   edits_.edit(run, field, text, basedOn, context, onOutcome);
 }
 
-const std::string* StudioWorkbench::waiting(std::int64_t run, RunField field) {
+const std::string* StudioWorkbench::waiting(std::int64_t run, store::RunField field) {
   return link_ != nullptr ? link_->waiting(run, field) : edits_.waiting(run, field);
 }
 
@@ -332,7 +335,7 @@ void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(
 
 void StudioWorkbench::refresh(std::int64_t id) {
   try {
-    const RunRow row = store_.run(id);
+    const store::RunRow row = store_.run(id);
     rows_[id] = row;
     Q_EMIT runsChanged({row});
   } catch (const Error& error) {

@@ -25,27 +25,28 @@ class StudioWorkbench final : public Workbench {
   explicit StudioWorkbench(RemoteLink& link, QObject* parent = nullptr);
   ~StudioWorkbench() override;
 
-  RunStore& store() override { return store_; }
-  RunWatcher& watcher() override { return watcher_; }
+  store::RunStore& store() override { return store_; }
+  store::RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   QueueDesk& queue() override { return queue_; }
   RemoteLink* link() override { return link_; }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
-  const TaskCards& cards() override;
+  const store::TaskCards& cards() override;
   void settleCards() override;
-  const RunRow* run(std::int64_t id) override;
+  const store::RunRow* run(std::int64_t id) override;
   void say(const QString& sentence) override;
   void showPage(const QString& id) override;
   void configure(const std::string& experimentText, const QString& origin) override;
   bool isRunListVisible() const override { return isRunListVisible_; }
-  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
+  const std::map<std::int64_t, store::RunRow>& runs() const override { return rows_; }
 
   /// Reads what is there and keeps looking, 4 times a second.
   void start();
   void setRunListVisible(bool isVisible);
 
-  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd end = QueueEnd::Back) override;
+  void startRuns(const std::vector<std::int64_t>& ids,
+                 jobs::QueueEnd end = jobs::QueueEnd::Back) override;
   void openFile(const QString& file) override;
   void stopRuns(const std::vector<std::int64_t>& ids);
   /// Moves them to the trash and offers to bring them back.
@@ -53,9 +54,9 @@ class StudioWorkbench final : public Workbench {
   void restoreRuns(const std::vector<std::int64_t>& ids);
   /// "run 3, baseline"; several: "runs 3, baseline; 4, wide", or their number.
   [[nodiscard]] QString namesOf(const std::vector<std::int64_t>& ids);
-  void edit(std::int64_t run, RunField field, const std::string& text, std::int64_t basedOn,
+  void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, const RemoteLink::OnEdit& onOutcome) override;
-  const std::string* waiting(std::int64_t run, RunField field) override;
+  const std::string* waiting(std::int64_t run, store::RunField field) override;
   /// What is typed about runs of this machine's database.
   [[nodiscard]] LocalEdits& edits() { return edits_; }
   /// Opens the form filled with the configuration of a run.
@@ -64,9 +65,9 @@ class StudioWorkbench final : public Workbench {
   void refresh(std::int64_t id);
 
   /// Whether startRuns (stopRuns, deleteRuns) makes sense for a run in that state.
-  [[nodiscard]] static bool canStart(const RunRow& row);
-  [[nodiscard]] static bool canStop(const RunRow& row);
-  [[nodiscard]] static bool canDelete(const RunRow& row);
+  [[nodiscard]] static bool canStart(const store::RunRow& row);
+  [[nodiscard]] static bool canStop(const store::RunRow& row);
+  [[nodiscard]] static bool canDelete(const store::RunRow& row);
 
  Q_SIGNALS:
   void said(const QString& sentence);
@@ -76,24 +77,24 @@ class StudioWorkbench final : public Workbench {
   void fileRequested(const QString& file);
   void newFromRunRequested(std::int64_t run);
   void configureRequested(const std::string& experimentText, const QString& origin);
-  void runsChanged(const std::vector<vitrine::RunRow>& rows);
+  void runsChanged(const std::vector<vitrine::store::RunRow>& rows);
   void runsRemoved(const std::vector<std::int64_t>& ids);
 
  private:
   StudioWorkbench(const std::filesystem::path& database, RemoteLink* link, QObject* parent);
-  void take(const std::vector<RunRow>& rows);
+  void take(const std::vector<store::RunRow>& rows);
   void drop(const std::vector<std::int64_t>& ids);
   void describe();
   void describeThere();
   void catalogCame(const Catalog& described, const QString& sentence);
 
   RemoteLink* link_;
-  RunStore store_;
-  RunWatcher watcher_;
+  store::RunStore store_;
+  store::RunWatcher watcher_;
   Selection selection_;
   Catalog catalog_;
-  TaskCards cards_;
-  std::map<std::int64_t, RunRow> rows_;
+  store::TaskCards cards_;
+  std::map<std::int64_t, store::RunRow> rows_;
   QueueDesk queue_;
   LocalEdits edits_;
   QTimer reaper_;

@@ -9,15 +9,15 @@ namespace vitrine::app {
 namespace fs = std::filesystem;
 
 fs::path databaseOf(const CommandLine& line) {
-  if (isRemotePlace(line.database())) {
-    const RemotePlace place = remotePlace(line.database());
+  if (remote::isRemotePlace(line.database())) {
+    const remote::RemotePlace place = remote::remotePlace(line.database());
     throw ConfigError("'" + line.database() + "' is on another machine: run `ssh " + place.host +
                       " vitrine ... --db " + place.file + "`, or open it in the window");
   }
-  return line.database().empty() ? defaultDatabase() : fs::absolute(line.database());
+  return line.database().empty() ? store::defaultDatabase() : fs::absolute(line.database());
 }
 
-RunStore openStore(const CommandLine& line, Missing missing) {
+store::RunStore openStore(const CommandLine& line, Missing missing) {
   const fs::path file = databaseOf(line);
   if (!fs::exists(file)) {
     if (!line.database().empty() && missing == Missing::Refuse) {
@@ -30,19 +30,19 @@ RunStore openStore(const CommandLine& line, Missing missing) {
       throw StoreError("the folder " + file.parent_path().string() + " cannot be made: " +
                        error.message() + "; choose another database with --db");
     }
-    return RunStore(file, OpenMode::ReadWriteCreate);
+    return store::RunStore(file, store::OpenMode::ReadWriteCreate);
   }
-  return RunStore(file, OpenMode::ReadWrite);
+  return store::RunStore(file, store::OpenMode::ReadWrite);
 }
 
-RunStore openStoreForReading(const CommandLine& line) {
+store::RunStore openStoreForReading(const CommandLine& line) {
   const fs::path file = databaseOf(line);
   if (!fs::exists(file))
     (void)openStore(line, Missing::Refuse);  // makes the default one, or refuses
-  return RunStore(file, OpenMode::ReadOnly);
+  return store::RunStore(file, store::OpenMode::ReadOnly);
 }
 
-void reapBeforeShowing(RunStore& store) {
+void reapBeforeShowing(store::RunStore& store) {
   try {
     store.reapLostRuns();
   } catch (const StoreError& problem) {
@@ -50,11 +50,11 @@ void reapBeforeShowing(RunStore& store) {
   }
 }
 
-ExitCode exitCodeOf(RunState state) noexcept {
-  if (state == RunState::Done) return ExitCode::Done;
-  return state == RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
+ExitCode exitCodeOf(store::RunState state) noexcept {
+  if (state == store::RunState::Done) return ExitCode::Done;
+  return state == store::RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
 }
 
-std::string runFolderName(const RunRow& run) { return "run-" + run.uuid; }
+std::string runFolderName(const store::RunRow& run) { return "run-" + run.uuid; }
 
 }  // namespace vitrine::app

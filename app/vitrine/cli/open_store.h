@@ -13,18 +13,18 @@ enum class Missing { Create, Refuse };
 
 [[nodiscard]] std::filesystem::path databaseOf(const CommandLine& line);
 /// \throws NotFoundError  --db names no file and `missing` is Refuse
-[[nodiscard]] RunStore openStore(const CommandLine& line, Missing missing);
+[[nodiscard]] store::RunStore openStore(const CommandLine& line, Missing missing);
 /// For reading alone.
-[[nodiscard]] RunStore openStoreForReading(const CommandLine& line);
+[[nodiscard]] store::RunStore openStoreForReading(const CommandLine& line);
 
 /// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
 /// full, it is a warning: what is there can still be read.
-void reapBeforeShowing(RunStore& store);
+void reapBeforeShowing(store::RunStore& store);
 
 /// What a verb that worked on a run ends with, by the state that the run ended in.
-[[nodiscard]] ExitCode exitCodeOf(RunState state) noexcept;
+[[nodiscard]] ExitCode exitCodeOf(store::RunState state) noexcept;
 
 /// Last part of a run's path beside the database: "run-<uuid>".
-[[nodiscard]] std::string runFolderName(const RunRow& run);
+[[nodiscard]] std::string runFolderName(const store::RunRow& run);
 
 }  // namespace vitrine::app

@@ -6,9 +6,9 @@
 
 namespace vitrine::app {
 
-TaskCards describedTaskCards() {
+store::TaskCards describedTaskCards() {
   try {
-    return taskCards(catalogFromJson(readJson(describeJson()).at("catalog")));
+    return store::taskCards(catalogFromJson(readJson(jobs::describeJson()).at("catalog")));
   } catch (const std::exception& error) {
     log::debug(std::string("the tasks of the plugins are not known: ") + error.what());
     return {};

@@ -7,6 +7,6 @@ namespace vitrine::app {
 
 /// From `vitrine describe --json`, which is kept until a plugin changes. None where that fails: the
 /// recorded metrics say then what sums a run up, and `vitrine describe` says what is wrong.
-[[nodiscard]] TaskCards describedTaskCards();
+[[nodiscard]] store::TaskCards describedTaskCards();
 
 }  // namespace vitrine::app

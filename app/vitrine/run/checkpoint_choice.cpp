@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string nameOf(const RunRow& run) { return "run " + std::to_string(run.id); }
+std::string nameOf(const store::RunRow& run) { return "run " + std::to_string(run.id); }
 
-std::int64_t stepFrom(const RunRow& run, const std::string& which) {
+std::int64_t stepFrom(const store::RunRow& run, const std::string& which) {
   if (which == "best") {
     if (run.bestCheckpoint < 0)
       throw NotFoundError(nameOf(run) + " has no best checkpoint; take latest or a step");
@@ -31,11 +31,11 @@ std::int64_t stepFrom(const RunRow& run, const std::string& which) {
 
 }  // namespace
 
-fs::path runFolder(const RunStore& store, const RunRow& run) {
-  return filesFolder(store.file()) / runFolderName(run);
+fs::path runFolder(const store::RunStore& store, const store::RunRow& run) {
+  return store::filesFolder(store.file()) / runFolderName(run);
 }
 
-CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
+CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::RunRow& run,
                                   const std::string& which, const std::string& use) {
   if (use != "model" && use != "ema")
     throw ConfigError("weights '" + use + "' are neither model nor ema");

@@ -18,12 +18,14 @@ struct CheckpointChoice {
 };
 
 /// Folder that holds a run's checkpoints and its log.
-[[nodiscard]] std::filesystem::path runFolder(const RunStore& store, const RunRow& run);
+[[nodiscard]] std::filesystem::path runFolder(const store::RunStore& store,
+                                              const store::RunRow& run);
 
 /// \param which  latest | best | a step; "latest" falls back to an older one when the newest is
 /// damaged, and says so \param use    model | ema \throws NotFoundError  there is none \throws
 /// ConfigError    `which` or `use` is neither
-[[nodiscard]] CheckpointChoice chooseCheckpoint(const RunStore& store, const RunRow& run,
-                                                const std::string& which, const std::string& use);
+[[nodiscard]] CheckpointChoice chooseCheckpoint(const store::RunStore& store,
+                                                const store::RunRow& run, const std::string& which,
+                                                const std::string& use);
 
 }  // namespace vitrine::app

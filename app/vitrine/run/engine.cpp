@@ -14,9 +14,9 @@
 namespace vitrine::app {
 
 void loadEngine(Engine& engine, Refused refused) {
-  addTrainingItems(engine.registry);
+  train::addTrainingItems(engine.registry);
   engine.plugins = loadPlugins(engine.registry, pluginFolders());
-  engine.residentBytes = processMemory().residentBytes;
+  engine.residentBytes = train::processMemory().residentBytes;
   if (refused == Refused::Silent) return;
   for (const PluginRefusal& refusal : engine.plugins.refused) {
     // Whoever disabled a plugin knows it.

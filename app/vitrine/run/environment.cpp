@@ -31,7 +31,7 @@ void addCommit(Json& out) {
 
 }  // namespace
 
-Json describeEnvironment(const LoadedPlugins& plugins, const ComputeEnvironment& compute,
+Json describeEnvironment(const LoadedPlugins& plugins, const train::ComputeEnvironment& compute,
                          std::uint64_t seed) {
   Json out = Json::object();
   addCommit(out);
@@ -39,12 +39,12 @@ Json describeEnvironment(const LoadedPlugins& plugins, const ComputeEnvironment&
   out["threads"] = compute.threads;
   out["cpu_capability"] = compute.cpuCapability;
   out["cpu_path"] = nameOf(cpuPath());
-  out["host"] = thisWorker().host;
+  out["host"] = store::thisWorker().host;
   out["versions"] = {{"vitrine", VITRINE_VERSION},
                      {"libtorch", compute.libtorch},
                      {"compiler", VITRINE_COMPILER},
                      {"qt", qVersion()},
-                     {"sqlite", sqliteVersion()}};
+                     {"sqlite", store::sqliteVersion()}};
   out["seeds"] = {{"run", seed}};
   Json list = Json::array();
   for (const PluginManifest& plugin : plugins.loaded) {

@@ -11,6 +11,7 @@ namespace vitrine::app {
 /// plugins: [{id, version, sha256}]}. Commit and dirty flag are of the sources this program was
 /// built from, else of the working folder; null where neither is a git checkout.
 [[nodiscard]] Json describeEnvironment(const LoadedPlugins& plugins,
-                                       const ComputeEnvironment& compute, std::uint64_t seed);
+                                       const train::ComputeEnvironment& compute,
+                                       std::uint64_t seed);
 
 }  // namespace vitrine::app

@@ -12,9 +12,9 @@ namespace vitrine::app {
 namespace {
 
 /// The segment that shows `step`, or 0.
-std::int64_t segmentAt(RunStore& store, std::int64_t run, std::int64_t step) {
+std::int64_t segmentAt(store::RunStore& store, std::int64_t run, std::int64_t step) {
   std::int64_t found = 0;
-  for (const SegmentRow& segment : store.segments(run)) {
+  for (const store::SegmentRow& segment : store.segments(run)) {
     const bool hasBegun = segment.firstStep == 0 || step > segment.firstStep;
     if (hasBegun && (segment.lastStep < 0 || step <= segment.lastStep)) found = segment.number;
   }
@@ -39,13 +39,14 @@ void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
 Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
                               const TrainedModel& trained, Split split,
                               EvaluationListener* watcher) {
-  const RestoredRun& run = trained.run;
+  const train::RestoredRun& run = trained.run;
   TaskSession& session = *run.session;
   const c10::NoGradGuard noGradient;
   // As in training, probes compute in float32 whatever the run's precision is.
   if (analysis.kind() == Analysis::Kind::Probe) {
     const StepContext context = beginLook(session, run.look);
-    const Batch batch = probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
+    const Batch batch =
+        train::probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
     ProbeContext looked{session,
                         session.model(),
                         batch,
@@ -54,17 +55,17 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
     return analysis.probe(config, looked)();
   }
   const std::string id = analysis.card().id;
-  NamedListener listener(id, analysis.listen(config, session.dataset()));
+  train::NamedListener listener(id, analysis.listen(config, session.dataset()));
   std::vector<EvaluationListener*> listeners{&listener};
   if (watcher != nullptr) listeners.push_back(watcher);
   CollectedResults all;
   // The task's own scores and artifacts are `evaluate`'s.
-  evaluate(session, evaluationOf(session, split), run.look, listeners, all);
+  evaluate(session, train::evaluationOf(session, split), run.look, listeners, all);
   Analysis::Findings findings;
   for (Artifact& artifact : all.artifacts) {
     if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
   }
-  const std::string part = split == lastSplit(session) ? "" : toString(split) + "/";
+  const std::string part = split == train::lastSplit(session) ? "" : toString(split) + "/";
   for (const auto& [name, score] : listener.scores())
     findings.scores.emplace_back(part + name, score);
   return findings;
@@ -82,7 +83,7 @@ void describeFindings(Analysis::Findings& findings, const FindingsOrigin& origin
   }
 }
 
-void storeScores(RunStore& store, std::int64_t run, const FindingsOrigin& origin,
+void storeScores(store::RunStore& store, std::int64_t run, const FindingsOrigin& origin,
                  const Scores& scores, const TrainedModel& trained) {
   if (!origin.overrides.empty()) return;
   const std::int64_t step = trained.checkpoint.step;
@@ -92,14 +93,14 @@ void storeScores(RunStore& store, std::int64_t run, const FindingsOrigin& origin
   for (const auto& [name, score] : scores) {
     const std::string full =
         "analysis/" + origin.item + "/" + name + (origin.use == "ema" ? "@ema" : "");
-    const std::vector<MetricPoint> known = store.points(run, full);
-    const bool isThere = std::any_of(known.begin(), known.end(), [step](const MetricPoint& point) {
-      return point.step == step;
-    });
+    const std::vector<store::MetricPoint> known = store.points(run, full);
+    const bool isThere =
+        std::any_of(known.begin(), known.end(),
+                    [step](const store::MetricPoint& point) { return point.step == step; });
     if (!isThere) record.values.emplace_back(full, score);
   }
   if (record.values.empty()) return;
-  RunStore::Batch batch;
+  store::RunStore::Batch batch;
   batch.metrics.push_back(std::move(record));
   store.append(run, segment, batch);
 }

@@ -79,14 +79,14 @@ class Taps {
 }  // namespace
 
 NamedTensors modelOutputs(Model& model, const ImageSource& images, const OutputChoice& choice,
-                          at::Device device, Precision precision,
+                          at::Device device, train::Precision precision,
                           const std::function<void(std::int64_t)>& passed) {
   auto* classifier = capabilityOf<ImageClassifier>(model);
   if (classifier == nullptr)
     throw RefusedError(
         "this model does not classify images (image_classifier), so infer has nothing to write");
   const c10::NoGradGuard noGradient;
-  const AutocastScope autocast(precision, device.type());
+  const train::AutocastScope autocast(precision, device.type());
   Collector out;
   const Taps taps(model, choice, out);
   for (std::int64_t first = 0; first < images.count; first += choice.batchSize) {

@@ -37,7 +37,7 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 /// \throws RefusedError  the model does not offer what is asked for
 [[nodiscard]] NamedTensors modelOutputs(Model& model, const ImageSource& images,
                                         const OutputChoice& choice, at::Device device,
-                                        Precision precision,
+                                        train::Precision precision,
                                         const std::function<void(std::int64_t)>& passed = {});
 
 }  // namespace vitrine::app

@@ -9,8 +9,8 @@ namespace vitrine::app {
 
 namespace {
 
-NewRun rowOf(const PlannedRun& run) {
-  NewRun row;
+store::NewRun rowOf(const PlannedRun& run) {
+  store::NewRun row;
   row.name = run.name;
   row.variant = run.variant;
   row.stage = run.stage;
@@ -25,16 +25,16 @@ NewRun rowOf(const PlannedRun& run) {
 
 }  // namespace
 
-std::vector<std::int64_t> storePlan(RunStore& store, const Plan& plan) {
+std::vector<std::int64_t> storePlan(store::RunStore& store, const Plan& plan) {
   const std::int64_t experiment = store.experiment(plan.title, plan.sourceText);
   std::vector<std::int64_t> ids;
-  std::vector<NewRun> waiting;  // the next ones, none of which needs another's UUID
+  std::vector<store::NewRun> waiting;  // the next ones, none of which needs another's UUID
   const auto flush = [&] {
     for (const std::int64_t id : store.addRuns(experiment, waiting)) ids.push_back(id);
     waiting.clear();
   };
   for (const PlannedRun& run : plan.runs) {
-    NewRun row = rowOf(run);
+    store::NewRun row = rowOf(run);
     const int source = run.init ? run.init->plannedRun : -1;
     int last = std::max(source, run.dependsOn);
     for (const AuxSource& aux : run.auxiliaries) last = std::max(last, aux.plannedRun);

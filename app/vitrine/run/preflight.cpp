@@ -68,22 +68,22 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   }
   const Config data = values.table("data");
   // The dry step opens the data again: only one copy is in memory at a time.
-  const MemoryInput input =
-      memoryInputOf(values, parameters, std::move(blocks),
-                    engine.registry.optimizer(values.text("train.optimizer.name")),
-                    engine.registry.dataset(data.text("dataset")).open(data).get());
+  const train::MemoryInput input =
+      train::memoryInputOf(values, parameters, std::move(blocks),
+                           engine.registry.optimizer(values.text("train.optimizer.name")),
+                           engine.registry.dataset(data.text("dataset")).open(data).get());
   Needs needs;
   needs.memoryBytes =
       static_cast<std::int64_t>(estimateMemory(input).peakBytes) + engine.residentBytes;
   needs.diskBytes = static_cast<std::int64_t>(estimateDisk(input));
 
   const std::string device = values.text("train.device");
-  SystemDevices source;
-  QueueOptions options;
+  jobs::SystemDevices source;
+  store::QueueOptions options;
   options.neededMemoryBytes = needs.memoryBytes;
   options.neededDiskBytes = needs.diskBytes;
   std::string why;
-  for (Device& each : source.devices()) {
+  for (jobs::Device& each : source.devices()) {
     if (!fits(device, each)) continue;
     each.freeBytes = each.totalBytes;  // others may be done when its turn comes
     why = whyNoRoom(options, each, database);
@@ -94,12 +94,12 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   if (dryStep == DryStep::Skip || !run.auxiliaries.empty()) return needs;
   // The weights that it starts from may not exist yet; the step is one of fresh weights.
   try {
-    TrainerSetup setup =
-        prepareRun(engine.registry, oneStepOf(run.config), run.seed, {}, nullptr, Extent::DryStep);
+    train::TrainerSetup setup = prepareRun(engine.registry, oneStepOf(run.config), run.seed, {},
+                                           nullptr, train::Extent::DryStep);
     NoSink sink;
     RunControl control;
-    const TrainerResult result = Trainer(std::move(setup), sink, control).run();
-    if (result.outcome == Outcome::Failed)
+    const train::TrainerResult result = train::Trainer(std::move(setup), sink, control).run();
+    if (result.outcome == train::Outcome::Failed)
       throw RefusedError("one step of run '" + run.name + "' failed: " + result.reason);
   } catch (const std::bad_alloc&) {
     throw RefusedError(

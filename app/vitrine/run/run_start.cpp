@@ -19,17 +19,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string numbered(const RunRow& run) { return "run " + std::to_string(run.id); }
+std::string numbered(const store::RunRow& run) { return "run " + std::to_string(run.id); }
 
 /// A checkpoint of the run with that UUID. \param why  "run 3 starts from"
-CheckpointChoice checkpointOfOther(RunStore& store, const std::string& why, const std::string& uuid,
-                                   const std::string& checkpoint, const std::string& use,
-                                   RunRow& source) {
+CheckpointChoice checkpointOfOther(store::RunStore& store, const std::string& why,
+                                   const std::string& uuid, const std::string& checkpoint,
+                                   const std::string& use, store::RunRow& source) {
   const auto found = store.runByUuid(uuid);
   if (!found) throw NotFoundError(why + " run " + uuid + ", which this database does not have");
   source = *found;
   const bool isNewestAsked = checkpoint == "latest" || checkpoint == "best";
-  if (source.state != RunState::Done && isNewestAsked) {
+  if (source.state != store::RunState::Done && isNewestAsked) {
     throw RefusedError(why + " " + numbered(source) + ", which is " + toString(source.state) +
                        "; finish that one first, or name a step as its checkpoint");
   }
@@ -37,8 +37,8 @@ CheckpointChoice checkpointOfOther(RunStore& store, const std::string& why, cons
 }
 
 /// A file or folder that the configuration names itself.
-AuxChoice auxFromFile(const std::string& why, const Json& values) {
-  AuxChoice choice;
+train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
+  train::AuxChoice choice;
   choice.weights = values.at("weights").get<std::string>();
   choice.use = values.at("use").get<std::string>();
   if (!fs::exists(choice.weights))
@@ -48,7 +48,7 @@ AuxChoice auxFromFile(const std::string& why, const Json& values) {
     choice.hold = std::make_shared<CheckpointHold>(folder);
     if (const std::string problem = verifyCheckpointFolder(folder); !problem.empty())
       throw FileError(problem + "; choose another checkpoint");
-    const CheckpointState state = readCheckpointState(folder);
+    const train::CheckpointState state = train::readCheckpointState(folder);
     choice.step = state.step;
     choice.config = state.config;
     choice.weights /= choice.use == "ema" ? "ema.safetensors" : "model.safetensors";
@@ -65,11 +65,11 @@ AuxChoice auxFromFile(const std::string& why, const Json& values) {
 }
 
 /// A run that goes on must meet the networks that it began with.
-void requireSameAuxiliaries(RunStore& store, const RunRow& run,
-                            const std::vector<AuxChoice>& auxiliaries) {
+void requireSameAuxiliaries(store::RunStore& store, const store::RunRow& run,
+                            const std::vector<train::AuxChoice>& auxiliaries) {
   const Json before = store.environment(run.id);
   if (!before.is_object() || !before.contains("aux")) return;
-  for (const AuxChoice& each : auxiliaries) {
+  for (const train::AuxChoice& each : auxiliaries) {
     const Json known = before.at("aux").value(each.name, Json());
     if (!known.is_object() || known.value("sha256", each.sha256) == each.sha256) continue;
     throw RefusedError(numbered(run) + " began with another auxiliary network '" + each.name +
@@ -86,9 +86,9 @@ struct Grid {
   std::map<std::string, Json> runs;      ///< what the event says of each
 };
 
-Grid gridOf(RunStore& store, const RunRow& run, const std::string& metric) {
+Grid gridOf(store::RunStore& store, const store::RunRow& run, const std::string& metric) {
   Grid grid;
-  for (const RunDependency& each : store.dependencies(run.id)) {
+  for (const store::RunDependency& each : store.dependencies(run.id)) {
     if (each.kind != "select") continue;
     const auto from = store.runByUuid(each.uuid);
     if (!from)
@@ -99,8 +99,8 @@ Grid gridOf(RunStore& store, const RunRow& run, const std::string& metric) {
              {"name", each.name},
              {"state", toString(from->state)},
              {"score", nullptr}};
-    if (from->state != RunState::Done) continue;  // a failed one has no score
-    for (const MetricSummary& summary : store.summaries(from->id)) {
+    if (from->state != store::RunState::Done) continue;  // a failed one has no score
+    for (const store::MetricSummary& summary : store.summaries(from->id)) {
       if (summary.name != metric) continue;
       grid.scores[each.name] = summary.last;
       about["score"] = summary.last;
@@ -136,25 +136,26 @@ EventRecord selectedEvent(const Json& selection, const Grid& grid,
 
 }  // namespace
 
-std::vector<AuxChoice> auxChoicesOf(RunStore& store, const RunRow& run) {
-  std::vector<AuxChoice> choices;
+std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::RunRow& run) {
+  std::vector<train::AuxChoice> choices;
   const Json config = store.config(run.id);
   if (!config.contains("aux")) return choices;
-  const std::vector<RunDependency> dependencies = store.dependencies(run.id);
+  const std::vector<store::RunDependency> dependencies = store.dependencies(run.id);
   for (const auto& [name, values] : config.at("aux").items()) {
     const std::string why = numbered(run) + " uses as '" + name + "'";
     if (values.at("weights").is_string()) {
       choices.push_back(auxFromFile(why, values));
     } else {
-      const auto found = std::find_if(
-          dependencies.begin(), dependencies.end(),
-          [&](const RunDependency& each) { return each.kind == "aux" && each.name == name; });
+      const auto found = std::find_if(dependencies.begin(), dependencies.end(),
+                                      [&](const store::RunDependency& each) {
+                                        return each.kind == "aux" && each.name == name;
+                                      });
       if (found == dependencies.end())
         throw StoreError(numbered(run) + " does not say which run its auxiliary network '" + name +
                          "' is of; the database is damaged: restore a backup");
-      AuxChoice choice;
+      train::AuxChoice choice;
       choice.use = values.at("use").get<std::string>();
-      RunRow source;
+      store::RunRow source;
       const CheckpointChoice from =
           checkpointOfOther(store, why, found->uuid, found->checkpoint, choice.use, source);
       choice.weights = from.weights;
@@ -170,8 +171,8 @@ std::vector<AuxChoice> auxChoicesOf(RunStore& store, const RunRow& run) {
   return choices;
 }
 
-InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
-  InitChoice choice;
+train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed) {
+  train::InitChoice choice;
   choice.auxiliaries = auxChoicesOf(store, run);
   if (isResumed) requireSameAuxiliaries(store, run, choice.auxiliaries);
   const Json json = store.init(run.id);
@@ -185,7 +186,7 @@ InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
   choice.options.strict = init.strict;
   choice.weights = init.weights;
   if (init.run.empty()) return choice;
-  RunRow source;
+  store::RunRow source;
   const CheckpointChoice from = checkpointOfOther(store, numbered(run) + " starts from", init.run,
                                                   init.checkpoint, init.use, source);
   choice.weights = from.weights;
@@ -193,9 +194,9 @@ InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed) {
   return choice;
 }
 
-Json auxJson(const std::vector<AuxChoice>& auxiliaries) {
+Json auxJson(const std::vector<train::AuxChoice>& auxiliaries) {
   Json json = Json::object();
-  for (const AuxChoice& each : auxiliaries) {
+  for (const train::AuxChoice& each : auxiliaries) {
     json[each.name] = {{"run", each.run.empty() ? Json(nullptr) : Json(each.run)},
                        {"step", each.step < 0 ? Json(nullptr) : Json(each.step)},
                        {"file", each.weights.string()},
@@ -205,7 +206,7 @@ Json auxJson(const std::vector<AuxChoice>& auxiliaries) {
   return json;
 }
 
-void completeSelection(RunStore& store, const RunRow& run) {
+void completeSelection(store::RunStore& store, const store::RunRow& run) {
   Json selection = store.selection(run.id);
   if (!selection.is_object() || !selection.at("chosen").is_null()) return;
   const Grid grid = gridOf(store, run, selection.at("metric").get<std::string>());

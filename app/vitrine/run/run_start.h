@@ -16,16 +16,18 @@ namespace vitrine::app {
 /// what is frozen count then
 /// \throws RefusedError  a run that it needs is not done, or an auxiliary network is another one
 /// than when the run began \throws NotFoundError, FileError, ConfigError  a run or file is missing
-[[nodiscard]] InitChoice initChoiceOf(RunStore& store, const RunRow& run, bool isResumed);
+[[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
+                                             bool isResumed);
 
 /// Its auxiliary networks alone: what an evaluation or a sampler of the run needs.
-[[nodiscard]] std::vector<AuxChoice> auxChoicesOf(RunStore& store, const RunRow& run);
+[[nodiscard]] std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store,
+                                                         const store::RunRow& run);
 
 /// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
-[[nodiscard]] Json auxJson(const std::vector<AuxChoice>& auxiliaries);
+[[nodiscard]] Json auxJson(const std::vector<train::AuxChoice>& auxiliaries);
 
 /// Gives a refit that has none yet the values of the best candidate of its grid, and says why in an
 /// event "selected". Nothing for other runs. \throws NotFoundError, Error  no candidate has a score
-void completeSelection(RunStore& store, const RunRow& run);
+void completeSelection(store::RunStore& store, const store::RunRow& run);
 
 }  // namespace vitrine::app

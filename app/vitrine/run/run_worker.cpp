@@ -27,7 +27,7 @@ namespace vitrine::app {
 
 namespace {
 
-std::string label(const RunRow& run) { return "run " + std::to_string(run.id); }
+std::string label(const store::RunRow& run) { return "run " + std::to_string(run.id); }
 
 std::string firstLine(const char* text) {
   const std::string whole = text;
@@ -35,12 +35,12 @@ std::string firstLine(const char* text) {
 }
 
 /// \throws RefusedError  run.state does not allow work
-void requireStartable(RunStore& store, const RunRow& run) {
-  if (run.state == RunState::Done)
+void requireStartable(store::RunStore& store, const store::RunRow& run) {
+  if (run.state == store::RunState::Done)
     throw RefusedError(label(run) + " is done; train the experiment again for another run");
   // The claim of a launcher, which this process takes over; it may have been asked to stop already.
-  const bool isClaimed = run.state == RunState::Starting ||
-                         (run.state == RunState::Stopping && !isTakenUp(store, run.id));
+  const bool isClaimed = run.state == store::RunState::Starting ||
+                         (run.state == store::RunState::Stopping && !isTakenUp(store, run.id));
   if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
       isWorkerAlive(run.worker)) {
     throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
@@ -51,39 +51,40 @@ void requireStartable(RunStore& store, const RunRow& run) {
 
 /// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
 /// somebody wanted it to stop
-bool takeUp(RunStore& store, const RunRow& asked, const RunRow& run) {
+bool takeUp(store::RunStore& store, const store::RunRow& asked, const store::RunRow& run) {
   if (isAlive(run.state)) {
     // What was asked of a worker that is gone went with it.
     if (isTakenUp(store, run.id)) return true;
     if (store.request(run.id) == "stop") return false;
     // From here on the row names this process, not the one that claimed the run for it.
-    store.setWorker(run.id, thisWorker());
+    store.setWorker(run.id, store::thisWorker());
     return true;
   }
-  const RunState before = store.claim(run.id);
-  const bool wasStopped = before == RunState::Stopped && asked.state != RunState::Stopped;
+  const store::RunState before = store.claim(run.id);
+  const bool wasStopped =
+      before == store::RunState::Stopped && asked.state != store::RunState::Stopped;
   return !wasStopped && store.request(run.id) != "stop";
 }
 
-RunState stateOf(Outcome outcome) {
+store::RunState stateOf(train::Outcome outcome) {
   switch (outcome) {
-    case Outcome::Done:
-      return RunState::Done;
-    case Outcome::Failed:
-      return RunState::Failed;
-    case Outcome::Interrupted:
-      return RunState::Interrupted;
-    case Outcome::Paused:
-      return RunState::Paused;
-    case Outcome::Stopped:
-      return RunState::Stopped;
-    case Outcome::RolledBack:
-      return RunState::Interrupted;
+    case train::Outcome::Done:
+      return store::RunState::Done;
+    case train::Outcome::Failed:
+      return store::RunState::Failed;
+    case train::Outcome::Interrupted:
+      return store::RunState::Interrupted;
+    case train::Outcome::Paused:
+      return store::RunState::Paused;
+    case train::Outcome::Stopped:
+      return store::RunState::Stopped;
+    case train::Outcome::RolledBack:
+      return store::RunState::Interrupted;
   }
-  return RunState::Failed;
+  return store::RunState::Failed;
 }
 
-std::string loadText(const InitChoice& init, const LoadReport& report) {
+std::string loadText(const train::InitChoice& init, const LoadReport& report) {
   const auto count = [](const std::vector<std::string>& names, const char* what) {
     return names.empty() ? std::string() : ", " + std::to_string(names.size()) + " " + what;
   };
@@ -103,9 +104,9 @@ class SignalledRun {
 
 /// One run as this process works on it: where it goes on, and what was found on the way there.
 struct Work {
-  RunStore& store;
+  store::RunStore& store;
   const Engine& engine;
-  const RunRow& run;
+  const store::RunRow& run;
   Json config;
   std::filesystem::path folder;
   std::filesystem::path resumeFrom;  ///< empty: begins at step 0
@@ -115,44 +116,45 @@ struct Work {
 };
 
 /// Trains within an open segment. Throws what the engine throws.
-TrainerResult train(const Work& work, InitChoice init, ProgressSink& sink) {
+train::TrainerResult train(const Work& work, train::InitChoice init, ProgressSink& sink) {
   LoadReport report;
-  TrainerSetup setup = prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
+  train::TrainerSetup setup =
+      prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
   if (!init.weights.empty()) work.log.line(loadText(init, report));
   // All of it is in memory now.
   init.hold.reset();
-  for (AuxChoice& auxiliary : init.auxiliaries) auxiliary.hold.reset();
+  for (train::AuxChoice& auxiliary : init.auxiliaries) auxiliary.hold.reset();
   setup.checkpointFolder = work.folder;
   setup.checkpointPrefix = runFolderName(work.run);
   setup.resumeFrom = work.resumeFrom;
   setup.damaged = work.damaged;
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
-    RunReader store(database);
+    store::RunReader store(database);
     return stepsOthersNeed(store, uuid);
   };
   setup.origin = {{"run", work.run.uuid}};
   setup.configHash = sha256OfText(work.config.dump());
-  Trainer trainer(std::move(setup), sink, work.control);
+  train::Trainer trainer(std::move(setup), sink, work.control);
   return trainer.run();
 }
 
 /// Segment after segment, until the run has ended or is left.
-TrainerResult trainSegments(Work work, InitChoice init, const Json& environment) {
+train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json& environment) {
   for (bool isRolledBack = false;; isRolledBack = true) {
     const std::int64_t step =
-        work.resumeFrom.empty() ? 0 : readCheckpointState(work.resumeFrom).step;
+        work.resumeFrom.empty() ? 0 : train::readCheckpointState(work.resumeFrom).step;
     const std::string request = isRolledBack ? work.store.request(work.run.id) : "";
     const std::int64_t segment =
-        work.store.openSegment(work.run.id, step, thisWorker(), environment);
+        work.store.openSegment(work.run.id, step, store::thisWorker(), environment);
     // The new segment has forgotten what this process is asked for.
     if (!request.empty()) work.store.setRequest(work.run.id, request);
     work.log.line(label(work.run) + ": " + work.run.name +
                   (step > 0 ? ", going on at step " + std::to_string(step) : ""));
-    StoreSink stored(work.store.file(), work.run.id, segment, work.control);
+    store::StoreSink stored(work.store.file(), work.run.id, segment, work.control);
     ProgressSink sink(stored, work.log);
-    TrainerResult result = train(work, std::move(init), sink);
+    train::TrainerResult result = train(work, std::move(init), sink);
     sink.flush();
-    if (result.outcome != Outcome::RolledBack) return result;
+    if (result.outcome != train::Outcome::RolledBack) return result;
     work.log.line("warning: " + result.reason);
     work.resumeFrom = result.resumeFrom;
     work.damaged.clear();
@@ -162,14 +164,15 @@ TrainerResult trainSegments(Work work, InitChoice init, const Json& environment)
 
 }  // namespace
 
-WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
+WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked) {
   const std::int64_t id = asked.id;
-  const RunRow run = store.run(id);
+  const store::RunRow run = store.run(id);
   requireStartable(store, run);
-  requireDependency(store, run.id);
+  jobs::requireDependency(store, run.id);
   const std::filesystem::path folder = runFolder(store, run);
-  const TaskCards cards = taskCards(engine.registry.catalog());
-  RunLog log(folder / "run.log", runCard(cardOf(cards, taskOf(store.config(id))), {}, {}).unit);
+  const store::TaskCards cards = store::taskCards(engine.registry.catalog());
+  RunLog log(folder / "run.log",
+             store::runCard(store::cardOf(cards, store::taskOf(store.config(id))), {}, {}).unit);
   std::vector<std::string> damaged;
   const auto resumed = newestCheckpoint(folder, [&](const std::string& why) {
     log.line("warning: " + why);
@@ -178,11 +181,11 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   if (!damaged.empty() && !resumed)
     log.line("warning: " + label(run) + " has no whole checkpoint and begins again at step 0");
   // Before anything is written: a run whose source is not ready stays queued.
-  InitChoice init = initChoiceOf(store, run, resumed.has_value());
+  train::InitChoice init = initChoiceOf(store, run, resumed.has_value());
 
   WorkedRun worked;
   if (!takeUp(store, asked, run)) {
-    worked.state = RunState::Stopped;
+    worked.state = store::RunState::Stopped;
     worked.reason = "stopped on request before its first step";
     worked.step = run.step;
     worked.code = exitCodeOf(worked.state);
@@ -195,15 +198,16 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
     completeSelection(store, run);
     const Json config = store.config(id);
     const Config values(config);
-    useThreads(values.maybeInteger("train.threads"));
+    train::useThreads(values.maybeInteger("train.threads"));
     Json environment = describeEnvironment(
-        engine.plugins, computeEnvironment(resolveDevice(values.text("train.device"))), run.seed);
+        engine.plugins,
+        train::computeEnvironment(train::resolveDevice(values.text("train.device"))), run.seed);
     environment["resident_bytes"] = engine.residentBytes;
     if (!init.auxiliaries.empty()) environment["aux"] = auxJson(init.auxiliaries);
     store.setLogFile(id, runFolderName(run) + "/run.log");
 
     const SignalledRun signalled(control);
-    const TrainerResult result =
+    const train::TrainerResult result =
         trainSegments({store, engine, run, config, folder,
                        resumed ? resumed->folder : std::filesystem::path(), damaged, log, control},
                       init, environment);
@@ -214,18 +218,18 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
     worked.scores = result.scores;
     worked.code = exitCodeOf(worked.state);
   } catch (const Error& problem) {
-    worked.state = RunState::Failed;
+    worked.state = store::RunState::Failed;
     worked.reason = firstLine(problem.what());
     worked.code = problem.code();
   } catch (const std::exception& problem) {
-    worked.state = RunState::Failed;
+    worked.state = store::RunState::Failed;
     worked.reason = firstLine(problem.what());
     worked.code = ExitCode::Failed;
   }
   // `vitrine stop` writes the request and then sends SIGTERM; the signal, or a pause that was asked
   // for before, may be seen first.
-  if (endRun(store, id, worked.state, worked.reason) != worked.state) {
-    worked.state = RunState::Stopped;
+  if (jobs::endRun(store, id, worked.state, worked.reason) != worked.state) {
+    worked.state = store::RunState::Stopped;
     worked.reason = "stopped on request";
     worked.code = exitCodeOf(worked.state);
   }
@@ -235,7 +239,7 @@ WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked) {
   return worked;
 }
 
-Json toJson(const RunRow& run, const WorkedRun& worked) {
+Json toJson(const store::RunRow& run, const WorkedRun& worked) {
   Json scores = Json::object();
   for (const auto& [name, value] : worked.scores) scores[name] = finite(value);
   return Json{{"id", run.id},

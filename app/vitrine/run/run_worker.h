@@ -11,7 +11,7 @@
 namespace vitrine::app {
 
 struct WorkedRun {
-  RunState state = RunState::Done;
+  store::RunState state = store::RunState::Done;
   std::string reason;  ///< one sentence for everything but Done
   std::int64_t step = 0;
   double seconds = 0;  ///< of running time over all segments
@@ -25,9 +25,10 @@ struct WorkedRun {
 /// \param asked  its row when the work was asked for: who stops it after that moment is obeyed
 /// \throws RefusedError  it is done, someone else works on it, or the run that it starts from is
 /// not finished
-[[nodiscard]] WorkedRun workRun(RunStore& store, const Engine& engine, const RunRow& asked);
+[[nodiscard]] WorkedRun workRun(store::RunStore& store, const Engine& engine,
+                                const store::RunRow& asked);
 
 /// The row of a finished or interrupted run, for the result of `train`, `run` and `resume`.
-[[nodiscard]] Json toJson(const RunRow& run, const WorkedRun& worked);
+[[nodiscard]] Json toJson(const store::RunRow& run, const WorkedRun& worked);
 
 }  // namespace vitrine::app

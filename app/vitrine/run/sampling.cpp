@@ -52,10 +52,10 @@ Schema settingsOf(const ItemCard& sampler) {
   return schema;
 }
 
-SampleRequest sampleRequestFor(const TrainedModel& trained, const RunRow& run,
+SampleRequest sampleRequestFor(const TrainedModel& trained, const store::RunRow& run,
                                const std::string& use, const std::string& weightsSha256,
                                Json settings) {
-  const Look& look = trained.run.look;
+  const train::Look& look = trained.run.look;
   SampleRequest request{*trained.run.session,
                         Config(std::move(settings)),
                         look.device,

@@ -9,12 +9,12 @@
 
 namespace vitrine::app {
 
-std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
+std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
                                  const std::vector<std::int64_t>& ids) {
   const SignalScope signals;
   std::vector<TrainedRun> trained;
   // As they are now: one that is stopped while it waits for its turn stays stopped.
-  std::vector<RunRow> asked;
+  std::vector<store::RunRow> asked;
   for (const std::int64_t id : ids) asked.push_back(store.run(id));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (wasSignalled()) {
@@ -31,7 +31,7 @@ std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
       // It starts from a run that failed: the others can go on.
       log::error(problem.what());
       WorkedRun refused;
-      const RunRow run = store.run(ids[i]);
+      const store::RunRow run = store.run(ids[i]);
       refused.state = run.state;
       refused.reason = problem.what();
       refused.code = ExitCode::Refused;

@@ -8,13 +8,13 @@
 namespace vitrine::app {
 
 struct TrainedRun {
-  RunRow run;
+  store::RunRow run;
   WorkedRun worked;
 };
 
 /// Works on `ids` in order. A failed run does not stop the others, apart from those that start from
 /// it; a signal does. \returns the runs that were worked on
-[[nodiscard]] std::vector<TrainedRun> trainAll(RunStore& store, const Engine& engine,
+[[nodiscard]] std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
                                                const std::vector<std::int64_t>& ids);
 
 /// The worst of their codes: interrupted before failed before done.

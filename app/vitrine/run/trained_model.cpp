@@ -50,17 +50,18 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
 
 }  // namespace
 
-TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRow& run,
-                              const Opening& opening) {
-  const at::Device device = resolveDevice(opening.device);
+TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
+                              const store::RunRow& run, const Opening& opening) {
+  const at::Device device = train::resolveDevice(opening.device);
   TrainedModel trained;
   trained.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use);
   const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
-  useThreads(Config(config).maybeInteger("train.threads"));
-  trained.run = restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
-                           auxChoicesOf(store, run), device);
-  if (!opening.precision.empty()) trained.run.look.precision = precisionFrom(opening.precision);
-  const CheckpointState& state = trained.run.state;
+  train::useThreads(Config(config).maybeInteger("train.threads"));
+  trained.run = store::train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
+                                  auxChoicesOf(store, run), device);
+  if (!opening.precision.empty())
+    trained.run.look.precision = train::precisionFrom(opening.precision);
+  const train::CheckpointState& state = trained.run.state;
   trained.time = state.seconds;
   trained.epoch = static_cast<double>(state.step) /
                   static_cast<double>(std::max<std::int64_t>(1, state.stepsPerEpoch));
@@ -68,7 +69,7 @@ TrainedModel openTrainedModel(RunStore& store, const Engine& engine, const RunRo
 }
 
 Split splitOf(const TrainedModel& trained, const std::string& name) {
-  if (name.empty()) return lastSplit(*trained.run.session);
+  if (name.empty()) return train::lastSplit(*trained.run.session);
   const Split split = splitFromString(name);
   const std::vector<Evaluation> all = trained.run.session->evaluations();
   const bool isVisited = std::any_of(

@@ -11,7 +11,7 @@ namespace vitrine::app {
 
 struct TrainedModel {
   CheckpointChoice checkpoint;
-  RestoredRun run;
+  train::RestoredRun run;
   double epoch = 0;  ///< at the checkpoint: its step over the steps of an epoch
   double time = 0;   ///< seconds of running time up to the checkpoint
 };
@@ -25,8 +25,8 @@ struct Opening {
 };
 
 /// \throws ConfigError  an override of another key than those of [data] and model.image_size
-[[nodiscard]] TrainedModel openTrainedModel(RunStore& store, const Engine& engine,
-                                            const RunRow& run, const Opening& opening);
+[[nodiscard]] TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
+                                            const store::RunRow& run, const Opening& opening);
 
 /// Evaluation mode, no dropout.
 void setEvaluationMode(Model& model);

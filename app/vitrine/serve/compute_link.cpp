@@ -70,7 +70,7 @@ struct ComputeLink::Process {
   }
 
   Conversation ends;
-  FrameWriter frames;
+  remote::FrameWriter frames;
   std::map<std::string, Json> pending;  ///< ids of the requests that are with it
   bool hasEnded = false;                ///< and nothing is with it any more
   std::thread reader;
@@ -146,7 +146,7 @@ ComputeLink::Process& ComputeLink::processFor(std::unique_lock<std::mutex>& lock
   std::unique_ptr<Process> old = std::move(process_);
   lock.unlock();
   old.reset();
-  std::vector<std::string> words{headlessProgram().string(), "compute", "--db",
+  std::vector<std::string> words{jobs::headlessProgram().string(), "compute", "--db",
                                  std::filesystem::absolute(database_).string()};
   words.insert(words.end(), options_.begin(), options_.end());
   auto started = std::make_unique<Process>(startConversation(words));
@@ -190,8 +190,8 @@ void ComputeLink::answerWithoutProcess(const Json& request) {
 
 void ComputeLink::read(Process& process) {
   try {
-    while (const auto frame = readFrame(process.ends.out)) {
-      Json answer = frameMap(*frame);
+    while (const auto frame = remote::readFrame(process.ends.out)) {
+      Json answer = remote::frameMap(*frame);
       const bool isLast = answer.contains("error") || !answer.value("more", false);
       if (isLast) {
         const std::lock_guard lock(mutex_);

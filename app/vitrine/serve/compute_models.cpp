@@ -39,7 +39,7 @@ std::string optionalText(const Json& request, const char* key, const std::string
 /// Total and free bytes of a device.
 std::pair<std::int64_t, std::int64_t> memoryOf(at::Device device) {
   if (device.is_cpu()) {
-    const MemoryFacts facts = readMemory();
+    const jobs::MemoryFacts facts = jobs::readMemory();
     return {facts.total, facts.total - facts.used};
   }
   const auto [free, total] = at::accelerator::getMemoryInfo(device.index());
@@ -65,7 +65,7 @@ std::int64_t bytesOfAll(const WarmModel& warm) {
 
 /// Of one sample as evaluations see it.
 std::optional<std::array<std::int64_t, 3>> imageShapeOf(TaskSession& session) {
-  const Split split = lastSplit(session);
+  const Split split = train::lastSplit(session);
   const std::vector<std::int64_t> ids = session.chooseSamples(split, 1);
   if (ids.empty()) return std::nullopt;
   const Batch one = session.read(split, ids);
@@ -110,7 +110,7 @@ Json WarmModels::load(const Json& request) {
   opening.device = optionalText(request, "device", "cpu");
   opening.precision = optionalText(request, "precision", "");
   opening.overrides = textsOf(request, "overrides");
-  if (!opening.precision.empty()) (void)precisionFrom(opening.precision);
+  if (!opening.precision.empty()) (void)train::precisionFrom(opening.precision);
   const bool isFile = request.contains("weights");
   if (isFile == request.contains("run"))
     throw BadRequest("give either 'run', the id of a run, or 'weights', a file");
@@ -127,10 +127,10 @@ std::shared_ptr<WarmModel> WarmModels::known(const std::string& handle) {
 }
 
 std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Opening& asked) {
-  RunStore store(database_, OpenMode::ReadOnly);
-  const RunRow run = store.run(integerOf(request, "run", std::nullopt));
+  store::RunStore store(database_, store::OpenMode::ReadOnly);
+  const store::RunRow run = store.run(integerOf(request, "run", std::nullopt));
   const CheckpointChoice choice = chooseCheckpoint(store, run, asked.which, asked.use);
-  const at::Device device = resolveDevice(asked.device);
+  const at::Device device = train::resolveDevice(asked.device);
   const std::string sha256 = sha256OfFile(choice.weights);
   const std::string handle =
       handleOf({run.uuid, choice.step, sha256, device.str(), asked.precision, asked.overrides});
@@ -158,7 +158,7 @@ std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Openin
 std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Opening& asked) {
   const fs::path file = fs::absolute(textOf(request, "weights"));
   if (!fs::exists(file)) throw NotFoundError("there is no file " + file.string());
-  const at::Device device = resolveDevice(asked.device);
+  const at::Device device = train::resolveDevice(asked.device);
   const Config config(modelTable(engine_.registry, asked.overrides));
   const std::string sha256 = fs::is_regular_file(file) ? sha256OfFile(file) : file.string();
   const std::string handle =
@@ -167,14 +167,14 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   auto warm = std::make_shared<WarmModel>();
   warm->what = file.string();
   makeRoom(warm->what, file, device);
-  useThreads(std::nullopt);
+  train::useThreads(std::nullopt);
   warm->handle = handle;
   warm->opening = asked;
   warm->sha256 = sha256;
   warm->fromWeights = openWeights(engine_.registry, config, file, "bicubic").model;
   warm->fromWeights->module().to(device);
-  const Precision precision =
-      asked.precision.empty() ? Precision::Float32 : precisionFrom(asked.precision);
+  const train::Precision precision =
+      asked.precision.empty() ? train::Precision::Float32 : train::precisionFrom(asked.precision);
   warm->look = {precision, device, 0, 0};
   warm->parameters = parameterCount(warm->model());
   warm->bytes = bytesOfAll(*warm);
@@ -197,7 +197,7 @@ std::shared_ptr<WarmModel> WarmModels::use(const std::string& handle) {
     found->second.lastUsed = utcMilliseconds();
     warm = found->second.model;
   }
-  useThreads(warm->threads);
+  train::useThreads(warm->threads);
   return warm;
 }
 
@@ -291,9 +291,10 @@ Json WarmModels::list() const {
     models.push_back(std::move(model));
     addDevice(entry.model->look.device);
   }
-  return {{"models", std::move(models)},
-          {"process", {{"pid", ::getpid()}, {"resident_bytes", processMemory().residentBytes}}},
-          {"devices", std::move(devices)}};
+  return {
+      {"models", std::move(models)},
+      {"process", {{"pid", ::getpid()}, {"resident_bytes", train::processMemory().residentBytes}}},
+      {"devices", std::move(devices)}};
 }
 
 }  // namespace vitrine::app

@@ -19,11 +19,11 @@ namespace vitrine::app {
 struct WarmModel {
   std::string handle;  ///< names run, checkpoint, weights' hash, device, precision and overrides
   std::string what;    ///< for people: "run 3 at step 400"
-  RunRow run;          ///< id 0: there is none
+  store::RunRow run;   ///< id 0: there is none
   Opening opening;
   std::optional<TrainedModel> trained;
   std::shared_ptr<Model> fromWeights;
-  Look look;
+  train::Look look;
   std::optional<std::int64_t> threads;
   std::string sha256;  ///< of the file of weights
   std::int64_t parameters = 0;

@@ -17,7 +17,7 @@ constexpr std::int64_t kProgressPause = 250;           // milliseconds
 
 }  // namespace
 
-Reply::Reply(FrameWriter& writer, Json id, std::shared_ptr<std::atomic<bool>> isCancelled)
+Reply::Reply(remote::FrameWriter& writer, Json id, std::shared_ptr<std::atomic<bool>> isCancelled)
     : writer_(writer), id_(std::move(id)), isCancelled_(std::move(isCancelled)) {}
 
 void Reply::part(Json fields) {

@@ -18,7 +18,7 @@ struct ComputeCancelled {};
 class Reply {
  public:
   /// \param writer  must outlive the reply
-  Reply(FrameWriter& writer, Json id, std::shared_ptr<std::atomic<bool>> isCancelled);
+  Reply(remote::FrameWriter& writer, Json id, std::shared_ptr<std::atomic<bool>> isCancelled);
 
   /// An answer that others follow. \throws LargeFrame
   void part(Json fields);
@@ -37,7 +37,7 @@ class Reply {
   void stopIfCancelled() const;
 
  private:
-  FrameWriter& writer_;
+  remote::FrameWriter& writer_;
   Json id_;
   std::shared_ptr<std::atomic<bool>> isCancelled_;
   std::int64_t nextProgress_ = 0;  ///< milliseconds since 1970

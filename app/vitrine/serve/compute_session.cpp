@@ -28,7 +28,7 @@ std::string firstLineOf(const std::exception& problem) {
 }  // namespace
 
 ComputeSession::ComputeSession(const Engine& engine, std::filesystem::path database,
-                               const ModelLimits& limits, FrameWriter& writer)
+                               const ModelLimits& limits, remote::FrameWriter& writer)
     : engine_(engine), database_(database), writer_(writer), models_(engine, database, limits) {}
 
 Reply ComputeSession::replyTo(const Task& task) { return {writer_, task.id, task.isCancelled}; }
@@ -115,7 +115,7 @@ void ComputeSession::perform(const Task& task) {
     reply.fail("cancelled", "it was cancelled");
   } catch (const BadRequest& problem) {
     reply.fail("protocol", problem.what());
-  } catch (const LargeFrame& problem) {
+  } catch (const remote::LargeFrame& problem) {
     reply.fail("refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
     reply.fail(errorKind(static_cast<int>(problem.code())), problem.what());

@@ -18,7 +18,7 @@ class ComputeSession {
  public:
   /// \param writer  must outlive the session
   ComputeSession(const Engine& engine, std::filesystem::path database, const ModelLimits& limits,
-                 FrameWriter& writer);
+                 remote::FrameWriter& writer);
 
   /// From the thread that reads; returns at once.
   void take(Json request);
@@ -46,7 +46,7 @@ class ComputeSession {
 
   const Engine& engine_;
   std::filesystem::path database_;
-  FrameWriter& writer_;
+  remote::FrameWriter& writer_;
   WarmModels models_;
   std::mutex mutex_;
   std::condition_variable changed_;

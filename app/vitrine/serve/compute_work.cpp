@@ -160,7 +160,7 @@ class Watcher final : public EvaluationListener {
 class Delivery final : public Results {
  public:
   /// \param store  null: nothing is kept
-  Delivery(Reply& reply, RunStore* store, const WarmModel& warm, bool wantsPreviews)
+  Delivery(Reply& reply, store::RunStore* store, const WarmModel& warm, bool wantsPreviews)
       : reply_(reply), store_(store), warm_(warm), wantsPreviews_(wantsPreviews) {}
 
   void score(const std::string& name, double value) override { scores[name] = finite(value); }
@@ -197,7 +197,7 @@ class Delivery final : public Results {
 
  private:
   Reply& reply_;
-  RunStore* store_;
+  store::RunStore* store_;
   const WarmModel& warm_;
   bool wantsPreviews_;
 };
@@ -236,15 +236,15 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   const TrainedModel& trained = warm->requireRun("an analysis");
   requireCapabilities(card, trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
-  const Split split = isProbe ? lastSplit(*trained.run.session) : splitOf(trained, asked);
+  const Split split = isProbe ? train::lastSplit(*trained.run.session) : splitOf(trained, asked);
   Watcher watcher(reply);
   Analysis::Findings findings = findingsOf(analysis, config, trained, split, &watcher);
   reply.stopIfCancelled();
   const FindingsOrigin origin{item, split, warm->opening.use, warm->opening.overrides};
   describeFindings(findings, origin, trained);
-  std::optional<RunStore> store;
+  std::optional<store::RunStore> store;
   if (isStored) {
-    store.emplace(database_, OpenMode::ReadWrite);
+    store.emplace(database_, store::OpenMode::ReadWrite);
     storeScores(*store, warm->run.id, origin, findings.scores, trained);
   }
   for (const Artifact& artifact : findings.artifacts) {
@@ -254,7 +254,7 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   }
   Json scores = Json::object();
   for (const auto& [name, value] : findings.scores) scores[name] = finite(value);
-  const Precision precision = isProbe ? Precision::Float32 : warm->look.precision;
+  const train::Precision precision = isProbe ? train::Precision::Float32 : warm->look.precision;
   reply.last({{"model", warm->handle},
               {"run", warm->run.id},
               {"analysis", item},
@@ -274,13 +274,13 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
   const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,
                                                 settingsFrom(request, settingsOf(card), card.id));
   const bool wantsPreviews = flagOf(request, "previews");
-  std::optional<RunStore> store;
-  if (flagOf(request, "store")) store.emplace(database_, OpenMode::ReadWrite);
+  std::optional<store::RunStore> store;
+  if (flagOf(request, "store")) store.emplace(database_, store::OpenMode::ReadWrite);
   Delivery delivery(reply, store ? &*store : nullptr, *warm, wantsPreviews);
   {
     (void)beginLook(*trained.run.session, warm->look);
     const c10::NoGradGuard noGradient;
-    const AutocastScope autocast(warm->look.precision, warm->look.device.type());
+    const train::AutocastScope autocast(warm->look.precision, warm->look.device.type());
     sampler.sample(wanted, delivery);
   }
   reply.stopIfCancelled();

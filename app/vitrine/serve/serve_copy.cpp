@@ -21,15 +21,15 @@ namespace {
 
 constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
 
-RunField fieldOf(const std::string& name) {
-  if (const auto field = runFieldFromString(name)) return *field;
+store::RunField fieldOf(const std::string& name) {
+  if (const auto field = store::runFieldFromString(name)) return *field;
   throw BadRequest("'field' has to be name, note, tags or curve_notes, not '" + name + "'");
 }
 
 }  // namespace
 
 void ServeSession::copy(const Task& task) {
-  if (!source_) source_ = std::make_unique<MirrorSource>(database_);
+  if (!source_) source_ = std::make_unique<store::MirrorSource>(database_);
   const std::int64_t run = integerOf(task.request, "run", std::nullopt);
   const auto known = task.request.find("known");
   const bool isAll =
@@ -44,8 +44,8 @@ void ServeSession::copy(const Task& task) {
 void ServeSession::log(const Task& task) {
   const std::int64_t run = integerOf(task.request, "run", std::nullopt);
   std::int64_t from = integerOf(task.request, "from", -1);
-  RunStore store(database_, OpenMode::ReadOnly);
-  const auto file = placeBelow(filesFolder(database_), store.run(run).logFile);
+  store::RunStore store(database_, store::OpenMode::ReadOnly);
+  const auto file = store::placeBelow(store::filesFolder(database_), store.run(run).logFile);
   std::error_code error;
   std::ifstream stream;
   if (std::filesystem::is_regular_file(file, error))  // opening a pipe would wait
@@ -68,41 +68,43 @@ void ServeSession::log(const Task& task) {
 void ServeSession::order(const Task& task) {
   const auto asked = task.request.find("order");
   if (asked == task.request.end()) throw BadRequest("'order' has to be a map");
-  const Order order = orderFromJson(*asked);
-  RunStore store(database_, OpenMode::ReadWrite);
+  const jobs::Order order = jobs::orderFromJson(*asked);
+  store::RunStore store(database_, store::OpenMode::ReadWrite);
   store.reapLostRuns();
-  JobQueue queue(store);
-  const OrderOutcome outcome = carryOut(order, store, queue);
-  const bool mayStart = order.what == Order::What::Enqueue || order.what == Order::What::Start ||
-                        order.what == Order::What::Mode;
-  if (mayStart && outcome.mode == QueueMode::Running && outcome.entries > 0)
-    attendQueue(database_, headlessProgram());
+  jobs::JobQueue queue(store);
+  const jobs::OrderOutcome outcome = carryOut(order, store, queue);
+  const bool mayStart = order.what == jobs::Order::What::Enqueue ||
+                        order.what == jobs::Order::What::Start ||
+                        order.what == jobs::Order::What::Mode;
+  if (mayStart && outcome.mode == store::QueueMode::Running && outcome.entries > 0)
+    jobs::attendQueue(database_, jobs::headlessProgram());
   answer(task, toJson(outcome));
 }
 
 void ServeSession::edit(const Task& task) {
   const std::int64_t run = integerOf(task.request, "run", std::nullopt);
-  const RunField field = fieldOf(textOf(task.request, "field"));
+  const store::RunField field = fieldOf(textOf(task.request, "field"));
   const std::string text = textOf(task.request, "text");
-  const std::int64_t basedOn = integerOf(task.request, "based_on", RunStore::kWhateverStands);
-  RunStore store(database_, OpenMode::ReadWrite);
+  const std::int64_t basedOn =
+      integerOf(task.request, "based_on", store::RunStore::kWhateverStands);
+  store::RunStore store(database_, store::OpenMode::ReadWrite);
   try {
     std::int64_t version = 0;
-    if (field == RunField::Name) version = store.setName(run, text, basedOn);
-    if (field == RunField::Note) version = store.setNote(run, text, basedOn);
-    if (field == RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
-    if (field == RunField::CurveNotes)
-      version = store.setCurveNotes(run, curveNotesFromText(text), basedOn);
+    if (field == store::RunField::Name) version = store.setName(run, text, basedOn);
+    if (field == store::RunField::Note) version = store.setNote(run, text, basedOn);
+    if (field == store::RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
+    if (field == store::RunField::CurveNotes)
+      version = store.setCurveNotes(run, store::curveNotesFromText(text), basedOn);
     answer(task, {{"run", run}, {"version", version}});
-  } catch (const EditConflict& conflict) {
+  } catch (const store::EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});
   }
 }
 
 void ServeSession::devices(const Task& task) {
-  if (!devices_) devices_ = std::make_unique<DeviceReader>();
+  if (!devices_) devices_ = std::make_unique<jobs::DeviceReader>();
   Json list = Json::array();
-  for (const DeviceLoad& load : devices_->read()) list.push_back(toJson(load));
+  for (const jobs::DeviceLoad& load : devices_->read()) list.push_back(toJson(load));
   answer(task, {{"devices", std::move(list)}});
 }
 

@@ -21,7 +21,7 @@ std::string lastWords(std::string said, const char* otherwise) {
 }  // namespace
 
 void ServeSession::check(const Task& task) {
-  const Completed done = runWithInput({headlessProgram().string(), "check", "-", "--json"},
+  const Completed done = runWithInput({jobs::headlessProgram().string(), "check", "-", "--json"},
                                       textOf(task.request, "experiment"));
   // An experiment with problems has a report, too, and an exit code that says so.
   Json report = readJson(done.out);
@@ -32,7 +32,7 @@ void ServeSession::check(const Task& task) {
 
 void ServeSession::enqueue(const Task& task) {
   const std::string text = textOf(task.request, "experiment");
-  const std::filesystem::path program = headlessProgram();
+  const std::filesystem::path program = jobs::headlessProgram();
   std::vector<std::string> command{
       program.string(), "enqueue", "-",
       "--json",         "--db",    std::filesystem::absolute(database_).string()};
@@ -49,7 +49,7 @@ void ServeSession::enqueue(const Task& task) {
   const Json report = readJson(done.out);
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");
-  attendQueue(database_, program);
+  jobs::attendQueue(database_, program);
   answer(task, {{"ids", report.at("ids")}});
 }
 

@@ -30,7 +30,7 @@ constexpr std::size_t kBytesPerFrame = std::size_t{1} << 20;  // but for a row t
 constexpr std::size_t kDefaultRows = 100'000;
 constexpr auto kWatchPause = std::chrono::milliseconds(250);
 
-Json rowOf(const RunRow& run) {
+Json rowOf(const store::RunRow& run) {
   const auto orNull = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
@@ -134,7 +134,7 @@ class ServeSession::Lane {
   std::thread thread_;
 };
 
-ServeSession::ServeSession(std::filesystem::path database, FrameWriter& writer,
+ServeSession::ServeSession(std::filesystem::path database, remote::FrameWriter& writer,
                            std::vector<std::string> computeOptions)
     : database_(std::move(database)), writer_(writer) {
   compute_ = std::make_unique<ComputeLink>(database_, std::move(computeOptions),
@@ -244,7 +244,7 @@ void ServeSession::work(const Task& task) {
     (this->*operation(task.op)->act)(task);
   } catch (const BadRequest& problem) {
     fail(task, "protocol", problem.what());
-  } catch (const LargeFrame& problem) {
+  } catch (const remote::LargeFrame& problem) {
     fail(task, "refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
     fail(task, task.isCancelled->load() ? "cancelled" : errorKind(static_cast<int>(problem.code())),
@@ -262,16 +262,16 @@ void ServeSession::hello(const Task& task) {
              " is; install the same version of Vitrine on both ends");
     return;
   }
-  RunStore store(database_);
+  store::RunStore store(database_);
   Json names = Json::array();
   for (const Operation& each : operations()) names.push_back(each.name);
-  const Worker self = thisWorker();
+  const store::Worker self = store::thisWorker();
   isGreeted_ = true;
   answer(task, {{"protocol", kProtocol},
                 {"vitrine", VITRINE_VERSION},
                 {"host", self.host},
                 {"pid", self.pid},
-                {"largest_frame", kLargestFrame},
+                {"largest_frame", remote::kLargestFrame},
                 {"operations", std::move(names)},
                 {"database",
                  {{"file", std::filesystem::absolute(database_).string()},
@@ -305,19 +305,19 @@ void ServeSession::relay(const Json& answer) {
 }
 
 void ServeSession::describe(const Task& task) {
-  Json catalog = readJson(describeJson());
+  Json catalog = readJson(jobs::describeJson());
   if (!catalog.is_object()) throw Error("'vitrine describe' printed no catalogue");
   answer(task, std::move(catalog));
 }
 
 void ServeSession::query(const Task& task) {
-  RunStore store(database_, OpenMode::ReadOnly);
-  RunStore::QueryLimits limits;
+  store::RunStore store(database_, store::OpenMode::ReadOnly);
+  store::RunStore::QueryLimits limits;
   const std::int64_t rows = integerOf(task.request, "rows", kDefaultRows);
   if (rows < 1) throw BadRequest("'rows' has to be 1 or more");
   limits.rows = static_cast<std::size_t>(rows);
   limits.isStopped = task.isCancelled.get();
-  RunStore::Table table = store.query(textOf(task.request, "sql"), limits);
+  store::RunStore::Table table = store.query(textOf(task.request, "sql"), limits);
   RowsOfFrame next;
   bool isFirst = true;
   const auto fields = [&] {
@@ -340,7 +340,7 @@ void ServeSession::query(const Task& task) {
 }
 
 void ServeSession::watch(const Task& task) {
-  RunStore store(database_, OpenMode::ReadWrite);
+  store::RunStore store(database_, store::OpenMode::ReadWrite);
   std::int64_t seen = integerOf(task.request, "after", 0);
   std::int64_t version = -1;
   auto reaped = std::chrono::steady_clock::time_point::min();
@@ -356,11 +356,11 @@ void ServeSession::watch(const Task& task) {
       version = current;
       // Asked before: what changes while the rows are read is sent once more, and never left out.
       const std::int64_t newest = store.lastChange();
-      const std::vector<RunRow> rows = store.runs(seen);
+      const std::vector<store::RunRow> rows = store.runs(seen);
       const std::vector<std::int64_t> deleted = store.deletedRuns(seen);
       seen = std::max(seen, newest);
       RowsOfFrame runs;
-      for (const RunRow& row : rows) {
+      for (const store::RunRow& row : rows) {
         Json run = rowOf(row);
         if (!runs.hasRoomFor(run)) part(task, {{"runs", runs.take()}});
         runs.add(std::move(run));
@@ -377,19 +377,19 @@ void ServeSession::watch(const Task& task) {
 void ServeSession::request(const Task& task) {
   const std::int64_t id = integerOf(task.request, "run", std::nullopt);
   const std::string what = textOf(task.request, "what");
-  RunStore store(database_, OpenMode::ReadWrite);
+  store::RunStore store(database_, store::OpenMode::ReadWrite);
   store.reapLostRuns();
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   (void)store.run(id);
   if (what == "stop" || what == "pause" || what == "delete") {
-    carryOut(orderFromJson({{"what", what}, {"runs", {id}}}), store, queue);
+    carryOut(jobs::orderFromJson({{"what", what}, {"runs", {id}}}), store, queue);
     if (what == "delete") return answer(task, {{"run", id}, {"state", nullptr}});
   } else if (what == "checkpoint") {
     store.setRequest(id, "checkpoint");
   } else if (what == "resume") {
     queue.enqueue(std::span(&id, 1), {},
-                  flagOf(task.request, "front") ? QueueEnd::Front : QueueEnd::Back);
-    attendQueue(database_, headlessProgram());
+                  flagOf(task.request, "front") ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
+    jobs::attendQueue(database_, jobs::headlessProgram());
   } else {
     throw BadRequest("'what' has to be stop, pause, checkpoint, resume or delete, not '" + what +
                      "'");

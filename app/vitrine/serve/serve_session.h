@@ -18,10 +18,13 @@
 #include "core/base/json.h"
 #include "core/remote/frames.h"
 
-namespace vitrine {
-class DeviceReader;
+namespace vitrine::store {
 class MirrorSource;
-}  // namespace vitrine
+}  // namespace vitrine::store
+
+namespace vitrine::jobs {
+class DeviceReader;
+}  // namespace vitrine::jobs
 
 namespace vitrine::app {
 
@@ -31,7 +34,7 @@ class ServeSession {
 
   /// \param writer          must outlive the session
   /// \param computeOptions  words of `vitrine compute` after the database
-  ServeSession(std::filesystem::path database, FrameWriter& writer,
+  ServeSession(std::filesystem::path database, remote::FrameWriter& writer,
                std::vector<std::string> computeOptions = {});
   /// Ends queries and watches; what was to be enqueued or asked of a run is finished first.
   ~ServeSession();
@@ -91,9 +94,9 @@ class ServeSession {
   void forget(const Task& task);
 
   std::filesystem::path database_;
-  FrameWriter& writer_;
-  std::unique_ptr<MirrorSource> source_;   ///< of the lane that copies
-  std::unique_ptr<DeviceReader> devices_;  ///< of the lane that asks for them
+  remote::FrameWriter& writer_;
+  std::unique_ptr<store::MirrorSource> source_;  ///< of the lane that copies
+  std::unique_ptr<jobs::DeviceReader> devices_;  ///< of the lane that asks for them
   bool isGreeted_ = false;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> open_;  ///< by id as text

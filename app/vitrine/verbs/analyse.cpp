@@ -30,8 +30,8 @@ int analyseVerb(const Arguments& arguments) {
   addModelOptions(line, asked, "what a listener hears: train, validation or test");
   line.parse(arguments);
   if (!asked.split.empty()) (void)splitFromString(asked.split);
-  RunStore store = openStore(line, Missing::Refuse);
-  const RunRow run = store.run(asked.run);
+  store::RunStore store = openStore(line, Missing::Refuse);
+  const store::RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
   const Analysis& analysis = engine.registry.analysis(item);
@@ -48,8 +48,10 @@ int analyseVerb(const Arguments& arguments) {
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, ofRun});
   requireCapabilities(analysis.card(), trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
-  const Split split = isProbe ? lastSplit(*trained.run.session) : splitOf(trained, asked.split);
-  const std::string precision = toString(isProbe ? Precision::Float32 : trained.run.look.precision);
+  const Split split =
+      isProbe ? train::lastSplit(*trained.run.session) : splitOf(trained, asked.split);
+  const std::string precision =
+      toString(isProbe ? train::Precision::Float32 : trained.run.look.precision);
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
             ", precision " + precision);

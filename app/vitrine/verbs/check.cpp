@@ -25,7 +25,7 @@ struct Cost {
   std::int64_t parameters = 0;
   double flops = 0, macs = 0, activationBytes = 0;
   std::vector<BlockCost> blocks;
-  MemoryEstimate memory;
+  train::MemoryEstimate memory;
 };
 
 struct Report {
@@ -134,7 +134,7 @@ void judge(const Registry& registry, Report& report) {
     } catch (const ConfigError& problem) {
       addProblem(report, "task", problem.what());
     }
-    slot->memory = estimateMemory(memoryInputOf(
+    slot->memory = estimateMemory(train::memoryInputOf(
         Config(run.config), slot->parameters, slot->blocks,
         registry.optimizer(Config(run.config).text("train.optimizer.name")), dataset.get()));
   }
@@ -173,7 +173,7 @@ Json toJsonReport(const Report& report) {
     const Cost& first = *report.costs.front();
     out["totals"] = totalsOf(first);
     out["totals"]["runs"] = report.plan.runs.size();
-    for (const MemoryPart& part : first.memory.parts) {
+    for (const train::MemoryPart& part : first.memory.parts) {
       out["memory"].push_back({{"name", part.name}, {"bytes", part.bytes}, {"doc", part.doc}});
     }
     for (const BlockCost& block : first.blocks) {
@@ -319,7 +319,7 @@ std::string forPeople(const Report& report) {
     text += "memory, estimated  " + formatBytes(cost.memory.peakBytes) +
             " above the loaded program, on the CPU\n\n";
     Table memory{{"memory", "", "for"}, {}};
-    for (const MemoryPart& part : cost.memory.parts)
+    for (const train::MemoryPart& part : cost.memory.parts)
       memory.rows.push_back({part.name, formatBytes(part.bytes), part.doc});
     text += toText(memory);
   }

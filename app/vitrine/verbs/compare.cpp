@@ -17,14 +17,14 @@ namespace vitrine::app {
 
 namespace {
 
-bool isAskedFor(const RunRow& run, const std::string& experiment) {
+bool isAskedFor(const store::RunRow& run, const std::string& experiment) {
   return run.experiment == experiment || std::to_string(run.experimentId) == experiment;
 }
 
-std::vector<RunRow> rowsOf(RunStore& store, const std::string& experiment) {
-  std::vector<RunRow> rows;
+std::vector<store::RunRow> rowsOf(store::RunStore& store, const std::string& experiment) {
+  std::vector<store::RunRow> rows;
   std::vector<std::string> titles;
-  for (RunRow& run : store.runs()) {
+  for (store::RunRow& run : store.runs()) {
     if (std::find(titles.begin(), titles.end(), run.experiment) == titles.end())
       titles.push_back(run.experiment);
     if (isAskedFor(run, experiment)) rows.push_back(std::move(run));
@@ -40,14 +40,14 @@ std::vector<RunRow> rowsOf(RunStore& store, const std::string& experiment) {
 
 /// An ablation: variants, and what each metric says of them.
 struct Ablation {
-  std::vector<ComparedRun> runs;
-  std::vector<VariantGroup> variants;
+  std::vector<store::ComparedRun> runs;
+  std::vector<store::VariantGroup> variants;
   std::vector<std::string> metrics;
-  Measurements measured;
+  store::Measurements measured;
 
-  [[nodiscard]] VariantSample sample(std::size_t variant, const std::string& metric) const {
+  [[nodiscard]] store::VariantSample sample(std::size_t variant, const std::string& metric) const {
     return sampleOf(variants[variant], runs, measured.values.at(metric),
-                    measured.meanings.at(metric), {}, Unfinished::LeftOut);
+                    measured.meanings.at(metric), {}, store::Unfinished::LeftOut);
   }
   [[nodiscard]] PairedSample difference(std::size_t variant, const std::string& metric) const {
     return pairedDifferences(sample(variant, metric).values, sample(0, metric).values);
@@ -55,25 +55,26 @@ struct Ablation {
 };
 
 /// The headline metrics of the tasks of `runs`, and their losses outside training.
-std::vector<std::string> usualMetrics(const QueryFunction& query,
-                                      const std::vector<ComparedRun>& runs,
+std::vector<std::string> usualMetrics(const store::QueryFunction& query,
+                                      const std::vector<store::ComparedRun>& runs,
                                       const std::vector<std::string>& recorded) {
-  const TaskCards cards = describedTaskCards();
-  const MetricKinds kinds = metricKinds(query);
-  std::map<std::string, RunCard> ofTask;
-  for (const ComparedRun& run : runs) {
-    const std::string task = taskOf(run.config);
-    if (!ofTask.contains(task)) ofTask[task] = runCard(cardOf(cards, task), recorded, kinds);
+  const store::TaskCards cards = describedTaskCards();
+  const store::MetricKinds kinds = metricKinds(query);
+  std::map<std::string, store::RunCard> ofTask;
+  for (const store::ComparedRun& run : runs) {
+    const std::string task = store::taskOf(run.config);
+    if (!ofTask.contains(task))
+      ofTask[task] = store::runCard(store::cardOf(cards, task), recorded, kinds);
   }
-  std::vector<RunCard> all;
+  std::vector<store::RunCard> all;
   for (const auto& [task, card] : ofTask) all.push_back(card);
   return comparedMetrics(joined(all), recorded);
 }
 
 /// \param patterns  metrics, * stands for anything; empty for those that the tasks name
-Ablation readAblation(RunStore& store, const std::string& experiment,
+Ablation readAblation(store::RunStore& store, const std::string& experiment,
                       std::vector<std::string> patterns) {
-  const QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+  const store::QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
   Ablation ablation;
   ablation.runs = comparedRuns(query, rowsOf(store, experiment));
   ablation.variants = variantsOf(ablation.runs);
@@ -91,11 +92,11 @@ Ablation readAblation(RunStore& store, const std::string& experiment,
   return ablation;
 }
 
-std::string nameOf(const VariantGroup& variant) {
+std::string nameOf(const store::VariantGroup& variant) {
   return variant.name.empty() ? "all" : variant.name;
 }
 
-Json differencesFrom(const VariantGroup& baseline, const VariantGroup& variant) {
+Json differencesFrom(const store::VariantGroup& baseline, const store::VariantGroup& variant) {
   Json out = Json::array();
   for (const Difference& change : difference(baseline.config, variant.config)) {
     out.push_back({{"key", change.key}, {"from", change.before}, {"to", change.after}});
@@ -133,7 +134,7 @@ Json jsonOf(const SampleStatistics& s) {
 Json jsonOf(const Ablation& ablation) {
   Json out = Json::array();
   for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
-    const VariantGroup& variant = ablation.variants[i];
+    const store::VariantGroup& variant = ablation.variants[i];
     Json entry{{"name", nameOf(variant)}};
     Json ids = Json::array(), states = Json::array();
     for (const std::size_t run : variant.runs) {
@@ -145,8 +146,8 @@ Json jsonOf(const Ablation& ablation) {
     entry["differs"] = differencesFrom(ablation.variants.front(), variant);
     Json values = Json::object(), differences = Json::object(), leftOut = Json::array();
     for (const std::string& metric : ablation.metrics) {
-      const VariantSample sample = ablation.sample(i, metric);
-      for (const LeftOutRun& run : sample.leftOut) {
+      const store::VariantSample sample = ablation.sample(i, metric);
+      for (const store::LeftOutRun& run : sample.leftOut) {
         leftOut.push_back(
             {{"run", run.run}, {"seed", run.seed}, {"metric", metric}, {"reason", run.reason}});
       }
@@ -176,7 +177,7 @@ std::string countText(const SampleStatistics& sample, const PairedSample& paired
   return isFirst || pairs == sample.count ? n : n + ", " + std::to_string(pairs) + " paired";
 }
 
-std::string differsText(const Ablation& ablation, const VariantGroup& variant) {
+std::string differsText(const Ablation& ablation, const store::VariantGroup& variant) {
   std::string text;
   for (const Json& change : differencesFrom(ablation.variants.front(), variant)) {
     text += (text.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
@@ -194,7 +195,7 @@ Table csvTable(const Ablation& ablation) {
   }
   table.columns.emplace_back("differs from the first");
   for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
-    const VariantGroup& variant = ablation.variants[i];
+    const store::VariantGroup& variant = ablation.variants[i];
     std::vector<Json> row{nameOf(variant), statesText(variant, ablation.runs)};
     for (const std::string& name : ablation.metrics) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
@@ -224,7 +225,7 @@ Table textTable(const Ablation& ablation) {
   }
   table.columns.emplace_back("differs from the first");
   for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
-    const VariantGroup& variant = ablation.variants[i];
+    const store::VariantGroup& variant = ablation.variants[i];
     std::vector<Json> row{nameOf(variant), statesText(variant, ablation.runs)};
     for (const std::string& name : ablation.metrics) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
@@ -242,11 +243,11 @@ Table textTable(const Ablation& ablation) {
 
 /// One sentence on the runs that give no value; "" where all do.
 std::string leftOutSentence(const Ablation& ablation) {
-  std::map<std::string, std::vector<LeftOutRun>> byMetric;
+  std::map<std::string, std::vector<store::LeftOutRun>> byMetric;
   for (const std::string& metric : ablation.metrics) {
     auto& runs = byMetric[metric];
     for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
-      const VariantSample sample = ablation.sample(i, metric);
+      const store::VariantSample sample = ablation.sample(i, metric);
       runs.insert(runs.end(), sample.leftOut.begin(), sample.leftOut.end());
     }
   }
@@ -282,7 +283,7 @@ int compareVerb(const Arguments& arguments) {
     throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
   }
   if (!claims.empty()) return judgeClaims(line, claims);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
   const Ablation ablation = readAblation(store, experiment, metrics);
   if (line.wantsJson()) {

@@ -47,8 +47,8 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
       sentences += (sentences.empty() ? "" : "\n") + problem.sentence();
     throw ConfigError(sentences);
   }
-  RunStore store = openStoreForReading(line);
-  const std::vector<RunRow> runs = store.runs();
+  store::RunStore store = openStoreForReading(line);
+  const std::vector<store::RunRow> runs = store.runs();
   Json out = Json::array();
   Table table{{"claim", "verdict", "n", "metric", "relation", "measured", "why"}, {}};
   for (const Claim& claim : claims) {

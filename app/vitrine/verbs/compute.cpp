@@ -18,7 +18,8 @@ namespace {
 int readRequests(ComputeSession& session) {
   int code = 0;
   try {
-    while (const auto frame = readFrame(STDIN_FILENO)) session.take(frameMap(*frame));
+    while (const auto frame = remote::readFrame(STDIN_FILENO))
+      session.take(remote::frameMap(*frame));
   } catch (const std::exception& problem) {
     log::error(std::string("what serve asked cannot be read: ") + problem.what());
     code = static_cast<int>(ExitCode::Failed);
@@ -51,7 +52,7 @@ int computeVerb(const Arguments& arguments) {
   // Whatever else prints must not come between two frames.
   const int out = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  FrameWriter writer(out);
+  remote::FrameWriter writer(out);
   Engine engine;
   loadEngine(engine);
   ComputeSession session(engine, databaseOf(line), limits, writer);

@@ -49,9 +49,10 @@ int check(const CommandLine& line, bool verifiesFiles) {
   // What SQLite finds damaged is not worth reading.
   if (problems.empty()) {
     Bar bar("checking");
-    problems = checkContents(databaseOf(line),
-                             verifiesFiles ? CheckpointFiles::Verified : CheckpointFiles::Present,
-                             [&](double done) { bar(done); });
+    problems = checkContents(
+        databaseOf(line),
+        verifiesFiles ? store::CheckpointFiles::Verified : store::CheckpointFiles::Present,
+        [&](double done) { bar(done); });
   }
   if (line.wantsJson()) {
     print(Json::object({{"database", databaseOf(line).string()},
@@ -93,13 +94,13 @@ void printSpace(const Json& space) {
 }
 
 int info(const CommandLine& line) {
-  RunStore store = openStore(line, Missing::Create);
+  store::RunStore store = openStore(line, Missing::Create);
   Json facts = Json::object();
   facts["database"] = databaseOf(line).string();
-  facts["files"] = filesFolder(databaseOf(line)).string();
+  facts["files"] = store::filesFolder(databaseOf(line)).string();
   facts["runs"] = store.runs().size();
   facts.update(store.info());
-  const Json space = databaseSpace(databaseOf(line));
+  const Json space = store::databaseSpace(databaseOf(line));
   if (line.wantsJson()) {
     facts["space"] = space;
     print(facts);
@@ -122,9 +123,9 @@ int backup(const CommandLine& line, const std::string& file) {
   std::uint64_t bytes = 0;
   {
     Bar bar("copying");
-    bytes = backupDatabase(databaseOf(line), file, [&](double done) { bar(done); });
+    bytes = store::backupDatabase(databaseOf(line), file, [&](double done) { bar(done); });
   }
-  const std::string folder = filesFolder(databaseOf(line)).string();
+  const std::string folder = store::filesFolder(databaseOf(line)).string();
   if (line.wantsJson()) {
     print(
         Json::object({{"database", databaseOf(line).string()}, {"file", file}, {"bytes", bytes}}));
@@ -137,7 +138,7 @@ int backup(const CommandLine& line, const std::string& file) {
 
 int compact(const CommandLine& line) {
   (void)openStore(line, Missing::Refuse);
-  const CompactReport report = compactDatabase(databaseOf(line));
+  const store::CompactReport report = store::compactDatabase(databaseOf(line));
   if (line.wantsJson()) {
     print(Json::object({{"database", databaseOf(line).string()},
                         {"before", report.before},
@@ -152,7 +153,7 @@ int compact(const CommandLine& line) {
 int probe(const CommandLine& line, const std::string& file) {
   if (file.empty()) throw ConfigError("vitrine db probe: which FILE? See `vitrine db --help`");
   if (!std::filesystem::exists(file)) throw NotFoundError("there is no file '" + file + "'");
-  const ProbedFile probed = probeHere(file);
+  const store::ProbedFile probed = store::probeHere(file);
   if (line.wantsJson()) {
     print(toJson(probed));
   } else if (!probed.refusal.empty()) {
@@ -180,14 +181,15 @@ std::string utcDaysAgo(double days) {
 
 int thin(const CommandLine& line, ThinChoice choice) {
   openStore(line, Missing::Refuse).reapLostRuns();
-  if (choice.days >= 0) choice.runs = runsEndedBefore(databaseOf(line), utcDaysAgo(choice.days));
-  const std::vector<ThinnedRun> report =
-      choice.isMeant ? thinRuns(databaseOf(line), choice.runs, choice.bucket)
-                     : planThinning(databaseOf(line), choice.runs, choice.bucket);
+  if (choice.days >= 0)
+    choice.runs = store::runsEndedBefore(databaseOf(line), utcDaysAgo(choice.days));
+  const std::vector<store::ThinnedRun> report =
+      choice.isMeant ? store::thinRuns(databaseOf(line), choice.runs, choice.bucket)
+                     : store::planThinning(databaseOf(line), choice.runs, choice.bucket);
   std::int64_t before = 0, after = 0;
   Table table{{"run", "name", "points", choice.isMeant ? "points now" : "points left", ""}, {}};
   Json rows = Json::array();
-  for (const ThinnedRun& run : report) {
+  for (const store::ThinnedRun& run : report) {
     before += run.before;
     after += run.after;
     table.rows.push_back({run.run, run.name, formatCount(run.before), formatCount(run.after),

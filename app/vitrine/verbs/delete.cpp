@@ -15,7 +15,7 @@ int deleteVerb(const Arguments& arguments) {
   line.app().add_flag("--for-good", isForGood,
                       "remove them at once instead of moving them to the trash");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
   std::vector<std::string> names;  // all or none: a wrong number deletes nothing
   for (const std::int64_t id : ids) names.push_back(store.run(id).name);
@@ -25,9 +25,9 @@ int deleteVerb(const Arguments& arguments) {
       store.deleteRun(ids[i]);
       log::info(who + " deleted for good");
     } else {
-      trashRun(store.file(), ids[i]);
+      store::trashRun(store.file(), ids[i]);
       log::info(who + " moved to the trash; `vitrine trash restore " + std::to_string(ids[i]) +
-                "` brings it back within " + std::to_string(kTrashTime.count()) + " days");
+                "` brings it back within " + std::to_string(store::kTrashTime.count()) + " days");
     }
   }
   if (line.wantsJson()) print(Json{{"deleted", ids}, {"for_good", isForGood}});

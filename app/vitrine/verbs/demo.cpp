@@ -38,18 +38,19 @@ bool hasDisplay() {
 
 /// A run that was stored before and means the same as `planned`, best state first; 0 when there is
 /// none.
-std::int64_t findSame(RunStore& store, const PlannedRun& planned) {
+std::int64_t findSame(store::RunStore& store, const PlannedRun& planned) {
   std::int64_t found = 0;
   bool isDone = false;
-  for (const RunRow& run : store.runs()) {
+  for (const store::RunRow& run : store.runs()) {
     if (isDone || run.seed != planned.seed || run.name != planned.name ||
         store.config(run.id) != planned.config)
       continue;
-    const bool canGoOn = run.state == RunState::Interrupted || run.state == RunState::Stopped ||
-                         run.state == RunState::Paused || run.state == RunState::Queued;
-    if (run.state == RunState::Done || canGoOn) {
+    const bool canGoOn =
+        run.state == store::RunState::Interrupted || run.state == store::RunState::Stopped ||
+        run.state == store::RunState::Paused || run.state == store::RunState::Queued;
+    if (run.state == store::RunState::Done || canGoOn) {
       found = run.id;
-      isDone = run.state == RunState::Done;
+      isDone = run.state == store::RunState::Done;
     }
   }
   return found;
@@ -57,18 +58,18 @@ std::int64_t findSame(RunStore& store, const PlannedRun& planned) {
 
 /// What the end of the demo says of a run.
 struct Shown {
-  RunRow run;
+  store::RunRow run;
   std::vector<std::pair<std::string, Json>> scores;  ///< headline metrics of its task
   /// The first metric of each analysis, by name: one value a layer, mean over its heads.
   std::map<std::string, std::vector<double>> layers;
 };
 
 /// "analysis/attention_rank/rank80/layer0" is followed by those of the other layers.
-std::vector<double> meansByLayer(const std::vector<MetricSummary>& summaries,
+std::vector<double> meansByLayer(const std::vector<store::MetricSummary>& summaries,
                                  const std::string& metric) {
   const std::string prefix = metric.substr(0, metric.rfind("/layer")) + "/layer";
   std::map<int, std::pair<double, int>> layers;  // sum, count
-  for (const MetricSummary& summary : summaries) {
+  for (const store::MetricSummary& summary : summaries) {
     if (!summary.name.starts_with(prefix)) continue;
     auto& [sum, count] = layers[std::atoi(summary.name.c_str() + prefix.size())];
     sum += summary.last;
@@ -79,29 +80,29 @@ std::vector<double> meansByLayer(const std::vector<MetricSummary>& summaries,
   return means;
 }
 
-Shown look(RunStore& store, const TaskCards& cards, std::int64_t id) {
+Shown look(store::RunStore& store, const store::TaskCards& cards, std::int64_t id) {
   Shown shown;
   shown.run = store.run(id);
-  const std::vector<MetricSummary> summaries = store.summaries(id);
-  const RunCard card =
-      runCard(cardOf(cards, taskOf(store.config(id))), store.metricNames(id), metricKinds(store));
+  const std::vector<store::MetricSummary> summaries = store.summaries(id);
+  const store::RunCard card = store::runCard(store::cardOf(cards, store::taskOf(store.config(id))),
+                                             store.metricNames(id), metricKinds(store));
   for (const std::string& metric : card.headline) {
     Json last;
-    for (const MetricSummary& summary : summaries) {
+    for (const store::MetricSummary& summary : summaries) {
       if (summary.name == metric) last = finite(summary.last);
     }
     shown.scores.emplace_back(metric, last);
   }
   for (const std::string& metric : card.morePlots) {
     if (metric.find("/layer") == std::string::npos) continue;
-    shown.layers[metricName(metric.substr(metric.find('/') + 1)).quantity] =
+    shown.layers[store::metricName(metric.substr(metric.find('/') + 1)).quantity] =
         meansByLayer(summaries, metric);
   }
   return shown;
 }
 
 /// The score of that metric as a cell: a fraction in percent.
-Json scoreCell(const Shown& shown, const std::string& metric, const MetricKind& kind) {
+Json scoreCell(const Shown& shown, const std::string& metric, const store::MetricKind& kind) {
   for (const auto& [name, value] : shown.scores) {
     if (name != metric || value.is_null()) continue;
     return kind.unit == "fraction" ? Json(formatReal(100 * value.get<double>(), 4) + " %")
@@ -110,7 +111,7 @@ Json scoreCell(const Shown& shown, const std::string& metric, const MetricKind& 
   return nullptr;
 }
 
-void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
+void printSideBySide(const std::vector<Shown>& all, const store::MetricKinds& kinds,
                      const fs::path& database, const std::vector<std::string>& pictures) {
   Table table{{""}, {}};
   for (const Shown& shown : all) table.columns.push_back(shown.run.name);
@@ -125,8 +126,8 @@ void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
   for (const Shown& shown : all) {
     for (const auto& [metric, value] : shown.scores) {
       if (!metrics.insert(metric).second) continue;
-      addRow(lineTitle(metric), [&, name = metric](const Shown& one) {
-        return scoreCell(one, name, kindOf(kinds, name));
+      addRow(store::lineTitle(metric), [&, name = metric](const Shown& one) {
+        return scoreCell(one, name, store::kindOf(kinds, name));
       });
     }
     for (const auto& [quantity, means] : shown.layers)
@@ -134,7 +135,7 @@ void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
   }
   for (const auto& [quantity, count] : layers) {
     for (std::size_t layer = 0; layer < count; ++layer) {
-      addRow(titleOf(quantity).title + ", layer " + std::to_string(layer),
+      addRow(store::titleOf(quantity).title + ", layer " + std::to_string(layer),
              [&, name = quantity](const Shown& shown) {
                const auto found = shown.layers.find(name);
                return found != shown.layers.end() && layer < found->second.size()
@@ -151,7 +152,7 @@ void printSideBySide(const std::vector<Shown>& all, const MetricKinds& kinds,
 /// {"id", "name", "top1", ..., "rank80": [...]}: scores by quantity, means by layer.
 Json toJson(const Shown& shown) {
   Json json{{"id", shown.run.id}, {"name", shown.run.name}};
-  for (const auto& [metric, value] : shown.scores) json[metricName(metric).quantity] = value;
+  for (const auto& [metric, value] : shown.scores) json[store::metricName(metric).quantity] = value;
   for (const auto& [quantity, means] : shown.layers) json[quantity] = means;
   return json;
 }
@@ -167,7 +168,7 @@ std::string idList(const std::vector<std::int64_t>& ids) {
 std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& database,
                                       const std::vector<Shown>& all) {
   std::vector<std::string> written;
-  const fs::path folder = filesFolder(database) / "demo";
+  const fs::path folder = store::filesFolder(database) / "demo";
   std::error_code error;
   fs::create_directories(folder, error);
   std::vector<std::int64_t> runs;
@@ -215,7 +216,7 @@ int demoVerb(const Arguments& arguments) {
   Plan plan = planFile(file.empty() ? experimentFile().string() : file, engine.registry.catalog(),
                        overrides);
   requireSound(plan.problems);
-  RunStore store = openStore(line, Missing::Create);
+  store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();
   const fs::path database = databaseOf(line);
 
@@ -227,7 +228,7 @@ int demoVerb(const Arguments& arguments) {
     if (!isAgain) ids[i] = findSame(store, plan.runs[i]);
     if (ids[i] == 0) {
       rest.runs.push_back(plan.runs[i]);
-    } else if (store.run(ids[i]).state == RunState::Done) {
+    } else if (store.run(ids[i]).state == store::RunState::Done) {
       log::info("run " + std::to_string(ids[i]) + ", " + plan.runs[i].name +
                 ", is trained already; --again trains it anew");
     }
@@ -237,7 +238,7 @@ int demoVerb(const Arguments& arguments) {
   std::size_t next = 0;
   for (std::int64_t& id : ids) {
     if (id == 0) id = added[next++];
-    if (store.run(id).state != RunState::Done) missing.push_back(id);
+    if (store.run(id).state != store::RunState::Done) missing.push_back(id);
   }
 
   const fs::path studio = programFolder() / "vitrine-studio";
@@ -257,7 +258,7 @@ int demoVerb(const Arguments& arguments) {
   }
 
   std::vector<Shown> all;
-  const TaskCards cards = taskCards(engine.registry.catalog());
+  const store::TaskCards cards = store::taskCards(engine.registry.catalog());
   for (const std::int64_t id : ids) all.push_back(look(store, cards, id));
   std::vector<std::string> pictures;
   if (hasStudio && !hasWindow) pictures = drawPictures(studio, database, all);

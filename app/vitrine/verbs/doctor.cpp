@@ -114,9 +114,9 @@ Finding cudaKernels() {
 }
 
 Finding sqlite() {
-  if (!sqliteHasWalResetBug()) return {"sqlite", true, "SQLite " + sqliteVersion()};
+  if (!store::sqliteHasWalResetBug()) return {"sqlite", true, "SQLite " + store::sqliteVersion()};
   return {"sqlite", nullptr,
-          "SQLite " + sqliteVersion() +
+          "SQLite " + store::sqliteVersion() +
               " has the WAL-reset bug (3.7.0 to 3.51.2); writers take turns at a gate file, which "
               "avoids it"};
 }
@@ -190,7 +190,7 @@ Finding cpu() {
 }
 
 Finding jobLimits() {
-  return {"job_limits", nullptr, "memory and processes of a run: " + describeContainment()};
+  return {"job_limits", nullptr, "memory and processes of a run: " + jobs::describeContainment()};
 }
 
 }  // namespace
@@ -207,8 +207,8 @@ int doctorVerb(const Arguments& arguments) {
     out["vitrine"] = VITRINE_VERSION;
     for (const Finding& finding : findings)
       out[finding.name] = {{"ok", finding.ok}, {"text", finding.text}};
-    out["sqlite"]["version"] = sqliteVersion();
-    out["sqlite"]["wal_reset_bug"] = sqliteHasWalResetBug();
+    out["sqlite"]["version"] = store::sqliteVersion();
+    out["sqlite"]["wal_reset_bug"] = store::sqliteHasWalResetBug();
     print(out);
     return 0;
   }

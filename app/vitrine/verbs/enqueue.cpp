@@ -58,7 +58,7 @@ void requireDevice(const Plan& plan, const std::string& device) {
     throw ConfigError("'" + device + "' is no device; use cpu, cuda, cuda:N or the UUID of a GPU");
   for (const PlannedRun& run : plan.runs) {
     const std::string configured = Config(run.config).text("train.device");
-    if (!agree(configured, device)) {
+    if (!jobs::agree(configured, device)) {
       throw ConfigError("run '" + run.name + "' has train.device = " + configured +
                         " and cannot be put on " + device + "; say train.device=auto as well");
     }
@@ -66,7 +66,7 @@ void requireDevice(const Plan& plan, const std::string& device) {
 }
 
 /// The same values; of a refit the same grid, whose choice the plan does not know.
-bool isConfiguredAlike(RunStore& store, std::int64_t run, const PlannedRun& planned) {
+bool isConfiguredAlike(store::RunStore& store, std::int64_t run, const PlannedRun& planned) {
   if (planned.selection.is_null()) return store.config(run) == planned.config;
   Json selection = store.selection(run);
   if (!selection.is_object() || !selection.at("chosen").is_number_unsigned()) return false;
@@ -77,9 +77,9 @@ bool isConfiguredAlike(RunStore& store, std::int64_t run, const PlannedRun& plan
 }
 
 /// A finished run with that configuration and beginning, or 0.
-std::int64_t finishedRunLike(RunStore& store, const PlannedRun& run) {
-  for (const RunRow& row : store.runs()) {
-    if (row.state != RunState::Done || row.seed != run.seed ||
+std::int64_t finishedRunLike(store::RunStore& store, const PlannedRun& run) {
+  for (const store::RunRow& row : store.runs()) {
+    if (row.state != store::RunState::Done || row.seed != run.seed ||
         !isConfiguredAlike(store, row.id, run))
       continue;
     const Json init = store.init(row.id);
@@ -100,7 +100,7 @@ std::vector<int> sourcesOf(const PlannedRun& run) {
 }
 
 /// Runs of `plan` that are still needed; what a needed one starts from stays, too.
-Plan neededPart(RunStore& store, const Plan& plan, Json& skipped) {
+Plan neededPart(store::RunStore& store, const Plan& plan, Json& skipped) {
   std::vector<std::int64_t> known(plan.runs.size(), 0);
   std::vector<bool> isNeeded(plan.runs.size(), false);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
@@ -152,7 +152,7 @@ int enqueueVerb(const Arguments& arguments) {
   EnqueueArguments asked;
   addEnqueueOptions(line, asked);
   line.parse(arguments);
-  QueueOptions options;
+  store::QueueOptions options;
   options.priority = asked.priority;
   options.device = asked.device;
   options.graceSeconds = parseDuration(asked.grace);
@@ -165,7 +165,7 @@ int enqueueVerb(const Arguments& arguments) {
       planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides);
   requireSound(plan.problems);
   requireDevice(plan, asked.device);
-  RunStore store = openStore(line, Missing::Create);
+  store::RunStore store = openStore(line, Missing::Create);
   Json skipped = Json::array();
   if (asked.isNeeded) plan = neededPart(store, plan, skipped);
 
@@ -186,14 +186,15 @@ int enqueueVerb(const Arguments& arguments) {
     needs.push_back(known[key]);
   }
   const std::vector<std::int64_t> ids = storePlan(store, plan);
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   // The last goes to the front first, so that the first is in front in the end.
   std::vector<std::size_t> order(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) order[i] = asked.isFront ? ids.size() - 1 - i : i;
   for (const std::size_t i : order) {
     options.neededMemoryBytes = needs[i].memoryBytes;
     options.neededDiskBytes = needs[i].diskBytes;
-    queue.enqueue(std::span(&ids[i], 1), options, asked.isFront ? QueueEnd::Front : QueueEnd::Back);
+    queue.enqueue(std::span(&ids[i], 1), options,
+                  asked.isFront ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
   }
   if (line.wantsJson()) {
     print(Json{{"ids", ids}, {"skipped", skipped}});

@@ -21,21 +21,21 @@ int evaluateVerb(const Arguments& arguments) {
   addModelOptions(line, asked, "train, validation or test");
   line.parse(arguments);
   if (!asked.split.empty()) (void)splitFromString(asked.split);
-  if (!asked.precision.empty()) (void)precisionFrom(asked.precision);
-  RunStore store = openStore(line, Missing::Refuse);
-  const RunRow run = store.run(asked.run);
+  if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
+  store::RunStore store = openStore(line, Missing::Refuse);
+  const store::RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, overrides});
   const Split split = splitOf(trained, asked.split);
-  const Look& look = trained.run.look;
+  const train::Look& look = trained.run.look;
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) + ", weights " +
             asked.use + ", precision " + toString(look.precision));
   TaskSession& session = *trained.run.session;
   CollectedResults found;
-  evaluate(session, evaluationOf(session, split), look, {}, found);
+  evaluate(session, train::evaluationOf(session, split), look, {}, found);
   const Scores& scores = found.scores;
   if (line.wantsJson()) {
     Json values = Json::object();

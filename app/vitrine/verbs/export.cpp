@@ -13,11 +13,12 @@ namespace vitrine::app {
 namespace {
 
 /// Runs named by id, uuid or "all".
-std::vector<std::int64_t> chosenRuns(RunStore& store, const std::vector<std::string>& words) {
+std::vector<std::int64_t> chosenRuns(store::RunStore& store,
+                                     const std::vector<std::string>& words) {
   std::vector<std::int64_t> ids;
   for (const std::string& word : words) {
     if (word == "all") {
-      for (const RunRow& run : store.runs()) ids.push_back(run.id);
+      for (const store::RunRow& run : store.runs()) ids.push_back(run.id);
     } else if (const auto run = store.runByUuid(word)) {
       ids.push_back(run->id);
     } else if (word.find_first_not_of("0123456789") == std::string::npos && word.size() < 18) {
@@ -61,21 +62,22 @@ int exportVerb(const Arguments& arguments) {
   }
   const std::string file = words.back();
   words.pop_back();
-  static const std::map<std::string, ExportFormat> kFormats{
-      {"sqlite", ExportFormat::Sqlite},
-      {"csv", ExportFormat::Csv},
-      {"jsonl", ExportFormat::JsonLines},
-      {"tensorboard", ExportFormat::TensorBoard}};
-  static const std::map<std::string, ExportedCheckpoints> kCheckpoints{
-      {"none", ExportedCheckpoints::None},
-      {"latest", ExportedCheckpoints::Latest},
-      {"best", ExportedCheckpoints::Best},
-      {"all", ExportedCheckpoints::All}};
-  const ExportFormat form = format.empty() ? exportFormatOf(file) : kFormats.at(format);
+  static const std::map<std::string, store::ExportFormat> kFormats{
+      {"sqlite", store::ExportFormat::Sqlite},
+      {"csv", store::ExportFormat::Csv},
+      {"jsonl", store::ExportFormat::JsonLines},
+      {"tensorboard", store::ExportFormat::TensorBoard}};
+  static const std::map<std::string, store::ExportedCheckpoints> kCheckpoints{
+      {"none", store::ExportedCheckpoints::None},
+      {"latest", store::ExportedCheckpoints::Latest},
+      {"best", store::ExportedCheckpoints::Best},
+      {"all", store::ExportedCheckpoints::All}};
+  const store::ExportFormat form =
+      format.empty() ? store::exportFormatOf(file) : kFormats.at(format);
 
-  RunStore store = openStoreForReading(line);
+  store::RunStore store = openStoreForReading(line);
   const std::vector<std::int64_t> runs = chosenRuns(store, words);
-  const ExportReport report =
+  const store::ExportReport report =
       exportRuns(databaseOf(line), runs, file, form, kCheckpoints.at(checkpoints),
                  [](const std::string& what) { log::info("exporting " + what); });
   for (const std::string& note : report.notes) log::info(note);

@@ -28,13 +28,13 @@ int importVerb(const Arguments& arguments) {
   // One that is there is looked at as by every verb that writes; one that is not is made by
   // importRuns.
   if (std::filesystem::exists(databaseOf(line))) (void)openStore(line, Missing::Create);
-  const ImportReport report =
-      importRuns(databaseOf(line), file, isAgain ? Duplicates::Copy : Duplicates::Skip, experiment,
-                 [](const std::string& what) { log::info("importing " + what); });
+  const store::ImportReport report = importRuns(
+      databaseOf(line), file, isAgain ? store::Duplicates::Copy : store::Duplicates::Skip,
+      experiment, [](const std::string& what) { log::info("importing " + what); });
   for (const std::string& note : report.notes) log::info(note);
   if (line.wantsJson()) {
     Json runs = Json::array();
-    for (const ImportReport::Run& run : report.runs) {
+    for (const store::ImportReport::Run& run : report.runs) {
       runs.push_back(
           {{"id", run.id}, {"uuid", run.uuid}, {"name", run.name}, {"imported", run.isNew}});
     }
@@ -42,7 +42,7 @@ int importVerb(const Arguments& arguments) {
     return 0;
   }
   Table table{{"id", "name", "imported"}, {}};
-  for (const ImportReport::Run& run : report.runs) {
+  for (const store::ImportReport::Run& run : report.runs) {
     table.rows.push_back({run.id, run.name, run.isNew ? "yes" : "was here already"});
   }
   if (table.rows.empty()) {

@@ -79,7 +79,7 @@ int inferVerb(const Arguments& arguments) {
       ->required()
       ->type_name("KEY=VALUE");
   line.parse(arguments);
-  (void)precisionFrom(options.precision);
+  (void)train::precisionFrom(options.precision);
   if (options.outputs.isEffective && !options.outputs.wantsAttention)
     throw ConfigError("--effective says which attention is written; give --attention too");
   for (const std::string& file : {options.weights, options.input}) {
@@ -90,17 +90,17 @@ int inferVerb(const Arguments& arguments) {
   loadEngine(engine);
   const Config config(modelTable(engine.registry, options.overrides));
   const at::Tensor images = readImages(options.input, config);
-  useThreads(std::nullopt);
+  train::useThreads(std::nullopt);
   const WeightsModel opened =
       openWeights(engine.registry, config, options.weights, options.resizePositions);
   const LoadReport& report = opened.report;
-  const at::Device device = resolveDevice(options.device);
+  const at::Device device = train::resolveDevice(options.device);
   opened.model->module().to(device);
   const ImageSource source{images.size(0), [&images](std::int64_t first, std::int64_t number) {
                              return images.narrow(0, first, number);
                            }};
   const NamedTensors tensors = modelOutputs(*opened.model, source, options.outputs, device,
-                                            precisionFrom(options.precision));
+                                            train::precisionFrom(options.precision));
   writeTensors(options.output, tensors);
 
   Json written = Json::object();

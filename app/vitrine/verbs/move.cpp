@@ -20,15 +20,15 @@ int moveVerb(const Arguments& arguments) {
           ->type_name("N");
   where->require_option(1);
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
-  JobQueue queue(store);
+  store::RunStore store = openStore(line, Missing::Refuse);
+  jobs::JobQueue queue(store);
   if (before != 0) queue.moveBefore(id, before);
   if (after != 0) queue.moveAfter(id, after);
   if (isFront) queue.moveToFront(id);
   if (number->count() > 0) queue.setPriority(id, priority);
   if (line.wantsJson()) {
     std::vector<std::int64_t> order;
-    for (const QueueEntry& entry : queue.list()) order.push_back(entry.run);
+    for (const jobs::QueueEntry& entry : queue.list()) order.push_back(entry.run);
     print(Json{{"id", id}, {"order", order}});
   }
   return 0;

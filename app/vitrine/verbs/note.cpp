@@ -11,7 +11,7 @@ int noteVerb(const Arguments& arguments) {
   line.app().add_option("id", id, "the run")->required()->type_name("ID");
   line.app().add_option("text", text, "the note; \"\" removes it")->required()->type_name("TEXT");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.setNote(store.run(id).id, text);
   if (line.wantsJson()) print(Json::object({{"id", id}, {"note", text}}));
   return 0;

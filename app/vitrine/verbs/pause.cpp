@@ -26,11 +26,11 @@ int pauseVerb(const Arguments& arguments) {
   if (id == 0 && !isQueue && !isAfterCurrent)
     throw ConfigError(
         "vitrine pause: name a run, or --queue or --after-current; see `vitrine pause --help`");
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  JobQueue jobs(store);
+  jobs::JobQueue jobs(store);
   if (id != 0) {
-    pauseRun(store, id);
+    jobs::pauseRun(store, id);
     jobs.remove(id);
     log::info("run " + std::to_string(id) + " will pause after this step; `vitrine resume " +
               std::to_string(id) + "` goes on, here and now, `vitrine resume " +
@@ -38,12 +38,12 @@ int pauseVerb(const Arguments& arguments) {
     if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "pause"}}));
     return 0;
   }
-  jobs.setMode(isQueue ? QueueMode::Paused : QueueMode::AfterCurrent);
+  jobs.setMode(isQueue ? store::QueueMode::Paused : store::QueueMode::AfterCurrent);
   std::vector<std::int64_t> paused;
   if (isQueue) {
     for (const std::int64_t each : jobs.inProgress()) {
       try {
-        pauseRun(store, each);
+        jobs::pauseRun(store, each);
         paused.push_back(each);
       } catch (const RefusedError& problem) {  // it ends just now
         log::info(problem.what());
@@ -51,7 +51,7 @@ int pauseVerb(const Arguments& arguments) {
     }
   }
   const auto left = jobs.inProgress().size();
-  log::info(jobs.mode() == QueueMode::AfterCurrent
+  log::info(jobs.mode() == store::QueueMode::AfterCurrent
                 ? "the queue pauses after " + std::to_string(left) +
                       (left == 1 ? " run" : " runs") + " in progress"
                 : "the queue is paused" + (paused.empty()

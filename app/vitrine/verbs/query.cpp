@@ -17,7 +17,7 @@ int queryVerb(const Arguments& arguments) {
       ->required()
       ->type_name("SQL");
   line.parse(arguments);
-  RunStore::Table result = openStoreForReading(line).query(sql);
+  store::RunStore::Table result = openStoreForReading(line).query(sql);
   print(Table{std::move(result.columns), std::move(result.rows)}, formatOf(line));
   return 0;
 }

@@ -9,9 +9,9 @@ namespace vitrine::app {
 
 namespace {
 
-Json queueJson(JobQueue& queue) {
+Json queueJson(jobs::JobQueue& queue) {
   Json entries = Json::array();
-  for (const QueueEntry& entry : queue.list()) {
+  for (const jobs::QueueEntry& entry : queue.list()) {
     entries.push_back(
         {{"id", entry.run},
          {"name", entry.name},
@@ -33,13 +33,13 @@ Json queueJson(JobQueue& queue) {
   return Json{{"mode", toString(queue.mode())}, {"entries", entries}};
 }
 
-std::string modeText(QueueMode mode) {
+std::string modeText(store::QueueMode mode) {
   switch (mode) {
-    case QueueMode::Running:
+    case store::QueueMode::Running:
       return "";
-    case QueueMode::AfterCurrent:
+    case store::QueueMode::AfterCurrent:
       return "the queue pauses after what is in progress; `vitrine resume --queue` lets it go on\n";
-    case QueueMode::Paused:
+    case store::QueueMode::Paused:
       return "the queue is paused; `vitrine resume --queue` lets it go on\n";
   }
   return "";
@@ -50,9 +50,9 @@ std::string modeText(QueueMode mode) {
 int queueVerb(const Arguments& arguments) {
   CommandLine line("queue", {"vitrine queue", "vitrine queue --json --db lab.sqlite"});
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   queue.tidy();
   if (line.wantsJson()) {
     print(queueJson(queue));
@@ -60,7 +60,7 @@ int queueVerb(const Arguments& arguments) {
   }
   Table table{{"", "id", "name", "state", "priority", "device", "waits"}, {}};
   int place = 0;
-  for (const QueueEntry& entry : queue.list()) {
+  for (const jobs::QueueEntry& entry : queue.list()) {
     table.rows.push_back(
         {++place, entry.run, entry.name, toString(entry.state), entry.options.priority,
          entry.options.device.empty() ? entry.configured : entry.options.device, entry.waits});

@@ -15,9 +15,9 @@ namespace vitrine::app {
 namespace {
 
 /// `resume --queue`: the queue goes on.
-int resumeQueue(RunStore& store, const CommandLine& line) {
-  JobQueue queue(store);
-  queue.setMode(QueueMode::Running);
+int resumeQueue(store::RunStore& store, const CommandLine& line) {
+  jobs::JobQueue queue(store);
+  queue.setMode(store::QueueMode::Running);
   log::info("the queue goes on with " + std::to_string(queue.list().size()) +
             " runs; `vitrine work` starts them");
   if (line.wantsJson()) print(Json::object({{"mode", "running"}}));
@@ -25,8 +25,8 @@ int resumeQueue(RunStore& store, const CommandLine& line) {
 }
 
 /// `resume ID --queue`: when its turn comes, which is next.
-int resumeInQueue(RunStore& store, const CommandLine& line, const RunRow& run) {
-  JobQueue(store).enqueue(std::span(&run.id, 1), {}, QueueEnd::Front);
+int resumeInQueue(store::RunStore& store, const CommandLine& line, const store::RunRow& run) {
+  jobs::JobQueue(store).enqueue(std::span(&run.id, 1), {}, jobs::QueueEnd::Front);
   log::info("run " + std::to_string(run.id) +
             " is in front of the queue; `vitrine work` goes on with it");
   if (line.wantsJson()) print(Json::object({{"id", run.id}, {"state", "queued"}}));
@@ -45,12 +45,12 @@ int resumeVerb(const Arguments& arguments) {
   line.parse(arguments);
   if (id == 0 && !isQueue)
     throw ConfigError("vitrine resume: name a run, or --queue; see `vitrine resume --help`");
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
   if (id == 0) return resumeQueue(store, line);
-  const RunRow run = store.run(id);
+  const store::RunRow run = store.run(id);
   if (isQueue) return resumeInQueue(store, line, run);
-  if (run.state == RunState::Queued) {
+  if (run.state == store::RunState::Queued) {
     throw RefusedError("run " + std::to_string(id) + " has not started yet; `vitrine run --id " +
                        std::to_string(id) + "` starts it");
   }

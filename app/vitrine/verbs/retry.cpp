@@ -17,15 +17,16 @@ int retryVerb(const Arguments& arguments) {
   addRunId(line, id);
   line.app().add_flag("--front", isFront, "before all others in the queue");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  const RunRow run = store.run(id);
-  if (!canChange(run.state, RunState::Queued)) {
+  const store::RunRow run = store.run(id);
+  if (!canChange(run.state, store::RunState::Queued)) {
     throw RefusedError("run " + std::to_string(id) + " is " + toString(run.state) +
                        " and cannot be queued again; only a run that failed or was interrupted, "
                        "paused or stopped can");
   }
-  JobQueue(store).enqueue(std::span(&id, 1), {}, isFront ? QueueEnd::Front : QueueEnd::Back);
+  jobs::JobQueue(store).enqueue(std::span(&id, 1), {},
+                                isFront ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
   log::info("run " + std::to_string(id) +
             " is in the queue; `vitrine work` starts it when its "
             "turn comes, `vitrine run --id " +

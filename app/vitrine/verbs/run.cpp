@@ -11,9 +11,9 @@ int runVerb(const Arguments& arguments) {
   std::int64_t id = 0;
   addRunId(line, id, "--id");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   const SignalScope signals;  // before the plugins: loading them takes a while
-  const RunRow run = store.run(id);
+  const store::RunRow run = store.run(id);
   Engine engine;
   loadEngine(engine);
   const WorkedRun worked = workRun(store, engine, run);

@@ -13,16 +13,16 @@ namespace {
 
 /// What sums up each run, and the columns that takes: one for each quantity.
 struct Scores {
-  std::map<std::int64_t, RunScore> ofRun;
+  std::map<std::int64_t, store::RunScore> ofRun;
   std::map<std::int64_t, std::string> tasks;
-  TaskCards cards;
+  store::TaskCards cards;
 
   /// "top1"; "" where the run has no score, and its task none that is known.
   [[nodiscard]] std::string quantityOf(std::int64_t run) const {
     if (const auto found = ofRun.find(run); found != ofRun.end())
-      return metricName(found->second.metric).quantity;
+      return store::metricName(found->second.metric).quantity;
     const auto task = tasks.find(run);
-    const MetricCard* card = task == tasks.end() ? nullptr : cardOf(cards, task->second);
+    const MetricCard* card = task == tasks.end() ? nullptr : store::cardOf(cards, task->second);
     return card == nullptr || card->headline.empty() ? "" : card->headline.front();
   }
   [[nodiscard]] Json cell(std::int64_t run, const std::string& quantity) const {
@@ -32,10 +32,10 @@ struct Scores {
   }
 };
 
-Scores readScores(RunStore& store) {
+Scores readScores(store::RunStore& store) {
   Scores scores;
   scores.cards = describedTaskCards();
-  RunScores reader;
+  store::RunScores reader;
   scores.ofRun = reader.read(store, scores.cards);
   scores.tasks = reader.tasks();
   return scores;
@@ -52,16 +52,16 @@ int runsVerb(const Arguments& arguments) {
       ->type_name("TEXT");
   line.app().add_option("--state", state, "only those in that state")->type_name("STATE");
   line.parse(arguments);
-  if (!state.empty()) (void)runStateFromString(state);
+  if (!state.empty()) (void)store::runStateFromString(state);
 
-  RunStore store = openStore(line, Missing::Create);
+  store::RunStore store = openStore(line, Missing::Create);
   reapBeforeShowing(store);
   std::map<std::int64_t, double> loss;
-  for (const auto& [id, value] : store.lastValues(kTrainLoss)) loss[id] = value;
+  for (const auto& [id, value] : store.lastValues(store::kTrainLoss)) loss[id] = value;
   const Scores scores = readScores(store);
-  std::vector<RunRow> listed;
+  std::vector<store::RunRow> listed;
   std::vector<std::string> quantities;
-  for (RunRow& run : store.runs()) {
+  for (store::RunRow& run : store.runs()) {
     if (run.experiment.find(experiment) == std::string::npos) continue;
     if (!state.empty() && toString(run.state) != state) continue;
     const std::string quantity = scores.quantityOf(run.id);
@@ -74,7 +74,7 @@ int runsVerb(const Arguments& arguments) {
   Table table{{"id", "experiment", "name", "state", "step", "total", "loss"}, {}};
   table.columns.insert(table.columns.end(), quantities.begin(), quantities.end());
   table.columns.insert(table.columns.end(), {"device", "created"});
-  for (const RunRow& run : listed) {
+  for (const store::RunRow& run : listed) {
     const auto known = loss.find(run.id);
     std::vector<Json> row{run.id,   run.experiment, run.name, toString(run.state),
                           run.step, nullptr,        nullptr};

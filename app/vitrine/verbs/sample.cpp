@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 /// Writes each result as it comes.
 class Delivery final : public Results {
  public:
-  Delivery(RunStore& store, const RunRow& run, fs::path folder, std::int64_t step)
+  Delivery(store::RunStore& store, const store::RunRow& run, fs::path folder, std::int64_t step)
       : store_(store), run_(run), folder_(std::move(folder)), step_(step) {}
 
   void score(const std::string& name, double value) override { scores.emplace_back(name, value); }
@@ -57,8 +57,8 @@ class Delivery final : public Results {
   Scores scores;
 
  private:
-  RunStore& store_;
-  const RunRow& run_;
+  store::RunStore& store_;
+  const store::RunRow& run_;
   fs::path folder_;
   std::int64_t step_;
 };
@@ -83,9 +83,9 @@ int sampleVerb(const Arguments& arguments) {
       ->type_name("FOLDER");
   addModelOptions(line, asked, "");
   line.parse(arguments);
-  if (!asked.precision.empty()) (void)precisionFrom(asked.precision);
-  RunStore store = openStore(line, Missing::Refuse);
-  const RunRow run = store.run(asked.run);
+  if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
+  store::RunStore store = openStore(line, Missing::Refuse);
+  const store::RunRow run = store.run(asked.run);
   Engine engine;
   loadEngine(engine);
   const TrainedModel trained = openTrainedModel(
@@ -95,7 +95,7 @@ int sampleVerb(const Arguments& arguments) {
   const ItemCard card = item.card();
   Json values = Json::object();
   layOverrides(values, overrides);
-  const Look& look = trained.run.look;
+  const train::Look& look = trained.run.look;
   const SampleRequest request =
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
                        resolveOrThrow(settingsOf(card), card.id, std::move(values)));
@@ -106,7 +106,7 @@ int sampleVerb(const Arguments& arguments) {
   {
     (void)beginLook(session, look);
     const c10::NoGradGuard noGradient;
-    const AutocastScope autocast(look.precision, look.device.type());
+    const train::AutocastScope autocast(look.precision, look.device.type());
     item.sample(request, delivery);
   }
   Json scores = Json::object();

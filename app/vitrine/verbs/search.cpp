@@ -26,14 +26,15 @@ int searchVerb(const Arguments& arguments) {
   std::string text;
   for (const std::string& word : words) text += word + " ";
 
-  RunStore store = openStoreForReading(line);
-  std::map<std::int64_t, RunRow> runs;
-  for (RunRow& run : store.runs()) {
+  store::RunStore store = openStoreForReading(line);
+  std::map<std::int64_t, store::RunRow> runs;
+  for (store::RunRow& run : store.runs()) {
     const std::int64_t id = run.id;
     runs.emplace(id, std::move(run));
   }
   Table table{{"id", "experiment", "name", "state", "where", "text"}, {}};
-  for (const SearchHit& hit : searchRuns(databaseOf(line), text, limit, searchFolder())) {
+  for (const store::SearchHit& hit :
+       store::searchRuns(databaseOf(line), text, limit, store::searchFolder())) {
     const auto run = runs.find(hit.run);
     if (run == runs.end()) continue;  // added in between
     table.rows.push_back({hit.run, run->second.experiment, run->second.name,

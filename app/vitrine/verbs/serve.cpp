@@ -39,14 +39,14 @@ int serveVerb(const Arguments& arguments) {
   // Whatever else prints must not come between two frames.
   const int out = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  FrameWriter writer(out);
+  remote::FrameWriter writer(out);
   { (void)openStore(line, Missing::Create); }
   ServeSession session(databaseOf(line), writer, computeOptions);
   for (;;) {
     std::optional<std::vector<std::uint8_t>> frame;
     try {
-      frame = readFrame(STDIN_FILENO);
-    } catch (const BrokenStream& problem) {
+      frame = remote::readFrame(STDIN_FILENO);
+    } catch (const remote::BrokenStream& problem) {
       writer.write(
           {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});
       log::error(problem.what());
@@ -55,7 +55,7 @@ int serveVerb(const Arguments& arguments) {
     if (!frame) return 0;
     Json request;
     try {
-      request = frameMap(*frame);
+      request = remote::frameMap(*frame);
     } catch (const std::invalid_argument& problem) {
       writer.write(
           {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});

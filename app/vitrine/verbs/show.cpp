@@ -10,12 +10,14 @@ namespace vitrine::app {
 namespace {
 
 /// What the throughput of a run counts: "images".
-std::string unitOf(RunStore& store, std::int64_t run) {
-  const TaskCards cards = describedTaskCards();
-  return runCard(cardOf(cards, taskOf(store.config(run))), store.metricNames(run), {}).unit;
+std::string unitOf(store::RunStore& store, std::int64_t run) {
+  const store::TaskCards cards = describedTaskCards();
+  return store::runCard(store::cardOf(cards, store::taskOf(store.config(run))),
+                        store.metricNames(run), {})
+      .unit;
 }
 
-Json describe(RunStore& store, const RunRow& run) {
+Json describe(store::RunStore& store, const store::RunRow& run) {
   Json out = Json::object();
   out["id"] = run.id;
   out["uuid"] = run.uuid;
@@ -44,7 +46,7 @@ Json describe(RunStore& store, const RunRow& run) {
   out["selection"] = store.selection(run.id);
   out["environment"] = store.environment(run.id);
   Json needs = Json::array();
-  for (const RunDependency& need : store.dependencies(run.id)) {
+  for (const store::RunDependency& need : store.dependencies(run.id)) {
     needs.push_back({{"kind", need.kind},
                      {"name", need.name},
                      {"run", need.uuid},
@@ -53,7 +55,7 @@ Json describe(RunStore& store, const RunRow& run) {
   out["needs"] = needs;
 
   Json metrics = Json::array();
-  for (const MetricSummary& metric : store.summaries(run.id)) {
+  for (const store::MetricSummary& metric : store.summaries(run.id)) {
     metrics.push_back({{"name", metric.name},
                        {"count", metric.count},
                        {"last", finite(metric.last)},
@@ -65,7 +67,7 @@ Json describe(RunStore& store, const RunRow& run) {
   }
   out["metrics"] = metrics;
   Json segments = Json::array();
-  for (const SegmentRow& segment : store.segments(run.id)) {
+  for (const store::SegmentRow& segment : store.segments(run.id)) {
     segments.push_back(
         {{"number", segment.number},
          {"first_step", segment.firstStep},
@@ -75,7 +77,7 @@ Json describe(RunStore& store, const RunRow& run) {
   }
   out["segments"] = segments;
   Json checkpoints = Json::array();
-  for (const CheckpointRow& checkpoint : store.checkpoints(run.id)) {
+  for (const store::CheckpointRow& checkpoint : store.checkpoints(run.id)) {
     checkpoints.push_back({{"step", checkpoint.step},
                            {"bytes", checkpoint.bytes},
                            {"folder", checkpoint.folder},
@@ -84,7 +86,7 @@ Json describe(RunStore& store, const RunRow& run) {
   }
   out["checkpoints"] = checkpoints;
   Json artifacts = Json::array();
-  for (const ArtifactRow& artifact : store.artifacts(run.id)) {
+  for (const store::ArtifactRow& artifact : store.artifacts(run.id)) {
     artifacts.push_back({{"id", artifact.id},
                          {"step", artifact.step},
                          {"analysis", artifact.analysis},
@@ -94,7 +96,7 @@ Json describe(RunStore& store, const RunRow& run) {
   }
   out["artifacts"] = artifacts;
   Json events = Json::array();
-  for (const EventRow& event : store.events(run.id)) {
+  for (const store::EventRow& event : store.events(run.id)) {
     events.push_back(
         {{"at", event.at}, {"step", event.step}, {"kind", event.kind}, {"text", event.text}});
   }
@@ -144,7 +146,7 @@ int showVerb(const Arguments& arguments) {
   std::int64_t id = 0;
   line.app().add_option("id", id, "the run")->required()->type_name("ID");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   reapBeforeShowing(store);
   const Json run = describe(store, store.run(id));
   if (line.wantsJson()) {

@@ -11,9 +11,9 @@ int stopVerb(const Arguments& arguments) {
   std::int64_t id = 0;
   addRunId(line, id);
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  stopRun(store, id);
+  jobs::stopRun(store, id);
   log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
             std::to_string(id) + "` goes on");
   if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "stop"}}));

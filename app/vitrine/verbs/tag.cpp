@@ -11,7 +11,7 @@ int tagVerb(const Arguments& arguments) {
   line.app().add_option("id", id, "the run")->required()->type_name("ID");
   line.app().add_option("tags", tags, "its tags from now on; none removes them")->type_name("TAG");
   line.parse(arguments);
-  RunStore store = openStore(line, Missing::Refuse);
+  store::RunStore store = openStore(line, Missing::Refuse);
   store.setTags(store.run(id).id, tags);
   if (line.wantsJson()) print(Json::object({{"id", id}, {"tags", tags}}));
   return 0;

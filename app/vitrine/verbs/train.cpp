@@ -18,7 +18,7 @@ int trainVerb(const Arguments& arguments) {
   loadEngine(engine);
   const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
   requireSound(plan.problems);
-  RunStore store = openStore(line, Missing::Create);
+  store::RunStore store = openStore(line, Missing::Create);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, plan));
   printTrained(trained, line.wantsJson());
   return exitCodeOf(trained);

@@ -26,11 +26,11 @@ int trashVerb(const Arguments& arguments) {
                           : "vitrine trash " + action +
                                 " takes no run; see `vitrine trash --help`");
   }
-  const RunStore store = openStore(line, Missing::Refuse);
+  const store::RunStore store = openStore(line, Missing::Refuse);
   if (action == "restore") {
     std::vector<std::int64_t> restored;
     for (const std::int64_t id : ids) {
-      restored.push_back(restoreRun(store.file(), id));
+      restored.push_back(store::restoreRun(store.file(), id));
       log::info("run " + std::to_string(id) + " is back" +
                 (restored.back() == id ? "" : " as run " + std::to_string(restored.back())));
     }
@@ -38,14 +38,14 @@ int trashVerb(const Arguments& arguments) {
     return 0;
   }
   if (action == "empty") {
-    const EmptiedTrash emptied = emptyTrash(store.file());
+    const store::EmptiedTrash emptied = store::emptyTrash(store.file());
     log::info(std::to_string(emptied.runs) + (emptied.runs == 1 ? " run" : " runs") +
               " removed for good, " + formatBytes(static_cast<double>(emptied.bytes)));
     if (line.wantsJson()) print(Json{{"removed", emptied.runs}, {"bytes", emptied.bytes}});
     return 0;
   }
   Table table{{"id", "name", "experiment", "deleted", "bytes"}, {}};
-  for (const TrashedRun& run : trashedRuns(store.file()))
+  for (const store::TrashedRun& run : store::trashedRuns(store.file()))
     table.rows.push_back({run.id, run.name, run.experiment, run.deletedAt, run.bytes});
   print(table, formatOf(line));
   return 0;

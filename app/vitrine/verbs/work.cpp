@@ -59,29 +59,30 @@ int workVerb(const Arguments& arguments) {
   WorkArguments asked;
   addWorkOptions(line.app(), asked);
   line.parse(arguments);
-  KeepSettings keep;
+  jobs::KeepSettings keep;
   keep.hangAlarmSeconds = parseDuration(asked.hangAlarm);
   keep.hangLimitSeconds = asked.hangLimit == "none" ? 0 : parseDuration(asked.hangLimit);
   keep.tasks = asked.processes;
-  if (asked.keep > 0) return keepQueuedRun(databaseOf(line), asked.keep, headlessProgram(), keep);
+  if (asked.keep > 0)
+    return keepQueuedRun(databaseOf(line), asked.keep, jobs::headlessProgram(), keep);
 
-  RunStore store = openStore(line, Missing::Refuse);
-  WorkOptions options;
-  if (asked.isDrained) options.until = WorkUntil::Drained;
-  if (asked.isOnce) options.until = WorkUntil::OneEnded;
+  store::RunStore store = openStore(line, Missing::Refuse);
+  jobs::WorkOptions options;
+  if (asked.isDrained) options.until = jobs::WorkUntil::Drained;
+  if (asked.isOnce) options.until = jobs::WorkUntil::OneEnded;
   options.devices = asked.devices;
   options.policy.retries = asked.retries;
   options.keep = keep;
-  options.program = headlessProgram();
+  options.program = jobs::headlessProgram();
   options.isAsked = [] { return isWorkAsked.load(); };
   struct sigaction action {};
   action.sa_handler = [](int) { isWorkAsked.store(true); };
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  SystemDevices devices;
-  if (JobQueue(store).mode() != QueueMode::Running)
+  jobs::SystemDevices devices;
+  if (jobs::JobQueue(store).mode() != store::QueueMode::Running)
     log::warning("the queue is paused; `vitrine resume --queue` lets it go on");
-  const WorkReport report = workQueue(store, devices, options);
+  const jobs::WorkReport report = workQueue(store, devices, options);
   if (!report.inProgress.empty()) {
     log::info(
         std::to_string(report.inProgress.size()) +
@@ -89,7 +90,7 @@ int workVerb(const Arguments& arguments) {
   }
   if (line.wantsJson()) {
     Json runs = Json::array();
-    for (const RunRow& run : report.runs)
+    for (const store::RunRow& run : report.runs)
       runs.push_back({{"id", run.id}, {"state", toString(run.state)}, {"reason", run.reason}});
     print(Json{{"started", report.started}, {"runs", runs}, {"in_progress", report.inProgress}});
   }

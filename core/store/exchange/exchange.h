@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 enum class ExportFormat {
   Sqlite,       ///< everything, can be imported again; opens as a database too
@@ -69,4 +69,4 @@ VITRINE_STORE_EXPORT ImportReport importRuns(const std::filesystem::path& databa
                                              Duplicates duplicates, const std::string& experiment,
                                              const ExchangeProgress& progress = {});
 
-}  // namespace vitrine
+}  // namespace vitrine::store

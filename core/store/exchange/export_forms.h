@@ -9,7 +9,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// What all forms are given. `runs` ascend and exist.
 struct ExportTask {
@@ -35,4 +35,4 @@ inline constexpr std::int64_t kExportedPart = 16 << 20;
 /// Seconds since 1970 of an ISO 8601 UTC time as rows have it; 0 when it is none.
 [[nodiscard]] double secondsOfUtc(const std::string& text);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -17,7 +17,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -242,4 +242,4 @@ ExportReport exportRuns(const fs::path& database, std::span<const std::int64_t> 
   return report;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

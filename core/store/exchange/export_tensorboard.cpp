@@ -11,7 +11,7 @@
 #include "core/store/metrics/metrics.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -228,4 +228,4 @@ void exportTensorBoard(const ExportTask& task) {
       "TensorBoard keeps values as float32; .csv, .jsonl and .vitrine keep all digits");
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 #include "core/store/metrics/metrics.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -249,4 +249,4 @@ void exportJsonLines(const ExportTask& task) {
   lines.close();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -14,7 +14,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -145,4 +145,4 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
   return probed;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -11,7 +11,7 @@
 #include "core/base/json.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 enum class FileKind {
   Database,     ///< .sqlite, .sqlite3, .db
@@ -47,4 +47,4 @@ probeFile(const std::filesystem::path& file, const std::filesystem::path& progra
           std::chrono::milliseconds patience = std::chrono::seconds(10),
           const std::stop_token& stop = {});
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -7,7 +7,7 @@
 #include "core/store/exchange/exchange.h"
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 struct ImportTask {
   Database& database;
@@ -25,4 +25,4 @@ struct ImportTask {
 void importSqlite(const ImportTask& task);
 void importTensorBoard(const ImportTask& task);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

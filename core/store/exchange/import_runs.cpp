@@ -20,7 +20,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -442,4 +442,4 @@ ImportReport importRuns(const fs::path& database, const fs::path& source, Duplic
   return report;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -24,7 +24,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -348,4 +348,4 @@ void importTensorBoard(const ImportTask& task) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -14,7 +14,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -340,4 +340,4 @@ std::string mirrorOf(const std::filesystem::path& file) {
   return metaOf(database, kOf);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

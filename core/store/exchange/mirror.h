@@ -14,7 +14,7 @@
 #include "core/base/json.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -91,4 +91,4 @@ class VITRINE_STORE_EXPORT Mirror {
 /// What the file is a copy of; "" for a database of its own.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string mirrorOf(const std::filesystem::path& file);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -157,4 +157,4 @@ void bindCell(Statement& row, int index, const Json& value) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// A table of the copy, in the order in which they are sent.
 struct MirrorTable {
@@ -35,4 +35,4 @@ struct MirrorTable {
 /// \throws StoreError  no value of a database
 void bindCell(Statement& row, int index, const Json& value);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -9,7 +9,7 @@
 #include "core/store/tables/run_changes.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -309,4 +309,4 @@ void sweepUnfinished(Database& database) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// A table whose rows belong to runs, in the order in which tables are copied.
 struct RunTable {
@@ -64,4 +64,4 @@ class RunCopier {
 /// Removes what is left of those of a process that is gone, in transactions of a few rows.
 void sweepUnfinished(Database& database);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -7,7 +7,7 @@
 #include "core/store/exchange/run_copier.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::vector<std::string> problemsOf(Database& database) {
   return problems;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

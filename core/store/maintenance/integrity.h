@@ -6,9 +6,9 @@
 
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// What integrity_check and foreign_key_check find; empty means that the file is whole.
 [[nodiscard]] std::vector<std::string> problemsOf(Database& database);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

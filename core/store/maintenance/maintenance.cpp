@@ -17,7 +17,7 @@
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -294,4 +294,4 @@ Json databaseSpace(const fs::path& database) {
   return space;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Told how far a long piece of work is, 0 to 1.
 using Fraction = std::function<void(double done)>;
@@ -41,4 +41,4 @@ VITRINE_STORE_EXPORT CompactReport compactDatabase(const std::filesystem::path& 
 /// orphans; bytes), `free` (bytes that `compact` would give back).
 [[nodiscard]] VITRINE_STORE_EXPORT Json databaseSpace(const std::filesystem::path& database);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/files/posix_file.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -96,4 +96,4 @@ void Appender::close() {
   descriptor_.close(file_);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

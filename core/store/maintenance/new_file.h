@@ -10,7 +10,7 @@
 
 #include "core/files/posix_file.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Work goes to temporary(), a sibling of `target`; finish() gives it its name. What is not
 /// finished is removed.
@@ -50,4 +50,4 @@ class Appender {
   files::Descriptor descriptor_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

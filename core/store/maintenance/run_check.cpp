@@ -16,7 +16,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -329,4 +329,4 @@ bool isPlainPath(const std::string& path, const std::string& folder) {
   return true;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

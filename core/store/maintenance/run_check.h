@@ -8,7 +8,7 @@
 
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Sentences about run `id`; empty when all is well: points lie in segments of the run, chunks and
 /// clocks agree in count and length and decode, minima and maxima are those of their values,
@@ -29,4 +29,4 @@ void settleRemovedCheckpoints(Database& database, std::int64_t run);
 /// or "..", nothing a shell or terminal could stumble over.
 [[nodiscard]] bool isPlainPath(const std::string& path, const std::string& folder);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

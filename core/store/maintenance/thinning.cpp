@@ -13,7 +13,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -358,4 +358,4 @@ void countThinnedOut(Database& database, std::int64_t run) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -12,7 +12,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -49,4 +49,4 @@ VITRINE_STORE_EXPORT std::vector<ThinnedRun> thinRuns(
 /// Within a transaction: counts them in summaries that were computed from the points that are left.
 void countThinnedOut(Database& database, std::int64_t run);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

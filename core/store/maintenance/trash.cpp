@@ -25,7 +25,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -276,4 +276,4 @@ EmptiedTrash emptyTrash(const fs::path& file, std::chrono::seconds age) {
   return emptied;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// How long a deleted run can be brought back; the first deletion after that removes it for good.
 constexpr std::chrono::days kTrashTime{30};
@@ -44,4 +44,4 @@ struct EmptiedTrash {
 VITRINE_STORE_EXPORT EmptiedTrash emptyTrash(const std::filesystem::path& database,
                                              std::chrono::seconds age = std::chrono::seconds(0));
 
-}  // namespace vitrine
+}  // namespace vitrine::store

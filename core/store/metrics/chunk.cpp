@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 
-namespace vitrine::chunk {
+namespace vitrine::store::chunk {
 
 namespace {
 
@@ -141,4 +141,4 @@ std::vector<double> unpackValues(std::span<const std::byte> bytes) {
 std::int64_t storedTime(double seconds) noexcept { return rounded(seconds * 1e3); }
 std::int64_t storedEpoch(double epoch) noexcept { return rounded(epoch * 1e6); }
 
-}  // namespace vitrine::chunk
+}  // namespace vitrine::store::chunk

@@ -9,7 +9,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine::chunk {
+namespace vitrine::store::chunk {
 
 inline constexpr std::size_t kRows = 1000;  ///< the most a chunk holds
 
@@ -58,4 +58,4 @@ struct Clock {
   return static_cast<double>(stored) / 1e6;
 }
 
-}  // namespace vitrine::chunk
+}  // namespace vitrine::store::chunk

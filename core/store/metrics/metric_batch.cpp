@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -67,4 +67,4 @@ void MetricBatch::appendTo(std::vector<MetricRecord>& records) const {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

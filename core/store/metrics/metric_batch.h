@@ -13,7 +13,7 @@
 #include "core/run/event_sink.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class VITRINE_STORE_EXPORT MetricBatch {
  public:
@@ -53,4 +53,4 @@ class VITRINE_STORE_EXPORT MetricBatch {
   std::unordered_map<std::string, std::uint32_t> indices_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::string lineTitle(const std::string& metric) {
   return name.isAveraged ? line + ", averaged weights" : line;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 struct MetricTitle {
   std::string title;         ///< "calibration error"
@@ -31,4 +31,4 @@ struct MetricName {
 /// "test accuracy", "train loss diffusion": one line of a table.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string lineTitle(const std::string& metric);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

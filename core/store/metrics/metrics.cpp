@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -428,4 +428,4 @@ void rebuildSummaries(Database& database, std::int64_t run) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

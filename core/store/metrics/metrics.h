@@ -15,7 +15,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Steps of a segment that count: above `above`, up to `upTo`. Later ones were done again by its
 /// successor.
@@ -73,4 +73,4 @@ void rebuildSummaries(Database& database, std::int64_t run);
                                                   const std::string& name, std::int64_t after);
 [[nodiscard]] std::vector<MetricSummary> readSummaries(Database& database, std::int64_t run);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

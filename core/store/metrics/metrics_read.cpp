@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/store/metrics/metrics.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::vector<MetricSummary> readSummaries(Database& database, std::int64_t run) {
   return summaries;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 #include "core/base/read_json.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -281,4 +281,4 @@ RunWriter::Batch unpackBatch(std::span<const std::byte> bytes) {
   return batch;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

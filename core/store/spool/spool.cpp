@@ -17,7 +17,7 @@
 #include "core/store/tables/run_states.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -246,4 +246,4 @@ bool Spool::takeEnding(Database& database, std::int64_t run, RunState to,
   return false;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -15,7 +15,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// `<name>.files/spool`
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path spoolFolder(
@@ -60,4 +60,4 @@ class VITRINE_STORE_EXPORT Spool {
   std::unique_ptr<SpoolFile> file_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

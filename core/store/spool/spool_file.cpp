@@ -20,7 +20,7 @@
 #include "core/files/posix_file.h"
 #include "core/store/sqlite/file_system.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace fs = std::filesystem;
 
@@ -424,4 +424,4 @@ void SpoolFile::remove() noexcept {
   records_.clear();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Whose results a spool holds.
 struct SpoolOwner {
@@ -100,4 +100,4 @@ class VITRINE_STORE_EXPORT SpoolFile {
   bool isNamed_ = false;  ///< its name is durable
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -20,7 +20,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -314,4 +314,4 @@ std::int64_t StoreSink::commits() const noexcept { return state_->commits_.load(
 
 std::uint64_t StoreSink::waitingBytes() const noexcept { return state_->waitingBytes_.load(); }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 #include "core/store/types.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Where results wait while the database cannot be written.
 struct SpoolSettings {
@@ -57,4 +57,4 @@ class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -34,4 +34,4 @@ bool removeCheckMark(const std::filesystem::path& database) noexcept {
   return std::filesystem::remove(markOf(database), error);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Leaves the mark, with the time and `why`. Only a help for the next opener: where the disk
 /// refuses this file too, the error itself has been said.
@@ -17,4 +17,4 @@ void markForCheck(const std::filesystem::path& database, const std::string& why)
 /// \returns false  there was none, or it cannot be removed
 bool removeCheckMark(const std::filesystem::path& database) noexcept;
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -15,7 +15,7 @@
 #include "core/store/sqlite/open_file_locks.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -438,4 +438,4 @@ void Database::fail(int code, const std::string& doing) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -19,7 +19,7 @@
 #include "core/store/sqlite/gate.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 class Database;
 
@@ -217,4 +217,4 @@ auto Database::read(Body&& body) {
   return body();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

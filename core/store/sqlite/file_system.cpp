@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::filesystem::path cacheFolder() {
   return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "vitrine";
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

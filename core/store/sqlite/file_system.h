@@ -10,7 +10,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Type number of the file system of a folder (f_type of statfs(2)); nothing when it is not known.
 using FileSystemProbe =
@@ -36,4 +36,4 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 /// Bytes that a user may still write into `folder`; nothing when it is not known.
 [[nodiscard]] std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/files/posix_file.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 Gate::Gate(const std::filesystem::path& database) : file_(database.string() + ".gate") { open(); }
 
@@ -115,4 +115,4 @@ void Gate::countEntry() noexcept {
 
 void Gate::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Never the database file itself: closing a second descriptor of that would drop SQLite's own
 /// locks. The kernel frees the lock when its holder dies, however it dies.
@@ -35,4 +35,4 @@ class VITRINE_STORE_EXPORT Gate {
   int descriptor_ = -1;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

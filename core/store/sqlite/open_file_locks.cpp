@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -127,4 +127,4 @@ void keepLocksWithOpenFiles() {
   static_cast<void>(isDone);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

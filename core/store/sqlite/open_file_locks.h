@@ -5,7 +5,7 @@
 
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Makes SQLite lock files with F_OFD_SETLK instead of F_SETLK, in all connections of this process
 /// that are opened later. Called by every Database; does its work once.
@@ -21,4 +21,4 @@ void keepLocksWithOpenFiles();
 /// What SQLite calls instead of fcntl(): for tests.
 VITRINE_STORE_EXPORT int lockOpenFile(int descriptor, int command, ...);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -93,4 +93,4 @@ void BoundedFunctions::act(sqlite3_context* context, int count, sqlite3_value** 
   sqlite3_clear_bindings(function.call);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

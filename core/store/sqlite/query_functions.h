@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Takes the place of SQLite's functions that compare every part of one text with every part of
 /// another (instr, replace, trim, like, glob, json_patch): no interrupt reaches into one of them.
@@ -32,4 +32,4 @@ class BoundedFunctions {
   std::vector<std::unique_ptr<Function>> functions_;
 };
 
-}  // namespace vitrine
+}  // namespace vitrine::store

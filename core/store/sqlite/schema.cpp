@@ -16,7 +16,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -296,4 +296,4 @@ void openSchema(Database& database, std::span<const Migration> steps) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

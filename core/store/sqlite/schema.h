@@ -7,7 +7,7 @@
 
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 inline constexpr std::int64_t kApplicationId = 0x56695472;  ///< "ViTr"
 
@@ -31,4 +31,4 @@ struct Migration {
 VITRINE_STORE_EXPORT void openSchema(Database& database,
                                      std::span<const Migration> steps = migrations());
 
-}  // namespace vitrine
+}  // namespace vitrine::store

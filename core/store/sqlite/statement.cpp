@@ -4,7 +4,7 @@
 
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
@@ -97,4 +97,4 @@ std::span<const std::byte> Statement::blob(int column) const {
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::vector<CurveNoteRow> mergeCurveNotes(const std::vector<CurveNoteRow>& base,
   return {merged.begin(), merged.end()};
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

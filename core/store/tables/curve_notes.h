@@ -8,7 +8,7 @@
 
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 inline constexpr std::size_t kMostCurveNotes = 1000;   ///< of a run
 inline constexpr std::size_t kLongestCurveNote = 200;  ///< characters
@@ -25,4 +25,4 @@ VITRINE_STORE_EXPORT void checkCurveNotes(const std::vector<CurveNoteRow>& notes
     const std::vector<CurveNoteRow>& base, const std::vector<CurveNoteRow>& mine,
     const std::vector<CurveNoteRow>& theirs);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

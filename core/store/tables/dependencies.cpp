@@ -4,7 +4,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 void storeDependencies(Database& database, std::int64_t run,
                        const std::vector<RunDependency>& dependencies) {
@@ -38,4 +38,4 @@ std::string whyNeeded(Database& database, const RunRow& run) {
          " will be selected from; delete that one first";
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -4,7 +4,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// A subquery over a row `r` of `run`: the id of the first run that it waits for, or NULL. A run of
 /// a grid counts when it failed, too: it has no score then.
@@ -21,4 +21,4 @@ void storeDependencies(Database& database, std::int64_t run,
 /// Why `run` may not be deleted for the sake of others that need it, or "".
 [[nodiscard]] std::string whyNeeded(Database& database, const RunRow& run);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

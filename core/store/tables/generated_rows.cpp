@@ -5,7 +5,7 @@
 
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 void bindSeed(Statement& row, int index, std::uint64_t seed) {
   if (seed <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -67,4 +67,4 @@ bool isStored(Database& database, std::int64_t run, std::int64_t segment,
   return row.step();
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

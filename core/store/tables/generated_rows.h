@@ -7,7 +7,7 @@
 #include "core/artifact/generated.h"
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Binds a seed as an integer, or as its decimal text where SQLite's integers are too small.
 void bindSeed(Statement& row, int index, std::uint64_t seed);
@@ -26,4 +26,4 @@ std::int64_t storeText(Database& database, std::int64_t run, std::int64_t segmen
 [[nodiscard]] bool isStored(Database& database, std::int64_t run, std::int64_t segment,
                             const GeneratedText& text);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/store/run_store.h"
 #include "core/store/tables/generated_rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::string lastLogLine(const std::filesystem::path& folder, const std::string& 
   return text.substr(start, std::min<std::size_t>(end + 1 - start, 300));
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// \throws NotFoundError
 [[nodiscard]] RunRow readRun(Database& database, std::int64_t run);
@@ -49,4 +49,4 @@ namespace vitrine {
 [[nodiscard]] std::string lastLogLine(const std::filesystem::path& folder,
                                       const std::string& relativePath);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 std::int64_t nextChange(Database& database) {
   Statement row = database.prepare(
@@ -80,4 +80,4 @@ std::int64_t lastSegment(Database& database, std::int64_t run) {
   return row.with(run).step() ? row.integer(0) : 0;
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

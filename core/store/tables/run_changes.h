@@ -8,7 +8,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// The next number of the counter that orders all changes of runs.
 [[nodiscard]] std::int64_t nextChange(Database& database);
@@ -34,4 +34,4 @@ void addEvent(Database& database, std::int64_t run, std::int64_t segment, const 
 /// Number of the newest segment, 0 where there is none.
 [[nodiscard]] std::int64_t lastSegment(Database& database, std::int64_t run);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

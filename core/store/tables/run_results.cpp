@@ -6,7 +6,7 @@
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t segment,
                            const Artifact& artifact, const std::string& at) {
@@ -104,4 +104,4 @@ void appendBatch(Database& database, std::int64_t run, std::int64_t segment,
   });
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -7,7 +7,7 @@
 #include "core/store/run_writer.h"
 #include "core/store/sqlite/database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Within a transaction. \returns  the id of the new row
 std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t segment,
@@ -17,4 +17,4 @@ std::int64_t storeArtifact(Database& database, std::int64_t run, std::int64_t se
 void appendBatch(Database& database, std::int64_t run, std::int64_t segment,
                  const RunWriter::Batch& batch, const std::string& at);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

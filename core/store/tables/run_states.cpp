@@ -7,7 +7,7 @@
 #include "core/store/tables/run_changes.h"
 #include "core/store/tables/storable.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 void changeState(Database& database, std::int64_t run, RunState to, const std::string& reason) {
   const RunState from = stateOf(database, run);
@@ -75,4 +75,4 @@ void settleEnding(Database& database, std::int64_t run, std::int64_t segment, Ru
   if (canChange(state, to)) changeState(database, run, to, reason);
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

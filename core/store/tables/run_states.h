@@ -8,7 +8,7 @@
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Fewer points of a metric stay in the tail when a segment ends.
 inline constexpr std::size_t kWorthPacking = 16;
@@ -28,4 +28,4 @@ void settleEnding(Database& database, std::int64_t run, std::int64_t segment, Ru
 /// The worker in the row has opened a segment: it is more than a claim.
 [[nodiscard]] bool hasSegment(Database& database, const RunRow& run);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 namespace {
 
@@ -109,4 +109,4 @@ void dropUnstorable(RunWriter::Batch& batch, std::uint64_t limit) {
   }
 }
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 #include "core/store/run_writer.h"
 #include "core/store_export.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 /// Takes artifacts, images, texts and metrics that need a row of more than `limit` bytes out of
 /// `batch` and puts an event of the kind "not_stored" in their place.
@@ -23,4 +23,4 @@ VITRINE_STORE_EXPORT void dropUnstorable(RunWriter::Batch& batch, std::uint64_t 
 /// others.
 [[nodiscard]] std::string cutToFit(const std::string& text, std::uint64_t limit);
 
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -23,7 +23,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -43,7 +43,7 @@ ProcessEnd signalled(int number) {
 }
 
 TEST(Endings, LeaveWhatARunSaysOfItself) {
-  for (const auto& [code, state] : std::vector<std::pair<int, RunState>>{
+  for (const auto& [code, state] : std::vector<std::pair<int, store::RunState>>{
            {0, Done}, {1, Failed}, {75, Interrupted}, {75, Stopped}, {75, Paused}, {4, Queued}}) {
     const RunEnding ending = classify(exited(code), state);
     EXPECT_EQ(ending.reason, "") << toString(state);
@@ -186,7 +186,7 @@ TEST(Devices, FitWhatIsAskedFor) {
 }
 
 TEST_F(Parts, ARunThatNeedsMoreThanIsThereIsHeldWithTheNumbers) {
-  QueueOptions needs;
+  store::QueueOptions needs;
   const Device cpu{"cpu", "", "", 8'000'000'000, 2'000'000'000};
   EXPECT_EQ(whyNoRoom(needs, cpu, file()), "");
   needs.neededMemoryBytes = 3'000'000'000;
@@ -208,10 +208,10 @@ TEST(Mounts, NameTheHostThatServesThem) {
 }
 
 TEST_F(Parts, AFileWithRunsOfAnotherMachineIsWorkedThere) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRunning(store);
   EXPECT_EQ(whyNotHere(store), "");
-  Worker worker = thisWorker();
+  store::Worker worker = store::thisWorker();
   worker.host = "bigbox";
   store.setWorker(run, worker);
   EXPECT_THAT(whyNotHere(store), HasSubstr("`ssh bigbox vitrine work --db FILE`"));
@@ -360,4 +360,4 @@ TEST_F(Parts, AScopeOfSystemdIsTakenOnlyWhereItOutlivesTheLogOut) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -28,16 +28,16 @@ int main(int count, char** words) {
     return 0;
   }
   if (verb == "work" && std::string(words[2]) == "--drain") {  // work --drain --db FILE
-    vitrine::RunStore store(words[4]);
-    vitrine::SystemDevices devices;
-    vitrine::WorkOptions options;
-    options.until = vitrine::WorkUntil::Drained;
+    vitrine::store::RunStore store(words[4]);
+    vitrine::jobs::SystemDevices devices;
+    vitrine::jobs::WorkOptions options;
+    options.until = vitrine::jobs::WorkUntil::Drained;
     options.program = words[0];
-    vitrine::workQueue(store, devices, options);
+    vitrine::jobs::workQueue(store, devices, options);
     return 0;
   }
   if (verb == "work")  // work --keep N --db FILE ...
-    return vitrine::keepQueuedRun(words[5], std::atoll(words[3]), words[0], {});
+    return vitrine::jobs::keepQueuedRun(words[5], std::atoll(words[3]), words[0], {});
   struct sigaction action {};
   action.sa_handler = [](int) { isAsked = 1; };
   sigaction(SIGTERM, &action, nullptr);

@@ -12,7 +12,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 namespace {
 
 using ::testing::HasSubstr;
@@ -40,7 +40,7 @@ class Launcher : public testing::StoreTest {
     }
     return contents(file);
   }
-  static bool isGoneSoon(const Worker& worker) {
+  static bool isGoneSoon(const store::Worker& worker) {
     for (int i = 0; i < 1000 && isWorkerAlive(worker); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -49,17 +49,17 @@ class Launcher : public testing::StoreTest {
 };
 
 TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   const std::int64_t pid = launchRun(store, run);
-  RunRow row = store.run(run);
-  EXPECT_EQ(row.state, RunState::Starting);
+  store::RunRow row = store.run(run);
+  EXPECT_EQ(row.state, store::RunState::Starting);
   EXPECT_EQ(row.worker.pid, pid);
   EXPECT_EQ(row.logFile, "run-" + row.uuid + "/run.log");
   EXPECT_TRUE(isWorkerAlive(row.worker));
   EXPECT_TRUE(store.reapLostRuns().empty());
 
-  const auto log = filesFolder(file()) / row.logFile;
+  const auto log = store::filesFolder(file()) / row.logFile;
   const std::string text = waitFor(log, "this is stderr");
   // The session is the keeper's, the process group the run's own.
   EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
@@ -71,12 +71,12 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   store.openSegment(run, 0, row.worker, Json::object());  // as the program does
   stopRun(store, run);
   row = store.run(run);
-  EXPECT_EQ(row.state, RunState::Stopping);
+  EXPECT_EQ(row.state, store::RunState::Stopping);
   EXPECT_EQ(store.request(run), "stop");
   EXPECT_THAT(waitFor(log, "asked to end"), HasSubstr("asked to end"));
   EXPECT_TRUE(isGoneSoon(row.worker));
 
-  EXPECT_EQ(store.run(run).state, RunState::Stopped);
+  EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
   EXPECT_THAT(store.run(run).reason, HasSubstr("exit code 0"));
   EXPECT_THAT(store.run(run).reason, HasSubstr("asked to end"));
 
@@ -90,7 +90,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
 }
 
 TEST_F(Launcher, LeavesNoChildThatSomebodyMustWaitFor) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   launchRun(store, run);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no children at all
@@ -100,70 +100,71 @@ TEST_F(Launcher, LeavesNoChildThatSomebodyMustWaitFor) {
 }
 
 TEST_F(Launcher, AsksARunThatIsOnlyStartingByItsRowAndSendsNoSignal) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   // Until the launcher knows its child, the row names the launcher: this process.
   store.claim(run);
   ASSERT_EQ(store.run(run).worker.pid, ::getpid());
   stopRun(store, run);  // a SIGTERM would end this test
-  EXPECT_EQ(store.run(run).state, RunState::Stopping);
+  EXPECT_EQ(store.run(run).state, store::RunState::Stopping);
   EXPECT_EQ(store.request(run), "stop");
 }
 
 TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   stopRun(store, run);
-  EXPECT_EQ(store.run(run).state, RunState::Stopped);
+  EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
   EXPECT_EQ(messageOf<RefusedError>([&] { stopRun(store, run); }),
             "run 1 is stopped; there is nothing to stop");
 }
 
 TEST_F(Launcher, EndsARunAsStoppedThatWasAskedToPauseBefore) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t asked = addRunning(store), stopping = addRunning(store),
                      paused = addRunning(store), done = addRunning(store);
   // The signal of a stop goes to this process, which works on all four.
   void (*const before)(int) = ::signal(SIGTERM, SIG_IGN);
   for (const std::int64_t run : {asked, stopping, paused, done}) {
     pauseRun(store, run);
-    ASSERT_EQ(store.run(run).state, RunState::Pausing);
+    ASSERT_EQ(store.run(run).state, store::RunState::Pausing);
   }
   store.setRequest(asked, "stop");
   stopRun(store, stopping);
   stopRun(store, done);
   ::signal(SIGTERM, before);
-  EXPECT_EQ(endRun(store, asked, RunState::Paused, ""), RunState::Stopped);
-  EXPECT_EQ(store.run(asked).state, RunState::Stopped);
+  EXPECT_EQ(endRun(store, asked, store::RunState::Paused, ""), store::RunState::Stopped);
+  EXPECT_EQ(store.run(asked).state, store::RunState::Stopped);
   EXPECT_EQ(store.run(asked).reason, "stopped on request");
-  EXPECT_EQ(endRun(store, stopping, RunState::Paused, ""), RunState::Stopped);
-  EXPECT_EQ(store.run(stopping).state, RunState::Stopped);
+  EXPECT_EQ(endRun(store, stopping, store::RunState::Paused, ""), store::RunState::Stopped);
+  EXPECT_EQ(store.run(stopping).state, store::RunState::Stopped);
   EXPECT_EQ(store.request(stopping), "");
-  EXPECT_EQ(endRun(store, paused, RunState::Paused, ""), RunState::Paused);
-  EXPECT_EQ(endRun(store, done, RunState::Done, ""), RunState::Done) << "it came to its end first";
+  EXPECT_EQ(endRun(store, paused, store::RunState::Paused, ""), store::RunState::Paused);
+  EXPECT_EQ(endRun(store, done, store::RunState::Done, ""), store::RunState::Done)
+      << "it came to its end first";
 }
 
 TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
-  RunStore store(file());
-  std::vector<NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
+  store::RunStore store(file());
+  std::vector<store::NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
   chain[1].dependsOn = -1;
   store.addRuns(store.experiment("chain", ""), chain);
   EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, 2); }),
             "run 2 starts from run 1, which is queued; it can start when that one is done");
-  EXPECT_EQ(store.run(2).state, RunState::Queued);
+  EXPECT_EQ(store.run(2).state, store::RunState::Queued);
 }
 
 TEST_F(Launcher, SaysThatTheProgramIsNotThere) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   ::setenv("VITRINE_PROGRAM", "/nowhere/vitrine", 1);
   EXPECT_EQ(messageOf<NotFoundError>([&] { launchRun(store, run); }),
             "VITRINE_PROGRAM names '/nowhere/vitrine', which cannot be run");
-  EXPECT_EQ(store.run(run).state, RunState::Queued);
+  EXPECT_EQ(store.run(run).state, store::RunState::Queued);
 }
 
 TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
-  RunStore store(file());
+  store::RunStore store(file());
   const std::int64_t run = addRun(store);
   const auto program = folder_ / "not_a_program";
   std::ofstream(program) << "\x7f"
@@ -172,7 +173,7 @@ TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
   ::setenv("VITRINE_PROGRAM", program.c_str(), 1);
   EXPECT_THAT(messageOf<Error>([&] { launchRun(store, run); }),
               HasSubstr("cannot run '" + program.string() + "'"));
-  EXPECT_EQ(store.run(run).state, RunState::Failed);
+  EXPECT_EQ(store.run(run).state, store::RunState::Failed);
   EXPECT_THAT(store.run(run).reason, HasSubstr("cannot run"));
 }
 
@@ -198,4 +199,4 @@ TEST_F(Launcher, DoesNotKeepTheSchemasOfAProgramThatFailed) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -6,7 +6,7 @@
 #include "core/remote/place.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -35,7 +35,7 @@ class Orders : public testing::StoreTest {
     return carryOut(order, store, queue);
   }
 
-  RunStore store{file()};
+  store::RunStore store{file()};
   JobQueue queue{store};
 };
 
@@ -77,7 +77,7 @@ TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
     order.before = what == What::Move ? 7 : 0;
     order.seconds = what == What::Limit ? 0.5 : 0;
     order.device = what == What::Device ? "cuda:1" : "";
-    order.mode = what == What::Mode ? QueueMode::AfterCurrent : QueueMode::Running;
+    order.mode = what == What::Mode ? store::QueueMode::AfterCurrent : store::QueueMode::Running;
     order.end = QueueEnd::Front;
     const Json json = toJson(order);
     EXPECT_EQ(toJson(orderFromJson(json)), json);
@@ -100,14 +100,14 @@ TEST(RemotePlaces, AreReadAndWrittenAsPeopleWriteThem) {
   for (const char* text :
        {"ssh://lab/data/lab.sqlite", "ssh://me@lab.example.org:2222/~/runs/lab.sqlite",
         "ssh://lab/a b/it's.sqlite?program=/opt/vitrine/bin/vitrine"})
-    EXPECT_EQ(remotePlace(text).url(), text);
-  const RemotePlace place = remotePlace("ssh://me@lab:2222/~/it's.sqlite");
+    EXPECT_EQ(remote::remotePlace(text).url(), text);
+  const remote::RemotePlace place = remote::remotePlace("ssh://me@lab:2222/~/it's.sqlite");
   EXPECT_EQ(place.file, "~/it's.sqlite");
   const auto words = place.command();
   EXPECT_EQ(words.back(), "exec 'vitrine' serve --db ~/'it'\\''s.sqlite'");
   EXPECT_EQ(words[words.size() - 2], "me@lab");
   EXPECT_THAT(words, ::testing::IsSupersetOf({"-p", "2222", "BatchMode=yes", "--"}));
-  EXPECT_NE(place.copy(), remotePlace("ssh://me@lab/~/it's.sqlite").copy());
+  EXPECT_NE(place.copy(), remote::remotePlace("ssh://me@lab/~/it's.sqlite").copy());
 }
 
 TEST(RemotePlaces, ThatCouldBeTakenForSomethingElseAreRefused) {
@@ -115,10 +115,10 @@ TEST(RemotePlaces, ThatCouldBeTakenForSomethingElseAreRefused) {
                            "ssh://-oProxyCommand=x/y", "ssh://a b/x", "ssh://lab;x/y",
                            "ssh://lab:0/x", "ssh://lab:99999/x", "ssh://lab:x/y", "ssh://lab/x\ny",
                            "ssh://lab/x?program=", "ssh://lab/x?program=-x"})
-    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(remotePlace(text)); }),
+    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(remote::remotePlace(text)); }),
                 HasSubstr("write ssh://host/data/lab.sqlite"))
         << text;
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::jobs

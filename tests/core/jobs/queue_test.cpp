@@ -14,7 +14,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::jobs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -32,12 +32,12 @@ class Queue : public testing::StoreTest {
   }
 
   std::int64_t add(const std::string& device = "auto", std::int64_t dependsOn = 0) {
-    NewRun run = newRun("a run");
+    store::NewRun run = newRun("a run");
     run.config["train"]["device"] = device;
     run.dependsOn = dependsOn;
     return store.addRuns(store.experiment("an experiment", ""), {run}).front();
   }
-  std::int64_t enqueued(const QueueOptions& options = {}, QueueEnd end = QueueEnd::Back) {
+  std::int64_t enqueued(const store::QueueOptions& options = {}, QueueEnd end = QueueEnd::Back) {
     const std::int64_t run = add();
     queue.enqueue(std::vector{run}, options, end);
     return run;
@@ -54,18 +54,18 @@ class Queue : public testing::StoreTest {
   }
   /// Opens a segment in a process that is gone: the run is lost.
   void lose(std::int64_t run) {
-    Worker worker = thisWorker();
+    store::Worker worker = store::thisWorker();
     worker.startTime = "1";
     store.openSegment(run, 0, worker, Json::object());
     ASSERT_THAT(store.reapLostRuns(), ElementsAre(run));
   }
 
-  RunStore store;
+  store::RunStore store;
   JobQueue queue;
 };
 
 TEST_F(Queue, StartsRunsByPriorityAndThenInTheOrderInWhichTheyCame) {
-  QueueOptions urgent;
+  store::QueueOptions urgent;
   urgent.priority = 5;
   const std::int64_t one = enqueued(), two = enqueued(), three = enqueued(urgent),
                      four = enqueued({}, QueueEnd::Front);
@@ -79,7 +79,7 @@ TEST_F(Queue, StartsRunsByPriorityAndThenInTheOrderInWhichTheyCame) {
 
 TEST_F(Queue, ARunWaitsForItsAuxiliaryNetworksAndForTheGridItIsChosenFrom) {
   const std::int64_t codec = enqueued(), good = enqueued(), bad = enqueued();
-  NewRun run = newRun("refit");
+  store::NewRun run = newRun("refit");
   run.dependencies = {{"aux", "codec", store.run(codec).uuid, "latest"},
                       {"aux", "judge", store.run(bad).uuid, "500"},
                       {"select", "grid a", store.run(good).uuid, ""},
@@ -87,18 +87,18 @@ TEST_F(Queue, ARunWaitsForItsAuxiliaryNetworksAndForTheGridItIsChosenFrom) {
   const std::int64_t refit = store.addRuns(store.experiment("an experiment", ""), {run}).front();
   queue.enqueue(std::vector{refit}, {});
   const auto waits = [&] { return queue.find(refit)->waits; };
-  const auto finish = [&](std::int64_t id, RunState state) {
-    store.openSegment(id, 0, thisWorker(), Json::object());
+  const auto finish = [&](std::int64_t id, store::RunState state) {
+    store.openSegment(id, 0, store::thisWorker(), Json::object());
     store.setState(id, state, "a test");
   };
   EXPECT_EQ(waits(), "needs run 1, which is queued");
-  finish(codec, RunState::Done);
+  finish(codec, store::RunState::Done);
   EXPECT_EQ(waits(), "needs run 2, which is queued");
   EXPECT_EQ(store.blocker(refit)->run, good);
-  finish(good, RunState::Done);
+  finish(good, store::RunState::Done);
   EXPECT_EQ(waits(), "needs run 3, which is queued");
   // It has no score then, which is an answer.
-  finish(bad, RunState::Failed);
+  finish(bad, store::RunState::Failed);
   EXPECT_EQ(waits(), "");
   EXPECT_TRUE(queue.find(refit)->isReady);
   EXPECT_FALSE(store.blocker(refit));
@@ -126,7 +126,7 @@ TEST_F(Queue, MovesRuns) {
   EXPECT_FALSE(queue.remove(three));
   EXPECT_EQ(messageOf<NotFoundError>([&] { queue.moveToFront(three); }),
             "run 3 is not in the queue; `vitrine queue` lists what is");
-  EXPECT_EQ(store.run(three).state, RunState::Queued);
+  EXPECT_EQ(store.run(three).state, store::RunState::Queued);
 }
 
 TEST_F(Queue, ChangesLimitAndDeviceOfARunThatWaits) {
@@ -160,7 +160,7 @@ TEST_F(Queue, CountsAsWorkOnlyWhatADeviceHereCanStart) {
 }
 
 TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
-  QueueOptions brief;
+  store::QueueOptions brief;
   brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end
   const std::int64_t run = enqueued(brief);
   ASSERT_GT(attendQueue(file(), FAKE_PROGRAM), 0);
@@ -169,7 +169,8 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
     for (int i = 0; i < 2000 && !condition(); ++i) ::usleep(10'000);
     return condition();
   };
-  ASSERT_TRUE(wait([&] { return store.run(run).state != RunState::Queued && isAttended(); }));
+  ASSERT_TRUE(
+      wait([&] { return store.run(run).state != store::RunState::Queued && isAttended(); }));
   EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "somebody is at work";
   EXPECT_TRUE(wait([&] { return !isAttended(); }));
   EXPECT_FALSE(isAlive(store.run(run).state));
@@ -184,7 +185,7 @@ TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
     const pid_t child = forkChild();
     if (child == 0) {
       try {
-        RunStore own(file(), OpenMode::ReadWrite);
+        store::RunStore own(file(), store::OpenMode::ReadWrite);
         JobQueue other(own);
         while (const auto entry = other.next(kCpu, {}))
           own.setNote(entry->run, own.note(entry->run) + "x");
@@ -201,14 +202,14 @@ TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
     ::waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  for (const RunRow& run : store.runs()) {
-    EXPECT_NE(run.state, RunState::Queued) << run.id;
+  for (const store::RunRow& run : store.runs()) {
+    EXPECT_NE(run.state, store::RunState::Queued) << run.id;
     EXPECT_EQ(store.note(run.id), "x") << run.id;
   }
 }
 
 TEST_F(Queue, GivesADeviceWhatAsksForIt) {
-  QueueOptions gpu;
+  store::QueueOptions gpu;
   gpu.device = "GPU-b";
   const std::int64_t forCpu = add("cpu"), forCuda = add("cuda"), forThird = add("cuda:2");
   queue.enqueue(std::vector{forCpu, forCuda, forThird}, {});
@@ -226,13 +227,13 @@ TEST_F(Queue, WaitsForTheRunThatARunStartsFromAndLetsOthersPass) {
   EXPECT_EQ(queue.list()[0].waits, "starts from run 1, which is queued");
   EXPECT_EQ(next(), other);
   EXPECT_EQ(next(), 0);
-  store.setState(first, RunState::Failed, "no");
+  store.setState(first, store::RunState::Failed, "no");
   EXPECT_EQ(queue.list()[0].waits,
             "starts from run 1, which is failed; it can start when that one is done: `vitrine "
             "retry 1`");
   EXPECT_EQ(next(), 0);
-  store.setState(first, RunState::Running);
-  store.setState(first, RunState::Done);
+  store.setState(first, store::RunState::Running);
+  store.setState(first, store::RunState::Done);
   EXPECT_EQ(next(), second);
 }
 
@@ -248,9 +249,9 @@ TEST_F(Queue, PassesOverARunThatMustBeHeldAndSaysWhy) {
 
 TEST_F(Queue, StartsNothingWhileItIsPaused) {
   enqueued();
-  queue.setMode(QueueMode::Paused);
+  queue.setMode(store::QueueMode::Paused);
   EXPECT_EQ(next(), 0);
-  queue.setMode(QueueMode::Running);
+  queue.setMode(store::QueueMode::Running);
   EXPECT_EQ(next(), 1);
 }
 
@@ -258,19 +259,19 @@ TEST_F(Queue, IsPausedAfterTheCurrentRun) {
   const std::int64_t one = enqueued();
   enqueued();
   EXPECT_EQ(next(), one);
-  queue.setMode(QueueMode::AfterCurrent);
-  EXPECT_EQ(queue.mode(), QueueMode::AfterCurrent);
+  queue.setMode(store::QueueMode::AfterCurrent);
+  EXPECT_EQ(queue.mode(), store::QueueMode::AfterCurrent);
   EXPECT_EQ(next(), 0);
   queue.tidy();
-  EXPECT_EQ(queue.mode(), QueueMode::AfterCurrent);
-  store.openSegment(one, 0, thisWorker(), Json::object());
-  store.setState(one, RunState::Done);
+  EXPECT_EQ(queue.mode(), store::QueueMode::AfterCurrent);
+  store.openSegment(one, 0, store::thisWorker(), Json::object());
+  store.setState(one, store::RunState::Done);
   queue.tidy();
-  EXPECT_EQ(queue.mode(), QueueMode::Paused);
+  EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
   EXPECT_EQ(next(), 0);
-  queue.setMode(QueueMode::Running);
-  queue.setMode(QueueMode::AfterCurrent);
-  EXPECT_EQ(queue.mode(), QueueMode::Paused) << "nothing was in progress";
+  queue.setMode(store::QueueMode::Running);
+  queue.setMode(store::QueueMode::AfterCurrent);
+  EXPECT_EQ(queue.mode(), store::QueueMode::Paused) << "nothing was in progress";
 }
 
 TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
@@ -285,7 +286,7 @@ TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
   EXPECT_THAT(order(), ElementsAre(run)) << "whoever has more patience may go on";
   queue.giveUp();
   EXPECT_THAT(order(), IsEmpty());
-  EXPECT_EQ(store.run(run).state, RunState::Interrupted);
+  EXPECT_EQ(store.run(run).state, store::RunState::Interrupted);
   EXPECT_THAT(store.run(run).reason,
               HasSubstr("; the queue gave up after 4 starts without a new checkpoint"));
 }
@@ -294,10 +295,10 @@ TEST_F(Queue, CountsStartsAnewAfterACheckpoint) {
   const std::int64_t run = enqueued();
   for (int start = 1; start <= 12; ++start) {
     ASSERT_EQ(next(), run) << start;
-    Worker worker = thisWorker();
+    store::Worker worker = store::thisWorker();
     worker.startTime = "1";
     const std::int64_t segment = store.openSegment(run, 0, worker, Json::object());
-    RunStore::Batch batch;
+    store::RunStore::Batch batch;
     batch.checkpoints.push_back({10 * start, "step-" + std::to_string(start), 1, 0, false, {}});
     store.append(run, segment, batch);
     store.reapLostRuns();
@@ -309,10 +310,10 @@ TEST_F(Queue, ForgetsRunsThatHaveEnded) {
   const std::int64_t done = enqueued(), failed = enqueued(), stopped = enqueued(),
                      deleted = enqueued(), waiting = enqueued();
   for (const std::int64_t run : {done, failed})
-    store.openSegment(run, 0, thisWorker(), Json::object());
-  store.setState(done, RunState::Done);
-  store.setState(failed, RunState::Failed);
-  store.setState(stopped, RunState::Stopped);
+    store.openSegment(run, 0, store::thisWorker(), Json::object());
+  store.setState(done, store::RunState::Done);
+  store.setState(failed, store::RunState::Failed);
+  store.setState(stopped, store::RunState::Stopped);
   store.deleteRun(deleted);
   queue.tidy();
   EXPECT_THAT(order(), ElementsAre(waiting));
@@ -325,7 +326,7 @@ TEST_F(Queue, RefusesWhatIsDoneOrInProgressAndThenTakesNoneOfTheCall) {
               queue.enqueue(std::vector{fresh, running}, {});
             }),
             "run 2 is running and need not be put into the queue");
-  store.setState(running, RunState::Done);
+  store.setState(running, store::RunState::Done);
   EXPECT_THAT(messageOf<RefusedError>([&] {
                 queue.enqueue(std::vector{fresh, running}, {});
               }),
@@ -338,14 +339,14 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
   for (const std::int64_t run : {crashed, killed, stopped}) {
     ASSERT_EQ(next(), run);
     ASSERT_TRUE(queue.adopt(run));
-    store.openSegment(run, 0, thisWorker(), Json::object());
+    store.openSegment(run, 0, store::thisWorker(), Json::object());
   }
   RunEnding ending;
   ending.reason = "its process crashed";
   ending.seconds = 2;
   ending.data = Json{{"cause", "signal"}};
   queue.ended(crashed, ending);
-  EXPECT_EQ(store.run(crashed).state, RunState::Interrupted);
+  EXPECT_EQ(store.run(crashed).state, store::RunState::Interrupted);
   EXPECT_EQ(store.run(crashed).reason, "its process crashed");
   EXPECT_EQ(store.events(crashed).back().kind, "process_ended");
   EXPECT_EQ(store.events(crashed).back().data.at("cause"), "signal");
@@ -354,7 +355,7 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
   EXPECT_EQ(queue.find(killed)->usedSeconds, 2);
   store.setRequest(stopped, "stop");
   queue.ended(stopped, ending);
-  EXPECT_EQ(store.run(stopped).state, RunState::Stopped);
+  EXPECT_EQ(store.run(stopped).state, store::RunState::Stopped);
   EXPECT_THAT(order(), ElementsAre(killed))
       << "a crash is not repeated, a stopped run is not started";
 }
@@ -372,7 +373,7 @@ TEST_F(Queue, KnowsBetterWhyThanWhoeverSawARunGone) {
 TEST_F(Queue, LetsNoKeeperStartARunThatIsWantedNoMore) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
-  store.setState(run, RunState::Stopped);
+  store.setState(run, store::RunState::Stopped);
   EXPECT_FALSE(queue.adopt(run));
 }
 
@@ -395,7 +396,7 @@ TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
     ::_exit(0);
   }
   const std::filesystem::path log =
-      filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log";
+      store::filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log";
   const auto hasStarted = [&] {
     std::ifstream stream(log);
     return std::string(std::istreambuf_iterator<char>(stream), {}).find("started") !=
@@ -409,4 +410,4 @@ TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::jobs

@@ -356,7 +356,7 @@ TEST(FusedBlock, UnderBFloat16RoundsTheFactorsAndNothingElse) {
     const Result exact = run(*reference, at::kDouble);
     Result half;
     {
-      const AutocastScope autocast(Precision::BFloat16, at::kCPU);
+      const train::AutocastScope autocast(train::Precision::BFloat16, at::kCPU);
       half = run(*model, at::kFloat);
     }
     // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling.

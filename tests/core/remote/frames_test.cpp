@@ -11,7 +11,7 @@
 
 #include "core/base/random.h"
 
-namespace vitrine {
+namespace vitrine::remote {
 namespace {
 
 using ::testing::HasSubstr;
@@ -115,4 +115,4 @@ TEST(FrameWriter, WritesNothingOfAMapThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::remote

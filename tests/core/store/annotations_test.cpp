@@ -13,7 +13,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::AllOf;
@@ -211,4 +211,4 @@ TEST_F(Counts, OfPointsAtTheEndOfTheIntegersAreRefusedToo) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 #include "core/store/claimed_runs.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -321,4 +321,4 @@ TEST_F(ComparisonTest, KnowsTheMeaningOfAnAverageOfWeights) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

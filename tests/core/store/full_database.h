@@ -78,9 +78,9 @@ class FullDatabase : public StoreTest {
   /// Three finished runs of two experiments: `pre-train` with a resume and two checkpoints,
   /// `fine-tune`, which depends on it, and `alone`, whose few points are not packed.
   void fill() {
-    RunStore store(file());
+    store::RunStore store(file());
     const std::int64_t first = store.experiment("first, \"quoted\"", "title = 'first'");
-    NewRun preTrain = newRun("pre-train, seed 1"), fineTune = newRun("fine-tune");
+    store::NewRun preTrain = newRun("pre-train, seed 1"), fineTune = newRun("fine-tune");
     preTrain.seed = std::numeric_limits<std::uint64_t>::max();
     const auto ids = store.addRuns(first, {preTrain});
     fineTune.dependsOn = ids[0];
@@ -94,8 +94,8 @@ class FullDatabase : public StoreTest {
     store.setTags(ids[0], {"keep", "paper"});
     store.setCurveNotes(ids[0], {{"train/loss", 300, "warm-up ends"}, {"test/top1", 7, "ünique"}});
     train(store, ids[0] + 1, 40);
-    append(store, alone, store.openSegment(alone, 0, thisWorker(), Json::object()), 1, 5);
-    store.setState(alone, RunState::Failed, "no reason");
+    append(store, alone, store.openSegment(alone, 0, store::thisWorker(), Json::object()), 1, 5);
+    store.setState(alone, store::RunState::Failed, "no reason");
     RawDatabase(file()).run(
         "INSERT INTO generated_image(run_id, segment, step, created_at, recipe, seed, width, "
         "height, sha256, png) VALUES (1, 0, 2300, '2026-01-02T03:04:05.678Z', '{\"steps\":4}', 7, "
@@ -107,24 +107,25 @@ class FullDatabase : public StoreTest {
         "1");
   }
 
-  void train(RunStore& store, std::int64_t run, std::int64_t steps) {
+  void train(store::RunStore& store, std::int64_t run, std::int64_t steps) {
     const std::int64_t segment =
-        store.openSegment(run, 0, thisWorker(), Json{{"device", "cpu"}, {"commit", "abc"}});
+        store.openSegment(run, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "abc"}});
     append(store, run, segment, 1, steps);
     checkpoint(store, run, segment, steps / 2);
     checkpoint(store, run, segment, steps);
-    store.setState(run, RunState::Interrupted, "pulled the plug");
-    const std::int64_t next = store.openSegment(run, steps / 2, thisWorker(), Json::object());
+    store.setState(run, store::RunState::Interrupted, "pulled the plug");
+    const std::int64_t next =
+        store.openSegment(run, steps / 2, store::thisWorker(), Json::object());
     append(store, run, next, steps / 2 + 1, steps);
     checkpoint(store, run, next, steps);
     store.setLogFile(run, "run-" + store.run(run).uuid + "/run.log");
-    std::ofstream(filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log")
+    std::ofstream(store::filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log")
         << "one line of run " << run << "\n";
-    store.setState(run, RunState::Done);
+    store.setState(run, store::RunState::Done);
   }
 
-  static void append(RunStore& store, std::int64_t run, std::int64_t segment, std::int64_t from,
-                     std::int64_t to) {
+  static void append(store::RunStore& store, std::int64_t run, std::int64_t segment,
+                     std::int64_t from, std::int64_t to) {
     static const double kOdd[] = {std::nan(""),
                                   -0.0,
                                   std::numeric_limits<double>::infinity(),
@@ -132,7 +133,7 @@ class FullDatabase : public StoreTest {
                                   std::numeric_limits<double>::denorm_min(),
                                   1e308,
                                   0.1};
-    RunStore::Batch batch;
+    store::RunStore::Batch batch;
     for (std::int64_t step = from; step <= to; ++step) {
       batch.metrics.push_back(record(
           step, {{"test/top1", static_cast<double>(step) / 3}, {"train/loss", kOdd[step % 7]}}));
@@ -149,15 +150,17 @@ class FullDatabase : public StoreTest {
     store.append(run, segment, batch);
   }
 
-  void checkpoint(RunStore& store, std::int64_t run, std::int64_t segment, std::int64_t step) {
+  void checkpoint(store::RunStore& store, std::int64_t run, std::int64_t segment,
+                  std::int64_t step) {
     const std::string folder = "run-" + store.run(run).uuid;
-    writeCheckpointFolder(
-        filesFolder(file()) / folder, step, Json::object(), [&](const std::filesystem::path& to) {
-          std::ofstream(to / "model.safetensors")
-              << std::string(3000, static_cast<char>('a' + step % 20)) << run << segment;
-          std::ofstream(to / "state.json") << "{}";
-        });
-    RunStore::Batch batch;
+    writeCheckpointFolder(store::filesFolder(file()) / folder, step, Json::object(),
+                          [&](const std::filesystem::path& to) {
+                            std::ofstream(to / "model.safetensors")
+                                << std::string(3000, static_cast<char>('a' + step % 20)) << run
+                                << segment;
+                            std::ofstream(to / "state.json") << "{}";
+                          });
+    store::RunStore::Batch batch;
     CheckpointRecord record;
     record.step = step;
     record.folder = folder + "/" + checkpointName(step);

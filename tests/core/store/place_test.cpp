@@ -13,7 +13,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -298,4 +298,4 @@ TEST_F(Place, OfAForeignFileIsReadWithNothingOfItsOwnSwitchedOn) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -6,7 +6,7 @@
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST_F(Query, RefusesAValueThatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -247,4 +247,4 @@ TEST(StoreRoomRules, FindPrivateHeadersThatOthersInclude) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

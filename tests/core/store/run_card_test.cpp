@@ -7,7 +7,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/two_tasks.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using testing::addClassification;
@@ -128,4 +128,4 @@ TEST(MetricTitles, AreATableAndAReadableNameElsewhere) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 #include "tests/core/store/full_database.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST_F(RunFacts, AreReadWithoutAWriter) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

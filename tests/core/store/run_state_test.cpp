@@ -11,7 +11,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using enum RunState;
@@ -236,4 +236,4 @@ TEST_F(RunStateInStore, IsStoppedWhenItsProcessEndsAtAStopBeforeItTookTheRunUp) 
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

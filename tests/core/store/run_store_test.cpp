@@ -9,7 +9,7 @@
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -333,4 +333,4 @@ TEST(Files, LieBesideTheDatabaseUnderItsName) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -11,7 +11,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST_F(RunWatcherTest, SaysOnceThatTheStoreCannotBeReadAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

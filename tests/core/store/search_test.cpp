@@ -4,7 +4,7 @@
 
 #include "tests/core/store/full_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,10 +29,7 @@ class Search : public testing::FullDatabase {
 TEST_F(Search, FindsRunsByNameNoteTagConfigurationAndLog) {
   fill();
   const std::vector<std::pair<std::string, std::string>> words{
-      {"pre-train", "name"},
-      {"second line", "note"},
-      {"warm-up", "note"},
-      {"paper", "tags"}};
+      {"pre-train", "name"}, {"second line", "note"}, {"warm-up", "note"}, {"paper", "tags"}};
   for (const auto& [text, where] : words) {
     ASSERT_THAT(found(text), ElementsAre(1)) << text;
     EXPECT_EQ(hits(text)[0].where, where) << text;
@@ -102,4 +99,4 @@ TEST_F(Search, SaysWhereItsIndexCannotBe) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -59,20 +59,20 @@ class StoreTest : public ::testing::Test {
 
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "experiments.sqlite"; }
 
-  static NewRun newRun(const std::string& name) {
-    NewRun run;
+  static store::NewRun newRun(const std::string& name) {
+    store::NewRun run;
     run.name = name;
     run.config = Json::parse(R"({"model": {"width": 64}, "train": {"epochs": 5}})");
     run.origins = Json::object();
     return run;
   }
-  static std::int64_t addRun(RunStore& store, const std::string& name = "a run") {
+  static std::int64_t addRun(store::RunStore& store, const std::string& name = "a run") {
     return store.addRuns(store.experiment("an experiment", ""), {newRun(name)}).front();
   }
   /// A running run and its first segment, number 1.
-  static std::int64_t addRunning(RunStore& store, const std::string& name = "a run") {
+  static std::int64_t addRunning(store::RunStore& store, const std::string& name = "a run") {
     const std::int64_t run = addRun(store, name);
-    store.openSegment(run, 0, thisWorker(), Json{{"device", "cpu"}, {"commit", "abc123"}});
+    store.openSegment(run, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "abc123"}});
     return run;
   }
   static MetricRecord record(std::int64_t step,

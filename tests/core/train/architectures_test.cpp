@@ -20,7 +20,7 @@ namespace {
 
 struct Recorded {
   std::vector<std::pair<std::int64_t, double>> loss;
-  LoadedCheckpoint last;
+  train::LoadedCheckpoint last;
 };
 
 constexpr std::int64_t kSteps = 30;  ///< 12 steps an epoch
@@ -63,10 +63,10 @@ class ExactResume : public testing::TestWithParam<int> {
     run.session->onLoss = [&run, left = stop - resumeFrom](const Batch&) mutable {
       if (--left == 0) run.control.ask(Request::Interrupt);
     };
-    const TrainerResult result = run.go();
+    const train::TrainerResult result = run.go();
     EXPECT_EQ(result.step, stop) << result.reason;
     for (const auto& point : run.sink.curve("train/loss")) recorded.loss.push_back(point);
-    recorded.last = readCheckpoint(folder.path() / checkpointName(stop));
+    recorded.last = train::readCheckpoint(folder.path() / checkpointName(stop));
   }
 
   static void expectBitIdentical(const Build& build) {
@@ -131,14 +131,14 @@ TEST(Freezing, OfAllBelowTheHeadOfAViTLeavesNothingToDraw) {
   SmallSession session;
   session.use(model);
   const at::Tensor images = SmallData().take({0, 1, 2, 3}, 0).at("image");
-  const auto logits = [&](Mode mode) {
+  const auto logits = [&](train::Mode mode) {
     setMode(session, mode);
-    model->setGenerator(makeGenerator(at::kCPU, 7));
+    model->setGenerator(train::makeGenerator(at::kCPU, 7));
     return capabilityOf<ImageClassifier>(*model)->classify(images).detach();
   };
-  EXPECT_FALSE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
-  freezeParameters(session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
-  EXPECT_TRUE(at::equal(logits(Mode::Train), logits(Mode::Evaluate)));
+  EXPECT_FALSE(at::equal(logits(train::Mode::Train), logits(train::Mode::Evaluate)));
+  train::freezeParameters(session, {"patch_embed.*", "pos_embed", "cls_token", "blocks.*"});
+  EXPECT_TRUE(at::equal(logits(train::Mode::Train), logits(train::Mode::Evaluate)));
 }
 
 // The layers that a layer decay counts in, by the rule of the reference for these names.
@@ -178,7 +178,7 @@ Census censusOf(const Architecture& architecture, const std::string& preset) {
   SmallSession session;
   session.use(model);
   Census census;
-  for (const ParameterGroup& group : trainedGroups(session)) {
+  for (const ParameterGroup& group : train::trainedGroups(session)) {
     EXPECT_TRUE(group.weightDecayScale == 0 || group.weightDecayScale == 1) << group.name;
     (group.weightDecayScale == 0 ? census.plain : census.decayed)
         .insert(group.parameterNames.begin(), group.parameterNames.end());

@@ -75,7 +75,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
       SmallRun run(everything());
       run.setup.checkpointFolder = folder.path();
       askAt(run, stop, Request::Interrupt);
-      const TrainerResult result = run.go();
+      const train::TrainerResult result = run.go();
       EXPECT_EQ(result.outcome, Outcome::Interrupted);
       EXPECT_EQ(result.step, stop);
       loss = run.sink.curve("train/loss");
@@ -85,7 +85,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
     run.use(run.model = std::make_shared<SmallModel>(999));  // what it starts from must not matter
     run.setup.checkpointFolder = folder.path();
     run.setup.resumeFrom = folder.path() / checkpointName(stop);
-    const TrainerResult result = run.go();
+    const train::TrainerResult result = run.go();
     EXPECT_EQ(result.outcome, Outcome::Done);
     EXPECT_EQ(result.step, 40);
     for (const auto& point : run.sink.curve("train/loss")) loss.push_back(point);
@@ -151,7 +151,8 @@ TEST(Resume, MakesTheEvaluationThatAPauseLeftOwingAndMarksItsCheckpointAsTheBest
   EXPECT_EQ(run.sink.checkpoints[0].step, 10);
   EXPECT_TRUE(run.sink.checkpoints[0].isBest);
   EXPECT_EQ(verifyCheckpointFolder(folder.path() / checkpointName(10)), "");
-  const CheckpointState state = readCheckpointState(folder.path() / checkpointName(10));
+  const train::CheckpointState state =
+      train::readCheckpointState(folder.path() / checkpointName(10));
   EXPECT_EQ(state.bestStep, 10);
   EXPECT_EQ(state.evaluatedStep, 10);
 }
@@ -286,7 +287,7 @@ TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
   static_cast<void>(run.go());
   const fs::path last = folder.path() / checkpointName(40);
   EXPECT_EQ(verifyCheckpointFolder(last), "");
-  const LoadedCheckpoint loaded = readCheckpoint(last);
+  const train::LoadedCheckpoint loaded = train::readCheckpoint(last);
   EXPECT_TRUE(at::equal(loaded.model.at("fc2"), run.model->named_parameters()["fc2"].detach()));
   EXPECT_FALSE(at::equal(loaded.ema.at("fc2"), loaded.model.at("fc2")));
   EXPECT_EQ(loaded.optimizer.count("fc2/exp_avg"), 1U);
@@ -299,18 +300,20 @@ TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
 }
 
 TEST(Checkpoint, StateReadsBackAsItWasWritten) {
-  CheckpointState state;
+  train::CheckpointState state;
   state.step = 12;
   state.seconds = 0.1;
   state.generator = std::string("\x00\xff\x10", 3);
   state.scheduled = {{"model/mask_alpha", 1.0 / 3}};
   state.config = Json::parse(R"({"model": {"width": 32}})");
-  const CheckpointState back = checkpointStateFromJson(Json::parse(toJson(state).dump()));
+  const train::CheckpointState back =
+      train::checkpointStateFromJson(Json::parse(toJson(state).dump()));
   EXPECT_EQ(toJson(back), toJson(state));
   EXPECT_EQ(back.generator, state.generator);
-  EXPECT_THROW(static_cast<void>(checkpointStateFromJson(Json{{"format", 9}})), FileError);
-  EXPECT_THROW(static_cast<void>(checkpointStateFromJson(Json{{"format", 1}, {"step", "x"}})),
-               FileError);
+  EXPECT_THROW(static_cast<void>(train::checkpointStateFromJson(Json{{"format", 9}})), FileError);
+  EXPECT_THROW(
+      static_cast<void>(train::checkpointStateFromJson(Json{{"format", 1}, {"step", "x"}})),
+      FileError);
 }
 
 TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
@@ -341,15 +344,16 @@ TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
 
 TEST(Checkpoint, OneThatARunWasResumedFromStaysUntilANewerOneVerifies) {
   const TemporaryFolder folder;
-  CheckpointSnapshot snapshot;
+  train::CheckpointSnapshot snapshot;
   snapshot.model = {{"w", at::ones({3})}};
   snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
   snapshot.state.step = 1;
   {
-    CheckpointWriter writer(folder.path(), "run-test", {1, false, {}});
+    train::CheckpointWriter writer(folder.path(), "run-test", {1, false, {}});
     writer.save(snapshot);
   }
-  CheckpointWriter writer(folder.path(), "run-test", {1, false, folder.path() / checkpointName(1)});
+  train::CheckpointWriter writer(folder.path(), "run-test",
+                                 {1, false, folder.path() / checkpointName(1)});
   EXPECT_EQ(stepsIn(folder.path()), (Steps{1}));
   snapshot.state.step = 2;
   writer.save(snapshot);
@@ -397,7 +401,7 @@ TEST(Checkpoint, ThatCouldNotBeSavedIsTriedAgainAtTheSameStepWhenTheRunEndsThere
                          "every_steps", 20));
   run.setup.checkpointFolder = obstacle / "run-test";
   StopsWhereSavingFails sink(run.control, obstacle);
-  const TrainerResult result = Trainer(std::move(run.setup), sink, run.control).run();
+  const train::TrainerResult result = train::Trainer(std::move(run.setup), sink, run.control).run();
   EXPECT_EQ(result.outcome, Outcome::Stopped);
   EXPECT_EQ(result.step, 20);
   EXPECT_EQ(sink.eventsOf("checkpoint_failed").size(), 1U);
@@ -417,7 +421,7 @@ TEST(Request, ForACheckpointWritesOneAndGoesOn) {
 TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
   SmallRun run(everything());
   askAt(run, 4, Request::Stop);
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Stopped);
   EXPECT_EQ(result.step, 4);
   EXPECT_THAT(result.reason, testing::HasSubstr("without a checkpoint"));
@@ -427,11 +431,11 @@ TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
   const TemporaryFolder folder;
   int calls = 0;
   bool wasNamed = false;
-  CheckpointWriter writer(folder.path(), "run-test", {1, false, {}}, [&] {
+  train::CheckpointWriter writer(folder.path(), "run-test", {1, false, {}}, [&] {
     ++calls;
     wasNamed = fs::exists(folder.path() / checkpointName(5));
   });
-  CheckpointSnapshot snapshot;
+  train::CheckpointSnapshot snapshot;
   snapshot.model = {{"w", at::ones({3})}};
   snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
   snapshot.state.step = 5;

@@ -53,7 +53,7 @@ std::map<std::string, std::string> hashes(const fs::path& folder) {
   return found;
 }
 
-TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
+TEST(train::Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   const auto run = runOf(policy("rollback"), Kind::LossNan, {14});
   run->segment();
   EXPECT_EQ(run->result.outcome, Outcome::RolledBack);
@@ -79,7 +79,7 @@ TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   EXPECT_EQ(run->at(kSteps).state.rollbacks, 1);
 }
 
-TEST(Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
+TEST(train::Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
   const auto whole = runOf(policy("rollback"), Kind::LossNan, {14, 30});
   whole->go();
   ASSERT_EQ(whole->result.outcome, Outcome::Done);
@@ -100,7 +100,7 @@ TEST(Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
   }
 }
 
-TEST(Rollback, BeginsAgainWithOtherBatchesWhereThereIsNoCheckpointYet) {
+TEST(train::Rollback, BeginsAgainWithOtherBatchesWhereThereIsNoCheckpointYet) {
   const auto run = runOf(policy("rollback"), Kind::DataNan, {3});
   run->go();
   EXPECT_EQ(run->result.outcome, Outcome::Done);
@@ -108,7 +108,7 @@ TEST(Rollback, BeginsAgainWithOtherBatchesWhereThereIsNoCheckpointYet) {
   EXPECT_EQ(run->taken[1].front(), 4);
 }
 
-TEST(Rollback, IsBoundedAndThenTheRunFails) {
+TEST(train::Rollback, IsBoundedAndThenTheRunFails) {
   std::set<std::int64_t> rest;
   for (std::int64_t i = 12; i < 120; ++i) rest.insert(i);
   const auto run = runOf(policy("rollback"), Kind::LossNan, rest);
@@ -124,15 +124,15 @@ TEST(Rollback, IsBoundedAndThenTheRunFails) {
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);
 }
 
-TEST(Rollback, WithoutAFolderForCheckpointsIsAFailure) {
+TEST(train::Rollback, WithoutAFolderForCheckpointsIsAFailure) {
   SmallRun run(policy("rollback"));
   run.session->poisonedLoss = 6;
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("no folder with a checkpoint to go back to"));
 }
 
-TEST(Rollback, KeepsEpochsOfAccumulatedStepsWhole) {
+TEST(train::Rollback, KeepsEpochsOfAccumulatedStepsWhole) {
   // 12 batches an epoch make two steps of 5, and 2 are left out.
   const auto run = runOf(policy("rollback", {{"accumulate", 5},
                                              {"steps", 10},
@@ -156,7 +156,7 @@ TEST(SkippedStep, LeavesWeightsMomentsAverageAndStatisticsAsTheyWere) {
     run->model = [] { return std::make_shared<SmallCnn>(3); };
     run->go();
     EXPECT_EQ(run->result.outcome, Outcome::Done) << run->result.reason;
-    const LoadedCheckpoint before = run->at(10), after = run->at(11);
+    const train::LoadedCheckpoint before = run->at(10), after = run->at(11);
     EXPECT_TRUE(isSame(before.model, after.model)) << "running statistics are part of it";
     EXPECT_TRUE(isSame(before.ema, after.ema));
     EXPECT_TRUE(isSame(before.optimizer, after.optimizer));
@@ -262,32 +262,32 @@ TEST(Spike, OfSeveralStepsIsLeftThroughACheckpointBeforeItsFirstOne) {
   EXPECT_EQ(run->taken[1].front(), 31);
 }
 
-TEST(DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
-  DivergenceOptions options;
+TEST(train::DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
+  train::DivergenceOptions options;
   options.lossFactor = 2;
   options.window = 3;
-  DivergenceWatch watch(options);
+  train::DivergenceWatch watch(options);
   for (std::int64_t step = 1; step <= 20; ++step) {
     const bool isApplied = step != 4;
     watch.heard(step, isApplied ? static_cast<double>(step) : 1000, 1, isApplied, {});
   }
-  constexpr std::int64_t kDelay = DivergenceWatch::kDelay;
+  constexpr std::int64_t kDelay = train::DivergenceWatch::kDelay;
   EXPECT_EQ(watch.limits(12 + kDelay).loss, 2 * 11) << "of 10, 11 and 12";
   EXPECT_EQ(watch.limits(12 + kDelay).gradientNorm, std::numeric_limits<double>::infinity());
-  DivergenceWatch young(options);
+  train::DivergenceWatch young(options);
   for (std::int64_t step = 1; step <= 5; ++step)
     young.heard(step, static_cast<double>(step), 1, step != 4, {});
   EXPECT_EQ(young.limits(3 + kDelay).loss, 4) << "of 1, 2 and 3";
   EXPECT_EQ(young.limits(4 + kDelay).loss, 4) << "step 4 changed nothing";
   EXPECT_EQ(young.limits(5 + kDelay).loss, 6) << "of 2, 3 and 5";
   EXPECT_EQ(young.limits(2 + kDelay).loss, std::numeric_limits<double>::infinity());
-  DivergenceWatch again(options);
+  train::DivergenceWatch again(options);
   again.restore(Json::parse(young.state().dump()));
   EXPECT_EQ(again.state(), young.state());
   EXPECT_THROW(again.restore(Json{{"steps", 1}}), FileError);
 }
 
-TEST(DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
+TEST(train::DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
   Json old = trainSchema().defaults();
   old.erase("divergence");
   for (const char* key : {"keep_every", "best_by", "best_is"}) old["checkpoint"].erase(key);
@@ -298,17 +298,17 @@ TEST(DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
   SmallRun run{Config(old)};
   run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
-  EXPECT_EQ(divergenceFrom(Config(old)).policy, DivergenceOptions::Policy::Stop);
+  EXPECT_EQ(train::divergenceFrom(Config(old)).policy, train::DivergenceOptions::Policy::Stop);
 }
 
 TEST(RollbackFile, ThatIsDamagedIsNamed) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(readRollback(folder.path()).has_value());
+  EXPECT_FALSE(train::readRollback(folder.path()).has_value());
   writeRollback(folder.path(), {2, 15, 10, 15});
-  EXPECT_EQ(readRollback(folder.path())->batchesConsumed, 15);
+  EXPECT_EQ(train::readRollback(folder.path())->batchesConsumed, 15);
   for (const char* text : {"", "{", "{\"number\": 0, \"from_step\": 1}", "[]"}) {
     std::ofstream(folder.path() / "rollback.json") << text;
-    EXPECT_THROW(static_cast<void>(readRollback(folder.path())), FileError) << text;
+    EXPECT_THROW(static_cast<void>(train::readRollback(folder.path())), FileError) << text;
   }
 }
 

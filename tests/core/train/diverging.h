@@ -102,7 +102,7 @@ struct WholeRun {
   std::vector<EventRecord> events;
   std::vector<std::vector<std::int64_t>> taken;  ///< batches, by segment
   std::vector<std::int64_t> starts;              ///< steps at which the segments began
-  TrainerResult result;
+  train::TrainerResult result;
 
   /// One segment from the newest checkpoint. \param stop  asks after so many losses; \param dies
   /// throws at that loss, as a crash would
@@ -118,9 +118,9 @@ struct WholeRun {
     run.session->onLoss = [&run, stop, count = std::int64_t{0}](const Batch&) mutable {
       if (++count == stop) run.control.ask(Request::Interrupt);
     };
-    std::unique_ptr<Trainer> trainer;
+    std::unique_ptr<train::Trainer> trainer;
     try {
-      trainer = std::make_unique<Trainer>(std::move(run.setup), run.sink, run.control);
+      trainer = std::make_unique<train::Trainer>(std::move(run.setup), run.sink, run.control);
       result = trainer->run();
     } catch (const std::runtime_error&) {
       result.outcome = Outcome::Interrupted;
@@ -147,8 +147,8 @@ struct WholeRun {
     }
     return found;
   }
-  LoadedCheckpoint at(std::int64_t step) const {
-    return readCheckpoint(folder.path() / checkpointName(step));
+  train::LoadedCheckpoint at(std::int64_t step) const {
+    return train::readCheckpoint(folder.path() / checkpointName(step));
   }
 };
 
@@ -168,7 +168,7 @@ inline void expectSame(const WholeRun& a, const WholeRun& b, std::int64_t lastSt
     const double other = a.loss.at(step);
     EXPECT_TRUE(other == value || (std::isnan(other) && std::isnan(value))) << "step " << step;
   }
-  const LoadedCheckpoint left = a.at(lastStep), right = b.at(lastStep);
+  const train::LoadedCheckpoint left = a.at(lastStep), right = b.at(lastStep);
   EXPECT_TRUE(isSame(left.model, right.model));
   EXPECT_TRUE(isSame(left.ema, right.ema));
   EXPECT_TRUE(isSame(left.optimizer, right.optimizer));

@@ -390,8 +390,8 @@ struct SmallRun {
   }
   /// Another model than the usual one.
   void use(std::shared_ptr<Model> other) { session->use(std::move(other)); }
-  TrainerResult go() {
-    Trainer trainer(std::move(setup), sink, control);
+  train::TrainerResult go() {
+    train::Trainer trainer(std::move(setup), sink, control);
     return trainer.run();
   }
   /// All parameters in one row.
@@ -404,7 +404,7 @@ struct SmallRun {
 
   std::shared_ptr<SmallModel> model;
   SmallSession* session;
-  TrainerSetup setup;
+  train::TrainerSetup setup;
   RecordingSink sink;
   RunControl control;
 };

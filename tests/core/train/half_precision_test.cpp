@@ -13,8 +13,8 @@ using Kind = BadBatches::Kind;
 
 at::Tensor number(double value) { return at::full({}, value); }
 
-TEST(LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
-  LossScale scale({1024, 1, 3}, at::TensorOptions());
+TEST(train::LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
+  train::LossScale scale({1024, 1, 3}, at::TensorOptions());
   const at::Tensor never = number(0).to(at::kBool), always = number(1).to(at::kBool);
   const auto step = [&](bool isOverflow) {
     scale.update(isOverflow ? always : never, number(isOverflow ? 1 : 0));
@@ -33,8 +33,8 @@ TEST(LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
   EXPECT_EQ(step(false), 1024);
 }
 
-TEST(LossScale, OverflowsOnlyAboveItsMinimumAndWhileTheLossIsFinite) {
-  LossScale scale({4, 2, 100}, at::TensorOptions());
+TEST(train::LossScale, OverflowsOnlyAboveItsMinimumAndWhileTheLossIsFinite) {
+  train::LossScale scale({4, 2, 100}, at::TensorOptions());
   const double infinity = std::numeric_limits<double>::infinity();
   const auto overflows = [&](double loss, double norm) {
     return scale.overflows(number(loss), number(norm)).item<bool>();
@@ -105,7 +105,7 @@ TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
                        {"ema.decay", 0.9}}));
     std::vector<at::Tensor> weights;  ///< before each step
     run.session->onLoss = [&](const Batch&) { weights.push_back(run.weights()); };
-    const TrainerResult result = run.go();
+    const train::TrainerResult result = run.go();
     EXPECT_EQ(result.outcome, Outcome::Done) << result.reason;
     const auto overflows = run.sink.eventsOf("loss_scale");
     ASSERT_GE(overflows.size(), 3U) << policy;
@@ -129,7 +129,7 @@ TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
 TEST(Overflow, AtTheSmallestScaleIsADivergence) {
   SmallRun run(
       half({{"loss_scale.initial", kFarTooLarge}, {"loss_scale.minimum", kFarTooLarge / 4}}));
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("the gradient norm of step 3"));
   EXPECT_EQ(run.sink.eventsOf("loss_scale").size(), 2U);
@@ -138,7 +138,7 @@ TEST(Overflow, AtTheSmallestScaleIsADivergence) {
 TEST(Overflow, OfALossThatIsNotFiniteIsADivergenceAtOnce) {
   SmallRun run(half());
   run.session->poisonedLoss = 4;
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("the loss of step 5 is nan"));
 }
@@ -163,7 +163,7 @@ TEST(Overflow, PutsRunningStatisticsBack) {
   ASSERT_EQ(run.result.outcome, Outcome::Done) << run.result.reason;
   const auto overflows = static_cast<std::int64_t>(run.eventsOf("loss_scale").size());
   ASSERT_GT(overflows, 0);
-  const LoadedCheckpoint last = run.at(30);
+  const train::LoadedCheckpoint last = run.at(30);
   EXPECT_EQ(last.model.at("batches").item<std::int64_t>(), 30 - overflows);
   EXPECT_EQ(last.state.updates, 30 - overflows);
 }
@@ -198,8 +198,9 @@ TEST(HalfPrecision, ResumesBitExactlyWithItsScale) {
 }
 
 TEST(Precisions, AreNamedAlikeBothWays) {
-  for (const char* name : {"fp32", "bf16", "fp16"}) EXPECT_EQ(toString(precisionFrom(name)), name);
-  EXPECT_THROW(static_cast<void>(precisionFrom("fp8")), ConfigError);
+  for (const char* name : {"fp32", "bf16", "fp16"})
+    EXPECT_EQ(toString(train::precisionFrom(name)), name);
+  EXPECT_THROW(static_cast<void>(train::precisionFrom("fp8")), ConfigError);
 }
 
 }  // namespace

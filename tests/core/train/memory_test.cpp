@@ -6,7 +6,7 @@
 #include "core/config/catalog.h"
 #include "tests/support/core_items.h"
 
-namespace vitrine {
+namespace vitrine::train {
 namespace {
 
 MemoryInput input() {
@@ -197,4 +197,4 @@ TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::train

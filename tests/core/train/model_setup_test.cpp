@@ -89,7 +89,7 @@ class SmallTask final : public Task {
 class PrepareRun : public testing::Test {
  protected:
   PrepareRun() {
-    addTrainingItems(registry_);
+    train::addTrainingItems(registry_);
     registry_.add(std::make_unique<SmallArchitecture>(asked_));
     registry_.add(std::make_unique<SmallSource>(asked_));
     registry_.add(std::make_unique<SmallTask>(asked_));
@@ -108,7 +108,7 @@ class PrepareRun : public testing::Test {
     tensors.emplace_back("task.mean", at::full({2}, headValue));
     writeTensors(file, tensors);
   }
-  static double headOf(const TrainerSetup& setup) {
+  static double headOf(const train::TrainerSetup& setup) {
     return static_cast<HeadedSession&>(*setup.session).head_.weight.sum().item<double>();
   }
 
@@ -118,7 +118,7 @@ class PrepareRun : public testing::Test {
 };
 
 TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
-  const TrainerSetup setup = prepareRun(registry_, config_, 7);
+  const train::TrainerSetup setup = prepareRun(registry_, config_, 7);
   EXPECT_EQ(asked_.model, config_["model"]);
   EXPECT_EQ(asked_.task, config_["task"]);
   EXPECT_EQ(asked_.data, config_["data"]);
@@ -136,7 +136,7 @@ TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
 TEST_F(PrepareRun, LetsADryStepEvaluateOneBatch) {
   static_cast<void>(prepareRun(registry_, config_, 7));
   EXPECT_EQ(asked_.context.evaluationLimit, 0);
-  static_cast<void>(prepareRun(registry_, config_, 7, {}, nullptr, Extent::DryStep));
+  static_cast<void>(prepareRun(registry_, config_, 7, {}, nullptr, train::Extent::DryStep));
   EXPECT_EQ(asked_.context.evaluationLimit, asked_.context.evaluationBatchSize);
 }
 
@@ -161,11 +161,11 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
 TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
   const TemporaryFolder folder;
   writeWeights(folder.path() / "w.safetensors", 42, 1);
-  InitChoice init;
+  train::InitChoice init;
   init.weights = folder.path() / "w.safetensors";
   init.freeze = {"fc1"};
   LoadReport report;
-  const TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
+  const train::TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
   SmallModel other(42);
   const auto wanted = namedTensors(other), got = namedTensors(setup.session->model());
   ASSERT_EQ(got.size(), wanted.size());
@@ -182,7 +182,7 @@ TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
   const TemporaryFolder folder;
   writeWeights(folder.path() / "model.safetensors", 1, 1);
   writeWeights(folder.path() / "ema.safetensors", 2, 2);
-  InitChoice init;
+  train::InitChoice init;
   init.weights = folder.path();
   EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 4);
   init.use = "ema";
@@ -191,7 +191,7 @@ TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
 
 TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
   const TemporaryFolder folder;
-  InitChoice init;
+  train::InitChoice init;
   init.weights = folder.path() / "w.safetensors";
   {
     SmallModel other(42);

@@ -15,7 +15,7 @@
 #include "core/train/schedule.h"
 #include "tests/support/core_items.h"
 
-namespace vitrine {
+namespace vitrine::train {
 namespace {
 
 using test::optimizerOf;
@@ -316,4 +316,4 @@ TEST(Ema, StandsInForTheWeightsAndLeavesThemAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::train

@@ -31,7 +31,7 @@ class PairedRuns : public testing::Test {
   PairedRuns() {
     paired::addPairedItems(registry_);
     transforms::registerAll(registry_);
-    addTrainingItems(registry_);
+    train::addTrainingItems(registry_);
   }
 
   static Json configuration(bool teach) {
@@ -54,16 +54,16 @@ class PairedRuns : public testing::Test {
 
   struct Outcome {
     std::vector<std::pair<std::int64_t, double>> loss, teacher, distance;
-    LoadedCheckpoint last;
-    TrainerResult result;
+    train::LoadedCheckpoint last;
+    train::TrainerResult result;
   };
 
   /// One segment of a run, appended to `out`. \param stop  asks for a pause after so many steps
   void train(const Json& config, const std::filesystem::path& folder, Outcome& out,
-             std::int64_t stop = 0, const std::vector<AuxChoice>& auxiliaries = {}) {
-    InitChoice init;
+             std::int64_t stop = 0, const std::vector<train::AuxChoice>& auxiliaries = {}) {
+    train::InitChoice init;
     init.auxiliaries = auxiliaries;
-    TrainerSetup setup = prepareRun(registry_, config, kSeed, init);
+    train::TrainerSetup setup = prepareRun(registry_, config, kSeed, init);
     setup.checkpointFolder = folder;
     if (const auto newest = newestCheckpoint(folder)) setup.resumeFrom = newest->folder;
     struct Stopping final : RecordingSink {
@@ -77,7 +77,7 @@ class PairedRuns : public testing::Test {
     RunControl control;
     sink.stop = stop;
     sink.control = &control;
-    Trainer trainer(std::move(setup), sink, control);
+    train::Trainer trainer(std::move(setup), sink, control);
     out.result = trainer.run();
     const auto append = [&](const char* name, auto& points) {
       for (const auto& point : sink.curve(name)) points.push_back(point);
@@ -85,15 +85,15 @@ class PairedRuns : public testing::Test {
     append("train/loss", out.loss);
     append("train/loss/teacher", out.teacher);
     append("test/distance", out.distance);
-    out.last = readCheckpoint(newestCheckpoint(folder)->folder);
+    out.last = train::readCheckpoint(newestCheckpoint(folder)->folder);
     events_ = sink.events;
   }
 
   /// A run without a teacher, as [aux.teacher] of another.
-  std::vector<AuxChoice> teacherFrom(const std::filesystem::path& folder) {
+  std::vector<train::AuxChoice> teacherFrom(const std::filesystem::path& folder) {
     Outcome trained;
     train(configuration(false), folder, trained);
-    AuxChoice choice;
+    train::AuxChoice choice;
     choice.name = "teacher";
     choice.weights = newestCheckpoint(folder)->folder / "model.safetensors";
     choice.sha256 = sha256OfFile(choice.weights);
@@ -109,7 +109,7 @@ TEST_F(PairedRuns, LearnWithPartsOfTheirOwnCounts) {
   const TemporaryFolder teacher, folder;
   Outcome run;
   train(configuration(true), folder.path(), run, 0, teacherFrom(teacher.path()));
-  EXPECT_EQ(run.result.outcome, vitrine::Outcome::Done) << run.result.reason;
+  EXPECT_EQ(run.result.outcome, vitrine::train::Outcome::Done) << run.result.reason;
   EXPECT_LT(run.loss.back().second, 0.8 * run.loss.front().second);
   ASSERT_EQ(run.teacher.size(), static_cast<std::size_t>(kSteps));
   EXPECT_LT(run.teacher.back().second, run.teacher.front().second);
@@ -118,7 +118,7 @@ TEST_F(PairedRuns, LearnWithPartsOfTheirOwnCounts) {
 
 TEST_F(PairedRuns, SaveWhatTheyTrainAndReferToWhatIsFrozen) {
   const TemporaryFolder teacher, folder;
-  const std::vector<AuxChoice> auxiliaries = teacherFrom(teacher.path());
+  const std::vector<train::AuxChoice> auxiliaries = teacherFrom(teacher.path());
   Outcome run;
   train(configuration(true), folder.path(), run, 0, auxiliaries);
   EXPECT_EQ(run.last.model.count("reader.embedding"), 1u);
@@ -151,7 +151,7 @@ TEST_F(PairedRuns, FollowTheReaderByAnAverageOfEveryStep) {
 
 TEST_F(PairedRuns, ResumeBitExactlyAtTwentySteps) {
   const TemporaryFolder teacher, whole;
-  const std::vector<AuxChoice> auxiliaries = teacherFrom(teacher.path());
+  const std::vector<train::AuxChoice> auxiliaries = teacherFrom(teacher.path());
   const Json config = configuration(true);
   Outcome expected;
   train(config, whole.path(), expected, 0, auxiliaries);
@@ -162,7 +162,7 @@ TEST_F(PairedRuns, ResumeBitExactlyAtTwentySteps) {
     const TemporaryFolder folder;
     Outcome parts;
     train(config, folder.path(), parts, stop, auxiliaries);
-    ASSERT_EQ(parts.result.outcome, vitrine::Outcome::Paused) << "at step " << stop;
+    ASSERT_EQ(parts.result.outcome, vitrine::train::Outcome::Paused) << "at step " << stop;
     train(config, folder.path(), parts, 0, auxiliaries);
     EXPECT_EQ(parts.loss, expected.loss) << "stopped near step " << stop;
     EXPECT_EQ(parts.distance, expected.distance) << "stopped near step " << stop;
@@ -174,7 +174,7 @@ TEST_F(PairedRuns, ResumeBitExactlyAtTwentySteps) {
 
 TEST_F(PairedRuns, RefuseToGoOnBesideAnotherTeacher) {
   const TemporaryFolder teacher, folder;
-  std::vector<AuxChoice> auxiliaries = teacherFrom(teacher.path());
+  std::vector<train::AuxChoice> auxiliaries = teacherFrom(teacher.path());
   Outcome run;
   train(configuration(true), folder.path(), run, 6, auxiliaries);
   auxiliaries[0].sha256 = std::string(64, 'a');
@@ -203,7 +203,7 @@ class PairedSamples : public PairedRuns {
     weights_ = newestCheckpoint(folder_.path())->folder / "model.safetensors";
   }
   CollectedResults sampled(const Json& changes) {
-    RestoredRun run = restoreRun(registry_, configuration(false), kSeed, weights_);
+    train::RestoredRun run = train::restoreRun(registry_, configuration(false), kSeed, weights_);
     const Sampler& sampler = registry_.sampler("paired");
     Json values = sampleSchema().defaults();
     const Json own = sampler.card().schema.defaults();
@@ -239,7 +239,7 @@ TEST_F(PairedSamples, OfOneSeedAreEqualBytesWhateverIsMadeBesideThem) {
 }
 
 TEST_F(PairedSamples, EndWhereTheyAreCancelled) {
-  RestoredRun run = restoreRun(registry_, configuration(false), kSeed, weights_);
+  train::RestoredRun run = train::restoreRun(registry_, configuration(false), kSeed, weights_);
   struct Impatient final : CollectedResults {
     bool isCancelled() override { return images.size() == 2; }
   } results;

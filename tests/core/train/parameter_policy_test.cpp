@@ -80,7 +80,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
   const Json settings = Json::parse(in).at("parameters");
   Names names;
   for (const auto& [name, scale] : settings.at("scale").items()) names.push_back(name);
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.layerDecay = settings.at("decay").get<double>();
   const auto groups = withPolicy(groupsOf(names), policy, layersByName(names));
   for (const auto& [name, scale] : settings.at("scale").items())
@@ -90,7 +90,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
 }
 
 TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.layerDecay = 0.5;
   EXPECT_THAT(problemOf([&] {
                 static_cast<void>(withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
@@ -106,7 +106,7 @@ TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
   ASSERT_EQ(plain.size(), 2u);
   EXPECT_EQ(plain[0].name, "decay");
 
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.groups = {{"head", {"head.*"}, 10, 0.5, false, Json{{"beta2", 0.9}}}};
   const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   ASSERT_EQ(groups.size(), 4u);
@@ -122,7 +122,7 @@ TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
 }
 
 TEST(Groups, MultiplyTheScaleOfTheLayer) {
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.layerDecay = 0.5;
   policy.groups = {{"first", {"embed.*", "blocks.0.*"}, 4, 1, false, nullptr}};
   const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
@@ -133,7 +133,7 @@ TEST(Groups, MultiplyTheScaleOfTheLayer) {
 }
 
 TEST(Groups, AreRefusedWhereAPatternMatchesNothingOrTwoGroupsMeet) {
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   policy.groups = {{"head", {"head.*", "haed.*"}, 1, 1, false, nullptr}};
   EXPECT_EQ(problemOf([&] {
               static_cast<void>(withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
@@ -166,7 +166,7 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
     group.parameterNames.push_back(name);
     group.parameters.push_back(parameters.back());
   }
-  ParameterPolicy policy;
+  train::ParameterPolicy policy;
   const Json constants{{"beta1", 0.9}, {"beta2", 0.999}};
   // In the order of the file a block comes first and all others stand behind it: with the decay of
   // the layer both groups have 4 times the run's rate.
@@ -174,8 +174,8 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
   policy.groups = {
       {"blocks", {"blocks.*"}, 8, 0.5, false, constants},
       {"rest", {"head.*", "patch_embed.*", "cls_token", "pos_embed"}, 4, 0.5, false, constants}};
-  Optimizer optimizer = optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
-                                    withPolicy({decay, plain}, policy, layersByName(names)));
+  train::Optimizer optimizer = optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
+                                           withPolicy({decay, plain}, policy, layersByName(names)));
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
     const std::string number = std::to_string(step);

@@ -62,7 +62,7 @@ void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 class Recorded : public testing::TestWithParam<Case> {
  protected:
   Recorded() {
-    addTrainingItems(registry_);
+    train::addTrainingItems(registry_);
     registry_.add(std::make_unique<vit::VitArchitecture>());
     registry_.add(std::make_unique<illama::IllamaArchitecture>());
     registry_.add(std::make_unique<CnnArchitecture>());
@@ -100,7 +100,7 @@ class Recorded : public testing::TestWithParam<Case> {
 
   /// One segment; what it records is added to `sink_`.
   void train(const Json& config, std::int64_t pauseAt) {
-    TrainerSetup setup = prepareRun(registry_, config, kSeed);
+    train::TrainerSetup setup = prepareRun(registry_, config, kSeed);
     setup.checkpointFolder = folder_.path();
     if (const auto newest = newestCheckpoint(folder_.path())) setup.resumeFrom = newest->folder;
     RunControl control;
@@ -108,7 +108,7 @@ class Recorded : public testing::TestWithParam<Case> {
     session.onLoss = [&, left = pauseAt](const Batch&) mutable {
       if (--left == 0) control.ask(Request::Pause);
     };
-    const TrainerResult result = Trainer(std::move(setup), sink_, control).run();
+    const train::TrainerResult result = train::Trainer(std::move(setup), sink_, control).run();
     EXPECT_EQ(result.outcome, pauseAt > 0 ? Outcome::Paused : Outcome::Done) << result.reason;
   }
 
@@ -139,7 +139,7 @@ TEST_P(Recorded, ScoresAreThoseOfTheCheckpointToTheLastBit) {
     for (const std::string use : {"model", "ema"}) {
       const std::filesystem::path weights = checkpoint.folder / (use + ".safetensors");
       if (!std::filesystem::exists(weights)) continue;
-      const RestoredRun run = restoreRun(registry_, config, kSeed, weights);
+      const train::RestoredRun run = train::restoreRun(registry_, config, kSeed, weights);
       for (const Evaluation& evaluation : run.session->evaluations()) {
         CollectedResults found;
         evaluate(*run.session, evaluation, run.look, {}, found);

@@ -29,8 +29,8 @@ Steps stepsIn(const fs::path& folder) {
   return steps;
 }
 
-CheckpointSnapshot snapshotOf(std::int64_t step) {
-  CheckpointSnapshot snapshot;
+train::CheckpointSnapshot snapshotOf(std::int64_t step) {
+  train::CheckpointSnapshot snapshot;
   snapshot.model = {{"w", at::full({3}, static_cast<double>(step))}};
   snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
   snapshot.trained = {"w"};
@@ -39,10 +39,10 @@ CheckpointSnapshot snapshotOf(std::int64_t step) {
 }
 
 /// Saves steps 1 to `last`, the best of them being `best`.
-void saveSteps(CheckpointWriter& writer, std::int64_t first, std::int64_t last,
+void saveSteps(train::CheckpointWriter& writer, std::int64_t first, std::int64_t last,
                std::int64_t best = -1) {
   for (std::int64_t step = first; step <= last; ++step) {
-    CheckpointSnapshot snapshot = snapshotOf(step);
+    train::CheckpointSnapshot snapshot = snapshotOf(step);
     snapshot.isBest = step == best;
     writer.save(std::move(snapshot));
   }
@@ -60,10 +60,10 @@ Config saving(const std::vector<std::pair<std::string, Json>>& more) {
 
 TEST(Retention, KeepsTheNewestTheBestEveryNthAndWhatOthersNeed) {
   const TemporaryFolder folder;
-  RetentionOptions options{2, true};
+  train::RetentionOptions options{2, true};
   options.keepEvery = 5;
   options.needed = [] { return std::set<std::int64_t>{4}; };
-  CheckpointWriter writer(folder.path(), "run-test", options);
+  train::CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 12, 3);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{3, 4, 5, 10, 11, 12}));
 }
@@ -75,9 +75,9 @@ TEST(Retention, KeepsNoMoreThanTheEstimateOfTheDiskSays) {
   for (const Plan& plan : {Plan{1, 0, 1}, Plan{2, 5, 2}, Plan{3, 4, 4}, Plan{2, 3, 7}}) {
     const TemporaryFolder folder;
     constexpr std::int64_t kSteps = 24, kBest = 2;
-    RetentionOptions options{plan.keep, true};
+    train::RetentionOptions options{plan.keep, true};
     options.keepEvery = plan.keepEvery;
-    CheckpointWriter writer(folder.path(), "run-test", options);
+    train::CheckpointWriter writer(folder.path(), "run-test", options);
     double most = 0;
     for (std::int64_t step = 1; step <= kSteps; ++step) {
       const bool isKept = plan.keepEvery > 0 && step % plan.keepEvery == 0;
@@ -86,10 +86,10 @@ TEST(Retention, KeepsNoMoreThanTheEstimateOfTheDiskSays) {
       saveSteps(writer, step, step, kBest);
     }
     const Json every = plan.keepEvery > 0 ? Json(plan.keepEvery) : Json();
-    const double told = mostCheckpoints(saving({{"checkpoint.keep", plan.keep},
-                                                {"checkpoint.keep_every", every},
-                                                {"checkpoint.best", true}}),
-                                        0);
+    const double told = train::mostCheckpoints(saving({{"checkpoint.keep", plan.keep},
+                                                       {"checkpoint.keep_every", every},
+                                                       {"checkpoint.best", true}}),
+                                               0);
     EXPECT_GE(told, most) << plan.keep << " " << plan.keepEvery;
     EXPECT_LE(told, most + static_cast<double>(plan.keep) + 1)
         << plan.keep << " " << plan.keepEvery;
@@ -99,10 +99,10 @@ TEST(Retention, KeepsNoMoreThanTheEstimateOfTheDiskSays) {
 TEST(Retention, KeepsWhatTheRunWasResumedFromUntilANewerOneVerifies) {
   const TemporaryFolder folder;
   {
-    CheckpointWriter before(folder.path(), "run-test", RetentionOptions{1, false});
+    train::CheckpointWriter before(folder.path(), "run-test", train::RetentionOptions{1, false});
     saveSteps(before, 1, 1);
   }
-  RetentionOptions options{1, false, folder.path() / checkpointName(1)};
+  train::RetentionOptions options{1, false, folder.path() / checkpointName(1)};
   bool isDamaging = true;
   options.needed = [&]() -> std::set<std::int64_t> {
     // A disk that does not keep what it was given, seen before anything is removed.
@@ -110,7 +110,7 @@ TEST(Retention, KeepsWhatTheRunWasResumedFromUntilANewerOneVerifies) {
       std::ofstream(folder.path() / checkpointName(2) / "model.safetensors", std::ios::app) << "x";
     return {};
   };
-  CheckpointWriter writer(folder.path(), "run-test", options);
+  train::CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 2, 2);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 2}));
   isDamaging = false;
@@ -120,16 +120,16 @@ TEST(Retention, KeepsWhatTheRunWasResumedFromUntilANewerOneVerifies) {
 
 TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
   const TemporaryFolder folder;
-  RetentionOptions options{1, false};
+  train::RetentionOptions options{1, false};
   bool isKnown = false;
   options.needed = [&]() -> std::set<std::int64_t> {
     if (!isKnown) throw StoreError("the database is busy");
     return {};
   };
-  CheckpointWriter writer(folder.path(), "run-test", options);
+  train::CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 3);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 2, 3}));
-  for (const SaveResult& result : writer.results()) EXPECT_EQ(result.problem, "");
+  for (const train::SaveResult& result : writer.results()) EXPECT_EQ(result.problem, "");
   isKnown = true;
   saveSteps(writer, 4, 4);
   EXPECT_EQ(stepsIn(folder.path()), Steps{4});
@@ -137,7 +137,7 @@ TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
 
 TEST(Retention, LeavesACheckpointThatSomebodyReadsUntilTheyAreDone) {
   const TemporaryFolder folder;
-  CheckpointWriter writer(folder.path(), "run-test", {1, false});
+  train::CheckpointWriter writer(folder.path(), "run-test", {1, false});
   saveSteps(writer, 1, 1);
   {
     const CheckpointHold hold(folder.path() / checkpointName(1));
@@ -152,9 +152,9 @@ TEST(Retention, LeavesACheckpointThatSomebodyReadsUntilTheyAreDone) {
 
 TEST(Retention, KeepsTheBestThatIsOnTheDiskWhenANewOneCannotBeSaved) {
   const TemporaryFolder folder;
-  CheckpointWriter writer(folder.path(), "run-test", {1, true});
+  train::CheckpointWriter writer(folder.path(), "run-test", {1, true});
   saveSteps(writer, 1, 1, 1);
-  CheckpointSnapshot broken = snapshotOf(2);
+  train::CheckpointSnapshot broken = snapshotOf(2);
   broken.isBest = true;
   broken.model[0].second.fill_(std::nan(""));
   writer.save(std::move(broken));
@@ -178,7 +178,7 @@ TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
       curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const Steps left = stepsIn(folder.path());
   EXPECT_NE(std::find(left.begin(), left.end(), lowest->first), left.end());
-  EXPECT_EQ(readCheckpointState(folder.path() / checkpointName(24)).bestStep, lowest->first);
+  EXPECT_EQ(train::readCheckpointState(folder.path() / checkpointName(24)).bestStep, lowest->first);
   std::int64_t best = -1;
   for (const CheckpointRecord& record : run.sink.checkpoints) {
     if (record.isBest) best = record.step;
@@ -201,7 +201,8 @@ TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
                std::make_unique<Session>());
   run.setup.checkpointFolder = folder.path();
   EXPECT_EQ(run.go().outcome, Outcome::Done);
-  const CheckpointState last = readCheckpointState(folder.path() / checkpointName(24));
+  const train::CheckpointState last =
+      train::readCheckpointState(folder.path() / checkpointName(24));
   EXPECT_GT(last.bestStep, 6);
   EXPECT_TRUE(std::isfinite(last.bestScore));
 }
@@ -228,17 +229,17 @@ TEST(Retention, OfARunWritesAndKeepsEveryNth) {
 TEST(Retention, TwoTrainersNeverWriteIntoOneFolder) {
   const TemporaryFolder folder;
   {
-    const CheckpointWriter writer(folder.path(), "run-test", {1, false});
-    EXPECT_THROW(CheckpointWriter(folder.path(), "run-test", {1, false}), RefusedError);
+    const train::CheckpointWriter writer(folder.path(), "run-test", {1, false});
+    EXPECT_THROW(train::CheckpointWriter(folder.path(), "run-test", {1, false}), RefusedError);
   }
-  CheckpointWriter(folder.path(), "run-test", {1, false}).wait();
+  train::CheckpointWriter(folder.path(), "run-test", {1, false}).wait();
 }
 
 TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
   const TemporaryFolder folder;
-  CheckpointWriter writer(folder.path(), "run-test", {1, true});
+  train::CheckpointWriter writer(folder.path(), "run-test", {1, true});
   saveSteps(writer, 1, 1);
-  CheckpointSnapshot broken = snapshotOf(2);
+  train::CheckpointSnapshot broken = snapshotOf(2);
   broken.model.emplace_back("mask", at::full({2}, -INFINITY));  // no parameter: it may
   writer.save(broken);
   writer.wait();
@@ -307,7 +308,7 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
     if (++step == 3) sink.disk.awaitWaiting();
     if (step == 21) sink.disk.open();
   };
-  Trainer trainer(std::move(run.setup), sink, run.control);
+  train::Trainer trainer(std::move(run.setup), sink, run.control);
   EXPECT_EQ(trainer.run().outcome, Outcome::Done);
   EXPECT_EQ(sink.disk.most(), 1) << "two saves were under way";
   EXPECT_EQ(sink.next.eventsOf("checkpoint_late").size(), 1U);
@@ -382,7 +383,7 @@ TEST(Damage, IsAnEventOfTheRunThatGoesOnFromAnOlderCheckpoint) {
 
 TEST(Damage, OfEveryByteOfASmallCheckpointIsFound) {
   const TemporaryFolder folder;
-  CheckpointWriter writer(folder.path(), "run-test", {2, false});
+  train::CheckpointWriter writer(folder.path(), "run-test", {2, false});
   saveSteps(writer, 1, 2);
   const fs::path newest = folder.path() / checkpointName(2);
   std::int64_t found = 0, damages = 0;
@@ -410,7 +411,7 @@ TEST(Damage, OfEveryByteOfASmallCheckpointIsFound) {
 
 TEST(Damage, OfSwappedFilesIsFound) {
   const TemporaryFolder folder;
-  CheckpointWriter writer(folder.path(), "run-test", {2, false});
+  train::CheckpointWriter writer(folder.path(), "run-test", {2, false});
   saveSteps(writer, 1, 2);
   const fs::path one = folder.path() / checkpointName(1), two = folder.path() / checkpointName(2);
   for (const char* name : {"model.safetensors", "state.json", "manifest.json"}) {

@@ -13,7 +13,7 @@
 #include "tests/support/core_items.h"
 #include "tests/support/golden_case.h"
 
-namespace vitrine {
+namespace vitrine::train {
 namespace {
 
 using testing::expectRuleReproduced;
@@ -181,4 +181,4 @@ TEST(TrainTable, OfARunStoredWithTheKeysOfEveryOptimizerIsReadAsBefore) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::train

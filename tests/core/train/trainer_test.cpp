@@ -18,9 +18,9 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-TEST(Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
+TEST(train::Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
   SmallRun run(trainConfig({{"epochs", 20}, {"optimizer.learning_rate", 0.01}}));
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Done) << result.reason;
   EXPECT_EQ(result.step, 240);  // 96 samples in batches of 8
   const auto accuracy = run.sink.curve("test/top1");
@@ -31,7 +31,7 @@ TEST(Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
   EXPECT_EQ(result.scores.at(0).second, accuracy.back().second);
 }
 
-TEST(Trainer, RecordsTheNamedCurvesOfEveryStep) {
+TEST(train::Trainer, RecordsTheNamedCurvesOfEveryStep) {
   SmallRun run(trainConfig({{"steps", 5}, {"clip_norm", 1.0}}));
   static_cast<void>(run.go());
   for (const char* name :
@@ -43,13 +43,13 @@ TEST(Trainer, RecordsTheNamedCurvesOfEveryStep) {
   EXPECT_TRUE(std::is_sorted(run.sink.times.begin(), run.sink.times.end()));
 }
 
-TEST(Trainer, RecordsOnlyEveryNthStepWhenAsked) {
+TEST(train::Trainer, RecordsOnlyEveryNthStepWhenAsked) {
   SmallRun run(trainConfig({{"steps", 7}, {"record_every", 3}}));
   static_cast<void>(run.go());
   EXPECT_EQ(run.sink.steps("train/loss"), (Steps{3, 6, 7}));
 }
 
-TEST(Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBeforeTheLastEvaluation) {
+TEST(train::Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBeforeTheLastEvaluation) {
   SmallRun run(trainConfig({{"steps", 24}}));
   static_cast<void>(run.go());
   Steps wanted{0};  // once more at the start, for probes at step 0
@@ -60,7 +60,7 @@ TEST(Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBeforeTheLast
   EXPECT_EQ(run.sink.eventsOf("mask_cutoff")[0].step, 12);
 }
 
-TEST(Trainer, AveragesTheGradientsOfAccumulatedBatches) {
+TEST(train::Trainer, AveragesTheGradientsOfAccumulatedBatches) {
   // One step over two batches of 4 equals one step over the 8 samples they hold.
   std::vector<at::Tensor> weights;
   for (const int accumulate : {1, 2}) {
@@ -76,27 +76,27 @@ TEST(Trainer, AveragesTheGradientsOfAccumulatedBatches) {
   EXPECT_LT((weights[0] - weights[1]).abs().max().item<double>(), 2e-6);
 }
 
-TEST(Trainer, BeginsEveryEpochWithAFreshOrderWhenAccumulationLeavesBatchesOver) {
+TEST(train::Trainer, BeginsEveryEpochWithAFreshOrderWhenAccumulationLeavesBatchesOver) {
   SmallRun run(trainConfig(
       {{"epochs", 2}, {"accumulate", 5}}));  // 12 batches an epoch: two steps, two left out
   std::vector<std::int64_t> seen;
   run.session->onLoss = [&](const Batch& batch) {
     seen.insert(seen.end(), batch.sampleIds.begin(), batch.sampleIds.end());
   };
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.step, 4);
   ASSERT_EQ(seen.size(), 160U);
   EXPECT_EQ(std::set<std::int64_t>(seen.begin(), seen.begin() + 80).size(), 80U);
   EXPECT_EQ(std::set<std::int64_t>(seen.begin() + 80, seen.end()).size(), 80U);
 }
 
-TEST(Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
+TEST(train::Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
   SmallRun run(
       trainConfig({{"steps", 30}, {"precision", "bf16"}, {"optimizer.learning_rate", 0.01}}));
   const SmallSession* const session = run.session;
   at::ScalarType type = at::kFloat;
   run.session->onLoss = [&](const Batch&) { type = session->lastLogitsType; };
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Done);
   EXPECT_EQ(type, at::kBFloat16);
   for (const at::Tensor& parameter : run.model->parameters())
@@ -105,7 +105,7 @@ TEST(Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
   EXPECT_LT(loss.back().second, loss.front().second);
 }
 
-TEST(Trainer, LeavesTorchsGlobalGeneratorAlone) {
+TEST(train::Trainer, LeavesTorchsGlobalGeneratorAlone) {
   const at::Generator global = at::detail::getDefaultCPUGenerator();
   const at::Tensor before = global.get_state().clone();
   SmallProbe probe;
@@ -115,15 +115,15 @@ TEST(Trainer, LeavesTorchsGlobalGeneratorAlone) {
   EXPECT_TRUE(at::equal(before, global.get_state()));
 }
 
-TEST(Trainer, EvaluatesTheAverageBesideTheWeights) {
+TEST(train::Trainer, EvaluatesTheAverageBesideTheWeights) {
   SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.99}}));
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(run.sink.steps("test/top1@ema"), (Steps{12, 24}));
   EXPECT_NE(run.sink.curve("test/loss@ema")[0].second, run.sink.curve("test/loss")[0].second);
   EXPECT_EQ(result.scores.size(), 4U);
 }
 
-TEST(Trainer, TrainsNothingThatIsFrozen) {
+TEST(train::Trainer, TrainsNothingThatIsFrozen) {
   SmallRun run(trainConfig({{"steps", 5}}));
   run.setup.freeze = {"fc1", "bias*"};
   const at::Tensor before = run.weights();
@@ -133,20 +133,20 @@ TEST(Trainer, TrainsNothingThatIsFrozen) {
   EXPECT_FALSE(at::equal(before, after));
 }
 
-TEST(Trainer, RefusesAFreezeThatMatchesNothing) {
+TEST(train::Trainer, RefusesAFreezeThatMatchesNothing) {
   SmallRun run(trainConfig({{"steps", 5}}));
   run.setup.freeze = {"encoder.*"};
   EXPECT_THROW(static_cast<void>(run.go()), ConfigError);
 }
 
-TEST(Trainer, RefusesADeviceThatCannotBeHad) {
+TEST(train::Trainer, RefusesADeviceThatCannotBeHad) {
   SmallRun odd(trainConfig({{"steps", 5}, {"device", "tpu"}}));
   EXPECT_THROW(static_cast<void>(odd.go()), ConfigError);
   SmallRun far(trainConfig({{"steps", 5}, {"device", "cuda:99"}}));
   EXPECT_THROW(static_cast<void>(far.go()), RefusedError);
 }
 
-TEST(Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
+TEST(train::Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
   SmallRun run(trainConfig({{"steps", 60}}));
   run.session->onLoss = [](const Batch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -161,7 +161,7 @@ TEST(Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
 
 // ---- what is not finite ----
 
-TEST(Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
+TEST(train::Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
   SmallRun run(trainConfig({{"steps", 60}}));
   run.session->onLoss = [](const Batch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -195,7 +195,7 @@ TEST(NonFinite, EndsTheRunWithTheStepAndTheSamplesAndKeepsTheWeightsBeforeIt) {
   run.session->poisonedLoss = 6;  // the seventh step
   std::vector<std::vector<std::int64_t>> batches;
   run.session->onLoss = [&](const Batch& batch) { batches.push_back(batch.sampleIds); };
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   EXPECT_EQ(result.step, 6);
   EXPECT_THAT(result.reason, testing::HasSubstr("step 7"));
@@ -216,7 +216,7 @@ TEST(NonFinite, IsFoundInTheGradientToo) {
   run.session->onLoss = [&, count = 0](const Batch&) mutable {
     if (++count == 4) run.model->parameters()[0].mutable_grad() = at::full({24, 16}, INFINITY);
   };
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   EXPECT_EQ(result.step, 3);
   EXPECT_THAT(result.reason, testing::HasSubstr("gradient norm"));
@@ -227,7 +227,7 @@ TEST(NonFinite, IsNeverSaved) {
   SmallRun run(trainConfig({{"steps", 20}, {"checkpoint.every_steps", 5}}));
   run.setup.checkpointFolder = folder.path() / "run-test";
   run.session->poisonedLoss = 9;  // the step that the second checkpoint would hold
-  const TrainerResult result = run.go();
+  const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, Outcome::Failed);
   ASSERT_EQ(run.sink.checkpoints.size(), 1U);
   EXPECT_EQ(run.sink.checkpoints[0].step, 5);
@@ -240,7 +240,7 @@ TEST(EvaluatedWeights, AreTheOnesThatAreAskedFor) {
        std::vector<std::tuple<const char*, std::size_t, std::size_t>>{
            {"all", 2, 2}, {"model", 2, 0}, {"ema", 0, 2}}) {
     SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.9}, {"evaluate.weights", weights}}));
-    const TrainerResult result = run.go();
+    const train::TrainerResult result = run.go();
     EXPECT_EQ(run.sink.curve("test/top1").size(), model) << weights;
     EXPECT_EQ(run.sink.curve("test/top1@ema").size(), average) << weights;
     EXPECT_EQ(result.scores.size(), model + average) << weights;
@@ -255,7 +255,7 @@ TEST(EvaluatedWeights, OfTheAverageAloneDecideWhichCheckpointIsTheBest) {
   const auto curve = run.sink.curve("test/top1@ema");
   double best = 0;
   for (const auto& [step, score] : curve) best = std::max(best, score);
-  EXPECT_EQ(readCheckpointState(folder.path() / checkpointName(24)).bestScore, best);
+  EXPECT_EQ(train::readCheckpointState(folder.path() / checkpointName(24)).bestScore, best);
 }
 
 TEST(EvaluatedWeights, ThatNobodyEvaluatesAreRefused) {

@@ -126,7 +126,7 @@ std::set<std::int64_t> trainedOn(TaskSession& session) {
 }
 
 std::set<std::int64_t> probed(TaskSession& session) {
-  const std::vector<std::int64_t> ids = probeBatch(session, {1000}).sampleIds;
+  const std::vector<std::int64_t> ids = train::probeBatch(session, {1000}).sampleIds;
   return {ids.begin(), ids.end()};
 }
 
@@ -246,7 +246,7 @@ TEST(Select, OnlyTheRefitsReadTheTestSplit) {
   registry.add(std::make_unique<LinearArchitecture>());
   registry.add(std::make_unique<ClassificationTask>());
   transforms::registerAll(registry);
-  addTrainingItems(registry);
+  train::addTrainingItems(registry);
   registry.add(std::make_unique<CountedSource>(reads));
   const Plan plan = planExperiment(
       "[model]\narchitecture = 'linear'\n[task]\nname = 'classification'\n"
@@ -272,9 +272,9 @@ TEST(Select, OnlyTheRefitsReadTheTestSplit) {
     const std::int64_t trained = readOf(Split::Train), tested = readOf(Split::Test);
     LastValues sink;
     RunControl control;
-    const TrainerResult result =
-        Trainer(prepareRun(registry, config, run.seed), sink, control).run();
-    ASSERT_EQ(result.outcome, Outcome::Done) << result.reason;
+    const train::TrainerResult result =
+        train::Trainer(prepareRun(registry, config, run.seed), sink, control).run();
+    ASSERT_EQ(result.outcome, train::Outcome::Done) << result.reason;
     EXPECT_GT(readOf(Split::Train), trained);
     EXPECT_EQ(readOf(Split::Validation), 0) << "there is no such split in the files";
     if (isRefit) {

@@ -111,7 +111,7 @@ TEST_F(Artifacts, SeesWhatAnotherProcessWrote) {
   const std::int64_t run = runWith("a", {at(samples::spectrum(), 100)});
   const auto shown = page({run});
   shown->show();
-  RunStore other(workbench_.store().file());
+  store::RunStore other(workbench_.store().file());
   other.addArtifact(run, at(samples::spectrum(), 300));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(QTest::qWaitFor([&] { return shown->shownStep() == 300; }, 3000));
@@ -456,7 +456,7 @@ TEST_F(Artifacts, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
 }
 
 TEST_F(Artifacts, DescribesAnArtifactInOneLine) {
-  ArtifactRow row;
+  store::ArtifactRow row;
   row.kind = "image_grid";
   row.step = 2000;
   row.bytes = 1234;

@@ -15,13 +15,13 @@ struct AblationRun {
   Json model;
   std::uint64_t seed = 0;
   std::vector<double> top1;  ///< every ten steps
-  RunState state = RunState::Done;
+  store::RunState state = store::RunState::Done;
   std::string experiment = "Roadmap";
 };
 
-inline std::int64_t addAblationRun(RunStore& store, const AblationRun& wanted,
+inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wanted,
                                    const std::string& source = "title = \"Roadmap\"\n") {
-  NewRun run;
+  store::NewRun run;
   run.name = wanted.variant + ", seed " + std::to_string(wanted.seed);
   run.variant = wanted.variant;
   run.seed = wanted.seed;
@@ -30,11 +30,11 @@ inline std::int64_t addAblationRun(RunStore& store, const AblationRun& wanted,
                 {"train", {{"epochs", 2}, {"seed", wanted.seed}}}};
   run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment(wanted.experiment, source), {run}).front();
-  if (wanted.state == RunState::Queued) return id;
+  if (wanted.state == store::RunState::Queued) return id;
   const std::int64_t segment = store.openSegment(
-      id, 0, thisWorker(),
+      id, 0, store::thisWorker(),
       {{"device", "cpu"}, {"commit", "c0ffee"}, {"dirty", wanted.seed == 1}, {"threads", 2}});
-  RunStore::Batch batch;
+  store::RunStore::Batch batch;
   std::int64_t step = 0;
   for (const double value : wanted.top1) {
     MetricRecord record;
@@ -47,13 +47,13 @@ inline std::int64_t addAblationRun(RunStore& store, const AblationRun& wanted,
     batch.metrics.push_back(record);
   }
   if (!batch.metrics.empty()) store.append(id, segment, batch);
-  if (wanted.state != RunState::Running) store.setState(id, wanted.state, "because");
+  if (wanted.state != store::RunState::Running) store.setState(id, wanted.state, "because");
   return id;
 }
 
 /// "base", "+ better" (two points up on every seed, within 0.1 points), "+ noise" (up and down by
 /// two points) and "+ worse" of which one run failed. Ids 1 to 12.
-inline std::vector<std::int64_t> fillAblation(RunStore& store) {
+inline std::vector<std::int64_t> fillAblation(store::RunStore& store) {
   const double base[] = {0.80, 0.84, 0.82};
   const double better[] = {0.820, 0.861, 0.839};
   const double noise[] = {0.82, 0.82, 0.82};
@@ -62,13 +62,13 @@ inline std::vector<std::int64_t> fillAblation(RunStore& store) {
   const auto add = [&](const std::string& name, const Json& model, const double* values) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const double last = values[seed];
-      ids.push_back(
-          addAblationRun(store, {name,
-                                 model,
-                                 seed,
-                                 {last - 0.3, last - 0.1, last},
-                                 name == "+ worse" && seed == 2 ? RunState::Failed : RunState::Done,
-                                 "Roadmap"}));
+      ids.push_back(addAblationRun(
+          store, {name,
+                  model,
+                  seed,
+                  {last - 0.3, last - 0.1, last},
+                  name == "+ worse" && seed == 2 ? store::RunState::Failed : store::RunState::Done,
+                  "Roadmap"}));
     }
   };
   add("base", {{"width", 48}, {"mlp", "gelu"}, {"preset", nullptr}}, base);

@@ -21,7 +21,7 @@ class CompareValues : public ::testing::Test {
     queries_ = 0;
     return readCompareData(query(), store_.runs(), choice, isStale);
   }
-  QueryFunction query() {
+  store::QueryFunction query() {
     return [this](const std::string& sql) {
       ++queries_;
       return store_.query(sql);
@@ -34,7 +34,7 @@ class CompareValues : public ::testing::Test {
   }
 
   QTemporaryDir folder_;
-  RunStore store_{folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()};
+  store::RunStore store_{folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()};
   int queries_ = 0;
 };
 

@@ -48,12 +48,12 @@ TEST_F(CompareValues, TableTellsWhatPairingTells) {
 }
 
 /// "base" with seeds 0 and 1 (one of them twice, one failed), "more" with seeds 0 to 2.
-void fillUnevenSeeds(RunStore& store) {
+void fillUnevenSeeds(store::RunStore& store) {
   const Json base = {{"mlp", "gelu"}}, more = {{"mlp", "swiglu"}};
   addAblationRun(store, {"base", base, 0, {0.80}});
   addAblationRun(store, {"base", base, 0, {0.81}});
   addAblationRun(store, {"base", base, 1, {0.83}});
-  addAblationRun(store, {"base", base, 2, {0.10}, RunState::Failed});
+  addAblationRun(store, {"base", base, 2, {0.10}, store::RunState::Failed});
   for (std::uint64_t seed = 0; seed < 3; ++seed)
     addAblationRun(store, {"more", more, seed, {0.85 + 0.01 * static_cast<double>(seed)}});
 }
@@ -130,9 +130,9 @@ TEST(CompareText, HasNoMoreDigitsThanTheIntervalSupports) {
 
 TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) {
   const auto add = [&](int from, int to) {
-    std::vector<NewRun> runs;
+    std::vector<store::NewRun> runs;
     for (int i = from; i < to; ++i) {
-      NewRun run;
+      store::NewRun run;
       run.name = "seed " + std::to_string(i % 5);
       run.seed = static_cast<std::uint64_t>(i % 5);
       run.config = {{"model", {{"width", i / 5}}}, {"train", {{"seed", i % 5}}}};
@@ -141,15 +141,15 @@ TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) 
     }
     for (const std::int64_t id : store_.addRuns(store_.experiment("Big", ""), runs)) {
       const std::int64_t segment =
-          store_.openSegment(id, 0, thisWorker(), {{"device", "cpu"}, {"commit", "c"}});
-      RunStore::Batch batch;
+          store_.openSegment(id, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", "c"}});
+      store::RunStore::Batch batch;
       MetricRecord record;
       record.step = 1;
       for (int m = 0; m < 20; ++m)
         record.values.emplace_back("test/metric" + std::to_string(m), id);
       batch.metrics.push_back(record);
       store_.append(id, segment, batch);
-      store_.setState(id, RunState::Done, "");
+      store_.setState(id, store::RunState::Done, "");
     }
   };
   CompareChoice choice;
@@ -206,9 +206,9 @@ TEST(CompareChoiceJson, ReadsBackWhatItWrote) {
   CompareChoice choice;
   choice.view = CompareView::Scatter;
   choice.metrics = {"a", "b"};
-  choice.value = {CurveValue::AtStep, 400};
+  choice.value = {store::CurveValue::AtStep, 400};
   choice.baseline = "x";
-  choice.unfinished = Unfinished::Counted;
+  choice.unfinished = store::Unfinished::Counted;
   choice.filter = QStringLiteral("ö");
   choice.sortColumn = 3;
   choice.sortOrder = Qt::DescendingOrder;
@@ -236,7 +236,7 @@ TEST(CompareChoiceJson, LeavesAloneWhatItDoesNotUnderstand) {
 }
 
 TEST(ComparedRows, FollowTheSelection) {
-  std::map<std::int64_t, RunRow> all;
+  std::map<std::int64_t, store::RunRow> all;
   const auto add = [&](std::int64_t id, std::int64_t experiment) {
     all[id].id = id;
     all[id].experimentId = experiment;
@@ -246,7 +246,7 @@ TEST(ComparedRows, FollowTheSelection) {
   add(6, 3);
   const auto ids = [&](const std::vector<std::int64_t>& selected) {
     std::vector<std::int64_t> out;
-    for (const RunRow& row : comparedRows(all, selected)) out.push_back(row.id);
+    for (const store::RunRow& row : comparedRows(all, selected)) out.push_back(row.id);
     return out;
   };
   EXPECT_THAT(ids({1, 4}), ElementsAre(1, 4));

@@ -191,7 +191,7 @@ TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
   ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
   program.write("#!/bin/sh\necho 'run 1 needs 90 GB' >&2\nexit 4\n");
   program.close();
-  shown->start(QueueEnd::Front);
+  shown->start(jobs::QueueEnd::Front);
   shown->planNow();
   ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("needs 90 GB")))
@@ -206,7 +206,7 @@ TEST_F(Configure, StartsNothingWhileThereIsAProblem) {
   shown->planNow();
   EXPECT_TRUE(workbench_.pages.empty());
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started")));
-  EXPECT_FALSE(QDir(QString::fromStdString(filesFolder(workbench_.store().file()).string()))
+  EXPECT_FALSE(QDir(QString::fromStdString(store::filesFolder(workbench_.store().file()).string()))
                    .exists(QStringLiteral("experiments")));
 }
 

@@ -317,8 +317,8 @@ TEST_F(Editing, TakesTimeAndMemoryFromRunsLikeThese) {
   Json config = shown->plan().runs.at(0).config;
   config["model"]["width"] = 32;
   const std::int64_t run = workbench_.addRun("like", config);
-  RunRow& row = workbench_.row(run);
-  row.state = RunState::Done;
+  store::RunRow& row = workbench_.row(run);
+  row.state = store::RunState::Done;
   row.step = row.totalSteps = 400;
   row.startedAt = "2026-01-01T00:00:00.000Z";
   row.finishedAt = "2026-01-01T00:00:40.000Z";  // 0.1 s per step
@@ -340,7 +340,7 @@ TEST_F(Editing, StartsAlsoWhereTheDatabaseIsNamedByARelativePath) {
   EnqueueProcess process;
   bool isDone = false;
   QObject::connect(&process, &EnqueueProcess::finished, &process, [&] { isDone = true; });
-  process.start("title = \"x\"\n", "x", "experiments.sqlite", QueueEnd::Back);
+  process.start("title = \"x\"\n", "x", "experiments.sqlite", jobs::QueueEnd::Back);
   EXPECT_TRUE(QTest::qWaitFor([&] { return isDone; }, 5000));
   QDir::setCurrent(before);
   const QString file =

@@ -123,7 +123,7 @@ class GoldenAblation : public Golden {
   }
 
   QTemporaryDir folder_;
-  RunStore store_{folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()};
+  store::RunStore store_{folder_.filePath(QStringLiteral("experiments.sqlite")).toStdString()};
   CompareChoice choice_;
   std::shared_ptr<const CompareData> data_;
   CurveRequest request_;

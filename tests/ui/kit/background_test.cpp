@@ -18,7 +18,7 @@ TEST(Background, ShowsTheResultInTheThreadOfTheWindow) {
   std::size_t runs = 0;
   bool isOtherThread = false, isWindowThread = false;
   QThread* const window = QThread::currentThread();
-  background.run([&](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+  background.run([&](store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
     isOtherThread = QThread::currentThread() != window;
     return [&, found = store.runs().size()] {
       runs = found;
@@ -38,16 +38,16 @@ TEST(Background, DropsWhatANewerJobReplaced) {
   Background background(studio.writer.file());
   std::promise<void> isRunning;
   std::vector<int> shown;
-  background.run([&](RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+  background.run([&](store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     isRunning.set_value();
     while (!isStale) std::this_thread::yield();
     return [&] { shown.push_back(1); };
   });
   isRunning.get_future().wait();
-  background.run([&](RunReader&, const std::atomic<bool>&) -> Background::Finish {
+  background.run([&](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     return [&] { shown.push_back(2); };
   });
-  background.run([&](RunReader&, const std::atomic<bool>&) -> Background::Finish {
+  background.run([&](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     return [&] { shown.push_back(3); };
   });
   background.settle();
@@ -59,7 +59,7 @@ TEST(Background, ShowsNothingAfterItWasCancelled) {
   Background background(studio.writer.file());
   std::promise<void> isRunning;
   bool isShown = false;
-  background.run([&](RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+  background.run([&](store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     isRunning.set_value();
     while (!isStale) std::this_thread::yield();
     return [&] { isShown = true; };
@@ -68,8 +68,9 @@ TEST(Background, ShowsNothingAfterItWasCancelled) {
   background.cancel();
   EXPECT_FALSE(background.isBusy());
   int after = 0;
-  background.run(
-      [&](RunReader&, const std::atomic<bool>&) -> Background::Finish { return [&] { ++after; }; });
+  background.run([&](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
+    return [&] { ++after; };
+  });
   background.settle();
   QCoreApplication::processEvents();
   EXPECT_FALSE(isShown);
@@ -80,7 +81,7 @@ TEST(Background, TellsWhyAJobFailed) {
   const SampleStudio studio;
   Background background(studio.writer.file());
   QSignalSpy failed(&background, &Background::failed);
-  background.run([](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+  background.run([](store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
     (void)store.query("SELECT * FROM nowhere");
     return {};
   });
@@ -94,9 +95,10 @@ TEST(Background, StopsAStatementThatRunsWhenTheWindowGoes) {
   auto background = std::make_unique<Background>(studio.writer.file());
   std::promise<void> isRunning;
   std::string why;
-  background->run([&](RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+  background->run([&](store::RunReader& store,
+                      const std::atomic<bool>& isStale) -> Background::Finish {
     isRunning.set_value();
-    RunStore::QueryLimits limits;
+    store::RunStore::QueryLimits limits;
     limits.isStopped = &isStale;
     try {
       (void)store.query(

@@ -19,7 +19,7 @@ class ReadersTest : public ::testing::Test {
 
   /// A job that lasts until release().
   void hold(Background& reader) {
-    reader.run([this](RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+    reader.run([this](store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
       while (!isReleased_ && !isStale) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return {};
     });

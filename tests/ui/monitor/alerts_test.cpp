@@ -16,7 +16,7 @@ namespace {
 class Alerts : public ::testing::Test {
  protected:
   void write(const std::vector<double>& values) {
-    RunStore::Batch batch;
+    store::RunStore::Batch batch;
     for (const double value : values) {
       MetricRecord record;
       record.step = step_++;
@@ -27,14 +27,13 @@ class Alerts : public ::testing::Test {
   }
   /// What is new is read and judged.
   void look(double now = 0) { look({studio_.writer.run(run_)}, now); }
-  void look(const std::vector<RunRow>& runs, double now) {
+  void look(const std::vector<store::RunRow>& runs, double now) {
     auto news = watch_.asks(runs);
     readNews(studio_.writer, news);
     watch_.judge(runs, news, now);
   }
   [[nodiscard]] std::string said() const {
-    return raised_.isEmpty() ? std::string()
-                             : raised_.last().front().toString().toStdString();
+    return raised_.isEmpty() ? std::string() : raised_.last().front().toString().toStdString();
   }
 
   SampleStudio studio_{SampleOptions{0, 600}};

@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<MetricPoint> pointsOf(int from, int to, double (*value)(int)) {
-  std::vector<MetricPoint> points;
+std::vector<store::MetricPoint> pointsOf(int from, int to, double (*value)(int)) {
+  std::vector<store::MetricPoint> points;
   for (int i = from; i < to; ++i) {
-    MetricPoint point;
+    store::MetricPoint point;
     point.sequence = point.step = i + 1;
     point.segment = 1;
     point.time = i * 0.5;
@@ -111,7 +111,7 @@ TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
     for (const double span : {60.0, 2000.0, 50'000.0, 300'000.0}) {
       std::vector<CurveSeries> series(1);
       auto points = pointsOf(0, 100, noise);
-      for (MetricPoint& point : points) {
+      for (store::MetricPoint& point : points) {
         point.time *= span / 49.5;
         point.epoch = static_cast<double>(point.step);
       }

@@ -91,7 +91,7 @@ struct MonitorNotes : ::testing::Test {
 
   [[nodiscard]] QStringList stored(std::int64_t of = 0) {
     QStringList words;
-    for (const CurveNoteRow& note : studio.writer.curveNotes(of == 0 ? run : of))
+    for (const store::CurveNoteRow& note : studio.writer.curveNotes(of == 0 ? run : of))
       words << QString::fromStdString(note.text);
     return words;
   }
@@ -102,7 +102,7 @@ TEST_F(MonitorNotes, AreWrittenIntoTheDatabaseByTheMenuOfAPlotAndTakenOutOfIt) {
   window.write(QStringLiteral("  rate halved "));
   EXPECT_EQ(stored(), QStringList{QStringLiteral("rate halved")});
   EXPECT_EQ(window.shown(), stored());
-  const CurveNoteRow note = studio.writer.curveNotes(run).front();
+  const store::CurveNoteRow note = studio.writer.curveNotes(run).front();
   EXPECT_EQ(note.metric, kMetric);
   EXPECT_EQ(note.step, studio.writer.run(run).step);
   window.write(QStringLiteral("   "));
@@ -142,8 +142,8 @@ TEST_F(MonitorNotes, OfTwoWindowsThatAddOneBothStay) {
 TEST_F(MonitorNotes, ThatWereNotSeenAreNotRemovedWithTheOthers) {
   NotesWindow one(studio.writer.file(), runs);
   one.write(QStringLiteral("mine"));
-  studio.writer.setCurveNotes(run, {{kMetric, 5, "theirs"}, {kMetric, studio.writer.run(run).step,
-                                                            "mine"}});
+  studio.writer.setCurveNotes(
+      run, {{kMetric, 5, "theirs"}, {kMetric, studio.writer.run(run).step, "mine"}});
   one.remove();
   EXPECT_EQ(stored(), QStringList{QStringLiteral("theirs")});
   EXPECT_EQ(one.shown(), stored());
@@ -183,7 +183,7 @@ TEST_F(MonitorNotes, ThatCannotBeStoredWaitForTheNextWindowAndThisOneSaysWhy) {
 }
 
 TEST_F(MonitorNotes, ThatHaveNoRoomAreNotShownAndTheWindowSaysWhy) {
-  std::vector<CurveNoteRow> many;
+  std::vector<store::CurveNoteRow> many;
   for (int i = 0; i < 1000; ++i) many.push_back({"test/top1", i, "note"});
   studio.writer.setCurveNotes(run, many);
   NotesWindow window(studio.writer.file(), runs);
@@ -218,8 +218,12 @@ TEST_F(NotesOfBefore, AreMovedFromTheSettingsIntoTheDatabaseOnce) {
   Json foreign = note(run, 3, "of a run that is not here");
   foreign["run"] = "00000000-0000-4000-8000-000000000000";
   studio.writer.setCurveNotes(run, {{kMetric, 1, "there already"}});
-  store({note(run, 1, "there already"), note(run, 2, "new"),
-         note(studio.runs[0], 2, "not selected"), foreign, {{"run", 1}}, 5});
+  store({note(run, 1, "there already"),
+         note(run, 2, "new"),
+         note(studio.runs[0], 2, "not selected"),
+         foreign,
+         {{"run", 1}},
+         5});
   {
     NotesWindow window(studio.writer.file(), runs);
     const QStringList both{QStringLiteral("there already"), QStringLiteral("new")};
@@ -231,11 +235,11 @@ TEST_F(NotesOfBefore, AreMovedFromTheSettingsIntoTheDatabaseOnce) {
   studio.writer.setCurveNotes(run, {});
   NotesWindow window(studio.writer.file(), runs);
   EXPECT_TRUE(window.shown().isEmpty()) << "what was removed does not come back";
-  EXPECT_EQ(studio.writer.version(studio.runs[0], RunField::CurveNotes), 1);
+  EXPECT_EQ(studio.writer.version(studio.runs[0], store::RunField::CurveNotes), 1);
 }
 
 TEST_F(NotesOfBefore, StayWhereTheyAreUntilTheyAreStored) {
-  std::vector<CurveNoteRow> many;
+  std::vector<store::CurveNoteRow> many;
   for (int i = 0; i < 1000; ++i) many.push_back({"test/top1", i, "note"});
   studio.writer.setCurveNotes(run, many);
   store({note(run, 1, "no room yet"), note(runs[0], 2, "has room")});

@@ -112,7 +112,7 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
 TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
   SampleStudio studio(SampleOptions{0, 300});
   const std::int64_t run = studio.runs[8];
-  RunStore::Batch batch;
+  store::RunStore::Batch batch;
   for (int i = 0; i < 2 * static_cast<int>(CurveSeries::kSmoothedAtOnce); ++i) {
     MetricRecord record;
     record.step = 100'000 + i;
@@ -131,15 +131,15 @@ TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
   const CurveSeries& series = *plot.curves().front().series;
   const Smoothing before = plot.settings().smoothing;
   PlotSettings settings = page.settings();
-  for (const Smoothing& other : {Smoothing{Smoothing::Kind::Centred, 25},
-                                 Smoothing{Smoothing::Kind::Ema, 0.99}}) {
+  for (const Smoothing& other :
+       {Smoothing{Smoothing::Kind::Centred, 25}, Smoothing{Smoothing::Kind::Ema, 0.99}}) {
     settings.smoothing = other;
     page.setSettings(settings);
     EXPECT_TRUE(plot.settings().smoothing == before) << "drawn as before until the other is made";
     EXPECT_FALSE(series.isReady(other));
   }
-  EXPECT_TRUE(QTest::qWaitFor([&] { return plot.settings().smoothing == settings.smoothing; },
-                              20'000));
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return plot.settings().smoothing == settings.smoothing; }, 20'000));
   EXPECT_TRUE(series.isReady(settings.smoothing));
   const auto looked = series.looked();
   const auto shown = series.smoothed(settings.smoothing);

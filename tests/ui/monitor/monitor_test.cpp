@@ -16,8 +16,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 const Smoothing kEma{Smoothing::Kind::Ema, 0.8};
 
-MetricPoint point(std::int64_t step, double value, std::int64_t segment = 1) {
-  MetricPoint made;
+store::MetricPoint point(std::int64_t step, double value, std::int64_t segment = 1) {
+  store::MetricPoint made;
   made.sequence = step;
   made.segment = segment;
   made.step = step;
@@ -126,7 +126,7 @@ TEST(Smoother, PassesOverValuesThatAreNotFinite) {
 
 TEST(CurveSeries, SmoothingCostsOnlyTheNewPointsAndAgreesWithTheWhole) {
   CurveSeries grown, whole;
-  std::vector<MetricPoint> all;
+  std::vector<store::MetricPoint> all;
   for (int i = 1; i <= 200; ++i) all.push_back(point(i, std::sin(i)));
   ASSERT_TRUE(grown.append({all.begin(), all.begin() + 100}));
   (void)grown.smoothed(kEma);
@@ -148,7 +148,7 @@ TEST(CurveSeries, RefusesPointsThatGoBackAndMarksSeamsAndBrokenValues) {
 
 TEST(CurveSeries, TheValueUnderTheCursorIsRawAndNeverBeyondTheEnds) {
   CurveSeries series;
-  std::vector<MetricPoint> points;
+  std::vector<store::MetricPoint> points;
   for (int i = 1; i <= 100; ++i) points.push_back(point(10 * i, i % 2));
   ASSERT_TRUE(series.append(points));
   const PlottedCurve curve{1, QStringLiteral("run"), &series};
@@ -159,7 +159,7 @@ TEST(CurveSeries, TheValueUnderTheCursorIsRawAndNeverBeyondTheEnds) {
   EXPECT_TRUE(std::isnan(CurvePlot::valueAt(curve, XAxis::Step, 1001)));
 }
 
-bool update(CurveCache& cache, RunStore& store, std::int64_t run, const std::string& name) {
+bool update(CurveCache& cache, store::RunStore& store, std::int64_t run, const std::string& name) {
   return cache.take(readCurve(store, cache.ask({run, name})));
 }
 

@@ -140,7 +140,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
 
 TEST(CurveSeriesOver, JoinsByStepAndSortsByTheOtherMetric) {
   const auto at = [](std::int64_t step, double value) {
-    MetricPoint point;
+    store::MetricPoint point;
     point.sequence = step;
     point.segment = 1;
     point.step = step;
@@ -159,9 +159,9 @@ TEST(CurveSeriesOver, JoinsByStepAndSortsByTheOtherMetric) {
 }
 
 TEST(CentredMean, IsTheMeanOfItsWindowAndGrowsWithTheCurve) {
-  std::vector<MetricPoint> points;
+  std::vector<store::MetricPoint> points;
   for (int i = 1; i <= 400; ++i) {
-    MetricPoint point;
+    store::MetricPoint point;
     point.sequence = point.step = i;
     point.segment = 1;
     point.value = i == 50 ? std::nan("") : std::cos(i);
@@ -420,7 +420,7 @@ TEST(CurveCacheLimit, DropsWhatIsNotShownAndKeepsWhatIs) {
 }
 
 TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {
-  RunRow row;
+  store::RunRow row;
   row.step = 1200;
   row.totalSteps = 4000;
   row.epoch = 3.14;

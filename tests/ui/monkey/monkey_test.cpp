@@ -112,8 +112,8 @@ class Monkey {
     if (widget == nullptr) return;
     const QPoint at(below(std::max(widget->width(), 1)), below(std::max(widget->height(), 1)));
     const int kind = below(12);
-    static const char* const kKinds[] = {"click", "click", "click", "click", "double click", "drag",
-                                         "wheel", "menu"};
+    static const char* const kKinds[] = {"click",        "click", "click", "click",
+                                         "double click", "drag",  "wheel", "menu"};
     tell(kind < 8 ? QLatin1String(kKinds[kind]) : QLatin1String("key"), *widget);
     switch (kind) {
       case 0:
@@ -160,11 +160,11 @@ class Monkey {
 
  private:
   void tell(QLatin1String what, const QWidget& widget) {
-    doing_ = QStringLiteral("%1 on %2 '%3' in %4")
-                 .arg(what, QLatin1String(widget.metaObject()->className()),
-                      widget.accessibleName().isEmpty() ? widget.objectName()
-                                                        : widget.accessibleName(),
-                      QLatin1String(widget.window()->metaObject()->className()));
+    doing_ =
+        QStringLiteral("%1 on %2 '%3' in %4")
+            .arg(what, QLatin1String(widget.metaObject()->className()),
+                 widget.accessibleName().isEmpty() ? widget.objectName() : widget.accessibleName(),
+                 QLatin1String(widget.window()->metaObject()->className()));
     if (const auto* button = qobject_cast<const QAbstractButton*>(&widget))
       doing_ += QStringLiteral(" (%1)").arg(button->text());
   }
@@ -263,7 +263,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   qputenv("VITRINE_PROGRAM", "/bin/false");
   const std::filesystem::path file = home / "experiments.sqlite";
   {
-    RunStore store(file);
+    store::RunStore store(file);
     fillSampleDatabase(store, SampleOptions{20, 2000});
   }
   QProcess writer;

@@ -24,7 +24,7 @@ class QueuePages : public ::testing::Test {
  protected:
   QueuePages() : queue_(workbench_.store()) {}
 
-  std::int64_t enqueued(const std::string& name, const QueueOptions& options = {}) {
+  std::int64_t enqueued(const std::string& name, const store::QueueOptions& options = {}) {
     const std::int64_t run = workbench_.addRun(name, Json{{"train", {{"device", "cpu"}}}});
     queue_.enqueue(std::vector{run}, options);
     return run;
@@ -32,7 +32,7 @@ class QueuePages : public ::testing::Test {
   std::int64_t interrupted(const std::string& name) {
     const std::int64_t run = workbench_.addRun(name, Json::object());
     workbench_.store().claim(run);
-    workbench_.store().setState(run, RunState::Interrupted, "its process is gone");
+    workbench_.store().setState(run, store::RunState::Interrupted, "its process is gone");
     return run;
   }
   void open() {
@@ -56,7 +56,7 @@ class QueuePages : public ::testing::Test {
   }
   Ids order() {
     Ids runs;
-    for (const QueueEntry& entry : queue_.list()) runs.push_back(entry.run);
+    for (const jobs::QueueEntry& entry : queue_.list()) runs.push_back(entry.run);
     return runs;
   }
   QString cell(std::int64_t run, int column, int role = Qt::DisplayRole) {
@@ -64,7 +64,7 @@ class QueuePages : public ::testing::Test {
   }
 
   FakeWorkbench workbench_;
-  JobQueue queue_;
+  jobs::JobQueue queue_;
   std::unique_ptr<QueuePage> page_;
 };
 
@@ -110,7 +110,7 @@ class CountingDelegate : public QueueDelegate {
 };
 
 TEST_F(QueuePages, TellsAndDrawsOnlyWhatChangedOfAThousandRuns) {
-  std::vector<NewRun> runs(1000);
+  std::vector<store::NewRun> runs(1000);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].name = "run " + std::to_string(i);
     runs[i].config = Json{{"train", {{"device", "cpu"}}}};
@@ -205,25 +205,25 @@ TEST_F(QueuePages, PausesTheQueueAndLetsItGoOn) {
   enqueued("one");
   open();
   trigger(QStringLiteral("Now: runs in progress pause at a checkpoint"));
-  EXPECT_EQ(queue_.mode(), QueueMode::Paused);
+  EXPECT_EQ(queue_.mode(), store::QueueMode::Paused);
   EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("The queue is paused")));
   EXPECT_FALSE(action(QStringLiteral("Pause queue")).isVisible());
   trigger(QStringLiteral("Resume queue"));
-  EXPECT_EQ(queue_.mode(), QueueMode::Running);
+  EXPECT_EQ(queue_.mode(), store::QueueMode::Running);
 }
 
 TEST_F(QueuePages, PausesAfterTheCurrentRun) {
   const std::int64_t run = enqueued("one");
-  ASSERT_TRUE(queue_.next(Device{"cpu", "", "", 0, 0}, {}));
+  ASSERT_TRUE(queue_.next(jobs::Device{"cpu", "", "", 0, 0}, {}));
   open();
   EXPECT_EQ(page_->model().runsOf(Section::Running), Ids{run});
   trigger(QStringLiteral("After the current run"));
-  EXPECT_EQ(queue_.mode(), QueueMode::AfterCurrent);
+  EXPECT_EQ(queue_.mode(), store::QueueMode::AfterCurrent);
 }
 
 TEST_F(QueuePages, PausesARunInProgressAndFreesItsPlace) {
   const std::int64_t run = enqueued("one");
-  ASSERT_TRUE(queue_.next(Device{"cpu", "", "", 0, 0}, {}));
+  ASSERT_TRUE(queue_.next(jobs::Device{"cpu", "", "", 0, 0}, {}));
   open();
   select({run});
   trigger(QStringLiteral("Pause run"));
@@ -245,7 +245,8 @@ TEST_F(QueuePages, SetsLimitAndDeviceOfWhatWaitsAndRemovesIt) {
   EXPECT_EQ(queue_.find(one)->options.device, "cpu");
   trigger(QStringLiteral("Remove"));
   EXPECT_TRUE(order().empty());
-  EXPECT_EQ(workbench_.store().run(one).state, RunState::Queued) << "it can be started again";
+  EXPECT_EQ(workbench_.store().run(one).state, store::RunState::Queued)
+      << "it can be started again";
 }
 
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
@@ -301,8 +302,8 @@ TEST_F(QueuePages, ShowsTheProcessorAndWhatItComputes) {
   EXPECT_FALSE(said.contains(QStringLiteral("busy \u2013"))) << "two readings were made";
 }
 
-TEST(Nvml, ReadsTheCardsOfTheDriversLibrary) {
-  Nvml nvml(QStringLiteral(FAKE_NVML));
+TEST(jobs::Nvml, ReadsTheCardsOfTheDriversLibrary) {
+  jobs::Nvml nvml(QStringLiteral(FAKE_NVML));
   ASSERT_TRUE(nvml.isThere());
   const auto cards = nvml.read();
   ASSERT_EQ(cards.size(), 2U);
@@ -314,16 +315,16 @@ TEST(Nvml, ReadsTheCardsOfTheDriversLibrary) {
   EXPECT_TRUE(std::isnan(cards[1].temperature));
 }
 
-TEST(Nvml, HasNoCardsWithoutADriver) {
-  Nvml nvml(QStringLiteral("/no/such/libnvidia-ml.so.1"));
+TEST(jobs::Nvml, HasNoCardsWithoutADriver) {
+  jobs::Nvml nvml(QStringLiteral("/no/such/libnvidia-ml.so.1"));
   EXPECT_FALSE(nvml.isThere());
   EXPECT_TRUE(nvml.read().empty());
 }
 
 TEST(CpuModel, IsReadFromTheKernelsTable) {
-  EXPECT_EQ(parseCpuModel("processor\t: 0\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu\n"),
+  EXPECT_EQ(jobs::parseCpuModel("processor\t: 0\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu\n"),
             "AMD EPYC 7763");
-  EXPECT_TRUE(parseCpuModel("").empty());
+  EXPECT_TRUE(jobs::parseCpuModel("").empty());
 }
 
 }  // namespace

@@ -59,10 +59,10 @@ struct InspectorOfTwo : ::testing::Test {
     });
   }
   /// What came too late and is kept.
-  [[nodiscard]] bool isKept(RunField field, const std::string& text) {
+  [[nodiscard]] bool isKept(store::RunField field, const std::string& text) {
     const auto edits = studio.writer.edits(run, field);
     return std::any_of(edits.begin(), edits.end(),
-                       [&](const EditRow& edit) { return edit.text == text; });
+                       [&](const store::EditRow& edit) { return edit.text == text; });
   }
   /// They write after the window has read the note, and before what is typed here is saved.
   void meetInTheNote() {
@@ -85,14 +85,14 @@ TEST_F(InspectorOfTwo, ShowsBothNotesAndLeavesTheOtherOneInPlace) {
   EXPECT_EQ(note->toPlainText().toStdString(), "mine");
   EXPECT_TRUE(showsText("theirs"));
   EXPECT_EQ(studio.writer.note(run), "theirs");
-  EXPECT_TRUE(isKept(RunField::Note, "mine"));
+  EXPECT_TRUE(isKept(store::RunField::Note, "mine"));
 }
 
 TEST_F(InspectorOfTwo, KeepsMyNoteWhenIChooseIt) {
   meetInTheNote();
   QTest::mouseClick(button("Keep my note"), Qt::LeftButton);
   EXPECT_EQ(studio.writer.note(run), "mine");
-  EXPECT_TRUE(isKept(RunField::Note, "theirs"));
+  EXPECT_TRUE(isKept(store::RunField::Note, "theirs"));
   EXPECT_EQ(button("Keep my note"), nullptr);
 }
 
@@ -112,8 +112,8 @@ TEST_F(InspectorOfTwo, TakesTheirNoteAndKeepsMineInTheHistory) {
   QTest::mouseClick(button("Take their note"), Qt::LeftButton);
   EXPECT_EQ(note->toPlainText().toStdString(), "theirs");
   EXPECT_EQ(studio.writer.note(run), "theirs");
-  EXPECT_TRUE(isKept(RunField::Note, "mine"));
-  EXPECT_TRUE(isKept(RunField::Note, typed)) << typed;
+  EXPECT_TRUE(isKept(store::RunField::Note, "mine"));
+  EXPECT_TRUE(isKept(store::RunField::Note, typed)) << typed;
   type("a third one");
   EXPECT_TRUE(QTest::qWaitFor([&] { return studio.writer.note(run) == "a third one"; }))
       << "the next edit is based on what was taken";
@@ -126,7 +126,7 @@ TEST_F(InspectorOfTwo, KeepsWhatWasTypedWhenAnotherRunIsShown) {
   studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.writer.note(run), "theirs");
-  EXPECT_TRUE(isKept(RunField::Note, typed)) << typed;
+  EXPECT_TRUE(isKept(store::RunField::Note, typed)) << typed;
   EXPECT_EQ(button("Keep my note"), nullptr);
   EXPECT_EQ(note->toPlainText().toStdString(), studio.writer.note(studio.runs[1]));
 }
@@ -136,7 +136,7 @@ TEST_F(InspectorOfTwo, AsksAboutTagsInTheSameWay) {
   typeTags("mine");
   ASSERT_NE(button("Take their tags"), nullptr);
   EXPECT_TRUE(showsText("theirs, too"));
-  EXPECT_TRUE(isKept(RunField::Tags, "mine"));
+  EXPECT_TRUE(isKept(store::RunField::Tags, "mine"));
   QTest::mouseClick(button("Take their tags"), Qt::LeftButton);
   EXPECT_EQ(tags->text().toStdString(), "theirs, too");
   EXPECT_EQ(studio.writer.tags(run), (std::vector<std::string>{"theirs", "too"}));

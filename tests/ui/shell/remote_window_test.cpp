@@ -53,12 +53,12 @@ struct Lab {
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     signalProcess(file.readAll().trimmed().toInt(), SIGKILL);
   }
-  [[nodiscard]] RemotePlace place() const {
-    return remotePlace("ssh://lab" + path("lab.sqlite") + "?program=" VITRINE_PROGRAM);
+  [[nodiscard]] remote::RemotePlace place() const {
+    return remote::remotePlace("ssh://lab" + path("lab.sqlite") + "?program=" VITRINE_PROGRAM);
   }
 
   QTemporaryDir folder;
-  RunStore store;
+  store::RunStore store;
   std::vector<std::int64_t> runs;
 };
 
@@ -70,11 +70,11 @@ struct RemoteWindow {
     window->show();
   }
   [[nodiscard]] bool isLinked() {
-    return QTest::qWaitFor([&] { return link.state().link == RemoteState::Link::Linked; },
+    return QTest::qWaitFor([&] { return link.state().link == remote::RemoteState::Link::Linked; },
                            kPatienceMs);
   }
   [[nodiscard]] bool isLost() {
-    return QTest::qWaitFor([&] { return link.state().link == RemoteState::Link::Lost; },
+    return QTest::qWaitFor([&] { return link.state().link == remote::RemoteState::Link::Lost; },
                            kPatienceMs);
   }
   void choose(std::int64_t run) {
@@ -124,8 +124,8 @@ TEST(RemoteWindow, TakesNoFieldOfAnotherTypeForAnEditThatWaits) {
                  {"run": 3, "field": "note", "text": "kept", "based_on": "x"}])");
   file.close();
   const RemoteLink link(lab.place());
-  ASSERT_NE(link.waiting(3, RunField::Note), nullptr);
-  EXPECT_EQ(*link.waiting(3, RunField::Note), "kept");
+  ASSERT_NE(link.waiting(3, store::RunField::Note), nullptr);
+  EXPECT_EQ(*link.waiting(3, store::RunField::Note), "kept");
 }
 
 TEST(RemoteWindow, SurvivesAnswersOfAnotherForm) {
@@ -155,18 +155,18 @@ TEST(RemoteWindow, IsAmongTheDatabasesThatWereOpenedLately) {
 
 TEST(RemoteWindow, CarriesStartStopAndDeleteThere) {
   Lab lab;
-  JobQueue(lab.store).setMode(QueueMode::Paused);  // nobody works on it
+  jobs::JobQueue(lab.store).setMode(store::QueueMode::Paused);  // nobody works on it
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
   std::int64_t queued = 0, ended = 0;
-  for (const RunRow& row : lab.store.runs()) {
-    if (row.state == RunState::Queued) queued = row.id;
-    if (row.state == RunState::Done) ended = row.id;
+  for (const store::RunRow& row : lab.store.runs()) {
+    if (row.state == store::RunState::Queued) queued = row.id;
+    if (row.state == store::RunState::Done) ended = row.id;
   }
   remote.choose(queued);
-  remote.workbench.startRuns({queued}, QueueEnd::Front);
-  EXPECT_TRUE(
-      QTest::qWaitFor([&] { return JobQueue(lab.store).find(queued).has_value(); }, kPatienceMs));
+  remote.workbench.startRuns({queued}, jobs::QueueEnd::Front);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return jobs::JobQueue(lab.store).find(queued).has_value(); },
+                              kPatienceMs));
   remote.workbench.stopRuns({ended});  // which has ended: nothing is asked
   remote.workbench.deleteRuns({ended});
   EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(ended) == nullptr; }, kPatienceMs));
@@ -229,7 +229,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(first) == "without one"; }, kPatienceMs));
   EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
   EXPECT_EQ(lab.store.note(second), "written there");
-  EXPECT_EQ(lab.store.edits(second, RunField::Note).back().text, "nor for this");
+  EXPECT_EQ(lab.store.edits(second, store::RunField::Note).back().text, "nor for this");
   ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept beside it")));
 }
@@ -245,7 +245,7 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
   };
   const auto there = [&] {
     QStringList notes;
-    for (const CurveNoteRow& note : lab.store.curveNotes(run))
+    for (const store::CurveNoteRow& note : lab.store.curveNotes(run))
       notes << QString::number(note.step) + QLatin1Char(' ') + QString::fromStdString(note.text);
     return notes;
   };
@@ -346,13 +346,13 @@ TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
   EnqueueProcess enqueue;
   enqueue.setLink(&remote.link);
   QSignalSpy failed(&enqueue, &EnqueueProcess::failed);
-  enqueue.start("title = ", "x", remote.workbench.store().file(), QueueEnd::Back);
+  enqueue.start("title = ", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
   EXPECT_TRUE(enqueue.isRunning());
   ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
   EXPECT_FALSE(enqueue.isRunning());
   lab.cut();
   ASSERT_TRUE(remote.isLost());
-  enqueue.start("title = 'x'", "x", remote.workbench.store().file(), QueueEnd::Back);
+  enqueue.start("title = 'x'", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
   ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, kPatienceMs));
   EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Look at the queue")));
 }

@@ -8,8 +8,9 @@
 namespace vitrine::ui {
 namespace {
 
-RunRow row(std::int64_t id, std::int64_t experiment, RunState state = RunState::Queued) {
-  RunRow made;
+store::RunRow row(std::int64_t id, std::int64_t experiment,
+                  store::RunState state = store::RunState::Queued) {
+  store::RunRow made;
   made.id = id;
   made.experimentId = experiment;
   made.experiment = "experiment " + std::to_string(experiment);
@@ -18,7 +19,7 @@ RunRow row(std::int64_t id, std::int64_t experiment, RunState state = RunState::
   return made;
 }
 
-bool matches(const char* text, const RunRow& run) {
+bool matches(const char* text, const store::RunRow& run) {
   const RunQuery::Lookup lookup{[](std::int64_t) {
                                   return Json{
                                       {"model", {{"width", 64}, {"mask", {{"kind", "soft"}}}}},
@@ -31,7 +32,7 @@ bool matches(const char* text, const RunRow& run) {
 }
 
 TEST(RunQuery, WordsMayStandInNameExperimentStateOrTags) {
-  RunRow run = row(1, 1, RunState::Running);
+  store::RunRow run = row(1, 1, store::RunState::Running);
   run.name = "iLLaMA, soft mask";
   EXPECT_TRUE(matches("soft illama", run));
   EXPECT_TRUE(matches("running paper", run));
@@ -40,7 +41,7 @@ TEST(RunQuery, WordsMayStandInNameExperimentStateOrTags) {
 }
 
 TEST(RunQuery, ConditionsReadRowTagsAndConfiguration) {
-  const RunRow run = row(7, 1, RunState::Done);
+  const store::RunRow run = row(7, 1, store::RunState::Done);
   EXPECT_TRUE(matches("state=done id=7 tag=best", run));
   EXPECT_FALSE(matches("tag=worst", run));
   EXPECT_TRUE(matches("tag!=worst", run));
@@ -51,7 +52,7 @@ TEST(RunQuery, ConditionsReadRowTagsAndConfiguration) {
 }
 
 TEST(RunQuery, ComparesNumbersAsNumbers) {
-  const RunRow run = row(7, 1);
+  const store::RunRow run = row(7, 1);
   EXPECT_TRUE(matches("learning_rate=0.001", run));
   EXPECT_TRUE(matches("learning_rate>=1e-3", run));
   EXPECT_FALSE(matches("learning_rate<1e-3", run));
@@ -63,7 +64,7 @@ TEST(RunsModel, KeepsTheRulesOfQtForItemModels) {
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Warning);
   model.upsert({row(1, 1), row(2, 1), row(3, 2)});
-  model.upsert({row(2, 1, RunState::Running), row(4, 3), row(5, 1)});
+  model.upsert({row(2, 1, store::RunState::Running), row(4, 3), row(5, 1)});
   model.remove({3, 1});
   EXPECT_EQ(model.runCount(), 3);
   EXPECT_EQ(model.rowCount({}), 2);
@@ -80,14 +81,14 @@ TEST(RunsModel, ListsTheNewestExperimentFirstAndItsRunsById) {
 
 TEST(RunsModel, AThousandUpdatesNeverReset) {
   RunsModel model;
-  std::vector<RunRow> rows;
+  std::vector<store::RunRow> rows;
   for (int i = 1; i <= 1000; ++i) rows.push_back(row(i, 1 + i % 5));
   QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
   QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
   model.upsert(rows);
   changes.clear();
   const QPersistentModelIndex kept = model.indexOf(500);
-  model.upsert({row(500, 1, RunState::Running)});
+  model.upsert({row(500, 1, store::RunState::Running)});
   EXPECT_EQ(changes.count(), 1);
   model.remove({5, 10});
   EXPECT_EQ(kept.data(RunsModel::IdRole).toInt(), 500);
@@ -96,15 +97,15 @@ TEST(RunsModel, AThousandUpdatesNeverReset) {
 }
 
 TEST(RunsModel, SaysStepOnlyWhereItMeansSomething) {
-  RunRow run = row(1, 1);
+  store::RunRow run = row(1, 1);
   EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
-  run.state = RunState::Running;
+  run.state = store::RunState::Running;
   run.step = 2184;
   run.totalSteps = 4690;
   EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 step 2,184 / 4,690");
-  run.state = RunState::Interrupted;
+  run.state = store::RunState::Interrupted;
   EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 at step 2,184");
-  run.state = RunState::Done;
+  run.state = store::RunState::Done;
   EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
 }
 
@@ -126,7 +127,7 @@ TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
   EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 1);
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U)
       << "a filter hides, it does not deselect";
-  NewRun fresh;
+  store::NewRun fresh;
   fresh.name = "another demo";
   fresh.config = Json::object();
   fresh.origins = Json::object();

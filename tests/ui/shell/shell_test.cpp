@@ -29,12 +29,12 @@ namespace vitrine::ui {
 namespace {
 
 TEST(MachineFacts, ReadTheKernelsNumbers) {
-  const CpuTicks ticks = parseCpuTicks("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n");
+  const jobs::CpuTicks ticks = jobs::parseCpuTicks("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n");
   EXPECT_EQ(ticks.busy, 150);
   EXPECT_EQ(ticks.total, 1000);
-  EXPECT_EQ(parseCpuTicks("nonsense").total, 0);
-  const MemoryFacts memory =
-      parseMemory("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n");
+  EXPECT_EQ(jobs::parseCpuTicks("nonsense").total, 0);
+  const jobs::MemoryFacts memory =
+      jobs::parseMemory("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n");
   EXPECT_EQ(memory.used, 600 * 1024);
 }
 

@@ -28,8 +28,8 @@ class Storing : public ::testing::Test {
  protected:
   Storing() : studio_(SampleOptions{0, 20}) {}
   void edit(std::int64_t run, const std::string& note) {
-    studio_.workbench.edit(run, RunField::Note, note,
-                           studio_.workbench.store().version(run, RunField::Note), &asker_,
+    studio_.workbench.edit(run, store::RunField::Note, note,
+                           studio_.workbench.store().version(run, store::RunField::Note), &asker_,
                            [this](const EditOutcome& outcome) { last_ = outcome; });
   }
   void deleteLog() const {
@@ -67,20 +67,20 @@ TEST_F(Storing, AFileDialogInTheFolderOfTheDatabaseLeavesItsLocks) {
 
 TEST_F(Storing, ABusyDatabaseNeverHoldsTheWindowUp) {
   const std::int64_t run = studio_.runs.front();
-  auto gate = std::make_unique<Gate>(database_);
+  auto gate = std::make_unique<store::Gate>(database_);
   ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
   QElapsedTimer clock;
   clock.start();
   edit(run, "typed while another process writes");
   EXPECT_LT(clock.elapsed(), 2000);
   EXPECT_TRUE(last_.isWaiting);
-  ASSERT_NE(studio_.workbench.waiting(run, RunField::Note), nullptr);
+  ASSERT_NE(studio_.workbench.waiting(run, store::RunField::Note), nullptr);
   EXPECT_TRUE(studio_.workbench.edits().isKept());
   gate.reset();
   studio_.workbench.edits().tryNow();
   EXPECT_FALSE(last_.isWaiting);
   EXPECT_EQ(studio_.writer.note(run), "typed while another process writes");
-  EXPECT_EQ(studio_.workbench.waiting(run, RunField::Note), nullptr);
+  EXPECT_EQ(studio_.workbench.waiting(run, store::RunField::Note), nullptr);
 }
 
 TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
@@ -89,7 +89,7 @@ TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
   ASSERT_NE(bar, nullptr);
   EXPECT_EQ(bar->sentence(), QString());
   const std::int64_t run = studio_.runs.front();
-  auto gate = std::make_unique<Gate>(database_);
+  auto gate = std::make_unique<store::Gate>(database_);
   ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
   edit(run, "a note");
   EXPECT_EQ(bar->sentence(), QString()) << "a moment is no reason to move the pages";
@@ -106,7 +106,7 @@ TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
 TEST_F(Storing, ADeletedLogIsNoticedAndWhatIsTypedIsKeptForTheNextWindow) {
   const std::int64_t run = studio_.runs.front();
   const fs::path copy = studio_.folder.filePath(QStringLiteral("next.sqlite")).toStdString();
-  backupDatabase(database_, copy);
+  store::backupDatabase(database_, copy);
   {
     MainWindow window(studio_.workbench);
     StoreBar* bar = barOf(window);
@@ -126,10 +126,10 @@ TEST_F(Storing, ADeletedLogIsNoticedAndWhatIsTypedIsKeptForTheNextWindow) {
     EXPECT_TRUE(studio_.workbench.edits().isKept());
   }
   // As the next window does, in a process of its own: here, with a copy of the database.
-  fs::create_directories(filesFolder(copy));
-  fs::copy(filesFolder(database_), filesFolder(copy),
+  fs::create_directories(store::filesFolder(copy));
+  fs::copy(store::filesFolder(database_), store::filesFolder(copy),
            fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  RunStore store(copy);
+  store::RunStore store(copy);
   LocalEdits next(store);
   next.takeOver();
   EXPECT_EQ(store.note(run), "typed after the log was deleted");
@@ -162,15 +162,15 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
 }
 
 TEST_F(Storing, TheTrashListsDeletedRunsAndBringsThemBack) {
-  trashRun(database_, studio_.runs[0]);
-  trashRun(database_, studio_.runs[1]);
+  store::trashRun(database_, studio_.runs[0]);
+  store::trashRun(database_, studio_.runs[1]);
   studio_.workbench.watcher().poll();
   TrashDialog dialog(studio_.workbench);
   ASSERT_EQ(dialog.runs().size(), 2u);
   EXPECT_EQ(dialog.runs().front().id, studio_.runs[1]) << "the newest first";
   dialog.restore();
   studio_.workbench.queue().settle();
-  EXPECT_EQ(trashedRuns(database_).size(), 1u);
+  EXPECT_EQ(store::trashedRuns(database_).size(), 1u);
   EXPECT_NE(studio_.workbench.run(studio_.runs[1]), nullptr);
 }
 

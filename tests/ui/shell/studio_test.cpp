@@ -45,7 +45,7 @@ TEST(Studio, DrawsAPageAtSizeAndScale) {
   QTemporaryDir folder;
   const QString database = folder.filePath(QStringLiteral("experiments.sqlite"));
   {
-    RunStore store(database.toStdString());
+    store::RunStore store(database.toStdString());
     fillSampleDatabase(store, {0, 200});
   }
   const QString picture = folder.filePath(QStringLiteral("monitor.png"));

@@ -42,10 +42,11 @@ class TwoTasks : public ::testing::Test {
   void select(const std::vector<std::int64_t>& runs) {
     studio_.workbench.selection().setRuns(runs, runs.front());
   }
-  RunCard cardOfRun(std::int64_t run) {
+  store::RunCard cardOfRun(std::int64_t run) {
     studio_.workbench.settleCards();
-    return runCard(cardOf(studio_.workbench.cards(), taskOf(studio_.writer.config(run))),
-                   studio_.writer.metricNames(run), metricKinds(studio_.writer));
+    return store::runCard(
+        store::cardOf(studio_.workbench.cards(), store::taskOf(studio_.writer.config(run))),
+        studio_.writer.metricNames(run), metricKinds(studio_.writer));
   }
   QStringList factsOf(std::int64_t run) {
     QStringList lines;
@@ -144,7 +145,7 @@ TEST_F(TwoTasks, TheMonitorKeepsAViewThatFollowsTheTask) {
 }
 
 TEST_F(TwoTasks, TheStepBarCountsInTheUnitOfTheTask) {
-  const std::int64_t run = addDrawing(studio_.writer, "live", 9, 2, RunState::Running);
+  const std::int64_t run = addDrawing(studio_.writer, "live", 9, 2, store::RunState::Running);
   studio_.workbench.watcher().poll();
   MonitorPage page(studio_.workbench);
   page.show();

@@ -26,8 +26,8 @@ std::string mistakeIn(const QString& statement, const QString& sentence) {
   return place ? statement.mid(place->start, place->length).toStdString() : "none";
 }
 
-RunStore::Table curves() {
-  RunStore::Table table;
+store::RunStore::Table curves() {
+  store::RunStore::Table table;
   table.columns = {"run_id", "step", "value"};
   for (int run = 1; run <= 2; ++run) {
     for (int step = 3; step > 0; --step) table.rows.push_back({run, step * 10, run + step * 0.1});
@@ -129,7 +129,7 @@ TEST(SqlBook, RenamesOnlyToAFreeName) {
 }
 
 TEST(SqlResult, WritesRowsAsCsvTsvAndJsonLines) {
-  RunStore::Table table;
+  store::RunStore::Table table;
   table.columns = {"a", "a", "b"};
   table.rows = {{1, "x,\"y\"\tz", nullptr}, {0.1, "\n", Json{{"bytes", 12}}}};
   EXPECT_EQ(sqlCsv(table, {}).toStdString(),
@@ -140,11 +140,12 @@ TEST(SqlResult, WritesRowsAsCsvTsvAndJsonLines) {
 }
 
 TEST(SqlResult, SortsNumbersAsNumbersAndNullFirst) {
-  RunStore::Table table;
+  store::RunStore::Table table;
   table.columns = {"v"};
   table.rows = {{10}, {9.5}, {nullptr}, {"text"}, {-1}};
   SqlResultModel model;
-  model.setTable(std::make_shared<const RunStore::Table>(table), QStringLiteral("SELECT v FROM x"));
+  model.setTable(std::make_shared<const store::RunStore::Table>(table),
+                 QStringLiteral("SELECT v FROM x"));
   model.setOrder(sqlOrder(table, 0, Qt::AscendingOrder));
   EXPECT_EQ(model.order(), (std::vector<int>{2, 4, 1, 0, 3}));
   model.setOrder(sqlOrder(table, -1, Qt::AscendingOrder));
@@ -152,7 +153,7 @@ TEST(SqlResult, SortsNumbersAsNumbersAndNullFirst) {
 }
 
 TEST(SqlResult, KeepsWhatIsSelectedOverAnotherOrder) {
-  auto table = std::make_shared<RunStore::Table>();
+  auto table = std::make_shared<store::RunStore::Table>();
   table->columns = {"v", "w"};
   for (int i = 0; i < 100; ++i) table->rows.push_back({(i * 37) % 100, i});
   SqlResultModel model;
@@ -173,24 +174,24 @@ TEST(SqlResult, KeepsWhatIsSelectedOverAnotherOrder) {
 }
 
 TEST(SqlResult, KnowsWhichColumnNamesARun) {
-  RunStore::Table table;
+  store::RunStore::Table table;
   table.columns = {"id", "name"};
   table.rows = {{4, "a"}};
   SqlResultModel model;
-  model.setTable(std::make_shared<const RunStore::Table>(table),
+  model.setTable(std::make_shared<const store::RunStore::Table>(table),
                  QStringLiteral("SELECT id, name FROM runs"));
   EXPECT_EQ(model.runOf(0), 4);
-  model.setTable(std::make_shared<const RunStore::Table>(table),
+  model.setTable(std::make_shared<const store::RunStore::Table>(table),
                  QStringLiteral("SELECT id, name FROM artifacts"));
   EXPECT_EQ(model.runOf(0), 0);
 }
 
 TEST(SqlResult, ShowsBlobsAsTheirSizeAndNullAsADash) {
-  RunStore::Table table;
+  store::RunStore::Table table;
   table.columns = {"data", "none"};
   table.rows = {{Json{{"bytes", 1'234'000}}, nullptr}};
   SqlResultModel model;
-  model.setTable(std::make_shared<const RunStore::Table>(table), QString());
+  model.setTable(std::make_shared<const store::RunStore::Table>(table), QString());
   EXPECT_EQ(model.index(0, 0).data().toString(), QStringLiteral("1.2\u202fMB"));
   EXPECT_EQ(model.index(0, 1).data().toString(), QStringLiteral("\u2013"));
 }
@@ -221,7 +222,7 @@ TEST(SqlChart, LeavesOutColumnsThatAreGone) {
 }
 
 TEST(SqlChart, SaysHowManyLinesItLeftOut) {
-  RunStore::Table table;
+  store::RunStore::Table table;
   table.columns = {"run_id", "step", "value"};
   for (int run = 1; run <= kMostSqlSeries + 3; ++run) table.rows.push_back({run, 1, 0.5});
   const LineChart chart = sqlChart(table, guessSqlChart(table));

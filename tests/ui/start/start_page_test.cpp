@@ -27,8 +27,8 @@ QPushButton* buttonNamed(const QWidget& root, const QString& name) {
   return nullptr;
 }
 
-std::int64_t addDemoRun(RunStore& store, const std::string& name) {
-  NewRun run;
+std::int64_t addDemoRun(store::RunStore& store, const std::string& name) {
+  store::NewRun run;
   run.name = name;
   run.config = Json::object();
   run.origins = Json::object();
@@ -109,9 +109,9 @@ TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
 TEST(StartPage, ADemoThatIsTrainedIsShownAndNotTrainedAgain) {
   SampleStudio studio(SampleOptions{0, 0});
   const std::int64_t run = addDemoRun(studio.writer, "ViT");
-  studio.writer.setState(run, RunState::Starting);
-  studio.writer.setState(run, RunState::Running);
-  studio.writer.setState(run, RunState::Done);
+  studio.writer.setState(run, store::RunState::Starting);
+  studio.writer.setState(run, store::RunState::Running);
+  studio.writer.setState(run, store::RunState::Done);
   studio.workbench.watcher().poll();
   MainWindow window(studio.workbench);
   window.show();
@@ -133,7 +133,7 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
   std::int64_t interrupted = 0;
   std::string name;
   for (const auto& [id, row] : studio.workbench.runs()) {
-    if (row.state != RunState::Interrupted) continue;
+    if (row.state != store::RunState::Interrupted) continue;
     interrupted = id;
     name = row.name;
   }
@@ -144,7 +144,7 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
   ASSERT_NE(resume, nullptr);
   resume->click();
   studio.workbench.queue().settle();
-  const QueueEntry* entry = studio.workbench.queue().view().entry(interrupted);
+  const jobs::QueueEntry* entry = studio.workbench.queue().view().entry(interrupted);
   EXPECT_NE(entry, nullptr) << "it waits in the queue";
   startOf(window)->settle();
   QPushButton* queue = buttonNamed(*window.currentPage(), QStringLiteral("Show the queue"));

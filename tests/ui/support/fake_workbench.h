@@ -21,25 +21,27 @@ class FakeWorkbench : public Workbench {
         queue_(store_.file()),
         catalog_(std::move(catalog)) {}
 
-  RunStore& store() override {
+  store::RunStore& store() override {
     ++storeAsked;
     return store_;
   }
-  RunWatcher& watcher() override { return watcher_; }
+  store::RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
   QueueDesk& queue() override { return queue_; }
   const Catalog& catalog() override { return catalog_; }
   void askCatalogAgain() override { ++asked; }
-  const RunRow* run(std::int64_t id) override {
+  const store::RunRow* run(std::int64_t id) override {
     if (written_.count(id) == 0) rows_[id] = store_.run(id);
     return &rows_[id];
   }
-  const std::map<std::int64_t, RunRow>& runs() const override { return rows_; }
+  const std::map<std::int64_t, store::RunRow>& runs() const override { return rows_; }
   void configure(const std::string& experimentText, const QString& /*origin*/) override {
     configured.push_back(experimentText);
   }
-  void startRuns(const std::vector<std::int64_t>& ids, QueueEnd /*end*/) override { started = ids; }
-  void edit(std::int64_t /*run*/, RunField /*field*/, const std::string& /*text*/,
+  void startRuns(const std::vector<std::int64_t>& ids, jobs::QueueEnd /*end*/) override {
+    started = ids;
+  }
+  void edit(std::int64_t /*run*/, store::RunField /*field*/, const std::string& /*text*/,
             std::int64_t /*basedOn*/, QObject* /*context*/,
             const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
   void openFile(const QString& file) override { opened.push_back(file); }
@@ -48,7 +50,7 @@ class FakeWorkbench : public Workbench {
 
   /// A stored run with a configuration; returns its id.
   std::int64_t addRun(const std::string& name, const Json& config) {
-    NewRun run;
+    store::NewRun run;
     run.name = name;
     run.config = config;
     run.origins = Json::object();
@@ -57,7 +59,7 @@ class FakeWorkbench : public Workbench {
     return id;
   }
   /// Changes the row as the list shows it, not as it is stored.
-  RunRow& row(std::int64_t id) {
+  store::RunRow& row(std::int64_t id) {
     written_.insert(id);
     return rows_.at(id);
   }
@@ -75,12 +77,12 @@ class FakeWorkbench : public Workbench {
 
  private:
   QTemporaryDir folder_;
-  RunStore store_;
-  RunWatcher watcher_;
+  store::RunStore store_;
+  store::RunWatcher watcher_;
   Selection selection_;
   QueueDesk queue_;
   Catalog catalog_;
-  std::map<std::int64_t, RunRow> rows_;
+  std::map<std::int64_t, store::RunRow> rows_;
   std::set<std::int64_t> written_;  ///< rows that a test wrote by hand
 };
 

@@ -25,8 +25,8 @@ bool isInputClosed(std::chrono::milliseconds patience) {
 int writeLive(const char* file, int runs) {
   constexpr int kTotal = 200'000;  // points of a run: none of them ends
   constexpr auto kPause = std::chrono::milliseconds(500);
-  vitrine::RunStore store(file);
-  std::vector<vitrine::NewRun> wanted(static_cast<std::size_t>(runs));
+  vitrine::store::RunStore store(file);
+  std::vector<vitrine::store::NewRun> wanted(static_cast<std::size_t>(runs));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i].name = "live " + std::to_string(i);
     wanted[i].seed = i;
@@ -36,8 +36,8 @@ int writeLive(const char* file, int runs) {
   const auto ids = store.addRuns(store.experiment("Live", ""), wanted);
   std::vector<std::int64_t> segments;
   for (const std::int64_t id : ids) {
-    segments.push_back(
-        store.openSegment(id, 0, vitrine::thisWorker(), {{"device", "cpu"}, {"commit", "live"}}));
+    segments.push_back(store.openSegment(id, 0, vitrine::store::thisWorker(),
+                                         {{"device", "cpu"}, {"commit", "live"}}));
   }
   std::printf("ready\n");
   std::fflush(stdout);

@@ -59,7 +59,7 @@ struct SampleStudio {
   }
 
   QTemporaryDir folder;
-  RunStore writer;
+  store::RunStore writer;
   std::vector<std::int64_t> runs;
   StudioWorkbench workbench;
 };

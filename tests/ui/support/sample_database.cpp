@@ -61,7 +61,7 @@ struct Sample {
   const char* mask;
   int width;
   std::uint64_t seed;
-  RunState state;
+  store::RunState state;
   double done;  // share of the run that is stored
 };
 
@@ -80,9 +80,9 @@ Json environment() {
 
 }  // namespace
 
-void appendSamplePoints(RunStore& store, std::int64_t run, std::int64_t segment, int index,
+void appendSamplePoints(store::RunStore& store, std::int64_t run, std::int64_t segment, int index,
                         int from, int to, int total) {
-  RunStore::Batch batch;
+  store::RunStore::Batch batch;
   const double difficulty = 1 + 0.12 * index;
   const double warmup = total * 0.08;
   for (int i = from; i < to; ++i) {
@@ -137,45 +137,46 @@ void appendSamplePoints(RunStore& store, std::int64_t run, std::int64_t segment,
   store.append(run, segment, batch);
 }
 
-std::vector<std::int64_t> fillSampleDatabase(RunStore& store, const SampleOptions& options) {
+std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const SampleOptions& options) {
   const std::vector<std::pair<std::string, std::vector<Sample>>> experiments{
       {"Position embeddings, Table 8",
-       {{"no position embedding", "vit", "none", 64, 0, RunState::Done, 1},
-        {"learned 1-D", "vit", "none", 64, 0, RunState::Done, 1},
+       {{"no position embedding", "vit", "none", 64, 0, store::RunState::Done, 1},
+        {"learned 1-D", "vit", "none", 64, 0, store::RunState::Done, 1},
         {"learned 2-D, resized with bicubic interpolation and antialiasing, seed 0", "vit", "none",
-         64, 0, RunState::Failed, 0.3},
-        {"relative", "vit", "none", 64, 0, RunState::Stopped, 0.5}}},
+         64, 0, store::RunState::Failed, 0.3},
+        {"relative", "vit", "none", 64, 0, store::RunState::Stopped, 0.5}}},
       {"Demo",
-       {{"ViT, demo", "vit", "none", 64, 0, RunState::Done, 1},
-        {"iLLaMA, demo", "illama", "soft", 64, 0, RunState::Interrupted, 0.42}}},
+       {{"ViT, demo", "vit", "none", 64, 0, store::RunState::Done, 1},
+        {"iLLaMA, demo", "illama", "soft", 64, 0, store::RunState::Interrupted, 0.42}}},
       {"iLLaMA roadmap, laptop size",
-       {{"ViT, width 64", "vit", "none", 64, 0, RunState::Done, 1},
-        {"iLLaMA, causal mask", "illama", "causal", 64, 0, RunState::Done, 1},
-        {"iLLaMA, soft mask linear", "illama", "soft", 64, 0, RunState::Running, 0.47},
-        {"iLLaMA, soft mask linear", "illama", "soft", 64, 1, RunState::Queued, 0},
-        {"iLLaMA, soft mask constant", "illama", "soft", 64, 0, RunState::Queued, 0},
-        {"iLLaMA, soft mask linear, width 128", "illama", "soft", 128, 0, RunState::Queued, 0}}},
+       {{"ViT, width 64", "vit", "none", 64, 0, store::RunState::Done, 1},
+        {"iLLaMA, causal mask", "illama", "causal", 64, 0, store::RunState::Done, 1},
+        {"iLLaMA, soft mask linear", "illama", "soft", 64, 0, store::RunState::Running, 0.47},
+        {"iLLaMA, soft mask linear", "illama", "soft", 64, 1, store::RunState::Queued, 0},
+        {"iLLaMA, soft mask constant", "illama", "soft", 64, 0, store::RunState::Queued, 0},
+        {"iLLaMA, soft mask linear, width 128", "illama", "soft", 128, 0, store::RunState::Queued,
+         0}}},
   };
   std::vector<std::int64_t> ids;
   int index = 0;
   for (const auto& [title, samples] : experiments) {
     const std::int64_t experiment = store.experiment(title, "title = \"" + title + "\"\n");
     for (const Sample& sample : samples) {
-      NewRun fresh;
+      store::NewRun fresh;
       fresh.name = sample.name;
       fresh.seed = sample.seed;
       fresh.config = configOf(sample.architecture, sample.width, sample.mask, sample.seed);
       fresh.origins = originsOf(fresh.config);
-      fresh.state = RunState::Queued;
+      fresh.state = store::RunState::Queued;
       const std::int64_t id = store.addRuns(experiment, {fresh}).front();
       ids.push_back(id);
       if (sample.done > 0) {
-        const std::int64_t segment = store.openSegment(id, 0, thisWorker(), environment());
+        const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), environment());
         const int last = static_cast<int>(options.points * sample.done);
         appendSamplePoints(store, id, segment, index, 0, last, options.points);
         const std::string folder = "run-" + store.run(id).uuid;
-        std::filesystem::create_directories(filesFolder(store.file()) / folder);
-        std::ofstream log(filesFolder(store.file()) / folder / "run.log");
+        std::filesystem::create_directories(store::filesFolder(store.file()) / folder);
+        std::ofstream log(store::filesFolder(store.file()) / folder / "run.log");
         for (int i = std::max(last - 40, 0); i < last; ++i) {
           log << "step " << kStepsPerPoint * i << " loss 0.4" << i % 90 + 10 << " 3" << i % 90 + 400
               << " images/s\n";
@@ -184,28 +185,28 @@ std::vector<std::int64_t> fillSampleDatabase(RunStore& store, const SampleOption
         store.setLogFile(id, folder + "/run.log");
       }
       switch (sample.state) {
-        case RunState::Failed: {
-          RunStore::Batch broken;
+        case store::RunState::Failed: {
+          store::RunStore::Batch broken;
           MetricRecord record;
           record.step = kStepsPerPoint * static_cast<int>(options.points * sample.done) + 2;
           record.values.emplace_back("train/loss", std::numeric_limits<double>::quiet_NaN());
           broken.metrics.push_back(record);
           store.append(id, 1, broken);
-          store.setState(id, RunState::Failed,
+          store.setState(id, store::RunState::Failed,
                          "the loss is not finite at step " + std::to_string(record.step) +
                              ", batch 601; lower train.optimizer.learning_rate or raise warm-up");
           break;
         }
-        case RunState::Interrupted:
-          store.setState(id, RunState::Interrupted,
+        case store::RunState::Interrupted:
+          store.setState(id, store::RunState::Interrupted,
                          "the process is gone: the machine was restarted");
           break;
-        case RunState::Stopped:
-          store.setState(id, RunState::Stopping);
-          store.setState(id, RunState::Stopped);
+        case store::RunState::Stopped:
+          store.setState(id, store::RunState::Stopping);
+          store.setState(id, store::RunState::Stopped);
           break;
-        case RunState::Done:
-          store.setState(id, RunState::Done);
+        case store::RunState::Done:
+          store.setState(id, store::RunState::Done);
           break;
         default:
           break;
@@ -217,9 +218,9 @@ std::vector<std::int64_t> fillSampleDatabase(RunStore& store, const SampleOption
   store.setTags(ids[8], {"paper", "soft mask"});
   if (options.extraRuns > 0) {
     const std::int64_t experiment = store.experiment("Many seeds", "");
-    std::vector<NewRun> fresh;
+    std::vector<store::NewRun> fresh;
     for (int i = 0; i < options.extraRuns; ++i) {
-      NewRun run;
+      store::NewRun run;
       run.name = "seed " + std::to_string(i);
       run.seed = static_cast<std::uint64_t>(i);
       run.config = configOf("vit", 64, "none", run.seed);

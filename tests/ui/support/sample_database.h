@@ -17,10 +17,11 @@ struct SampleOptions {
 
 /// Fills an empty database; returns the ids in order. Curves come from a formula and the project's
 /// own generator, so that two databases are alike.
-std::vector<std::int64_t> fillSampleDatabase(RunStore& store, const SampleOptions& options = {});
+std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store,
+                                             const SampleOptions& options = {});
 
 /// Points [from, to) of run `index`, as a training run would write them every second step.
-void appendSamplePoints(RunStore& store, std::int64_t run, std::int64_t segment, int index,
+void appendSamplePoints(store::RunStore& store, std::int64_t run, std::int64_t segment, int index,
                         int from, int to, int total);
 
 }  // namespace vitrine::ui

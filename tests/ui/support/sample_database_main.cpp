@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    vitrine::RunStore store(argv[1]);
+    vitrine::store::RunStore store(argv[1]);
     vitrine::ui::SampleOptions options;
     if (argc > 2 && argv[2][0] != '-') options.extraRuns = std::atoi(argv[2]);
     const auto ids = vitrine::ui::fillSampleDatabase(store, options);
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
         vitrine::testing::addDrawing(store, "small", 12.5 + static_cast<double>(seed), seed);
         vitrine::testing::addDrawing(store, "large", 9.25 + static_cast<double>(seed), seed);
       }
-      vitrine::testing::addDrawing(store, "in progress", 30, 2, vitrine::RunState::Running);
+      vitrine::testing::addDrawing(store, "in progress", 30, 2, vitrine::store::RunState::Running);
     }
     if (std::strcmp(argv[argc - 1], "--live") != 0) return 0;
     const int start = static_cast<int>(options.points * 0.47);
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
       vitrine::ui::appendSamplePoints(store, ids[8], 1, 8, i, i + 8, options.points);
       std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }
-    store.setState(ids[8], vitrine::RunState::Done);
+    store.setState(ids[8], vitrine::store::RunState::Done);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sample_database: %s\n", error.what());
     return 1;

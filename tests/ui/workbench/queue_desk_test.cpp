@@ -17,8 +17,8 @@ struct OpenDesk {
         queue(store),
         desk(store.file()) {}
 
-  std::int64_t add(RunState state = RunState::Queued) {
-    NewRun run;
+  std::int64_t add(store::RunState state = store::RunState::Queued) {
+    store::NewRun run;
     run.name = "a run";
     run.config = Json{{"train", {{"device", "cpu"}}}};
     run.origins = Json::object();
@@ -45,8 +45,8 @@ struct OpenDesk {
   }
 
   QTemporaryDir folder;
-  RunStore store;
-  JobQueue queue;
+  store::RunStore store;
+  jobs::JobQueue queue;
   QueueDesk desk;
 };
 
@@ -56,8 +56,8 @@ TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
                      failed = open.add();
   open.add();  // as `train` stores it: not in the queue
   for (const std::int64_t run : {lost, failed}) open.store.claim(run);
-  open.store.setState(lost, RunState::Interrupted, "killed");
-  open.store.setState(failed, RunState::Failed, "no memory");
+  open.store.setState(lost, store::RunState::Interrupted, "killed");
+  open.store.setState(failed, store::RunState::Failed, "no memory");
   open.queue.moveBefore(second, first);
   open.desk.refresh();
   open.desk.settle();
@@ -73,14 +73,14 @@ TEST(QueueDesk, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   OpenDesk open;
   QSignalSpy said(&open.desk, &QueueDesk::said);
   const std::int64_t run = open.enqueued();
-  Order order;
-  order.what = Order::What::Remove;
+  jobs::Order order;
+  order.what = jobs::Order::What::Remove;
   order.runs = {run};
-  open.desk.order(order, [run](const OrderOutcome& outcome) {
+  open.desk.order(order, [run](const jobs::OrderOutcome& outcome) {
     EXPECT_EQ(outcome.runs, std::vector<std::int64_t>{run});
     return QStringLiteral("well done");
   });
-  order.what = Order::What::Limit;
+  order.what = jobs::Order::What::Limit;
   order.runs = {77};
   open.desk.order(order);
   open.desk.settle();
@@ -110,7 +110,7 @@ TEST(QueueDesk, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
 TEST(QueueDesk, LeavesTheQueueToWhoeverWorksOnItAlready) {
   OpenDesk open;
   open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls");
-  const auto elsewhere = KernelLock::tryLock(workLockFile(open.store.file()));
+  const auto elsewhere = jobs::KernelLock::tryLock(jobs::workLockFile(open.store.file()));
   ASSERT_TRUE(elsewhere);
   open.enqueued();
   open.desk.attend();
@@ -126,9 +126,9 @@ TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.contains(QStringLiteral("/no/such/program")))
       << open.desk.view().trouble.toStdString();
-  Order order;
-  order.what = Order::What::Mode;
-  order.mode = QueueMode::Paused;
+  jobs::Order order;
+  order.what = jobs::Order::What::Mode;
+  order.mode = store::QueueMode::Paused;
   open.desk.order(order);
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.isEmpty()) << "nothing is to be started now";
@@ -136,13 +136,13 @@ TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
 
 TEST(Workbench, PutsRunsIntoTheQueueOnce) {
   SampleStudio studio(SampleOptions{0, 50});
-  const auto idOf = [&](RunState state) {
+  const auto idOf = [&](store::RunState state) {
     for (const std::int64_t run : studio.runs) {
       if (studio.writer.run(run).state == state) return run;
     }
     return std::int64_t{0};
   };
-  const std::int64_t queued = idOf(RunState::Queued), done = idOf(RunState::Done);
+  const std::int64_t queued = idOf(store::RunState::Queued), done = idOf(store::RunState::Done);
   ASSERT_NE(queued, 0);
   ASSERT_NE(done, 0);
   QSignalSpy said(&studio.workbench, &StudioWorkbench::said);

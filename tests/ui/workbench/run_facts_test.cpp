@@ -6,8 +6,8 @@ namespace vitrine::ui {
 namespace {
 
 TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
-  const RunRow row;
-  RunCard card;
+  const store::RunRow row;
+  store::RunCard card;
   card.headline = {"test/top1", "test/words_per_line"};
   const auto facts = runFacts(row, {}, Json(), card, {});
   EXPECT_GE(facts.size(), 6U);
@@ -30,7 +30,7 @@ TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
 }
 
 TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
-  RunRow row;
+  store::RunRow row;
   row.id = 17;
   row.experiment = "say \"soft\"";
   const QString command =

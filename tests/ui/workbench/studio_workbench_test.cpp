@@ -10,18 +10,18 @@ namespace vitrine::ui {
 namespace {
 
 TEST(Workbench, OffersOnlyWhatAStateAllows) {
-  RunRow row;
-  row.state = RunState::Running;
+  store::RunRow row;
+  row.state = store::RunState::Running;
   EXPECT_FALSE(StudioWorkbench::canStart(row));
   EXPECT_TRUE(StudioWorkbench::canStop(row));
   EXPECT_FALSE(StudioWorkbench::canDelete(row));
-  row.state = RunState::Interrupted;
+  row.state = store::RunState::Interrupted;
   EXPECT_TRUE(StudioWorkbench::canStart(row));
   EXPECT_FALSE(StudioWorkbench::canStop(row));
   EXPECT_TRUE(StudioWorkbench::canDelete(row));
-  row.state = RunState::Failed;
+  row.state = store::RunState::Failed;
   EXPECT_TRUE(StudioWorkbench::canStart(row));
-  row.state = RunState::Done;
+  row.state = store::RunState::Done;
   EXPECT_FALSE(StudioWorkbench::canStart(row));
 }
 

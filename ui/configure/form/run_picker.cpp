@@ -44,15 +44,15 @@ class AllWords final : public QSortFilterProxyModel {
 
 }  // namespace
 
-RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, RunRow>& rows,
-                     bool (*only)(const RunRow&), QWidget* parent)
+RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::RunRow>& rows,
+                     bool (*only)(const store::RunRow&), QWidget* parent)
     : QDialog(parent), filter_(new QLineEdit(this)), list_(new QTreeView(this)), model_(nullptr) {
   setWindowTitle(title);
   auto* source = new QStandardItemModel(this);
   source->setHorizontalHeaderLabels({QStringLiteral("#"), QStringLiteral("Name"),
                                      QStringLiteral("Experiment"), QStringLiteral("State")});
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {  // the newest first
-    const RunRow& run = row->second;
+    const store::RunRow& run = row->second;
     if (only != nullptr && !only(run)) continue;
     auto* id = new QStandardItem(QStringLiteral("#%1").arg(run.id));
     id->setData(QVariant::fromValue<qlonglong>(run.id), Qt::UserRole);

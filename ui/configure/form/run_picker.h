@@ -19,8 +19,8 @@ class RunPicker : public QDialog {
   Q_OBJECT
  public:
   /// \param only  runs it offers; all where it is not given
-  RunPicker(const QString& title, const std::map<std::int64_t, RunRow>& rows,
-            bool (*only)(const RunRow&) = nullptr, QWidget* parent = nullptr);
+  RunPicker(const QString& title, const std::map<std::int64_t, store::RunRow>& rows,
+            bool (*only)(const store::RunRow&) = nullptr, QWidget* parent = nullptr);
 
   [[nodiscard]] std::int64_t picked() const;  ///< 0 where nothing is
   [[nodiscard]] QLineEdit& filter() const { return *filter_; }

@@ -128,7 +128,8 @@ void ComingRuns::setPlan(std::shared_ptr<const Plan> plan) {
   endResetModel();
 }
 
-void ComingRuns::setForecast(const Forecast& forecast, const std::map<std::int64_t, RunRow>& rows) {
+void ComingRuns::setForecast(const Forecast& forecast,
+                             const std::map<std::int64_t, store::RunRow>& rows) {
   forecast_ = forecast;
   states_.clear();
   for (const RunForecast& one : forecast_.runs) {

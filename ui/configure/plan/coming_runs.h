@@ -29,7 +29,7 @@ class ComingRuns : public QAbstractListModel {
   using QAbstractListModel::QAbstractListModel;
 
   void setPlan(std::shared_ptr<const Plan> plan);
-  void setForecast(const Forecast& forecast, const std::map<std::int64_t, RunRow>& rows);
+  void setForecast(const Forecast& forecast, const std::map<std::int64_t, store::RunRow>& rows);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;

@@ -48,7 +48,7 @@ RunWorkload workloadOf(const Json& config) {
   const auto text = [](const Json& value) {
     return value.is_string() ? value.get<std::string>() : std::string();
   };
-  work.task = taskOf(config);
+  work.task = store::taskOf(config);
   work.architecture = text(at("model", "architecture"));
   work.preset = text(at("model", "preset"));
   work.dataset = text(at("data", "dataset"));
@@ -121,7 +121,7 @@ struct RunForecaster::Memory {
   };
   std::map<std::int64_t, Known> runs;
 
-  void read(RunReader& store, const std::map<std::int64_t, RunRow>& rows,
+  void read(store::RunReader& store, const std::map<std::int64_t, store::RunRow>& rows,
             const std::atomic<bool>& isStale) {
     const std::int64_t last = runs.empty() ? 0 : runs.rbegin()->first;
     bool isNew = false;
@@ -154,8 +154,8 @@ template <class Known>
 class Forecasting {
  public:
   Forecasting(const std::map<std::int64_t, Known>& known,
-              const std::map<std::int64_t, RunRow>& rows,
-              const std::map<std::int64_t, double>& operations, const TaskCards& cards,
+              const std::map<std::int64_t, store::RunRow>& rows,
+              const std::map<std::int64_t, double>& operations, const store::TaskCards& cards,
               const Json& report)
       : known_(known), rows_(rows), operations_(operations), cards_(cards) {
     if (!report.is_object()) return;
@@ -252,24 +252,24 @@ class Forecasting {
   }
 
   /// Of a run that got somewhere: all its time where it went in one go, else that of its steps.
-  [[nodiscard]] double secondsPerStep(const RunRow& row, const RunWorkload& work) const {
+  [[nodiscard]] double secondsPerStep(const store::RunRow& row, const RunWorkload& work) const {
     if (row.step < 20) return 0;
     double bySpeed = 0;
-    if (!countsSamples(cardOf(cards_, work.task))) {
+    if (!store::countsSamples(store::cardOf(cards_, work.task))) {
       const std::int64_t left = row.totalSteps - row.step;
       if (left > 0 && row.remainingSeconds > 0)
         bySpeed = row.remainingSeconds / static_cast<double>(left);
     } else if (row.imagesPerSecond > 0) {
       bySpeed = samplesPerStep(work) / row.imagesPerSecond;
     }
-    if (row.state != RunState::Done) return bySpeed;
+    if (row.state != store::RunState::Done) return bySpeed;
     const double whole =
         secondsBetween(row.startedAt, row.finishedAt) / static_cast<double>(row.step);
     return whole > 0 && (bySpeed <= 0 || whole < 3 * bySpeed) ? whole : bySpeed;
   }
 
   /// The device a run was made on: what it asked for, or where that was left open what it got.
-  [[nodiscard]] std::string deviceOf(const RunRow& row, const RunWorkload& work) const {
+  [[nodiscard]] std::string deviceOf(const store::RunRow& row, const RunWorkload& work) const {
     return work.device != "auto" || row.device.empty() ? work.device
                                                        : row.device.substr(0, row.device.find(' '));
   }
@@ -421,9 +421,9 @@ class Forecasting {
   }
 
   const std::map<std::int64_t, Known>& known_;
-  const std::map<std::int64_t, RunRow>& rows_;
+  const std::map<std::int64_t, store::RunRow>& rows_;
   const std::map<std::int64_t, double>& operations_;
-  const TaskCards& cards_;
+  const store::TaskCards& cards_;
   std::vector<Json> totals_;  ///< per run of the plan, as far as `vitrine check` said
 };
 
@@ -438,16 +438,17 @@ RunForecaster::RunForecaster(Workbench& workbench, QObject* parent)
 }
 
 void RunForecaster::ask(std::shared_ptr<const Plan> plan, const Json& report) {
-  auto rows = std::make_shared<std::map<std::int64_t, RunRow>>(workbench_.runs());
-  background_.run([this, memory = memory_, plan = std::move(plan), rows, report,
-                   operations = operations_, cards = workbench_.cards()](
-                      RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    memory->read(store, *rows, isStale);
-    auto forecast = std::make_shared<Forecast>(
-        Forecasting<Memory::Known>(memory->runs, *rows, operations, cards, report)
-            .answer(*plan, isStale));
-    return [this, forecast] { Q_EMIT answered(*forecast); };
-  });
+  auto rows = std::make_shared<std::map<std::int64_t, store::RunRow>>(workbench_.runs());
+  background_.run(
+      [this, memory = memory_, plan = std::move(plan), rows, report, operations = operations_,
+       cards = workbench_.cards()](store::RunReader& store,
+                                   const std::atomic<bool>& isStale) -> Background::Finish {
+        memory->read(store, *rows, isStale);
+        auto forecast = std::make_shared<Forecast>(
+            Forecasting<Memory::Known>(memory->runs, *rows, operations, cards, report)
+                .answer(*plan, isStale));
+        return [this, forecast] { Q_EMIT answered(*forecast); };
+      });
 }
 
 void RunForecaster::setOperations(std::int64_t run, double operations) {

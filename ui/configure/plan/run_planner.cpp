@@ -16,7 +16,7 @@ RunPlanner::RunPlanner(std::filesystem::path database, QObject* parent, Work wor
 
 void RunPlanner::ask(std::string text, std::shared_ptr<const Catalog> catalog) {
   background_.run([this, work = work_, text = std::move(text), catalog = std::move(catalog)](
-                      RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+                      store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
     PlanLimits limits;
     limits.mostRuns = kMostRuns;
     limits.isStale = &isStale;

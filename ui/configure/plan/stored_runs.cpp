@@ -28,14 +28,15 @@ const Json* StoredRuns::config(std::int64_t run) {
   }
   if (configAsked_ == run && configReader_.isBusy()) return nullptr;
   configAsked_ = run;
-  configReader_.run([this, run](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
-    auto config = std::make_shared<Json>(store.config(run));
-    return [this, run, config] {
-      configs_.emplace_front(run, std::move(*config));
-      if (configs_.size() > kMostConfigs) configs_.pop_back();
-      Q_EMIT arrived();
-    };
-  });
+  configReader_.run(
+      [this, run](store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+        auto config = std::make_shared<Json>(store.config(run));
+        return [this, run, config] {
+          configs_.emplace_front(run, std::move(*config));
+          if (configs_.size() > kMostConfigs) configs_.pop_back();
+          Q_EMIT arrived();
+        };
+      });
   return nullptr;
 }
 
@@ -46,9 +47,10 @@ const std::vector<std::int64_t>* StoredRuns::checkpoints(std::int64_t run, std::
     stepsAsked_ = run;
     signAsked_ = sign;
     stepReader_.run(
-        [this, run, sign](RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+        [this, run, sign](store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
           Steps read{run, sign, {}};
-          for (const CheckpointRow& one : store.checkpoints(run)) read.steps.push_back(one.step);
+          for (const store::CheckpointRow& one : store.checkpoints(run))
+            read.steps.push_back(one.step);
           return [this, read] {
             steps_ = read;
             Q_EMIT arrived();

@@ -19,7 +19,7 @@
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -444,4 +444,4 @@ json.dump(result, sys.stdout)
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

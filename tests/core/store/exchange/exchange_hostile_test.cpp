@@ -7,7 +7,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "tests/core/store/full_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -243,4 +243,4 @@ TEST_F(HostileFile, BrokenInAnyByteIsRefusedOrReadAndNeverDamagesTheDatabase) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -16,7 +16,7 @@
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,8 +58,8 @@ TEST_F(Exchange, GivesBackEveryRowAndFileAfterTwoWays) {
   const auto copied = contentsOf(out("copy.sqlite"));
   for (const char* table :
        {"run_config", "run_parameter", "segment", "metric_tail", "clock_chunk", "metric_chunk",
-        "event", "artifact", "checkpoint", "generated_image", "generated_text", "run_dependency", "note", "tag", "curve_note",
-        "experiment"}) {
+        "event", "artifact", "checkpoint", "generated_image", "generated_text", "run_dependency",
+        "note", "tag", "curve_note", "experiment"}) {
     ASSERT_FALSE(original.at(table).empty()) << table;
     EXPECT_EQ(copied.at(table), original.at(table)) << table;
   }
@@ -296,4 +296,4 @@ TEST_F(Exchange, TellsFormsByTheEnding) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -11,7 +11,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,4 +119,4 @@ TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -14,7 +14,7 @@
 #include "core/store/maintenance/thinning.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::Contains;
@@ -118,7 +118,7 @@ TEST_F(MirrorCopy, HoldsEveryTableOfTheSchemaButTheOnesOfTheFileItself) {
 
 TEST_F(MirrorCopy, HasTheSameRowsBitByBitAfterEveryKindOfChange) {
   RunStore store(file());
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   Mirror mirror(copy(), kOrigin);
   mirror.begin("a uuid", 1);
   const std::int64_t first = fill(store, 2500);
@@ -298,4 +298,4 @@ TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

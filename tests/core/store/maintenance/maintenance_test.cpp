@@ -12,7 +12,7 @@
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -250,4 +250,4 @@ TEST_F(Maintenance, SpaceIsToldByTableExperimentAndKindOfFile) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -10,7 +10,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "tests/core/store/full_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST_F(Thinning, FindsRunsByTheirAge) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -9,7 +9,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,7 +119,7 @@ TEST_F(Trash, LinksARunAgainToThoseThatStartedFromIt) {
 TEST_F(Trash, GivesAQueuedRunBackAsStopped) {
   RunStore store(file());
   const std::int64_t run = addRun(store);
-  JobQueue queue(store);
+  jobs::JobQueue queue(store);
   const std::vector<std::int64_t> runs{run};
   queue.enqueue(runs, {});
   trashRun(file(), run);
@@ -193,4 +193,4 @@ TEST_F(Trash, IsEmptiedOfWhatIsOldEnough) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -32,7 +32,7 @@ void operator delete[](void* taken) noexcept { std::free(taken); }
 void operator delete(void* taken, std::size_t) noexcept { std::free(taken); }
 void operator delete[](void* taken, std::size_t) noexcept { std::free(taken); }
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using MetricCost = testing::StoreTest;
@@ -117,4 +117,4 @@ TEST(MetricBatch, LetsGoOfTheRoomThatAFloodTook) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -417,4 +417,4 @@ TEST_F(Metrics, NamedTwiceInARecordCountOnceWithTheLastValue) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

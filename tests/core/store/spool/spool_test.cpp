@@ -27,7 +27,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -546,4 +546,4 @@ TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

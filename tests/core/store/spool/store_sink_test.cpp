@@ -10,7 +10,7 @@
 #include "core/store/spool/spool.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using testing::messageOf;
@@ -162,4 +162,4 @@ TEST_F(StoreSinkTest, GivesASignOfLifeWhenThereIsNothingToStore) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -13,7 +13,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/long_tier.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -243,4 +243,4 @@ TEST_F(FaultLoop, OfEveryAllocationEndsWithAWholeDatabaseAndNothingLost) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::AllOf;
@@ -114,4 +114,4 @@ TEST_F(IoError, ThatDamagedTheFileKeepsItFromBeingWritten) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

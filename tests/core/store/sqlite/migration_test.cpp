@@ -17,7 +17,7 @@
 #include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,8 +80,8 @@ TEST_F(ReleasedFile, BecomesOneOfThisVersionWithAllThatIsInIt) {
     EXPECT_EQ(points.back().value, 10'003);
     EXPECT_EQ(points.back().step, 1000);
     // What is new can be used.
-    EXPECT_THAT(JobQueue(store).list(), IsEmpty());
-    EXPECT_EQ(JobQueue(store).mode(), QueueMode::Running);
+    EXPECT_THAT(jobs::JobQueue(store).list(), IsEmpty());
+    EXPECT_EQ(jobs::JobQueue(store).mode(), QueueMode::Running);
     EXPECT_TRUE(store.check().empty());
   }
   EXPECT_EQ(version(), migrations().back().version);
@@ -256,4 +256,4 @@ TEST_F(ReleasedFile, IsOldOrNewButNeverBetweenWhenItsMigrationIsKilled) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -14,7 +14,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/file_locks.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +177,4 @@ TEST_F(OpenFileLocks, OfADeletedLogLetResultsWaitInASideFile) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

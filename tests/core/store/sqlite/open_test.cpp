@@ -6,7 +6,7 @@
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -210,4 +210,4 @@ TEST_F(Migrating, ChangesNothingWhenAStepFails) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -20,7 +20,7 @@
 #include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using testing::RawDatabase;
@@ -206,4 +206,4 @@ TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

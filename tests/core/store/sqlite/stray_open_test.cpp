@@ -91,7 +91,7 @@ FILE* fopen64(const char* path, const char* how) {
 }
 #pragma GCC visibility pop
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ TEST_F(StrayOpen, IsDoneByNothingTheStoreDoes) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

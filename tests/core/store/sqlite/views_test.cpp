@@ -8,7 +8,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using testing::RawDatabase;
@@ -230,4 +230,4 @@ TEST_F(Views, FindTheKindOfAMetricByItsName) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -8,7 +8,7 @@
 
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 
 void PrintTo(const CurveNoteRow& note, std::ostream* out) {
   *out << note.metric << " " << note.step << " " << note.text;
@@ -48,10 +48,10 @@ TEST_F(CurveNotes, AreRowsOfTheDatabaseInAnOrderOfTheirOwn) {
   EXPECT_THAT(two_.curveNotes(run_), ElementsAre(kBest, kWarm, kHalved));
   EXPECT_GT(two_.lastChange(), change);
   EXPECT_EQ(two_.version(run_, RunField::CurveNotes), 1);
-  EXPECT_EQ(Json(two_.query("SELECT run_id, metric, step, text FROM curve_notes WHERE step < 500")
-                     .rows)
-                .dump(),
-            R"([[1,"train/loss",300,"warm-up ends"]])");
+  EXPECT_EQ(
+      Json(two_.query("SELECT run_id, metric, step, text FROM curve_notes WHERE step < 500").rows)
+          .dump(),
+      R"([[1,"train/loss",300,"warm-up ends"]])");
   EXPECT_EQ(two_.setCurveNotes(run_, {kWarm, kHalved, kBest}), 1) << "the same in another order";
   EXPECT_EQ(one_.setCurveNotes(run_, {}, 1), 2);
   EXPECT_THAT(two_.curveNotes(run_), IsEmpty());
@@ -123,15 +123,14 @@ TEST_F(CurveNotes, ThatHaveNoRoomAreRefusedAndNothingIsLost) {
 }
 
 TEST(CurveNotesText, ThatIsNoListOfNotesIsRefusedInOneSentence) {
-  for (const char* text :
-       {"", "x", "null", "{}", "[1]", "[[]]", R"([{"metric": "a", "step": 1}])",
-        R"([{"metric": "a", "step": 1.5, "text": "b"}])",
-        R"([{"metric": "a", "step": "1", "text": "b"}])",
-        R"([{"metric": "a", "step": 9223372036854775808, "text": "b"}])",
-        R"([{"metric": 1, "step": 1, "text": "b"}])",
-        R"([{"metric": "a", "step": 1, "text": null}])",
-        R"([{"metric": "a", "step": 1, "text": "b", "colour": "red"}])",
-        "[{\"metric\": \"a\", \"step\": 1, \"text\": \"\xff\"}]"}) {
+  for (const char* text : {"", "x", "null", "{}", "[1]", "[[]]", R"([{"metric": "a", "step": 1}])",
+                           R"([{"metric": "a", "step": 1.5, "text": "b"}])",
+                           R"([{"metric": "a", "step": "1", "text": "b"}])",
+                           R"([{"metric": "a", "step": 9223372036854775808, "text": "b"}])",
+                           R"([{"metric": 1, "step": 1, "text": "b"}])",
+                           R"([{"metric": "a", "step": 1, "text": null}])",
+                           R"([{"metric": "a", "step": 1, "text": "b", "colour": "red"}])",
+                           "[{\"metric\": \"a\", \"step\": 1, \"text\": \"\xff\"}]"}) {
     EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
                 HasSubstr("have to be a JSON list of {\"metric\": text,"))
         << text;
@@ -154,4 +153,4 @@ TEST(CurveNotesMerge, DoesToTheirListWhatWasDoneToTheOldOne) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

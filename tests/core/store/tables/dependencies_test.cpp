@@ -5,7 +5,7 @@
 #include "core/store/maintenance/trash.h"
 #include "tests/core/store/temp_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -128,4 +128,4 @@ TEST_F(Dependencies, TheValuesThatWereChosenReplaceThoseBeforeTheRunBegins) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

@@ -5,7 +5,7 @@
 #include "core/store/spool/store_sink.h"
 #include "tests/core/store/full_database.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -108,4 +108,4 @@ TEST_F(Generated, ReachTheDatabaseThroughTheEventSink) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

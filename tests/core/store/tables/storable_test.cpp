@@ -15,7 +15,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 
-namespace vitrine {
+namespace vitrine::store {
 namespace {
 
 using testing::FaultVfs;
@@ -265,4 +265,4 @@ TEST_F(Storable, ARowIsAsLargeAsSqliteHolds) {
 }
 
 }  // namespace
-}  // namespace vitrine
+}  // namespace vitrine::store

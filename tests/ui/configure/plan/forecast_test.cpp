@@ -19,8 +19,8 @@ class Forecasts : public Configure {
   /// A run that is done: 400 steps of 0.1 s.
   std::int64_t done(const Json& config, const char* device = "cpu") {
     const std::int64_t run = workbench_.addRun("earlier", config);
-    RunRow& row = workbench_.row(run);
-    row.state = RunState::Done;
+    store::RunRow& row = workbench_.row(run);
+    row.state = store::RunState::Done;
     row.device = device;
     row.step = row.totalSteps = 400;
     row.startedAt = "2026-01-01T00:00:00.000Z";
@@ -73,8 +73,8 @@ TEST_F(Forecasts, OfATaskThatCountsTokensTakeWhatTheRunItselfExpects) {
   workbench_.become(catalog);
   const auto shown = thousandSteps();
   const std::int64_t run = workbench_.addRun("live", shown->plan().runs.at(0).config);
-  RunRow& row = workbench_.row(run);
-  row.state = RunState::Running;
+  store::RunRow& row = workbench_.row(run);
+  row.state = store::RunState::Running;
   row.device = "cpu";
   row.step = 100;
   row.totalSteps = 400;
