@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/path_rule.h"
 #include "core/kernels/rope.h"
 
 namespace vitrine::kernels {

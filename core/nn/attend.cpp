@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/kernels/cpu/kernels.h"
-#include "core/nn/short_attention.h"
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/taken_paths.h"
 
 namespace vitrine::nn {
 
@@ -175,18 +175,21 @@ at::Tensor attendFused(const Heads& heads, const AttendOptions& options, const A
   return sight.isBlind.defined() ? values.masked_fill(sight.isBlind, 0) : values;
 }
 
+cpu::AttentionShape shortShape(const AttendShape& s) {
+  return {s.queries, s.keys, s.heads, s.headDim};
+}
+
 bool isShortAttend(const at::Tensor& query, const AttendOptions& options, const AttendShape& s) {
   const bool isOfSample =
       (options.firstAllowedKey.defined() && options.firstAllowedKey.dim() == 2) ||
       (options.lastAllowedKey.defined() && options.lastAllowedKey.dim() == 2);
   return !isOfSample && !options.scale && s.heads == s.keyHeads && s.headDim == s.valueDim &&
-         fitsShort(query, s.keys, s.headDim) && isShortMask(options.bias, s.queries, s.keys) &&
-         isShortMask(options.factor, s.queries, s.keys);
+         cpu::canAttend(query, shortShape(s), options.bias, options.factor);
 }
 
 at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                        const AttendOptions& options, const AttendShape& s, const Sight& sight) {
-  AttentionInput input;
+  cpu::PackedAttention input;
   input.heads = s.heads;
   // Its kernel turns whole heads of one table for every sample; anything else is turned before.
   const bool isItsTurn =
@@ -210,13 +213,13 @@ at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at:
   }
   input.multiplicative = options.factor;
   const at::Tensor values =
-      shortAttention(input, s.keys).to(query.scalar_type()).unflatten(-1, {s.heads, s.valueDim});
+      cpu::attention(input).to(query.scalar_type()).unflatten(-1, {s.heads, s.valueDim});
   return sight.isBlind.defined() ? values.masked_fill(sight.isBlind.unsqueeze(-1), 0) : values;
 }
 
 AttentionPath pathOf(const at::Tensor& query, const AttendOptions& options, const AttendShape& s) {
   if (options.path != AttentionPath::Automatic) return options.path;
-  if (cpu::areFasterAt(s.heads * s.headDim) && isShortAttend(query, options, s))
+  if (cpu::takesAttention(shortShape(s)) && isShortAttend(query, options, s))
     return AttentionPath::Short;
   return options.factor.defined() ? AttentionPath::Explicit : AttentionPath::Fused;
 }
@@ -235,12 +238,11 @@ AttentionOutput attend(const at::Tensor& query, const at::Tensor& key, const at:
   const AttendShape s = attendShapeOf(query, key, value, options);
   const Sight sight = sightOf(options, s, query.device());
   const AttentionPath path = pathOf(query, options, s);
+  if (query.is_cpu()) cpu::recordCall(cpu::CallKind::Attention, path == AttentionPath::Short);
   AttentionOutput output;
   if (path == AttentionPath::Short) {
     if (!isShortAttend(query, options, s)) {
-      throw ShapeError("short attention takes float32 or half types on the CPU, at most " +
-                       std::to_string(kShortKeys) + " keys and " + std::to_string(kShortHeadDim) +
-                       " channels a head, masks that all heads and samples share; this is " +
+      throw ShapeError("short attention takes " + cpu::attentionLimits() + "; this is " +
                        c10::str(query.sizes()) + " over " + c10::str(key.sizes()));
     }
     output.values = attendShort(query, key, value, options, s, sight);

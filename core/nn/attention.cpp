@@ -5,16 +5,13 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/kernels/cpu/kernels.h"
-#include "core/nn/short_attention.h"
+#include "core/kernels/cpu/taken_paths.h"
 
 namespace vitrine::nn {
 
 namespace {
 
-struct PackedShape {
-  std::int64_t batch, queries, keys, heads, headDim;
-};
+using PackedShape = cpu::AttentionShape;
 
 PackedShape packedShapeOf(const AttentionInput& input) {
   const bool isPacked = !input.keyValue.defined();
@@ -38,23 +35,21 @@ PackedShape packedShapeOf(const AttentionInput& input) {
                      std::to_string(input.firstQuery + queries) + " are not among " +
                      std::to_string(keys) + " keys");
   }
-  return {input.query.size(0), queries, keys, input.heads, width / input.heads};
+  return {queries, keys, input.heads, width / input.heads};
 }
 
 /// Its kernel reads q, k and v where the projection left them.
 bool isPackedShort(const AttentionInput& input, const PackedShape& s) {
   const bool isItsTurn =
       !input.angles.defined() || (input.angles.dim() == 2 && 2 * input.angles.size(1) == s.headDim);
-  return isItsTurn && fitsShort(input.query, s.keys, s.headDim) &&
-         isShortMask(input.additive, s.queries, s.keys) &&
-         isShortMask(input.multiplicative, s.queries, s.keys);
+  return isItsTurn && cpu::canAttend(input.query, s, input.additive, input.multiplicative);
 }
 
-at::Tensor attendPackedShort(AttentionInput input, const PackedShape& shape) {
+at::Tensor attendPackedShort(AttentionInput input) {
   const at::ScalarType type = input.query.scalar_type();
   input.query = input.query.to(at::kFloat);
   if (input.keyValue.defined()) input.keyValue = input.keyValue.to(at::kFloat);
-  return shortAttention(input, shape.keys).to(type);
+  return cpu::attention(input).to(type);
 }
 
 AttentionOutput attendSplit(const AttentionInput& input, const PackedShape& s, AttentionPath path) {
@@ -87,8 +82,7 @@ AttentionOutput attendSplit(const AttentionInput& input, const PackedShape& s, A
 
 AttentionPath fastestPath(const AttentionInput& input) {
   const PackedShape shape = packedShapeOf(input);
-  if (cpu::areFasterAt(shape.heads * shape.headDim) && isPackedShort(input, shape))
-    return AttentionPath::Short;
+  if (cpu::takesAttention(shape) && isPackedShort(input, shape)) return AttentionPath::Short;
   return input.multiplicative.defined() ? AttentionPath::Explicit : AttentionPath::Fused;
 }
 
@@ -96,13 +90,12 @@ AttentionOutput attend(const AttentionInput& input, AttentionPath path) {
   const PackedShape shape = packedShapeOf(input);
   if (path == AttentionPath::Automatic) path = fastestPath(input);
   if (path != AttentionPath::Short) return attendSplit(input, shape, path);
+  cpu::recordCall(cpu::CallKind::Attention, true);
   if (!isPackedShort(input, shape)) {
-    throw ShapeError("short attention takes float32 or half types on the CPU, at most " +
-                     std::to_string(kShortKeys) + " keys and " + std::to_string(kShortHeadDim) +
-                     " channels a head, masks that all heads and samples share; this is " +
+    throw ShapeError("short attention takes " + cpu::attentionLimits() + "; this is " +
                      c10::str(input.query.sizes()));
   }
-  return {attendPackedShort(input, shape), {}, {}};
+  return {attendPackedShort(input), {}, {}};
 }
 
 }  // namespace vitrine::nn

@@ -1,20 +1,22 @@
 // What the encoder costs: the sum of what its modules say, under the names of its pieces.
 #include <string>
 
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/cost.h"
-#include "core/nn/fused_block.h"
 #include "core/nn/modules.h"
-#include "core/nn/short_attention.h"
 
 namespace vitrine::nn {
 
 namespace {
 
-/// Whether a training batch goes through a block in one operation (fused_block.cpp), which keeps no
-/// output of the norms, one value for each of the nonlinearity's, and the probabilities.
+/// A batch that is large enough for every path: what a small one keeps is little.
+constexpr std::int64_t kLargeBatch = 1024;
+
+/// Whether a training batch goes through a block in one operation, which keeps no output of the
+/// norms, one value for each of the nonlinearity's, and the probabilities.
 bool isFusedBlock(const VisionTransformerConfig& c, double tokens) {
-  return c.dropout <= 0 && !c.layerScale && tokens <= static_cast<double>(kShortKeys) &&
-         c.width <= kFusedWidth;
+  return c.dropout <= 0 && !c.layerScale &&
+         cpu::takesBlock({kLargeBatch, static_cast<std::int64_t>(tokens), c.width, c.heads});
 }
 
 // What stands behind the colon of BlockCost::kind: which operator it is.

@@ -2,18 +2,17 @@
 
 #include <ATen/ATen.h>
 
-#include "core/nn/fused_rows.h"
+#include "core/kernels/cpu/cpu_layers.h"
 
 namespace vitrine::nn {
 
 at::Tensor gelu(const at::Tensor& x, Gelu form) {
-  // Without a gradient to prepare for, the library writes half as much.
-  if (isFusable(x, x) && x.requires_grad()) return fusedGelu(x, form);
+  if (cpu::takesGelu(x)) return cpu::gelu(x, form);
   return at::gelu(x, form == Gelu::Tanh ? "tanh" : "none");
 }
 
 at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) {
-  return isFusable(gate, up) ? fusedSwiGlu(gate, up) : at::silu(gate) * up;
+  return cpu::takesSwiGlu(gate, up) ? cpu::swiGlu(gate, up) : at::silu(gate) * up;
 }
 
 std::int64_t swiGluHidden(std::int64_t width, std::int64_t multiple) {

@@ -7,16 +7,12 @@
 #include <cstdint>
 
 #include "core/engine_export.h"
+#include "core/kernels/layer_kinds.h"
 
 namespace vitrine::nn {
 
-enum class Gelu { Erf, Tanh };
-
-enum class MlpKind {
-  GeluErf,   ///< fc2(gelu(fc1(x))), exact
-  GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation
-  SwiGlu,    ///< fc2(silu(fc1(x)) * fc3(x))
-};
+using kernels::Gelu;
+using kernels::MlpKind;
 
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gelu(const at::Tensor& x, Gelu form);
 

@@ -3,9 +3,10 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/model/build_device.h"
 #include "core/nn/drop_path.h"
-#include "core/nn/fused_block.h"
 
 namespace vitrine::nn {
 
@@ -59,17 +60,16 @@ Block::Block(const VisionTransformerConfig& config, double dropPathRate)
 
 at::Tensor Block::fused(const Stream& stream, std::int64_t row,
                         const SequenceContext& context) const {
-  const std::optional<Factor> factor = fusedFactor();
   const bool isDropping = is_training() && dropout_ > 0;
-  if (!factor || context.tap != nullptr || isDropping || ls1 || ls2) return {};
-  BlockInput input;
+  if (context.tap != nullptr || isDropping || ls1 || ls2) return {};
+  cpu::BlockInput input;
   input.x = stream.x;
   input.parameters = {norm1->weight,     norm1->bias,     attn->all->weight, attn->all->bias,
                       attn->out->weight, attn->out->bias, norm2->weight,     norm2->bias,
                       mlp->in->weight,   mlp->in->bias,   mlp->out->weight,  mlp->out->bias};
   if (mlp->up) {
-    input.parameters[kFc3Weight] = mlp->up->weight;
-    input.parameters[kFc3Bias] = mlp->up->bias;
+    input.parameters[cpu::kFc3Weight] = mlp->up->weight;
+    input.parameters[cpu::kFc3Bias] = mlp->up->bias;
   }
   input.norm = norm_;
   input.normEps = normEps_;
@@ -79,13 +79,12 @@ at::Tensor Block::fused(const Stream& stream, std::int64_t row,
   input.angles = context.angles;
   input.additive = maskOfRow(context.additive, row);
   input.multiplicative = maskOfRow(context.multiplicative, row);
-  input.factor = *factor;
-  if (!isFusable(input)) return {};
-  const std::pair<BlockParameter, const Linear*> maps[] = {{kQkvWeight, attn->all.get()},
-                                                           {kProjWeight, attn->out.get()},
-                                                           {kFc1Weight, mlp->in.get()},
-                                                           {kFc2Weight, mlp->out.get()},
-                                                           {kFc3Weight, mlp->up.get()}};
+  if (!cpu::takesBlock(input)) return {};
+  const std::pair<cpu::BlockParameter, const Linear*> maps[] = {{cpu::kQkvWeight, attn->all.get()},
+                                                                {cpu::kProjWeight, attn->out.get()},
+                                                                {cpu::kFc1Weight, mlp->in.get()},
+                                                                {cpu::kFc2Weight, mlp->out.get()},
+                                                                {cpu::kFc3Weight, mlp->up.get()}};
   for (const auto& [place, map] : maps) {
     if (map != nullptr) input.parameters[place] = map->effectiveWeight().contiguous();
   }
@@ -95,12 +94,14 @@ at::Tensor Block::fused(const Stream& stream, std::int64_t row,
     input.attentionGain = dropPathGains(batch, norm1->weight, dropPathRate_, context.generator);
     input.mlpGain = dropPathGains(batch, norm1->weight, dropPathRate_, context.generator);
   }
-  return fusedBlock(input);
+  return cpu::runBlock(input);
 }
 
 Stream Block::forward(const Stream& stream, std::int64_t layer, std::int64_t row,
                       const SequenceContext& context) const {
-  if (const at::Tensor sum = fused(stream, row, context); sum.defined()) return {sum, {}};
+  const at::Tensor sum = fused(stream, row, context);
+  if (stream.x.is_cpu()) cpu::recordCall(cpu::CallKind::Block, sum.defined());
+  if (sum.defined()) return {sum, {}};
   AttentionCall call;
   call.options.queryAngles = call.options.keyAngles = context.angles;
   call.options.bias = context.additive;

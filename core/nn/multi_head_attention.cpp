@@ -3,9 +3,9 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/attention.h"
 #include "core/nn/cost.h"
-#include "core/nn/short_attention.h"
 
 namespace vitrine::nn {
 
@@ -127,7 +127,8 @@ double MultiHeadAttention::keptBytes(double queries, double keys, bool hasFactor
                heads = static_cast<double>(options_.heads), pairs = heads * queries * keys;
   // Projections and result; the probabilities where the path of that length keeps them.
   double floats = 2 * queries * queryRows + 2 * keys * keyRows;
-  if (keys <= static_cast<double>(kShortKeys)) {
+  if (cpu::takesAttention({static_cast<std::int64_t>(queries), static_cast<std::int64_t>(keys),
+                           options_.heads, options_.headDim})) {
     floats += pairs;
   } else if (hasFactor) {
     floats += 2 * pairs + queries * queryRows + 2 * keys * keyRows;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/nn/fused_rows.h"
+#include "core/kernels/cpu/cpu_layers.h"
 
 namespace vitrine::nn {
 
@@ -28,10 +28,8 @@ std::pair<at::Tensor, at::Tensor> addAndNormalise(NormKind kind, const at::Tenso
                                                   const at::Tensor& branch,
                                                   const at::Tensor& weight, const at::Tensor& bias,
                                                   double eps) {
-  if (branch.defined() && isFusable(x, branch) && weight.scalar_type() == at::kFloat &&
-      x.size(-1) == weight.size(0)) {
-    return fusedAddAndNormalise(kind, x, branch, weight, bias, eps);
-  }
+  if (cpu::takesAddAndNormalise(x, branch, weight))
+    return cpu::addAndNormalise(kind, x, branch, weight, bias, eps);
   const at::Tensor sum = branch.defined() ? x + branch : x;
   return {sum, normalise(kind, sum, weight, bias, eps)};
 }

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "core/engine_export.h"
+#include "core/kernels/layer_kinds.h"
 
 namespace vitrine::nn {
 
-enum class NormKind {
-  Layer,  ///< (x - mean) / sqrt(variance + eps) * weight + bias      Ba et al. 2016
-  Rms,    ///< x / sqrt(mean(x^2) + eps) * weight                     Zhang & Sennrich 2019
-};
+using kernels::NormKind;
 
 /// \param x       [.., width]
 /// \param weight  [width], or undefined for gains of one

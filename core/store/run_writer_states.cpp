@@ -50,8 +50,21 @@ RunState RunWriter::claim(std::int64_t run) {
   });
 }
 
+void RunWriter::addToEnvironment(std::int64_t run, std::int64_t segment, const std::string& name,
+                                const Json& value) {
+  Database& database = *database_;
+  database.write([&] {
+    database
+        .prepare(
+            "UPDATE segment SET environment = json_set(environment, '$.' || ?3, json(?4)) WHERE "
+            "run_id = ?1 AND number = ?2")
+        .with(run, segment, name, dumpJson(value))
+        .run();
+  });
+}
+
 std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
-                                    const Json& environment) {
+                                   const Json& environment) {
   Database& database = *database_;
   if (firstStep < 0) {
     throw StoreError(nameOf(run) + " cannot go on at step " + std::to_string(firstStep));

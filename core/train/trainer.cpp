@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/train/parameter_policy.h"
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
@@ -176,7 +177,10 @@ void Trainer::State::oneStep() {
   const double rate = learningRate(schedule, step, totalSteps);
   const SpikeLimits limits = watch.limits(step + 1);
   StepContext context{position(), generator, device};
+  const bool isFirst = step == startStep && device.is_cpu();
+  if (isFirst) cpu::clearTakenPaths();
   const at::Tensor readings = trainStep->run(context, batches, rate, limits);
+  if (isFirst && setup.onTakenPaths) setup.onTakenPaths(cpu::takenPaths());
   ++step;
   // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
   // fresh order. Counted in batches: after a rollback steps and epochs are out of step.

@@ -44,6 +44,8 @@ struct TrainerSetup {
   /// How long the run may wait for its own saves, apart from a twentieth of its running time; a
   /// save that would wait longer is made later.
   std::chrono::duration<double> saveWait = std::chrono::seconds(5);
+  /// Called once, after the first step on the CPU: which way each kind of call went (takenPaths()).
+  std::function<void(const std::vector<std::pair<std::string, std::string>>&)> onTakenPaths;
   std::string throughput = "system/images_per_second";  ///< name of that metric
   /// What the recipes of images and texts that evaluations make begin with: {"run": uuid}.
   Json origin = Json::object();

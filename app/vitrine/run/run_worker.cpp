@@ -116,7 +116,8 @@ struct Work {
 };
 
 /// Trains within an open segment. Throws what the engine throws.
-train::TrainerResult train(const Work& work, train::InitChoice init, ProgressSink& sink) {
+train::TrainerResult train(const Work& work, std::int64_t segment, train::InitChoice init,
+                           ProgressSink& sink) {
   LoadReport report;
   train::TrainerSetup setup =
       prepareRun(work.engine.registry, work.config, work.run.seed, init, &report);
@@ -131,6 +132,17 @@ train::TrainerResult train(const Work& work, train::InitChoice init, ProgressSin
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
     store::RunReader store(database);
     return stepsOthersNeed(store, uuid);
+  };
+  setup.onTakenPaths = [&work, segment](const auto& paths) {
+    Json taken = Json::object();
+    for (const auto& [kind, path] : paths) taken[kind] = path;
+    try {
+      work.store.addToEnvironment(work.run.id, segment, "cpu_taken", taken);
+    } catch (const Error& problem) {
+      // The database is busy or full: results wait in the side file, and this note is not worth
+      // the run.
+      work.log.line(std::string("warning: the CPU paths were not recorded: ") + problem.what());
+    }
   };
   setup.origin = {{"run", work.run.uuid}};
   setup.configHash = sha256OfText(work.config.dump());
@@ -152,7 +164,7 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
                   (step > 0 ? ", going on at step " + std::to_string(step) : ""));
     store::StoreSink stored(work.store.file(), work.run.id, segment, work.control);
     ProgressSink sink(stored, work.log);
-    train::TrainerResult result = train(work, std::move(init), sink);
+    train::TrainerResult result = train(work, segment, std::move(init), sink);
     sink.flush();
     if (result.outcome != train::Outcome::RolledBack) return result;
     work.log.line("warning: " + result.reason);

@@ -6,7 +6,7 @@
 namespace vitrine::cpu {
 
 const Kernels& avx2Kernels() {
-  static constexpr Kernels kTable = tableOf("avx2", INT64_MAX);
+  static constexpr Kernels kTable = tableOf("avx2");
   return kTable;
 }
 

@@ -6,7 +6,7 @@
 namespace vitrine::cpu {
 
 const Kernels& avx512Kernels() {
-  static constexpr Kernels kTable = tableOf("avx512", INT64_MAX);
+  static constexpr Kernels kTable = tableOf("avx512");
   return kTable;
 }
 

@@ -35,7 +35,4 @@ const Kernels& kernels() {
   return baselineKernels();
 }
 
-bool hasOwnLoops() { return cpuPath() != CpuPath::Reference; }
-bool areFasterAt(std::int64_t width) { return hasOwnLoops() && width <= kernels().fastWidth; }
-
 }  // namespace vitrine::cpu

@@ -1,5 +1,5 @@
 // The engine's own loops over floats on the CPU: one table of functions for each width of vectors.
-// core/nn builds the fused block, short attention and the fused rows from them.
+// The fused block, short attention and the fused rows of this room are built from them.
 //
 // Every file of this room whose name is that of a path is compiled with the flags of that path and
 // includes all loops, which lie in *_loops.h in unnamed namespaces. They use nothing of the
@@ -87,9 +87,6 @@ struct PairKernels {
 
 struct Kernels {
   const char* name;
-  /// Width of a model up to which a library's products lose more by their calls than they win;
-  /// measured by tests/bench/run.sh paths. Wider ones go layer by layer.
-  std::int64_t fastWidth;
   std::int64_t panel;        ///< columns that the packed form of a right factor keeps together
   const PairKernels* pairs;  ///< null where the processor does not multiply bfloat16
 
@@ -134,11 +131,6 @@ struct Kernels {
 /// Of cpuPath(); on the reference path the baseline's, for callers that ask for these loops by
 /// name.
 [[nodiscard]] VITRINE_ENGINE_EXPORT const Kernels& kernels();
-
-/// Whether the layers may use these loops: cpuPath() is not the reference path.
-[[nodiscard]] VITRINE_ENGINE_EXPORT bool hasOwnLoops();
-/// Whether whole blocks and heads of a model of `width` channels are faster with these loops.
-[[nodiscard]] VITRINE_ENGINE_EXPORT bool areFasterAt(std::int64_t width);
 
 /// One for each file; those that this architecture does not have are missing at link time.
 const Kernels& baselineKernels();

@@ -11,11 +11,11 @@ namespace {
 
 void multiply(const Product& product) { multiplyByTiles(product); }
 
-constexpr Kernels tableOf(const char* name, std::int64_t fastWidth) {
-  return {name,          fastWidth,   kPanel,         nullptr,          multiply,
-          packRows,      packColumns, normRows,       normRowsBackward, geluTanh,
-          geluErf,       swiGlu,      swiGluBackward, multiplyRows,     addRows,
-          addScaledRows, softmaxRows, slopeRows,      turnRow,          turnWords};
+constexpr Kernels tableOf(const char* name) {
+  return {name,        kPanel,         nullptr,          multiply, packRows,
+          packColumns, normRows,       normRowsBackward, geluTanh, geluErf,
+          swiGlu,      swiGluBackward, multiplyRows,     addRows,  addScaledRows,
+          softmaxRows, slopeRows,      turnRow,          turnWords};
 }
 
 }  // namespace

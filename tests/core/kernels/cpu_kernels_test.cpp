@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/kernels.h"
 #include "tests/support/every_cpu_path.h"
 
@@ -60,9 +61,11 @@ TEST(CpuKernels, AreThoseOfThePathThatIsForced) {
   onEveryCpuPath([] {
     const bool isReference = cpuPath() == CpuPath::Reference;
     EXPECT_STREQ(kernels().name, nameOf(isReference ? CpuPath::Baseline : cpuPath()));
-    EXPECT_EQ(hasOwnLoops(), !isReference);
-    EXPECT_EQ(areFasterAt(64), !isReference);
-    EXPECT_EQ(areFasterAt(192), cpuPath() >= CpuPath::Avx2);
+    EXPECT_EQ(takesBlock({128, 17, 64, 4}), !isReference);
+    EXPECT_EQ(takesBlock({16, 197, 192, 3}), cpuPath() >= CpuPath::Avx2);
+    EXPECT_EQ(takesAttention({17, 17, 4, 16}), !isReference);
+    EXPECT_FALSE(takesBlock({128, 17, 4096, 32}));
+    EXPECT_FALSE(takesBlock({1, 17, 64, 4}));
     EXPECT_TRUE(kernels().pairs == nullptr || cpuPath() == CpuPath::Avx512);
   });
 }

@@ -1,10 +1,10 @@
-#include "core/nn/tile_product.h"
+#include "core/kernels/cpu/gemm.h"
 
 #include <algorithm>
 
 #include "core/kernels/cpu/kernels.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 namespace {
 
@@ -14,23 +14,23 @@ constexpr std::int64_t wordsOf(Factor factor, std::int64_t depth) {
 
 }  // namespace
 
-bool hasBFloat16Products() noexcept { return cpu::kernels().pairs != nullptr; }
+bool hasBFloat16Products() noexcept { return kernels().pairs != nullptr; }
 
 std::int64_t packedRightSize(Factor factor, std::int64_t depth, std::int64_t columns) {
-  const std::int64_t panel = cpu::kernels().panel;
+  const std::int64_t panel = kernels().panel;
   return (columns + panel - 1) / panel * panel * wordsOf(factor, depth);
 }
 
 void packRight(Factor factor, std::int64_t depth, std::int64_t columns, const MatrixView& right,
                float* packed) {
-  const cpu::Kernels& kernels = cpu::kernels();
+  const Kernels& loops = kernels();
   const bool isDense = right.columnStride == 1, isHalf = factor == Factor::BFloat16;
-  const auto packRows = isHalf ? kernels.pairs->packRows : kernels.packRows;
-  const auto packColumns = isHalf ? kernels.pairs->packColumns : kernels.packColumns;
-  for (std::int64_t j = 0; j < columns; j += kernels.panel) {
-    const cpu::PanelSource source{right.values + j * right.columnStride,
-                                  isDense ? right.rowStride : right.columnStride, depth,
-                                  std::min(kernels.panel, columns - j)};
+  const auto packRows = isHalf ? loops.pairs->packRows : loops.packRows;
+  const auto packColumns = isHalf ? loops.pairs->packColumns : loops.packColumns;
+  for (std::int64_t j = 0; j < columns; j += loops.panel) {
+    const PanelSource source{right.values + j * right.columnStride,
+                             isDense ? right.rowStride : right.columnStride, depth,
+                             std::min(loops.panel, columns - j)};
     (isDense ? packRows : packColumns)(source, packed + j * wordsOf(factor, depth));
   }
 }
@@ -42,7 +42,7 @@ std::int64_t packedLeftSize(Factor factor, std::int64_t rows, std::int64_t depth
 MatrixView packLeft(Factor factor, std::int64_t rows, std::int64_t depth, const MatrixView& left,
                     float* packed) {
   if (factor == Factor::Float32) return left;
-  const cpu::PairKernels& pairs = *cpu::kernels().pairs;
+  const PairKernels& pairs = *kernels().pairs;
   if (left.columnStride == 1) {
     pairs.packLeftRows(rows, depth, left.values, left.rowStride, packed);
     return {packed, wordsOf(factor, depth), 1};
@@ -51,14 +51,14 @@ MatrixView packLeft(Factor factor, std::int64_t rows, std::int64_t depth, const 
   return {packed, 1, rows};
 }
 
-void multiply(Factor factor, std::int64_t rows, std::int64_t columns, std::int64_t depth,
-              const MatrixView& left, const float* right, const Start& start, float* out,
-              std::int64_t outStride) {
-  const cpu::Kernels& kernels = cpu::kernels();
-  const cpu::Product product{
+void gemm(Factor factor, std::int64_t rows, std::int64_t columns, std::int64_t depth,
+          const MatrixView& left, const float* right, const Start& start, float* out,
+          std::int64_t outStride) {
+  const Kernels& loops = kernels();
+  const Product product{
       rows,  columns,      wordsOf(factor, depth), left.values, left.rowStride, left.columnStride,
       right, start.values, start.stride,           out,         outStride};
-  (factor == Factor::BFloat16 ? kernels.pairs->multiply : kernels.multiply)(product);
+  (factor == Factor::BFloat16 ? loops.pairs->multiply : loops.multiply)(product);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

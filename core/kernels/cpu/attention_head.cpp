@@ -1,11 +1,11 @@
-#include "core/nn/attention_head.h"
+#include "core/kernels/cpu/attention_head.h"
 
 #include <algorithm>
 
+#include "core/kernels/cpu/gemm.h"
 #include "core/kernels/cpu/kernels.h"
-#include "core/nn/tile_product.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 namespace {
 
@@ -13,10 +13,10 @@ constexpr Factor kFloat = Factor::Float32;
 
 /// Of a row that is walked along the keys.
 constexpr std::int64_t padded(std::int64_t keys) {
-  return (keys + cpu::kScoreStep - 1) / cpu::kScoreStep * cpu::kScoreStep;
+  return (keys + kScoreStep - 1) / kScoreStep * kScoreStep;
 }
 
-cpu::ScoreRows scoreRows(const HeadShape& p, std::int64_t stride) {
+ScoreRows scoreRows(const HeadShape& p, std::int64_t stride) {
   return {p.queries, p.keys, stride, p.scale, p.additive, p.multiplicative};
 }
 
@@ -24,7 +24,7 @@ cpu::ScoreRows scoreRows(const HeadShape& p, std::int64_t stride) {
 void turnRows(const HeadShape& p, const float* rows, std::int64_t stride, std::int64_t count,
               std::int64_t firstPosition, float direction, float* out, std::int64_t outStride) {
   const std::int64_t pairs = p.headDim / 2;
-  const auto turnRow = cpu::kernels().turnRow;
+  const auto turnRow = kernels().turnRow;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t at = (firstPosition + i) * pairs;
     turnRow(rows + i * stride, p.cosine + at, p.sine + at, direction, pairs, out + i * outStride);
@@ -66,14 +66,14 @@ struct HeadPass {
   void scores(const HeadShape& p, const MatrixView& left, const MatrixView& rightKeys) const {
     packRight(kFloat, p.headDim, p.keys, transposed(rightKeys), packed);
     const std::int64_t columns = std::min(stride, packedRightSize(kFloat, 1, p.keys));
-    multiply(kFloat, p.queries, columns, p.headDim, left, packed, {}, logits, stride);
+    gemm(kFloat, p.queries, columns, p.headDim, left, packed, {}, logits, stride);
   }
 
   /// out = left right, one of them being small: the right factor is packed first.
   void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, const MatrixView& left,
                const MatrixView& right, float* out, std::int64_t outStride) const {
     packRight(kFloat, depth, columns, right, packed);
-    multiply(kFloat, rows, columns, depth, left, packed, {}, out, outStride);
+    gemm(kFloat, rows, columns, depth, left, packed, {}, out, outStride);
   }
 
   MatrixView query, key;
@@ -85,7 +85,7 @@ void forwardHead(const HeadShape& p, const float* query, const float* key, const
                  float* out, float* probabilities, HeadScratch& scratch) {
   const HeadPass pass(p, query, key, scratch);
   pass.scores(p, pass.query, pass.key);
-  cpu::kernels().softmaxRows(scoreRows(p, pass.stride), pass.logits, probabilities);
+  kernels().softmaxRows(scoreRows(p, pass.stride), pass.logits, probabilities);
   const MatrixView weights = p.multiplicative != nullptr ? MatrixView{pass.logits, pass.stride, 1}
                                                          : MatrixView{probabilities, p.keys, 1};
   pass.product(p.queries, p.headDim, p.keys, weights, {value, p.keyStride, 1}, out, p.outStride);
@@ -97,7 +97,7 @@ void backwardHead(const HeadShape& p, const float* query, const float* key, cons
   const HeadPass pass(p, query, key, scratch);
   const MatrixView out{outGradient, p.outStride, 1}, slopes{pass.logits, pass.stride, 1};
   pass.scores(p, out, {value, p.keyStride, 1});
-  cpu::kernels().slopeRows(scoreRows(p, pass.stride), probabilities, pass.logits, pass.weights);
+  kernels().slopeRows(scoreRows(p, pass.stride), probabilities, pass.logits, pass.weights);
   const MatrixView weights{p.multiplicative != nullptr ? pass.weights : probabilities, p.keys, 1};
   pass.product(p.keys, p.headDim, p.queries, transposed(weights), out, gradients.value,
                p.keyStride);
@@ -110,4 +110,4 @@ void backwardHead(const HeadShape& p, const float* query, const float* key, cons
   turnRows(p, gradients.key, p.keyStride, p.keys, 0, -1, gradients.key, p.keyStride);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

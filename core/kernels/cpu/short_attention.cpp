@@ -1,5 +1,6 @@
-#include "core/nn/short_attention.h"
-
+// Attention of short sequences: one pass per image and head, straight from the packed projections,
+// RoPE and masks included. A library's batched products spend most of such a call on packing and
+// copies.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -7,10 +8,11 @@
 #include <cmath>
 #include <optional>
 
+#include "core/kernels/cpu/attention_head.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/first_derivative.h"
-#include "core/nn/attention_head.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 namespace {
 
@@ -19,7 +21,7 @@ const float* pointer(const at::Tensor& tensor) {
 }
 
 /// The constants of a call, made contiguous; kept alive by the autograd node.
-struct Constants {
+struct HeadConstants {
   at::Tensor cosine, sine, additive, multiplicative;
 };
 
@@ -28,7 +30,7 @@ struct Problem : HeadShape {
 };
 
 Problem problemOf(const at::Tensor& query, const at::Tensor& keyValue, std::int64_t heads,
-                  std::int64_t firstQuery, const Constants& constants) {
+                  std::int64_t firstQuery, const HeadConstants& constants) {
   Problem p;
   const bool isPacked = !keyValue.defined();
   const std::int64_t width = isPacked ? query.size(2) / 3 : query.size(2);
@@ -68,8 +70,9 @@ constexpr std::int64_t kHeadsAtOnce = 8;
 class ShortAttention : public torch::autograd::Function<ShortAttention> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& queryIn,
-                            const std::optional<at::Tensor>& keyValueIn, const Constants& constants,
-                            std::int64_t heads, std::int64_t firstQuery) {
+                            const std::optional<at::Tensor>& keyValueIn,
+                            const HeadConstants& constants, std::int64_t heads,
+                            std::int64_t firstQuery) {
     const at::Tensor query = queryIn.contiguous();
     const at::Tensor keyValue = keyValueIn ? keyValueIn->contiguous() : at::Tensor();
     const Problem p = problemOf(query, keyValue, heads, firstQuery, constants);
@@ -101,7 +104,7 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
     const at::Tensor &query = saved[0], &keyValue = saved[1], &probabilities = saved[6];
     const Problem p = problemOf(query, keyValue, context->saved_data["heads"].toInt(),
                                 context->saved_data["first_query"].toInt(),
-                                Constants{saved[2], saved[3], saved[4], saved[5]});
+                                HeadConstants{saved[2], saved[3], saved[4], saved[5]});
     const bool isPacked = !keyValue.defined();
     const at::Tensor outGradient = outGradients[0].to(at::kFloat).contiguous();
     const at::Tensor queryGradient = at::empty_like(query);
@@ -131,21 +134,10 @@ at::Tensor plainRows(const at::Tensor& mask, std::int64_t queries, std::int64_t 
 
 }  // namespace
 
-bool fitsShort(const at::Tensor& query, std::int64_t keys, std::int64_t headDim) {
-  const at::ScalarType type = query.scalar_type();
-  const bool isItsType = type == at::kFloat || type == at::kBFloat16 || type == at::kHalf;
-  return query.device().is_cpu() && isItsType && keys <= kShortKeys && headDim <= kShortHeadDim;
-}
-
-bool isShortMask(const at::Tensor& mask, std::int64_t queries, std::int64_t keys) {
-  if (!mask.defined()) return true;
-  return mask.dim() >= 2 && mask.size(-1) == keys && mask.size(-2) == queries &&
-         mask.numel() == queries * keys && !mask.requires_grad();
-}
-
-at::Tensor shortAttention(const AttentionInput& input, std::int64_t keys) {
+at::Tensor attention(const PackedAttention& input) {
   const std::int64_t queries = input.query.size(1);
-  Constants constants;
+  const std::int64_t keys = input.keyValue.defined() ? input.keyValue.size(1) : queries;
+  HeadConstants constants;
   if (input.angles.defined()) {
     constants.cosine = input.angles.cos().contiguous();
     constants.sine = input.angles.sin().contiguous();
@@ -157,4 +149,4 @@ at::Tensor shortAttention(const AttentionInput& input, std::int64_t keys) {
   return ShortAttention::apply(input.query, keyValue, constants, input.heads, input.firstQuery);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

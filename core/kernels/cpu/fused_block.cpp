@@ -1,5 +1,3 @@
-#include "core/nn/fused_block.h"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
@@ -10,22 +8,19 @@
 #include <cmath>
 #include <vector>
 
+#include "core/kernels/cpu/block_chunk.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/path_rule.h"
 #include "core/kernels/first_derivative.h"
-#include "core/nn/block_chunk.h"
-#include "core/nn/row_kernels.h"
-#include "core/nn/short_attention.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Rows that a thread takes through the block at once: few enough for its cache, enough for the
-/// products to run at full speed.
-constexpr std::int64_t kChunkRows = 136;
 /// Gradients of parameters are summed in at most this many fixed shares, so the result does not
 /// depend on the number of threads.
 constexpr std::int64_t kBlockShares = 8;
@@ -45,12 +40,12 @@ void forEach(std::int64_t count, const Body& body) {
 }
 
 /// Everything of a call that is a constant, dense and float32.
-struct Constants {
+struct BlockConstants {
   at::Tensor cosine, sine, additive, multiplicative, attentionGain, mlpGain;
 };
 
 /// What identifies a call beside its tensors.
-struct Settings {
+struct BlockSettings {
   NormKind norm;
   MlpKind mlp;
   double eps;
@@ -58,8 +53,8 @@ struct Settings {
   Factor factor;
 };
 
-BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const Constants& constants,
-                 const Settings& settings) {
+BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockConstants& constants,
+                 const BlockSettings& settings) {
   BlockPlan p{};
   p.batch = x.size(0), p.tokens = x.size(1), p.width = x.size(2);
   p.hidden = parameters[kFc1Weight].size(0);
@@ -83,7 +78,7 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const Constants
   return p;
 }
 
-at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const Kept& kept) {
+at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensors& kept) {
   at::Tensor out = at::empty({p.batch, p.rows, p.width}, x.options());
   const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Forward);
   forEach(p.chunks(), [&](std::int64_t index) {
@@ -96,11 +91,11 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
  public:
   // The list holds the parameters that there are: autograd takes no undefined ones.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, at::TensorList,
-                            const BlockParameters& parameters, const Constants& constants,
-                            const Settings& settings) {
+                            const BlockParameters& parameters, const BlockConstants& constants,
+                            const BlockSettings& settings) {
     const BlockPlan p = planOf(x, parameters, constants, settings);
     const auto empty = [&](at::IntArrayRef shape) { return at::empty(shape, x.options()); };
-    Kept kept;
+    SavedTensors kept;
     kept.qkv = empty({p.batch, p.tokens, 3 * p.width});
     kept.probabilities = empty({p.batch, p.heads, p.rows, p.tokens});
     kept.attended = empty({p.batch, p.rows, p.width});
@@ -138,8 +133,8 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     kernels::refuseSecondDerivative("a fused block");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor& x = saved[0];
-    const Kept kept{saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
-    const Constants constants{saved[7], saved[8], saved[9], saved[10], saved[11], saved[12]};
+    const SavedTensors kept{saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
+    const BlockConstants constants{saved[7], saved[8], saved[9], saved[10], saved[11], saved[12]};
     const at::TensorList parameters(saved.data() + 13, kBlockParameters);
     auto& data = context->saved_data;
     BlockPlan p = planOf(
@@ -168,7 +163,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     at::parallel_for(0, layout.total, 16384, [&](std::int64_t begin, std::int64_t end) {
       float* target = sums.data_ptr<float>() + begin;
       std::fill_n(target, end - begin, 0.0F);
-      addRows(count, end - begin, read(shares) + begin, layout.total, target);
+      kernels().addRows(count, end - begin, read(shares) + begin, layout.total, target);
     });
 
     variable_list results{result};
@@ -188,25 +183,27 @@ at::Tensor plain(const at::Tensor& values) {
   return values.defined() ? values.detach().to(at::kFloat).contiguous() : values;
 }
 
-}  // namespace
-
-std::optional<Factor> fusedFactor() {
-  if (!cpu::hasOwnLoops()) return {};
+/// How a block's maps are multiplied: float32, or bfloat16 under autocast to that. Nothing where
+/// the machine or the autocast asks for something else.
+std::optional<Factor> blockFactor() {
+  if (!hasOwnLoops()) return {};
   if (!at::autocast::is_autocast_enabled(at::kCPU)) return Factor::Float32;
   if (at::autocast::get_autocast_dtype(at::kCPU) != at::kBFloat16 || !hasBFloat16Products())
     return {};
   return Factor::BFloat16;
 }
 
-bool isFusable(const BlockInput& input) {
+}  // namespace
+
+bool takesBlock(const BlockInput& input) {
   const at::Tensor& x = input.x;
+  const std::optional<Factor> factor = blockFactor();
+  if (!factor || !x.device().is_cpu() || x.dim() != 3) return false;
   const bool isTaken = x.scalar_type() == at::kFloat ||
-                       (input.factor == Factor::BFloat16 && x.scalar_type() == at::kBFloat16);
-  if (x.dim() != 3 || !x.device().is_cpu() || !isTaken) return false;
+                       (*factor == Factor::BFloat16 && x.scalar_type() == at::kBFloat16);
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
-  if (tokens > kShortKeys || width > kFusedWidth || width % input.heads != 0) return false;
-  if (!cpu::areFasterAt(width)) return false;
+  if (!isTaken || !takesBlock({x.size(0), tokens, width, input.heads})) return false;
   for (const at::Tensor& parameter : input.parameters) {
     if (parameter.defined() &&
         (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()))
@@ -216,14 +213,13 @@ bool isFusable(const BlockInput& input) {
   const bool isItsTurn =
       !input.angles.defined() ||
       (input.angles.dim() == 2 && 2 * input.angles.size(1) * input.heads == width);
-  return isItsTurn && x.size(0) * tokens >= 2 * kChunkRows &&
-         isShortMask(input.additive, queries, tokens) &&
-         isShortMask(input.multiplicative, queries, tokens);
+  return isItsTurn && isSharedMask(input.additive, queries, tokens) &&
+         isSharedMask(input.multiplicative, queries, tokens);
 }
 
-at::Tensor fusedBlock(const BlockInput& input) {
+at::Tensor runBlock(const BlockInput& input) {
   const at::Tensor x = input.x.to(at::kFloat).contiguous();
-  Constants constants;
+  BlockConstants constants;
   if (input.angles.defined()) {
     constants.cosine = input.angles.cos().contiguous();
     constants.sine = input.angles.sin().contiguous();
@@ -232,8 +228,8 @@ at::Tensor fusedBlock(const BlockInput& input) {
   constants.multiplicative = plain(input.multiplicative);
   constants.attentionGain = plain(input.attentionGain);
   constants.mlpGain = plain(input.mlpGain);
-  const Settings settings{input.norm,  input.mlp, input.normEps,
-                          input.heads, input.row, input.factor};
+  const BlockSettings settings{input.norm,  input.mlp, input.normEps,
+                               input.heads, input.row, blockFactor().value()};
   variable_list given;
   for (const at::Tensor& parameter : input.parameters) {
     if (parameter.defined()) given.push_back(parameter);
@@ -246,4 +242,4 @@ at::Tensor fusedBlock(const BlockInput& input) {
   return FusedBlock::apply(x, at::TensorList(given), input.parameters, constants, settings);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

@@ -1,5 +1,5 @@
 // Some images of a batch on their way through a fused block, forward and back, by the calling
-// thread alone; fused_block.h hands them out.
+// thread alone; fused_block.cpp hands them out.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/nn/attention_head.h"
-#include "core/nn/fused_block.h"
+#include "core/kernels/cpu/attention_head.h"
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/gemm.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 /// What does not change from image to image.
 struct BlockPlan {
@@ -33,8 +34,8 @@ struct BlockPlan {
   [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
 };
 
-/// Tensors of a call that the backward pass wants again; undefined: kept by nobody.
-struct Kept {
+/// Tensors of a call that the backward pass wants again; undefined ones are not saved.
+struct SavedTensors {
   at::Tensor qkv, probabilities, attended, sum, hidden, up;
 };
 
@@ -79,12 +80,12 @@ struct GradientLayout {
 /// \param stream  x of the whole batch
 /// \param result  the whole batch's stream after the block
 void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
-                  const float* stream, const Kept& kept, float* result);
+                  const float* stream, const SavedTensors& saved, float* result);
 
 /// \param result  gradient of the whole batch's x
 /// \param share   gradients of the trained parameters, added to
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
-                   const float* stream, const Kept& kept, const float* outGradient, float* result,
-                   const GradientLayout& layout, float* share);
+                   const float* stream, const SavedTensors& saved, const float* outGradient,
+                   float* result, const GradientLayout& layout, float* share);
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 /// Sizes, strides and constants of every head of a call. Rows of q are `queryStride` floats apart,
 /// those of k and v `keyStride`, those of the output `outStride`.
@@ -46,4 +46,4 @@ void backwardHead(const HeadShape& shape, const float* query, const float* key, 
                   const float* outGradient, const float* probabilities,
                   const HeadGradients& gradients, HeadScratch& scratch);
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

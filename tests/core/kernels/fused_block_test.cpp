@@ -1,6 +1,4 @@
 // The products and the fused block against their definitions in double precision.
-#include "core/nn/fused_block.h"
-
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -17,9 +15,11 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/gemm.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/model/weights.h"
 #include "core/nn/layers.h"
-#include "core/nn/tile_product.h"
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
 #include "tests/core/nn/small_encoder.h"
@@ -27,6 +27,8 @@
 
 namespace vitrine::nn {
 namespace {
+
+using namespace cpu;
 
 at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
   return at::randn(shape, at::detail::createCPUGenerator(seed));
@@ -52,8 +54,8 @@ at::Tensor productOf(Factor factor, const at::Tensor& left, const at::Tensor& ri
   const MatrixView view = packLeft(factor, rows, depth, viewOf(left), packedLeft.data_ptr<float>());
   const Start from{start.defined() ? start.const_data_ptr<float>() : nullptr,
                    start.defined() && start.dim() == 2 ? start.stride(0) : 0};
-  multiply(factor, rows, columns, depth, view, packedRight.const_data_ptr<float>(), from,
-           out.data_ptr<float>(), columns);
+  gemm(factor, rows, columns, depth, view, packedRight.const_data_ptr<float>(), from,
+       out.data_ptr<float>(), columns);
   return out;
 }
 
@@ -87,11 +89,11 @@ void expectProducts() {
   }
 }
 
-TEST(TileProduct, IsTheProductOnEveryPathWhateverTheSizesAndHoweverTheFactorsLie) {
+TEST(Gemm, IsTheProductOnEveryPathWhateverTheSizesAndHoweverTheFactorsLie) {
   onEveryCpuPath(expectProducts);
 }
 
-TEST(TileProduct, RoundsFactorsToTheNearestBFloat16) {
+TEST(Gemm, RoundsFactorsToTheNearestBFloat16) {
   if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
   const at::Tensor left = random({9, 33}, 1), right = random({33, 20}, 2);
   const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
@@ -190,11 +192,28 @@ TEST(FusedBlock, ServesBatchesAndLeavesSingleImagesToTheLayers) {
   config.finalNorm = FinalNorm::AfterPool;  // so that the block is the last operation
   const auto model = made(config, at::kFloat);
   EXPECT_EQ(lastOperation(*model, 32).find("FusedBlock") == std::string::npos,
-            !fusedFactor().has_value());
+            !takesBlock({32, 13, 24, 3}));
   EXPECT_EQ(lastOperation(*model, 1).find("FusedBlock"), std::string::npos);
   config.layerScale = 0.1;
   const auto scaled = made(config, at::kFloat);
   EXPECT_EQ(lastOperation(*scaled, 32).find("FusedBlock"), std::string::npos);
+}
+
+TEST(FusedBlock, IsCountedWhereItIsTakenAndWhereItIsNot) {
+  using Taken = std::vector<std::pair<std::string, std::string>>;
+  onEveryCpuPath([] {
+    const bool isReference = cpuPath() == CpuPath::Reference;
+    const auto model = made(encoder(), at::kFloat);
+    clearTakenPaths();
+    EXPECT_EQ(takenPaths(), Taken());
+    static_cast<void>(model->classify(random({32, 2, 12, 16}, 3)));
+    EXPECT_EQ(takenPaths(), isReference ? Taken({{"block", "layers"}, {"attention", "library"}})
+                                        : Taken({{"block", "fused"}}));
+    static_cast<void>(model->classify(random({1, 2, 12, 16}, 3)));
+    EXPECT_EQ(takenPaths(), isReference
+                                ? Taken({{"block", "layers"}, {"attention", "library"}})
+                                : Taken({{"block", "fused 3, layers 3"}, {"attention", "short"}}));
+  });
 }
 
 TEST(FusedBlock, LeavesEverythingToTheLayersOnTheReferencePath) {
@@ -294,7 +313,7 @@ class TakenBytes {
 };
 
 TEST(FusedBlock, ComputesAndKeepsNoGradientOfFrozenParameters) {
-  if (!fusedFactor()) GTEST_SKIP() << "this machine has no vectors worth it";
+  if (!takesBlock({32, 13, 24, 3})) GTEST_SKIP() << "this machine has no vectors worth it";
   for (const auto& [name, config] : cases()) {
     SCOPED_TRACE(name);
     const auto all = made(config, at::kFloat), some = made(config, at::kFloat);
@@ -327,7 +346,7 @@ TEST(FusedBlock, ComputesAndKeepsNoGradientOfFrozenParameters) {
 }
 
 TEST(FusedBlock, RefusesASecondDerivativeInsteadOfLosingTerms) {
-  if (!fusedFactor()) GTEST_SKIP() << "this machine has no vectors worth it";
+  if (!takesBlock({32, 13, 24, 3})) GTEST_SKIP() << "this machine has no vectors worth it";
   const auto model = made(encoder(), at::kFloat);
   const Tokens embedded = model->embed(random({32, 2, 12, 16}, 3));
   const at::Tensor stream = random(embedded.values.sizes(), 5).requires_grad_();

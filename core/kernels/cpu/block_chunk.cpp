@@ -1,10 +1,10 @@
-#include "core/nn/block_chunk.h"
+#include "core/kernels/cpu/block_chunk.h"
 
 #include <algorithm>
 
-#include "core/nn/row_kernels.h"
+#include "core/kernels/cpu/kernels.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
   const auto one = [&](std::vector<float>& packed, const float* weight, std::int64_t out,
@@ -81,7 +81,9 @@ class Chunk {
         images(std::min(p.imagesAtOnce, p.batch - first)),
         all(images * p.tokens),
         some(images * p.rows),
-        work(Workspace::ofThread()) {}
+        work(Workspace::ofThread()),
+        loops(kernels()),
+        gelu(p.mlp == MlpKind::GeluTanh ? loops.geluTanh : loops.geluErf) {}
 
  protected:
   /// out = left right + start
@@ -89,22 +91,22 @@ class Chunk {
                const std::vector<float>& right, const Start& start, float* out,
                std::int64_t outStride) {
     float* packed = work(Workspace::kLeft, packedLeftSize(p.factor, rows, depth));
-    multiply(p.factor, rows, columns, depth, packLeft(p.factor, rows, depth, left, packed),
-             right.data(), start, out, outStride);
+    gemm(p.factor, rows, columns, depth, packLeft(p.factor, rows, depth, left, packed),
+         right.data(), start, out, outStride);
   }
   [[nodiscard]] const float* parameter(BlockParameter which) const { return p.parameters[which]; }
 
   /// Where this chunk's floats lie: in the tensor that keeps them, or in the workspace.
-  float* place(const at::Tensor& kept, Workspace::Slot slot, std::int64_t perImage) {
-    if (kept.defined()) return kept.data_ptr<float>() + first * perImage;
+  float* place(const at::Tensor& saved, Workspace::Slot slot, std::int64_t perImage) {
+    if (saved.defined()) return saved.data_ptr<float>() + first * perImage;
     return work(slot, images * perImage);
   }
 
   void normalise(const float* x, std::int64_t rows, BlockParameter weight, float* out) {
     float* statistics = work(Workspace::kStatistics, 2 * rows);
-    normRows(p.norm, p.eps, rows, p.width,
-             {x, nullptr, parameter(weight), p.parameters[weight + 1], nullptr, out, statistics,
-              statistics + rows});
+    loops.normRows(p.norm == NormKind::Rms, p.eps, rows, p.width,
+                   {x, nullptr, parameter(weight), p.parameters[weight + 1], nullptr, out,
+                    statistics, statistics + rows});
   }
 
   /// Calls body(head of the chunk) with the offsets of each head of each image.
@@ -129,59 +131,60 @@ class Chunk {
                  float* out) {
     const std::int64_t count = p.rows * p.width;
     for (std::int64_t i = 0; i < images; ++i) {
-      addScaledRows(count, x + i * imageStride, branch + i * count,
-                    gains == nullptr ? 1 : gains[first + i], out + i * count);
+      loops.addScaledRows(count, x + i * imageStride, branch + i * count,
+                          gains == nullptr ? 1 : gains[first + i], out + i * count);
     }
   }
 
   const BlockPlan& p;
   std::int64_t first, images, all, some;
   Workspace& work;
+  const Kernels& loops;
+  decltype(Kernels::geluErf) gelu;
 };
 
 class ForwardChunk : Chunk {
  public:
   using Chunk::Chunk;
 
-  void run(const PackedMaps& maps, const float* stream, const Kept& kept, float* result) {
+  void run(const PackedMaps& maps, const float* stream, const SavedTensors& saved, float* result) {
     const std::int64_t width = p.width, three = 3 * width, hidden = p.hidden;
     const float* x = stream + first * p.tokens * width;
     float* normed = work(Workspace::kNormed, all * width);
     normalise(x, all, kNorm1Weight, normed);
 
-    float* qkv = place(kept.qkv, Workspace::kQkv, p.tokens * three);
+    float* qkv = place(saved.qkv, Workspace::kQkv, p.tokens * three);
     const float* bias = parameter(kQkvBias);
     product(some, width, width, {normed + p.firstRow * width, p.rowStep * width, 1}, maps.query,
             {bias, 0}, qkv + p.firstRow * three, p.rowStep * three);
     product(all, 2 * width, width, {normed, width, 1}, maps.keyValue,
             {bias == nullptr ? nullptr : bias + width, 0}, qkv + width, three);
 
-    float* probabilities = place(kept.probabilities, Workspace::kProbabilities, p.probabilities());
-    float* attended = place(kept.attended, Workspace::kAttended, p.rows * width);
+    float* probabilities = place(saved.probabilities, Workspace::kProbabilities, p.probabilities());
+    float* attended = place(saved.attended, Workspace::kAttended, p.rows * width);
     HeadScratch scratch(p.head);
     forEachHead([&](const Head& at) {
       forwardHead(p.head, qkv + at.query, qkv + at.key, qkv + at.value, attended + at.out,
                   probabilities + at.probabilities, scratch);
     });
 
-    float* sum = place(kept.sum, Workspace::kSum, p.rows * width);
+    float* sum = place(saved.sum, Workspace::kSum, p.rows * width);
     product(some, width, width, {attended, width, 1}, maps.proj, {parameter(kProjBias), 0}, sum,
             width);
     addBranch(x + p.firstRow * width, p.tokens * width, p.attentionGain, sum, sum);
 
     normalise(sum, some, kNorm2Weight, normed);
-    float* before = place(kept.hidden, Workspace::kHidden, p.rows * hidden);
+    float* before = place(saved.hidden, Workspace::kHidden, p.rows * hidden);
     product(some, hidden, width, {normed, width, 1}, maps.fc1, {parameter(kFc1Bias), 0}, before,
             hidden);
     float* activated = work(Workspace::kActivated, some * hidden);
     if (p.mlp == MlpKind::SwiGlu) {
-      float* up = place(kept.up, Workspace::kUp, p.rows * hidden);
+      float* up = place(saved.up, Workspace::kUp, p.rows * hidden);
       product(some, hidden, width, {normed, width, 1}, maps.fc3, {parameter(kFc3Bias), 0}, up,
               hidden);
-      swiGluRows(some * hidden, before, up, activated);
+      loops.swiGlu(some * hidden, before, up, activated);
     } else {
-      geluRows(p.mlp == MlpKind::GeluTanh ? Gelu::Tanh : Gelu::Erf, some * hidden, before,
-               activated, work(Workspace::kSlopes, some * hidden));
+      gelu(some * hidden, before, activated, work(Workspace::kSlopes, some * hidden));
     }
     float* out = result + first * p.rows * width;
     product(some, width, hidden, {activated, hidden, 1}, maps.fc2, {parameter(kFc2Bias), 0}, out,
@@ -196,13 +199,13 @@ class BackwardChunk : Chunk {
                 float* share)
       : Chunk(plan, index), layout_(layout), share_(share) {}
 
-  void run(const PackedMaps& maps, const float* stream, const Kept& kept, const float* outGradient,
-           float* result) {
+  void run(const PackedMaps& maps, const float* stream, const SavedTensors& saved,
+           const float* outGradient, float* result) {
     const float* gradient = outGradient + first * p.rows * p.width;
     float* sumGradient = work(Workspace::kSumGradient, some * p.width);
-    throughMlp(maps, kept, gradient, sumGradient);
+    throughMlp(maps, saved, gradient, sumGradient);
     const float* x = stream + first * p.tokens * p.width;
-    throughAttention(maps, kept, x, sumGradient, result + first * p.tokens * p.width);
+    throughAttention(maps, saved, x, sumGradient, result + first * p.tokens * p.width);
   }
 
  private:
@@ -220,24 +223,24 @@ class BackwardChunk : Chunk {
   void mapGradient(BlockParameter weight, std::int64_t firstOut, std::int64_t out, std::int64_t in,
                    std::int64_t rows, const MatrixView& gradient, const MatrixView& input) {
     if (p.isTrained[weight + 1]) {
-      addRows(rows, out, gradient.values, gradient.rowStride,
-              share_ + layout_.offsets[weight + 1] + firstOut);
+      loops.addRows(rows, out, gradient.values, gradient.rowStride,
+                    share_ + layout_.offsets[weight + 1] + firstOut);
     }
     if (!p.isTrained[weight]) return;
     float* target = gradientOf(weight) + firstOut * in;
     float* right = work(Workspace::kRight, packedRightSize(p.factor, rows, in));
     float* left = work(Workspace::kLeft, packedLeftSize(p.factor, out, rows));
     packRight(p.factor, rows, in, input, right);
-    multiply(p.factor, out, in, rows, packLeft(p.factor, out, rows, transposed(gradient), left),
-             right, {target, in}, target, in);
+    gemm(p.factor, out, in, rows, packLeft(p.factor, out, rows, transposed(gradient), left), right,
+         {target, in}, target, in);
   }
 
   void normBackward(std::int64_t rows, BlockParameter weight, const float* x, const float* through,
                     const float* outGradient, float* gradient) {
     const float* statistics = work(Workspace::kStatistics, 2 * rows);  // as normalise() left them
-    normRowsBackward(p.norm, rows, p.width,
-                     {x, parameter(weight), statistics, statistics + rows, through, outGradient,
-                      gradient, normGradient(weight), normGradient(weight + 1)});
+    loops.normRowsBackward(p.norm == NormKind::Rms, rows, p.width,
+                           {x, parameter(weight), statistics, statistics + rows, through,
+                            outGradient, gradient, normGradient(weight), normGradient(weight + 1)});
   }
 
   /// The gradient of a branch: that of the sum, times the branch's gain.
@@ -252,20 +255,19 @@ class BackwardChunk : Chunk {
     return scaled;
   }
 
-  void throughMlp(const PackedMaps& maps, const Kept& kept, const float* gradient,
+  void throughMlp(const PackedMaps& maps, const SavedTensors& saved, const float* gradient,
                   float* sumGradient) {
     const std::int64_t width = p.width, hidden = p.hidden;
     const bool isSwiGlu = p.mlp == MlpKind::SwiGlu;
-    const float* sum = place(kept.sum, Workspace::kSum, p.rows * width);
-    const float* before = place(kept.hidden, Workspace::kHidden, p.rows * hidden);
+    const float* sum = place(saved.sum, Workspace::kSum, p.rows * width);
+    const float* before = place(saved.hidden, Workspace::kHidden, p.rows * hidden);
     float* activated = work(Workspace::kActivated, some * hidden);
     float* slopes = work(Workspace::kSlopes, some * hidden);
-    const float* up = isSwiGlu ? place(kept.up, Workspace::kUp, p.rows * hidden) : nullptr;
+    const float* up = isSwiGlu ? place(saved.up, Workspace::kUp, p.rows * hidden) : nullptr;
     if (isSwiGlu) {
-      swiGluRows(some * hidden, before, up, activated);
+      loops.swiGlu(some * hidden, before, up, activated);
     } else {
-      geluRows(p.mlp == MlpKind::GeluTanh ? Gelu::Tanh : Gelu::Erf, some * hidden, before,
-               activated, slopes);
+      gelu(some * hidden, before, activated, slopes);
     }
     const MatrixView branch{branchGradient(gradient, p.mlpGain), width, 1};
     mapGradient(kFc2Weight, 0, width, hidden, some, branch, {activated, hidden, 1});
@@ -278,7 +280,7 @@ class BackwardChunk : Chunk {
     const MatrixView normedView{normed, width, 1}, hiddenView{hiddenGradient, hidden, 1};
     if (isSwiGlu) {
       float* upGradient = slopes;
-      swiGluRowsBackward(some * hidden, before, up, hiddenGradient, activated, upGradient);
+      loops.swiGluBackward(some * hidden, before, up, hiddenGradient, activated, upGradient);
       const MatrixView gateView{activated, hidden, 1}, upView{upGradient, hidden, 1};
       mapGradient(kFc1Weight, 0, hidden, width, some, gateView, normedView);
       mapGradient(kFc3Weight, 0, hidden, width, some, upView, normedView);
@@ -286,20 +288,20 @@ class BackwardChunk : Chunk {
       product(some, width, hidden, upView, maps.fc3, {normedGradient, width}, normedGradient,
               width);
     } else {
-      multiplyRows(some * hidden, hiddenGradient, slopes, hiddenGradient);
+      loops.multiplyRows(some * hidden, hiddenGradient, slopes, hiddenGradient);
       mapGradient(kFc1Weight, 0, hidden, width, some, hiddenView, normedView);
       product(some, width, hidden, hiddenView, maps.fc1, {}, normedGradient, width);
     }
     normBackward(some, kNorm2Weight, sum, gradient, normedGradient, sumGradient);
   }
 
-  void throughAttention(const PackedMaps& maps, const Kept& kept, const float* x,
+  void throughAttention(const PackedMaps& maps, const SavedTensors& saved, const float* x,
                         const float* sumGradient, float* result) {
     const std::int64_t width = p.width, three = 3 * width;
-    const float* qkv = place(kept.qkv, Workspace::kQkv, p.tokens * three);
+    const float* qkv = place(saved.qkv, Workspace::kQkv, p.tokens * three);
     const float* probabilities =
-        place(kept.probabilities, Workspace::kProbabilities, p.probabilities());
-    const float* attended = place(kept.attended, Workspace::kAttended, p.rows * width);
+        place(saved.probabilities, Workspace::kProbabilities, p.probabilities());
+    const float* attended = place(saved.attended, Workspace::kAttended, p.rows * width);
     const MatrixView branch{branchGradient(sumGradient, p.attentionGain), width, 1};
     mapGradient(kProjWeight, 0, width, width, some, branch, {attended, width, 1});
     float* attendedGradient = work(Workspace::kActivated, some * width);
@@ -330,7 +332,7 @@ class BackwardChunk : Chunk {
     if (isWhole) return;
     for (std::int64_t i = 0; i < images; ++i) {
       float* row = result + (i * p.tokens + p.firstRow) * width;
-      addScaledRows(width, row, sumGradient + i * width, 1, row);
+      loops.addScaledRows(width, row, sumGradient + i * width, 1, row);
     }
   }
 
@@ -341,14 +343,14 @@ class BackwardChunk : Chunk {
 }  // namespace
 
 void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
-                  const float* stream, const Kept& kept, float* result) {
-  ForwardChunk(plan, index).run(maps, stream, kept, result);
+                  const float* stream, const SavedTensors& saved, float* result) {
+  ForwardChunk(plan, index).run(maps, stream, saved, result);
 }
 
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
-                   const float* stream, const Kept& kept, const float* outGradient, float* result,
-                   const GradientLayout& layout, float* share) {
-  BackwardChunk(plan, index, layout, share).run(maps, stream, kept, outGradient, result);
+                   const float* stream, const SavedTensors& saved, const float* outGradient,
+                   float* result, const GradientLayout& layout, float* share) {
+  BackwardChunk(plan, index, layout, share).run(maps, stream, saved, outGradient, result);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

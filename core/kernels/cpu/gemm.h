@@ -7,7 +7,7 @@
 
 #include "core/engine_export.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 /// How the factors of a product are held; sums are float32 in both.
 enum class Factor {
@@ -39,7 +39,7 @@ VITRINE_ENGINE_EXPORT void packRight(Factor factor, std::int64_t depth, std::int
 /// Floats that packLeft() writes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t packedLeftSize(Factor factor, std::int64_t rows,
                                                                 std::int64_t depth);
-/// The left factor [rows, depth] as multiply() wants it. Float32 is read where it is and `packed`
+/// The left factor [rows, depth] as gemm() wants it. Float32 is read where it is and `packed`
 /// is not touched. \pre for BFloat16 one of the two strides is 1
 [[nodiscard]] VITRINE_ENGINE_EXPORT MatrixView packLeft(Factor factor, std::int64_t rows,
                                                         std::int64_t depth, const MatrixView& left,
@@ -57,8 +57,8 @@ struct Start {
 /// \param columns  may exceed those of the right factor up to the end of its last panel
 /// \param left     of packLeft(); one of its strides is 1
 /// \param right    of packRight()
-VITRINE_ENGINE_EXPORT void multiply(Factor factor, std::int64_t rows, std::int64_t columns,
-                                    std::int64_t depth, const MatrixView& left, const float* right,
-                                    const Start& start, float* out, std::int64_t outStride);
+VITRINE_ENGINE_EXPORT void gemm(Factor factor, std::int64_t rows, std::int64_t columns,
+                                std::int64_t depth, const MatrixView& left, const float* right,
+                                const Start& start, float* out, std::int64_t outStride);
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

@@ -1,5 +1,5 @@
-#include "core/nn/fused_rows.h"
-
+// Row-wise pieces of a block in one pass over memory each way: sum with norm, GELU, the gate of
+// SwiGLU.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/path_rule.h"
 #include "core/kernels/first_derivative.h"
-#include "core/nn/row_kernels.h"
 
-namespace vitrine::nn {
+namespace vitrine::cpu {
 
 namespace {
 
@@ -39,11 +40,12 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
         0, rows, std::max<std::int64_t>(1, kGrain / width),
         [&](std::int64_t begin, std::int64_t end) {
           const std::int64_t first = begin * width;
-          normRows(kind, static_cast<float>(eps), end - begin, width,
-                   {x.const_data_ptr<float>() + first, branch.const_data_ptr<float>() + first,
-                    weight.const_data_ptr<float>(), bias ? bias->const_data_ptr<float>() : nullptr,
-                    sum.data_ptr<float>() + first, out.data_ptr<float>() + first,
-                    means.data_ptr<float>() + begin, scales.data_ptr<float>() + begin});
+          kernels().normRows(
+              kind == NormKind::Rms, static_cast<float>(eps), end - begin, width,
+              {x.const_data_ptr<float>() + first, branch.const_data_ptr<float>() + first,
+               weight.const_data_ptr<float>(), bias ? bias->const_data_ptr<float>() : nullptr,
+               sum.data_ptr<float>() + first, out.data_ptr<float>() + first,
+               means.data_ptr<float>() + begin, scales.data_ptr<float>() + begin});
         });
     context->save_for_backward({sum, weight, means, scales});
     context->saved_data["rms"] = kind == NormKind::Rms;
@@ -66,12 +68,13 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
       for (std::int64_t share = first; share < last; ++share) {
         float* weights = shares.data_ptr<float>() + share * width;
         const std::int64_t row = share * rows / kShares, at = row * width;
-        normRowsBackward(kind, (share + 1) * rows / kShares - row, width,
-                         {sum.const_data_ptr<float>() + at, weight.const_data_ptr<float>(),
-                          means.const_data_ptr<float>() + row, scales.const_data_ptr<float>() + row,
-                          through.defined() ? through.const_data_ptr<float>() + at : nullptr,
-                          outGradient.const_data_ptr<float>() + at, gradient.data_ptr<float>() + at,
-                          weights, weights + kShares * width});
+        kernels().normRowsBackward(
+            kind == NormKind::Rms, (share + 1) * rows / kShares - row, width,
+            {sum.const_data_ptr<float>() + at, weight.const_data_ptr<float>(),
+             means.const_data_ptr<float>() + row, scales.const_data_ptr<float>() + row,
+             through.defined() ? through.const_data_ptr<float>() + at : nullptr,
+             outGradient.const_data_ptr<float>() + at, gradient.data_ptr<float>() + at, weights,
+             weights + kShares * width});
       }
     });
     const at::Tensor sums = shares.sum(1);
@@ -84,8 +87,9 @@ class FusedGelu : public torch::autograd::Function<FusedGelu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& xIn, Gelu form) {
     const at::Tensor x = xIn.contiguous(), out = at::empty_like(x), slopes = at::empty_like(x);
     at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      geluRows(form, end - begin, x.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin,
-               slopes.data_ptr<float>() + begin);
+      (form == Gelu::Tanh ? kernels().geluTanh : kernels().geluErf)(
+          end - begin, x.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin,
+          slopes.data_ptr<float>() + begin);
     });
     context->save_for_backward({slopes});
     return out;
@@ -96,8 +100,8 @@ class FusedGelu : public torch::autograd::Function<FusedGelu> {
                      gradient = gradients[0].contiguous();
     const at::Tensor out = at::empty_like(slopes);
     at::parallel_for(0, out.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      multiplyRows(end - begin, gradient.const_data_ptr<float>() + begin,
-                   slopes.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin);
+      kernels().multiplyRows(end - begin, gradient.const_data_ptr<float>() + begin,
+                             slopes.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin);
     });
     return {out, {}};
   }
@@ -109,8 +113,8 @@ class FusedSwiGlu : public torch::autograd::Function<FusedSwiGlu> {
                             const at::Tensor& upIn) {
     const at::Tensor gate = gateIn.contiguous(), up = upIn.contiguous(), out = at::empty_like(gate);
     at::parallel_for(0, out.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      swiGluRows(end - begin, gate.const_data_ptr<float>() + begin,
-                 up.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin);
+      kernels().swiGlu(end - begin, gate.const_data_ptr<float>() + begin,
+                       up.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin);
     });
     context->save_for_backward({gate, up});
     return out;
@@ -121,7 +125,7 @@ class FusedSwiGlu : public torch::autograd::Function<FusedSwiGlu> {
     const at::Tensor gradient = gradients[0].contiguous();
     const at::Tensor gateGradient = at::empty_like(saved[0]), upGradient = at::empty_like(saved[1]);
     at::parallel_for(0, gradient.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      swiGluRowsBackward(
+      kernels().swiGluBackward(
           end - begin, saved[0].const_data_ptr<float>() + begin,
           saved[1].const_data_ptr<float>() + begin, gradient.const_data_ptr<float>() + begin,
           gateGradient.data_ptr<float>() + begin, upGradient.data_ptr<float>() + begin);
@@ -130,28 +134,37 @@ class FusedSwiGlu : public torch::autograd::Function<FusedSwiGlu> {
   }
 };
 
-}  // namespace
-
-bool isFusable(const at::Tensor& a, const at::Tensor& b) {
+/// Float32 on the CPU, of one shape.
+bool areFloatRows(const at::Tensor& a, const at::Tensor& b) {
   const auto isPlain = [](const at::Tensor& t) {
     return t.device().is_cpu() && t.scalar_type() == at::kFloat;
   };
-  return cpu::hasOwnLoops() && isPlain(a) && isPlain(b) && a.sizes() == b.sizes() && a.numel() > 0;
+  return hasOwnLoops() && isPlain(a) && isPlain(b) && a.sizes() == b.sizes() && a.numel() > 0;
 }
 
-std::pair<at::Tensor, at::Tensor> fusedAddAndNormalise(NormKind kind, const at::Tensor& x,
-                                                       const at::Tensor& branch,
-                                                       const at::Tensor& weight,
-                                                       const at::Tensor& bias, double eps) {
+}  // namespace
+
+bool takesAddAndNormalise(const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight) {
+  return branch.defined() && areFloatRows(x, branch) && weight.scalar_type() == at::kFloat &&
+         x.size(-1) == weight.size(0);
+}
+
+std::pair<at::Tensor, at::Tensor> addAndNormalise(NormKind kind, const at::Tensor& x,
+                                                  const at::Tensor& branch,
+                                                  const at::Tensor& weight, const at::Tensor& bias,
+                                                  double eps) {
   std::optional<at::Tensor> offset;
   if (bias.defined()) offset = bias;
   const variable_list both = AddNorm::apply(x, branch, weight, offset, kind, eps);
   return {both[0], both[1]};
 }
 
-at::Tensor fusedGelu(const at::Tensor& x, Gelu form) { return FusedGelu::apply(x, form); }
-at::Tensor fusedSwiGlu(const at::Tensor& gate, const at::Tensor& up) {
+bool takesGelu(const at::Tensor& x) { return areFloatRows(x, x) && x.requires_grad(); }
+at::Tensor gelu(const at::Tensor& x, Gelu form) { return FusedGelu::apply(x, form); }
+
+bool takesSwiGlu(const at::Tensor& gate, const at::Tensor& up) { return areFloatRows(gate, up); }
+at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) {
   return FusedSwiGlu::apply(gate, up);
 }
 
-}  // namespace vitrine::nn
+}  // namespace vitrine::cpu

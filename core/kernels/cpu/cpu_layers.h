@@ -1,0 +1,129 @@
+// What this room takes over from layers on the CPU: whole pre-norm blocks, attention of short
+// sequences, the sum and norm between two branches, nonlinearities. A layer asks whether a call can
+// be taken and hands it over; which call is taken at which shape is decided in path_rule.cpp alone.
+//
+// In a block each thread takes a few images through norm, attention and MLP while they lie in its
+// cache, and back again. Layer by layer, a small encoder spends most of its time on forks, joins
+// and memory.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/engine_export.h"
+#include "core/kernels/layer_kinds.h"
+
+namespace vitrine::cpu {
+
+using kernels::Gelu;
+using kernels::MlpKind;
+using kernels::NormKind;
+
+/// Parameters of a block in the order in which they are handed over; undefined where there is none.
+enum BlockParameter : std::size_t {
+  kNorm1Weight,
+  kNorm1Bias,
+  kQkvWeight,
+  kQkvBias,
+  kProjWeight,
+  kProjBias,
+  kNorm2Weight,
+  kNorm2Bias,
+  kFc1Weight,
+  kFc1Bias,
+  kFc2Weight,
+  kFc2Bias,
+  kFc3Weight,  ///< SwiGLU only
+  kFc3Bias,
+  kBlockParameters
+};
+using BlockParameters = std::array<at::Tensor, kBlockParameters>;
+
+struct BlockInput {
+  at::Tensor x;  ///< [batch, tokens, width]; float32, under autocast bfloat16 as well
+  BlockParameters parameters;
+  NormKind norm = NormKind::Layer;
+  double normEps = 1e-6;
+  MlpKind mlp = MlpKind::GeluErf;
+  std::int64_t heads = 1;
+  std::int64_t row = -1;      ///< the one token wanted, or -1 for all
+  at::Tensor angles;          ///< as in PackedAttention
+  at::Tensor additive;        ///< constant, [queries, keys] values, or undefined
+  at::Tensor multiplicative;  ///< constant, [queries, keys] values, or undefined
+  /// Factors of the two branches, [batch] values each, or undefined for one: drop path.
+  at::Tensor attentionGain, mlpGain;
+};
+
+/// Sizes of a block's call, where there are no tensors to ask about yet.
+struct BlockShape {
+  std::int64_t batch = 1, tokens = 1, width = 1, heads = 1;
+};
+
+/// Whether runBlock() is the faster way at that shape, for float32 on the CPU and constant masks
+/// that all images and heads share.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockShape& shape);
+/// Whether runBlock() takes this call.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockInput& input);
+/// \returns  [batch, tokens or 1, width] float32: the residual stream after the block
+/// \pre  takesBlock(input)
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor runBlock(const BlockInput& input);
+
+/// Self-attention straight from packed projections. Channels of q, k and v are [heads, headDim]
+/// flattened, heads outermost.
+struct PackedAttention {
+  at::Tensor query;     ///< [batch, queries, width]
+  at::Tensor keyValue;  ///< [batch, keys, 2 * width]: k, then v; undefined when `query` is [.., 3 *
+                        ///< width]: q, k, v
+  std::int64_t heads = 1;
+  std::int64_t firstQuery = 0;  ///< which key the first query is: with fewer queries than keys,
+                                ///< they are keys firstQuery, firstQuery + 1, ...
+  at::Tensor angles;            ///< [keys, pairs], or undefined
+  at::Tensor additive;          ///< added to the logits, or undefined
+  at::Tensor multiplicative;    ///< multiplies the probabilities, or undefined
+};
+
+struct AttentionShape {
+  std::int64_t queries = 1, keys = 1, heads = 1, headDim = 1;
+};
+
+/// Whether attention() is the faster way at that shape, where canAttend() holds.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesAttention(const AttentionShape& shape);
+/// Whether attention() can compute it: float32 on the CPU or a half type (which the caller widens:
+/// a library's half-precision attention is slower still for short sequences), short sequences,
+/// masks (or none) that are constants and serve all samples and heads.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool canAttend(const at::Tensor& query,
+                                                   const AttentionShape& shape,
+                                                   const at::Tensor& additive,
+                                                   const at::Tensor& multiplicative);
+/// What canAttend() asks for, for messages.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string attentionLimits();
+/// Differentiable in `query` and `keyValue`; keeps the probabilities for that.
+/// \returns  [batch, queries, width]
+/// \pre  canAttend(), float32, angles (if any) turn whole heads: pairs = headDim / 2
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor attention(const PackedAttention& input);
+
+/// Whether addAndNormalise() takes these.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesAddAndNormalise(const at::Tensor& x,
+                                                              const at::Tensor& branch,
+                                                              const at::Tensor& weight);
+/// {x + branch, norm(x + branch)}, one pass over memory each way; both [.., width].
+/// \pre  takesAddAndNormalise(x, branch, weight)
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::pair<at::Tensor, at::Tensor> addAndNormalise(
+    NormKind kind, const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight,
+    const at::Tensor& bias, double eps);
+
+/// Whether gelu() takes it: without a gradient to prepare for, a library writes half as much.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesGelu(const at::Tensor& x);
+/// The forward pass already knows the slope, so the backward pass is one product.
+/// \pre  takesGelu(x)
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gelu(const at::Tensor& x, Gelu form);
+
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesSwiGlu(const at::Tensor& gate, const at::Tensor& up);
+/// silu(gate) * up. \pre  takesSwiGlu(gate, up)
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
+
+}  // namespace vitrine::cpu
