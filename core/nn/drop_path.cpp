@@ -55,9 +55,14 @@ at::Tensor keptSamples(std::int64_t batch, double rate, const at::Generator& gen
       .narrow(0, 0, kept);
 }
 
+at::Tensor dropoutFactors(at::IntArrayRef shape, const at::Tensor& like, double rate,
+                          const at::Generator& generator) {
+  return rate <= 0 ? at::Tensor() : keepScale(shape, like, rate, generator);
+}
+
 at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& generator) {
   if (rate <= 0) return x;
-  return (x * keepScale(x.sizes(), x, rate, generator)).to(x.scalar_type());
+  return (x * dropoutFactors(x.sizes(), x, rate, generator)).to(x.scalar_type());
 }
 
 std::vector<double> dropPathRates(double last, std::int64_t depth) {

@@ -42,6 +42,11 @@ struct DropPath {
                                                            const at::Generator& generator,
                                                            at::Device device);
 
+/// The factors by which dropout() multiplies each element, as drawn from `generator`: of `like`'s
+/// type, but float32 at least, undefined for a rate of zero.
+[[nodiscard]] at::Tensor dropoutFactors(at::IntArrayRef shape, const at::Tensor& like, double rate,
+                                        const at::Generator& generator);
+
 /// Each element is dropped with probability `rate`, kept ones are scaled by 1 / (1 - rate).
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor dropout(const at::Tensor& x, double rate,
                                                        const at::Generator& generator);

@@ -1,23 +1,12 @@
 // What the encoder costs: the sum of what its modules say, under the names of its pieces.
 #include <string>
 
-#include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/cost.h"
 #include "core/nn/modules.h"
 
 namespace vitrine::nn {
 
 namespace {
-
-/// A batch that is large enough for every path: what a small one keeps is little.
-constexpr std::int64_t kLargeBatch = 1024;
-
-/// Whether a training batch goes through a block in one operation, which keeps no output of the
-/// norms, one value for each of the nonlinearity's, and the probabilities.
-bool isFusedBlock(const VisionTransformerConfig& c, double tokens) {
-  return c.dropout <= 0 && !c.layerScale &&
-         cpu::takesBlock({kLargeBatch, static_cast<std::int64_t>(tokens), c.width, c.heads});
-}
 
 // What stands behind the colon of BlockCost::kind: which operator it is.
 std::string positionKind(const VisionTransformerConfig& c, std::int64_t tokens) {
@@ -48,21 +37,16 @@ BlockCost named(BlockCost cost, const std::string& name) {
   return cost;
 }
 
-}  // namespace
-
-std::vector<BlockCost> Block::cost(const VisionTransformerConfig& c, double tokens, bool isPruned,
-                                   const std::string& prefix) const {
-  const double width = static_cast<double>(c.width), hidden = static_cast<double>(c.mlpWidth),
-               kept = isPruned ? 1 : tokens;
-  const bool isFused = isFusedBlock(c, tokens);
+/// Norms, attention (with what turns and masks it) and MLP, as pieces of `prefix`.
+/// \param isPruned  of the last block only one token is computed: less is kept, the published
+/// counts
+///                  stay
+std::vector<BlockCost> blockCost(const Block& block, const VisionTransformerConfig& c,
+                                 double tokens, bool isPruned, const std::string& prefix) {
+  const double width = static_cast<double>(c.width), kept = isPruned ? 1 : tokens;
   const bool hasFactor = c.mask && c.mask->mode() == MaskMode::Multiplicative;
-  const auto norm = [&](const Norm& layer, double keptTokens, const char* name) {
-    BlockCost cost = layer.cost(tokens);
-    cost.activationBytes =
-        isFused ? kFloatBytes * keptTokens * width : layer.cost(keptTokens).activationBytes;
-    return named(cost, prefix + name);
-  };
-  std::vector<BlockCost> pieces{norm(*norm1, tokens, "norm1")};
+  std::vector<BlockCost> pieces{
+      named(block.normCost(*block.norm1, tokens, tokens), prefix + "norm1")};
   // The mask and the turning of queries and keys are pieces of their own: they keep nothing that
   // the attention does not count.
   if (c.ropeTheta) {
@@ -73,19 +57,13 @@ std::vector<BlockCost> Block::cost(const VisionTransformerConfig& c, double toke
     pieces.push_back({prefix + "attn.mask", maskKind(*c.mask), 0,
                       static_cast<double>(c.heads) * tokens * tokens, 0, 0});
   }
-  const BlockCost attention =
-      attentionBranch_.branchCost(attn->cost(tokens, tokens, hasFactor), tokens, width);
-  const BlockCost keptAttention =
-      attentionBranch_.branchCost(attn->cost(kept, tokens, hasFactor), kept, width);
-  pieces.push_back(named(attention, prefix + "attn"));
-  pieces.back().activationBytes = keptAttention.activationBytes;
-  pieces.push_back(norm(*norm2, kept, "norm2"));
-  pieces.push_back(named(mlpBranch_.branchCost(mlp->cost(tokens), tokens, width), prefix + "mlp"));
-  pieces.back().activationBytes =
-      mlpBranch_.branchCost(mlp->cost(kept), kept, width).activationBytes -
-      (isFused ? kFloatBytes * kept * hidden : 0);
+  pieces.push_back(named(block.attentionCost(kept, tokens, hasFactor), prefix + "attn"));
+  pieces.push_back(named(block.normCost(*block.norm2, kept, tokens), prefix + "norm2"));
+  pieces.push_back(named(block.mlpCost(kept, tokens), prefix + "mlp"));
   return pieces;
 }
+
+}  // namespace
 
 std::vector<BlockCost> Encoder::cost(const VisionTransformerConfig& c) const {
   const std::int64_t patches =
@@ -105,7 +83,7 @@ std::vector<BlockCost> Encoder::cost(const VisionTransformerConfig& c) const {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const bool isPruned = i + 1 == blocks.size() && c.pool == Pool::ClassToken;
     const std::string prefix = "blocks." + std::to_string(i) + ".";
-    for (BlockCost& piece : blocks[i]->cost(c, count, isPruned, prefix))
+    for (BlockCost& piece : blockCost(*blocks[i], c, count, isPruned, prefix))
       pieces.push_back(std::move(piece));
   }
   pieces.push_back(named((norm ? norm : fcNorm)->cost(count), norm ? "norm" : "fc_norm"));

@@ -82,19 +82,20 @@ std::pair<at::Tensor, at::Tensor> AnyNorm::forward(const at::Tensor& x,
 }
 
 Norm::Norm(NormKind kind, std::int64_t width, double eps, Affine affine)
-    : kind_(kind), width_(width), eps_(eps) {
+    : kind_(kind), affine_(affine), width_(width), eps_(eps) {
   if (affine == Affine::None) return;
-  weight = register_parameter("weight", filled({width}, 1));
+  weight = register_parameter("weight", filled({width}, affine == Affine::Present ? 1 : 0));
   if (kind == NormKind::Layer) bias = register_parameter("bias", filled({width}, 0));
 }
 at::Tensor Norm::forward(const at::Tensor& x) const {
-  return normalise(kind_, x, weight, bias, eps_);
+  return normalise(kind_, x, gains(), bias, eps_);
 }
 std::pair<at::Tensor, at::Tensor> Norm::forward(const at::Tensor& x,
                                                 const at::Tensor& branch) const {
   if (!weight.defined()) return AnyNorm::forward(x, branch);
-  return addAndNormalise(kind_, x, branch, weight, bias, eps_);
+  return addAndNormalise(kind_, x, branch, gains(), bias, eps_);
 }
+at::Tensor Norm::gains() const { return affine_ == Affine::OffsetFromOne ? 1 + weight : weight; }
 BlockCost Norm::cost(double tokens) const {
   const double width = static_cast<double>(width_);
   BlockCost cost;

@@ -79,7 +79,11 @@ struct VITRINE_ENGINE_EXPORT AnyNorm : torch::nn::Module {
   [[nodiscard]] virtual BlockCost cost(double places) const = 0;
 };
 
-enum class Affine { None, Present };
+enum class Affine {
+  None,
+  Present,
+  OffsetFromOne,  ///< gains are 1 + weight, and weight begins with zero
+};
 
 /// LayerNorm or RMSNorm over the last axis. Parameters: weight [width], LayerNorm also bias
 /// [width]; none without Affine.
@@ -90,10 +94,13 @@ struct VITRINE_ENGINE_EXPORT Norm final : AnyNorm {
                                                           const at::Tensor& branch) const override;
   /// What is kept: input, output and the statistics.
   [[nodiscard]] BlockCost cost(double tokens) const override;
+  /// What it multiplies with, [width]; undefined without Affine.
+  [[nodiscard]] at::Tensor gains() const;
   at::Tensor weight, bias;
 
  private:
   NormKind kind_;
+  Affine affine_;
   std::int64_t width_;
   double eps_;
 };

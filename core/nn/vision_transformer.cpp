@@ -139,23 +139,22 @@ struct VisionTransformer::State {
                      c10::str(values.sizes()) + "; they are [tokens, 2] or [batch, tokens, 2]");
   }
 
-  SequenceContext contextOf(const Tokens& tokens, const at::Tensor& mask) {
+  BlockCall callOf(const Tokens& tokens, const at::Tensor& mask) {
     checkPlaces(tokens);
-    SequenceContext context;
-    context.positions = tokens.positions;
-    context.angles = anglesOf(tokens.positions);
-    context.generator = generator;
-    context.additive = mask;
+    BlockCall call;
+    call.angles = anglesOf(tokens.positions);
+    call.generator = generator;
+    call.additive = mask;
     if (config.mask) {
       const at::Tensor seen = maskBetween(tokens.positions);
       if (config.mask->mode() == MaskMode::Multiplicative) {
-        context.multiplicative = seen;
+        call.multiplicative = seen;
       } else {
         const at::Tensor logs = seen.log();
-        context.additive = mask.defined() ? mask + logs : logs;
+        call.additive = mask.defined() ? mask + logs : logs;
       }
     }
-    return context;
+    return call;
   }
 
   [[nodiscard]] bool isTapped(std::int64_t layer) const {
@@ -164,17 +163,29 @@ struct VisionTransformer::State {
     return layers.empty() || std::find(layers.begin(), layers.end(), layer) != layers.end();
   }
 
+  /// Hands one layer's probabilities to the tap.
+  void report(std::int64_t layer, const at::Tensor& places, const AttentionOutput& output) const {
+    AttentionRecord record;
+    record.layer = layer;
+    record.weights =
+        attentionTap->kind == AttentionTap::Kind::Softmax ? output.softmax : output.effective;
+    record.queryPositions = record.keyPositions = places;
+    attentionTap->receive(record);
+  }
+
   /// \param row  the one token wanted after the last block, or -1 for all; ignored where a tap
   /// wants to see all
   Stream run(const Tokens& tokens, const at::Tensor& mask, std::int64_t row) {
-    SequenceContext context = contextOf(tokens, mask);
+    BlockCall call = callOf(tokens, mask);
     Stream stream{tokens.values, {}};
     for (std::int64_t i = 0; i < config.depth; ++i) {
       const bool isLast = i + 1 == config.depth;
-      context.tap = isTapped(i) ? attentionTap.get() : nullptr;
-      const bool wantsAll = !isLast || context.tap != nullptr || blockTap;
-      stream = encoder->blocks[static_cast<std::size_t>(i)]->forward(stream, i, wantsAll ? -1 : row,
-                                                                     context);
+      const bool isSeen = isTapped(i);
+      call.tap = nullptr;
+      if (isSeen)
+        call.tap = [&, i](const AttentionOutput& output) { report(i, tokens.positions, output); };
+      call.row = isLast && !isSeen && !blockTap ? row : -1;
+      stream = encoder->blocks[static_cast<std::size_t>(i)]->forward(stream, call);
       if (blockTap) {
         if (stream.branch.defined()) stream = {stream.x + stream.branch, {}};
         blockTap(i, stream.x);

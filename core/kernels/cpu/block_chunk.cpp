@@ -51,6 +51,7 @@ class Workspace {
     kLeft,
     kRight,
     kScaled,
+    kBranch,
     kHiddenGradient,
     kNormedGradient,
     kSumGradient,
@@ -102,11 +103,32 @@ class Chunk {
     return work(slot, images * perImage);
   }
 
+  /// The row of an image, where each has its own.
+  [[nodiscard]] std::int64_t offsetOf(std::size_t which, std::int64_t image) const {
+    return p.isOfImage[which] ? (first + image) * p.width : 0;
+  }
+  [[nodiscard]] const float* parameterOf(std::size_t which, std::int64_t image) const {
+    const float* values = p.parameters[which];
+    return values == nullptr ? nullptr : values + offsetOf(which, image);
+  }
+
+  /// Calls body(image, its first row, rows) for each part of a norm's rows that has gains of its
+  /// own: all of them at once, or image by image.
+  template <class Body>
+  void forEachGains(BlockParameter weight, std::int64_t rows, const Body& body) {
+    if (!p.isOfImage[weight] && !p.isOfImage[weight + 1]) return body(0, 0, rows);
+    const std::int64_t ofImage = rows / images;
+    for (std::int64_t i = 0; i < images; ++i) body(i, i * ofImage, ofImage);
+  }
+
   void normalise(const float* x, std::int64_t rows, BlockParameter weight, float* out) {
     float* statistics = work(Workspace::kStatistics, 2 * rows);
-    loops.normRows(p.norm == NormKind::Rms, p.eps, rows, p.width,
-                   {x, nullptr, parameter(weight), p.parameters[weight + 1], nullptr, out,
-                    statistics, statistics + rows});
+    forEachGains(weight, rows, [&](std::int64_t image, std::int64_t row, std::int64_t count) {
+      loops.normRows(
+          p.norm == NormKind::Rms, p.eps, count, p.width,
+          {x + row * p.width, nullptr, parameterOf(weight, image), parameterOf(weight + 1, image),
+           nullptr, out + row * p.width, statistics + row, statistics + rows + row});
+    });
   }
 
   /// Calls body(head of the chunk) with the offsets of each head of each image.
@@ -126,13 +148,46 @@ class Chunk {
     }
   }
 
-  /// out = x + gain * branch, image by image; x is the stream before attention or after it.
-  void addBranch(const float* x, std::int64_t imageStride, const float* gains, const float* branch,
+  /// What multiplies a branch before it is added to the stream.
+  struct Factors {
+    const float* gains;    ///< of each image
+    BlockParameter gate;   ///< of each channel of each image
+    const float* dropout;  ///< of each element
+  };
+  [[nodiscard]] Factors attentionFactors() const {
+    return {p.attentionGain, kAttentionGate, p.attentionDropout};
+  }
+  [[nodiscard]] Factors mlpFactors() const { return {p.mlpGain, kMlpGate, p.mlpDropout}; }
+  [[nodiscard]] float gainOf(const Factors& factors, std::int64_t image) const {
+    return factors.gains == nullptr ? 1 : factors.gains[first + image];
+  }
+
+  /// values *= the dropout of this chunk, `perRow` values a row.
+  void drop(const float* dropout, std::int64_t perRow, const float* values, float* out) {
+    if (dropout == nullptr) return;
+    loops.multiplyRows(some * perRow, values, dropout + first * p.rows * perRow, out);
+  }
+
+  /// Where a branch is made: in `out`, but where its gate wants it again, by itself.
+  float* placeOfBranch(const Factors& factors, const at::Tensor& saved, float* out) {
+    if (p.parameters[factors.gate] == nullptr) return out;
+    return place(saved, Workspace::kBranch, p.rows * p.width);
+  }
+
+  /// out = x + factors * branch, image by image; x is the stream before attention or after it.
+  /// Drops elements of `branch` first.
+  void addBranch(const Factors& factors, const float* x, std::int64_t imageStride, float* branch,
                  float* out) {
     const std::int64_t count = p.rows * p.width;
+    drop(factors.dropout, p.width, branch, branch);
     for (std::int64_t i = 0; i < images; ++i) {
-      loops.addScaledRows(count, x + i * imageStride, branch + i * count,
-                          gains == nullptr ? 1 : gains[first + i], out + i * count);
+      const float *from = x + i * imageStride, *gate = parameterOf(factors.gate, i);
+      if (gate == nullptr) {
+        loops.addScaledRows(count, from, branch + i * count, gainOf(factors, i), out + i * count);
+      } else {
+        loops.addGatedRows(p.rows, p.width, from, branch + i * count, gate, gainOf(factors, i),
+                           out + i * count);
+      }
     }
   }
 
@@ -169,9 +224,10 @@ class ForwardChunk : Chunk {
     });
 
     float* sum = place(saved.sum, Workspace::kSum, p.rows * width);
-    product(some, width, width, {attended, width, 1}, maps.proj, {parameter(kProjBias), 0}, sum,
+    float* branch = placeOfBranch(attentionFactors(), saved.attentionBranch, sum);
+    product(some, width, width, {attended, width, 1}, maps.proj, {parameter(kProjBias), 0}, branch,
             width);
-    addBranch(x + p.firstRow * width, p.tokens * width, p.attentionGain, sum, sum);
+    addBranch(attentionFactors(), x + p.firstRow * width, p.tokens * width, branch, sum);
 
     normalise(sum, some, kNorm2Weight, normed);
     float* before = place(saved.hidden, Workspace::kHidden, p.rows * hidden);
@@ -186,36 +242,39 @@ class ForwardChunk : Chunk {
     } else {
       gelu(some * hidden, before, activated, work(Workspace::kSlopes, some * hidden));
     }
+    drop(p.hiddenDropout, hidden, activated, activated);
     float* out = result + first * p.rows * width;
-    product(some, width, hidden, {activated, hidden, 1}, maps.fc2, {parameter(kFc2Bias), 0}, out,
+    branch = placeOfBranch(mlpFactors(), saved.mlpBranch, out);
+    product(some, width, hidden, {activated, hidden, 1}, maps.fc2, {parameter(kFc2Bias), 0}, branch,
             width);
-    addBranch(sum, p.rows * width, p.mlpGain, out, out);
+    addBranch(mlpFactors(), sum, p.rows * width, branch, out);
   }
 };
 
 class BackwardChunk : Chunk {
  public:
   BackwardChunk(const BlockPlan& plan, std::int64_t index, const GradientLayout& layout,
-                float* share)
-      : Chunk(plan, index), layout_(layout), share_(share) {}
+                const BlockGradients& gradients)
+      : Chunk(plan, index), layout_(layout), gradients_(gradients) {}
 
   void run(const PackedMaps& maps, const float* stream, const SavedTensors& saved,
-           const float* outGradient, float* result) {
+           const float* outGradient) {
     const float* gradient = outGradient + first * p.rows * p.width;
     float* sumGradient = work(Workspace::kSumGradient, some * p.width);
     throughMlp(maps, saved, gradient, sumGradient);
     const float* x = stream + first * p.tokens * p.width;
-    throughAttention(maps, saved, x, sumGradient, result + first * p.tokens * p.width);
+    throughAttention(maps, saved, x, sumGradient, gradients_.x + first * p.tokens * p.width);
   }
 
  private:
-  float* gradientOf(BlockParameter which) { return share_ + layout_.offsets[which]; }
+  float* gradientOf(std::size_t which) { return gradients_.share + layout_.offsets[which]; }
 
-  /// A norm adds to both of its gradients in the pass that computes its input's; one that is not
-  /// wanted goes where nothing reads it.
-  float* normGradient(std::size_t which) {
-    return p.isTrained[which] ? share_ + layout_.offsets[which]
-                              : work(Workspace::kUnwanted, p.width);
+  /// Norms and gates add to their gradients in the pass that computes their input's; one that is
+  /// not wanted goes where nothing reads it.
+  float* rowGradient(std::size_t which, std::int64_t image) {
+    if (!p.isTrained[which]) return work(Workspace::kUnwanted, p.width);
+    return p.isOfImage[which] ? gradients_.ofImages[which] + offsetOf(which, image)
+                              : gradientOf(which);
   }
 
   /// Adds to the gradients of a map [out, in] and of its bias, of `rows` rows. The map may begin at
@@ -224,7 +283,7 @@ class BackwardChunk : Chunk {
                    std::int64_t rows, const MatrixView& gradient, const MatrixView& input) {
     if (p.isTrained[weight + 1]) {
       loops.addRows(rows, out, gradient.values, gradient.rowStride,
-                    share_ + layout_.offsets[weight + 1] + firstOut);
+                    gradientOf(weight + 1) + firstOut);
     }
     if (!p.isTrained[weight]) return;
     float* target = gradientOf(weight) + firstOut * in;
@@ -235,23 +294,39 @@ class BackwardChunk : Chunk {
          {target, in}, target, in);
   }
 
+  /// \param through  the gradient that reaches x past the norm, or null
   void normBackward(std::int64_t rows, BlockParameter weight, const float* x, const float* through,
                     const float* outGradient, float* gradient) {
     const float* statistics = work(Workspace::kStatistics, 2 * rows);  // as normalise() left them
-    loops.normRowsBackward(p.norm == NormKind::Rms, rows, p.width,
-                           {x, parameter(weight), statistics, statistics + rows, through,
-                            outGradient, gradient, normGradient(weight), normGradient(weight + 1)});
+    forEachGains(weight, rows, [&](std::int64_t image, std::int64_t row, std::int64_t count) {
+      const std::int64_t at = row * p.width;
+      loops.normRowsBackward(
+          p.norm == NormKind::Rms, count, p.width,
+          {x + at, parameterOf(weight, image), statistics + row, statistics + rows + row,
+           through == nullptr ? nullptr : through + at, outGradient + at, gradient + at,
+           rowGradient(weight, image), rowGradient(weight + 1, image)});
+    });
   }
 
-  /// The gradient of a branch: that of the sum, times the branch's gain.
-  const float* branchGradient(const float* gradient, const float* gains) {
-    if (gains == nullptr) return gradient;
+  /// The gradient of a branch, from that of the sum; adds to that of its gate.
+  const float* branchGradient(const Factors& factors, const at::Tensor& saved,
+                              const float* gradient) {
+    const bool hasGate = p.parameters[factors.gate] != nullptr;
+    if (!hasGate && factors.gains == nullptr && factors.dropout == nullptr) return gradient;
     const std::int64_t count = p.rows * p.width;
     float* scaled = work(Workspace::kScaled, some * p.width);
     for (std::int64_t i = 0; i < images; ++i) {
-      for (std::int64_t c = 0; c < count; ++c)
-        scaled[i * count + c] = gains[first + i] * gradient[i * count + c];
+      const float* from = gradient + i * count;
+      const float gain = gainOf(factors, i);
+      if (hasGate) {
+        const float* branch = place(saved, Workspace::kBranch, count) + i * count;
+        loops.gateBackward(p.rows, p.width, from, branch, parameterOf(factors.gate, i), gain,
+                           scaled + i * count, rowGradient(factors.gate, i));
+      } else {
+        for (std::int64_t c = 0; c < count; ++c) scaled[i * count + c] = gain * from[c];
+      }
     }
+    drop(factors.dropout, p.width, scaled, scaled);
     return scaled;
   }
 
@@ -269,10 +344,12 @@ class BackwardChunk : Chunk {
     } else {
       gelu(some * hidden, before, activated, slopes);
     }
-    const MatrixView branch{branchGradient(gradient, p.mlpGain), width, 1};
+    drop(p.hiddenDropout, hidden, activated, activated);
+    const MatrixView branch{branchGradient(mlpFactors(), saved.mlpBranch, gradient), width, 1};
     mapGradient(kFc2Weight, 0, width, hidden, some, branch, {activated, hidden, 1});
     float* hiddenGradient = work(Workspace::kHiddenGradient, some * hidden);
     product(some, hidden, width, branch, maps.fc2, {}, hiddenGradient, hidden);
+    drop(p.hiddenDropout, hidden, hiddenGradient, hiddenGradient);
 
     float* normed = work(Workspace::kNormed, all * width);
     normalise(sum, some, kNorm2Weight, normed);
@@ -302,7 +379,8 @@ class BackwardChunk : Chunk {
     const float* probabilities =
         place(saved.probabilities, Workspace::kProbabilities, p.probabilities());
     const float* attended = place(saved.attended, Workspace::kAttended, p.rows * width);
-    const MatrixView branch{branchGradient(sumGradient, p.attentionGain), width, 1};
+    const MatrixView branch{branchGradient(attentionFactors(), saved.attentionBranch, sumGradient),
+                            width, 1};
     mapGradient(kProjWeight, 0, width, width, some, branch, {attended, width, 1});
     float* attendedGradient = work(Workspace::kActivated, some * width);
     product(some, width, width, branch, maps.proj, {}, attendedGradient, width);
@@ -337,7 +415,7 @@ class BackwardChunk : Chunk {
   }
 
   const GradientLayout& layout_;
-  float* share_;
+  const BlockGradients& gradients_;
 };
 
 }  // namespace
@@ -349,8 +427,8 @@ void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& m
 
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
                    const float* stream, const SavedTensors& saved, const float* outGradient,
-                   float* result, const GradientLayout& layout, float* share) {
-  BackwardChunk(plan, index, layout, share).run(maps, stream, saved, outGradient, result);
+                   const GradientLayout& layout, const BlockGradients& gradients) {
+  BackwardChunk(plan, index, layout, gradients).run(maps, stream, saved, outGradient);
 }
 
 }  // namespace vitrine::cpu

@@ -28,7 +28,10 @@ struct BlockPlan {
   std::array<const float*, kBlockParameters> parameters;
   /// Whose gradients the backward pass computes.
   std::array<bool, kBlockParameters> isTrained;
+  /// Those that are [batch, width].
+  std::array<bool, kBlockParameters> isOfImage;
   const float *attentionGain, *mlpGain;
+  const float *attentionDropout, *mlpDropout, *hiddenDropout;
 
   [[nodiscard]] std::int64_t chunks() const { return (batch + imagesAtOnce - 1) / imagesAtOnce; }
   [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
@@ -37,6 +40,7 @@ struct BlockPlan {
 /// Tensors of a call that the backward pass wants again; undefined ones are not saved.
 struct SavedTensors {
   at::Tensor qkv, probabilities, attended, sum, hidden, up;
+  at::Tensor attentionBranch, mlpBranch;  ///< before their gates
 };
 
 enum class Way { Forward, Backward };
@@ -50,7 +54,8 @@ struct PackedMaps {
   static PackedMaps& ofThread();
 };
 
-/// Where the gradient of each parameter lies in a share; those that are not trained take no room.
+/// Where the gradient of each parameter lies in a share; those that are not trained, or of each
+/// image, take no room.
 struct GradientLayout {
   explicit GradientLayout(const BlockPlan& p) {
     const std::int64_t d = p.width, h = p.hidden;
@@ -67,10 +72,12 @@ struct GradientLayout {
                                                            d * h,
                                                            d,
                                                            p.mlp == MlpKind::SwiGlu ? h * d : 0,
-                                                           p.mlp == MlpKind::SwiGlu ? h : 0};
+                                                           p.mlp == MlpKind::SwiGlu ? h : 0,
+                                                           0,
+                                                           0};
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       offsets[i] = total;
-      if (p.isTrained[i]) total += sizes[i];
+      if (p.isTrained[i] && !p.isOfImage[i]) total += sizes[i];
     }
   }
   std::array<std::int64_t, kBlockParameters> offsets{};
@@ -82,10 +89,16 @@ struct GradientLayout {
 void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
                   const float* stream, const SavedTensors& saved, float* result);
 
-/// \param result  gradient of the whole batch's x
-/// \param share   gradients of the trained parameters, added to
+/// Where the backward pass puts what it computes.
+struct BlockGradients {
+  float* x;      ///< of the whole batch
+  float* share;  ///< of the trained parameters, by the layout; added to
+  /// Of the trained parameters of each image, [batch, width]; added to.
+  std::array<float*, kBlockParameters> ofImages;
+};
+
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
                    const float* stream, const SavedTensors& saved, const float* outGradient,
-                   float* result, const GradientLayout& layout, float* share);
+                   const GradientLayout& layout, const BlockGradients& gradients);
 
 }  // namespace vitrine::cpu

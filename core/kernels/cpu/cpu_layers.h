@@ -24,6 +24,8 @@ using kernels::MlpKind;
 using kernels::NormKind;
 
 /// Parameters of a block in the order in which they are handed over; undefined where there is none.
+/// Those of the norms may be [batch, width], of each image its own: gains 1 + scale and shift of an
+/// adaptive norm, for one. A gain per channel of a branch is a factor of the last map's rows.
 enum BlockParameter : std::size_t {
   kNorm1Weight,
   kNorm1Bias,
@@ -39,6 +41,8 @@ enum BlockParameter : std::size_t {
   kFc2Bias,
   kFc3Weight,  ///< SwiGLU only
   kFc3Bias,
+  kAttentionGate,  ///< [batch, width]: multiplies the branch of each image, or undefined
+  kMlpGate,
   kBlockParameters
 };
 using BlockParameters = std::array<at::Tensor, kBlockParameters>;
@@ -56,6 +60,9 @@ struct BlockInput {
   at::Tensor multiplicative;  ///< constant, [queries, keys] values, or undefined
   /// Factors of the two branches, [batch] values each, or undefined for one: drop path.
   at::Tensor attentionGain, mlpGain;
+  /// Constant factors of single elements, or undefined for one: dropout of the two branches,
+  /// [batch, rows, width], and of what the nonlinearity gives, [batch, rows, hidden].
+  at::Tensor attentionDropout, mlpDropout, hiddenDropout;
 };
 
 /// Sizes of a block's call, where there are no tensors to ask about yet.

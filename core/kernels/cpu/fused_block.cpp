@@ -42,7 +42,9 @@ void forEach(std::int64_t count, const Body& body) {
 /// Everything of a call that is a constant, dense and float32.
 struct BlockConstants {
   at::Tensor cosine, sine, additive, multiplicative, attentionGain, mlpGain;
+  at::Tensor attentionDropout, mlpDropout, hiddenDropout;
 };
+constexpr std::size_t kConstants = 9, kSaved = 8;
 
 /// What identifies a call beside its tensors.
 struct BlockSettings {
@@ -52,6 +54,12 @@ struct BlockSettings {
   std::int64_t heads, row;
   Factor factor;
 };
+
+/// Whether a parameter may be [batch, width].
+bool isOfImages(std::size_t which) {
+  return which == kNorm1Weight || which == kNorm1Bias || which == kNorm2Weight ||
+         which == kNorm2Bias || which == kAttentionGate || which == kMlpGate;
+}
 
 BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockConstants& constants,
                  const BlockSettings& settings) {
@@ -74,7 +82,13 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   p.head.additive = read(constants.additive);
   p.head.multiplicative = read(constants.multiplicative);
   p.attentionGain = read(constants.attentionGain), p.mlpGain = read(constants.mlpGain);
-  for (std::size_t i = 0; i < kBlockParameters; ++i) p.parameters[i] = read(parameters[i]);
+  p.attentionDropout = read(constants.attentionDropout);
+  p.mlpDropout = read(constants.mlpDropout);
+  p.hiddenDropout = read(constants.hiddenDropout);
+  for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    p.parameters[i] = read(parameters[i]);
+    p.isOfImage[i] = parameters[i].defined() && isOfImages(i) && parameters[i].dim() == 2;
+  }
   return p;
 }
 
@@ -102,6 +116,9 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     kept.sum = empty({p.batch, p.rows, p.width});
     kept.hidden = empty({p.batch, p.rows, p.hidden});
     if (p.mlp == MlpKind::SwiGlu) kept.up = empty({p.batch, p.rows, p.hidden});
+    if (parameters[kAttentionGate].defined())
+      kept.attentionBranch = empty({p.batch, p.rows, p.width});
+    if (parameters[kMlpGate].defined()) kept.mlpBranch = empty({p.batch, p.rows, p.width});
     const at::Tensor out = runForward(p, x, kept);
 
     variable_list saved{x,
@@ -111,12 +128,17 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
                         kept.sum,
                         kept.hidden,
                         kept.up,
+                        kept.attentionBranch,
+                        kept.mlpBranch,
                         constants.cosine,
                         constants.sine,
                         constants.additive,
                         constants.multiplicative,
                         constants.attentionGain,
-                        constants.mlpGain};
+                        constants.mlpGain,
+                        constants.attentionDropout,
+                        constants.mlpDropout,
+                        constants.hiddenDropout};
     saved.insert(saved.end(), parameters.begin(), parameters.end());
     context->save_for_backward(std::move(saved));
     auto& data = context->saved_data;
@@ -133,9 +155,11 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     kernels::refuseSecondDerivative("a fused block");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor& x = saved[0];
-    const SavedTensors kept{saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
-    const BlockConstants constants{saved[7], saved[8], saved[9], saved[10], saved[11], saved[12]};
-    const at::TensorList parameters(saved.data() + 13, kBlockParameters);
+    const SavedTensors kept{saved[1], saved[2], saved[3], saved[4],
+                            saved[5], saved[6], saved[7], saved[8]};
+    const at::Tensor* of = &saved[1 + kSaved];
+    const BlockConstants constants{of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8]};
+    const at::TensorList parameters(of + kConstants, kBlockParameters);
     auto& data = context->saved_data;
     BlockPlan p = planOf(
         x, parameters, constants,
@@ -147,6 +171,13 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
       p.isTrained[i] = parameters[i].defined() && context->needs_input_grad(edge++);
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
+    std::array<at::Tensor, kBlockParameters> ofImages;
+    BlockGradients targets{result.data_ptr<float>(), nullptr, {}};
+    for (std::size_t i = 0; i < kBlockParameters; ++i) {
+      if (!p.isTrained[i] || !p.isOfImage[i]) continue;
+      ofImages[i] = at::zeros_like(parameters[i]);
+      targets.ofImages[i] = ofImages[i].data_ptr<float>();
+    }
     const GradientLayout layout(p);
     const std::int64_t chunks = p.chunks(), count = std::min(kBlockShares, chunks);
     const at::Tensor shares = at::empty({count, layout.total}, x.options());
@@ -155,8 +186,9 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
       float* share = shares.data_ptr<float>() + index * layout.total;
       std::fill_n(share, layout.total, 0.0F);
       for (std::int64_t i = chunks * index / count; i < chunks * (index + 1) / count; ++i) {
-        backwardChunk(p, i, maps, read(x), kept, read(outGradient), result.data_ptr<float>(),
-                      layout, share);
+        BlockGradients own = targets;
+        own.share = share;
+        backwardChunk(p, i, maps, read(x), kept, read(outGradient), layout, own);
       }
     });
     const at::Tensor sums = at::empty({layout.total}, x.options());
@@ -169,6 +201,10 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     variable_list results{result};
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       if (!parameters[i].defined()) continue;
+      if (p.isOfImage[i]) {
+        results.push_back(ofImages[i]);
+        continue;
+      }
       results.push_back(
           p.isTrained[i]
               ? sums.narrow(0, layout.offsets[i], parameters[i].numel()).view_as(parameters[i])
@@ -204,12 +240,13 @@ bool takesBlock(const BlockInput& input) {
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
   if (!isTaken || !takesBlock({x.size(0), tokens, width, input.heads})) return false;
-  for (const at::Tensor& parameter : input.parameters) {
-    if (parameter.defined() &&
-        (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()))
-      return false;
+  for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    const at::Tensor& parameter = input.parameters[i];
+    if (!parameter.defined()) continue;
+    if (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()) return false;
+    if (isOfImages(i) && parameter.dim() == 2 && parameter.size(0) != x.size(0)) return false;
   }
-  if (input.parameters[kNorm1Weight].size(0) != width) return false;
+  if (input.parameters[kNorm1Weight].size(-1) != width) return false;
   const bool isItsTurn =
       !input.angles.defined() ||
       (input.angles.dim() == 2 && 2 * input.angles.size(1) * input.heads == width);
@@ -228,6 +265,9 @@ at::Tensor runBlock(const BlockInput& input) {
   constants.multiplicative = plain(input.multiplicative);
   constants.attentionGain = plain(input.attentionGain);
   constants.mlpGain = plain(input.mlpGain);
+  constants.attentionDropout = plain(input.attentionDropout);
+  constants.mlpDropout = plain(input.mlpDropout);
+  constants.hiddenDropout = plain(input.hiddenDropout);
   const BlockSettings settings{input.norm,  input.mlp, input.normEps,
                                input.heads, input.row, blockFactor().value()};
   variable_list given;

@@ -38,7 +38,7 @@ struct NormRows {
   const float* x = nullptr;
   const float* branch = nullptr;
   const float* weight = nullptr;
-  const float* bias = nullptr;  ///< LayerNorm only
+  const float* bias = nullptr;  ///< or null
   float* sum = nullptr;
   float* out = nullptr;
   float* means = nullptr;
@@ -112,6 +112,13 @@ struct Kernels {
   /// out = a + factor * b
   void (*addScaledRows)(std::int64_t count, const float* a, const float* b, float factor,
                         float* out);
+  /// out[r][c] = a[r][c] + factor * gate[c] * b[r][c]
+  void (*addGatedRows)(std::int64_t rows, std::int64_t width, const float* a, const float* b,
+                       const float* gate, float factor, float* out);
+  /// Back through that: out[r][c] = factor * gate[c] * gradient[r][c], and the gate's gradient, sum
+  /// over rows of factor * gradient[r][c] * b[r][c], is added.
+  void (*gateBackward)(std::int64_t rows, std::int64_t width, const float* gradient, const float* b,
+                       const float* gate, float factor, float* out, float* gateGradient);
 
   /// Probabilities of rows of plain products, and where a mask multiplies, what is left of them in
   /// `logits`.

@@ -12,10 +12,10 @@ namespace {
 void multiply(const Product& product) { multiplyByTiles(product); }
 
 constexpr Kernels tableOf(const char* name) {
-  return {name,        kPanel,         nullptr,          multiply, packRows,
-          packColumns, normRows,       normRowsBackward, geluTanh, geluErf,
-          swiGlu,      swiGluBackward, multiplyRows,     addRows,  addScaledRows,
-          softmaxRows, slopeRows,      turnRow,          turnWords};
+  return {name,         kPanel,           nullptr,       multiply,     packRows,     packColumns,
+          normRows,     normRowsBackward, geluTanh,      geluErf,      swiGlu,       swiGluBackward,
+          multiplyRows, addRows,          addScaledRows, addGatedRows, gateBackward, softmaxRows,
+          slopeRows,    turnRow,          turnWords};
 }
 
 }  // namespace

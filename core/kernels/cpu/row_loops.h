@@ -35,9 +35,9 @@ void normRows(bool isRms, float eps, std::int64_t rows, std::int64_t width, cons
     float square = sumOf(squares);
     for (std::int64_t c = whole; c < width; ++c) square += (s[c] - mean) * (s[c] - mean);
     const float scale = 1 / __builtin_sqrtf(square * inverse + eps);
-    if (isRms) {
+    if (at.bias == nullptr) {
       walk(width, [&](auto lanes, std::int64_t c) {
-        lanes.write(y + c, lanes.read(s + c) * scale * lanes.read(at.weight + c));
+        lanes.write(y + c, (lanes.read(s + c) - mean) * scale * lanes.read(at.weight + c));
       });
     } else {
       walk(width, [&](auto lanes, std::int64_t c) {
@@ -137,6 +137,30 @@ void addRows(std::int64_t rows, std::int64_t width, const float* x, std::int64_t
 void addScaledRows(std::int64_t count, const float* a, const float* b, float factor, float* out) {
   walk(count, [&](auto lanes, std::int64_t c) {
     lanes.write(out + c, lanes.read(a + c) + factor * lanes.read(b + c));
+  });
+}
+
+void addGatedRows(std::int64_t rows, std::int64_t width, const float* a, const float* b,
+                  const float* gate, float factor, float* out) {
+  for (std::int64_t at = 0; at < rows * width; at += width) {
+    walk(width, [&](auto lanes, std::int64_t c) {
+      lanes.write(out + at + c,
+                  lanes.read(a + at + c) + factor * lanes.read(gate + c) * lanes.read(b + at + c));
+    });
+  }
+}
+
+void gateBackward(std::int64_t rows, std::int64_t width, const float* gradient, const float* b,
+                  const float* gate, float factor, float* out, float* gateGradient) {
+  walk(width, [&](auto lanes, std::int64_t c) {
+    const Vector scale = factor * lanes.read(gate + c);
+    Vector sum = {};
+    for (std::int64_t at = c; at < rows * width; at += width) {
+      const Vector g = lanes.read(gradient + at);
+      sum += g * lanes.read(b + at);
+      lanes.write(out + at, scale * g);
+    }
+    lanes.write(gateGradient + c, lanes.read(gateGradient + c) + factor * sum);
   });
 }
 

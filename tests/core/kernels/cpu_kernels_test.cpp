@@ -130,6 +130,35 @@ TEST(CpuKernels, ActivationsAndSumsAreTheirDefinitions) {
   });
 }
 
+TEST(CpuKernels, GatesMultiplyBranchesAndGetTheirGradients) {
+  onEveryCpuPath([] {
+    constexpr std::int64_t kRows = 3;
+    for (const std::int64_t n : kSizes) {
+      SCOPED_TRACE(n);
+      Floats a = Floats::random(kRows * n, 1), b = Floats::random(kRows * n, 2),
+             gate = Floats::random(n, 3), out(kRows * n), sums(n, 2);
+      kernels().addGatedRows(kRows, n, a.data(), b.data(), gate.data(), 0.5F, out.data());
+      expectNear(
+          out, kRows * n, [&](std::int64_t i) { return a[i] + 0.5 * double(gate[i % n]) * b[i]; },
+          1e-6, "sum");
+      kernels().gateBackward(kRows, n, a.data(), b.data(), gate.data(), 0.5F, out.data(),
+                             sums.data());
+      expectNear(
+          out, kRows * n, [&](std::int64_t i) { return 0.5 * double(gate[i % n]) * a[i]; }, 1e-6,
+          "gradient of the branch");
+      expectNear(
+          sums, n,
+          [&](std::int64_t c) {
+            double sum = 2;
+            for (std::int64_t r = 0; r < kRows; ++r)
+              sum += 0.5 * double(a[r * n + c]) * b[r * n + c];
+            return sum;
+          },
+          2e-6, "gradient of the gate");
+    }
+  });
+}
+
 TEST(CpuKernels, NormsKeepToTheirRows) {
   onEveryCpuPath([] {
     constexpr std::int64_t kRows = 3;
@@ -161,10 +190,16 @@ TEST(CpuKernels, NormsKeepToTheirRows) {
         expectNear(
             out, kRows * n,
             [&](std::int64_t i) {
-              return (total(i) - mean(i / n)) * scale(i / n) * weight[i % n] +
-                     (isRms ? 0 : bias[i % n]);
+              return (total(i) - mean(i / n)) * scale(i / n) * weight[i % n] + bias[i % n];
             },
             3e-5, "norm");
+        kernels().normRows(isRms, 1e-3F, kRows, n,
+                           {sum.data(), nullptr, weight.data(), nullptr, nullptr, out.data(),
+                            means.data(), scales.data()});
+        expectNear(
+            out, kRows * n,
+            [&](std::int64_t i) { return (total(i) - mean(i / n)) * scale(i / n) * weight[i % n]; },
+            3e-5, "norm without an offset");
         EXPECT_TRUE(means.isFenced() && scales.isFenced());
       }
     }

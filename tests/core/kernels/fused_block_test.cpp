@@ -19,6 +19,7 @@
 #include "core/kernels/cpu/gemm.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/weights.h"
+#include "core/nn/block.h"
 #include "core/nn/layers.h"
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
@@ -128,13 +129,17 @@ struct Case {
 
 std::vector<Case> cases() {
   VisionTransformerConfig tanh = encoder(), average = encoder(), after = encoder(),
-                          biased = decoder(MaskMode::Multiplicative), dropping = encoder();
+                          biased = decoder(MaskMode::Multiplicative), dropping = encoder(),
+                          scaled = encoder(), scaledWithout = decoder(MaskMode::Additive),
+                          all = decoder(MaskMode::Multiplicative);
   tanh.mlp = MlpKind::GeluTanh;
   average.pool = Pool::Average;
   average.classToken = ClassToken::None;
   after.finalNorm = FinalNorm::AfterPool;
   biased.mlpBias = biased.qkvBias = Bias::Present;
   dropping.dropPath = 0.4;
+  scaled.layerScale = scaledWithout.layerScale = all.layerScale = 0.5;
+  all.dropPath = all.dropout = 0.3;
   return {{"erf", encoder()},
           {"tanh", tanh},
           {"average of patches", average},
@@ -142,7 +147,10 @@ std::vector<Case> cases() {
           {"additive causal, RoPE, SwiGLU, RMS", decoder(MaskMode::Additive)},
           {"soft mask", decoder(MaskMode::Multiplicative)},
           {"soft mask with biases", biased},
-          {"drop path", dropping}};
+          {"drop path", dropping},
+          {"layer scale", scaled},
+          {"layer scale without biases", scaledWithout},
+          {"dropout, drop path and layer scale", all}};
 }
 
 /// Weights far enough from their start that every part of the block matters.
@@ -194,9 +202,89 @@ TEST(FusedBlock, ServesBatchesAndLeavesSingleImagesToTheLayers) {
   EXPECT_EQ(lastOperation(*model, 32).find("FusedBlock") == std::string::npos,
             !takesBlock({32, 13, 24, 3}));
   EXPECT_EQ(lastOperation(*model, 1).find("FusedBlock"), std::string::npos);
-  config.layerScale = 0.1;
-  const auto scaled = made(config, at::kFloat);
-  EXPECT_EQ(lastOperation(*scaled, 32).find("FusedBlock"), std::string::npos);
+}
+
+/// What a condition asks of a block, and what comes of it: the sum and all gradients.
+struct Conditioned {
+  std::shared_ptr<Block> block;
+  at::Tensor x, condition;  ///< condition: [batch, 6 * width]
+
+  Conditioned(const BlockOptions& options, at::ScalarType type)
+      : block(std::make_shared<Block>(options)) {
+    const c10::NoGradGuard noGrad;
+    std::uint64_t seed = 10;
+    for (auto& item : block->named_parameters())
+      item.value().add_(random(item.value().sizes(), seed++), 0.2);
+    block->to(type);
+    x = random({32, 13, options.width}, 1).to(type);
+    condition = random({32, 6 * options.width}, 2).mul(0.5).to(type);
+  }
+  std::vector<std::pair<std::string, at::Tensor>> run(std::int64_t row) {
+    x.requires_grad_();
+    condition.requires_grad_();
+    const auto parts = condition.chunk(6, 1);
+    BlockCall call;
+    call.generator = at::detail::createCPUGenerator(7);
+    call.row = row;
+    call.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
+    const at::Tensor sum = block->forward({x, {}}, call).sum();
+    (sum.to(at::kDouble) * random(sum.sizes(), 3)).sum().backward();
+    std::vector<std::pair<std::string, at::Tensor>> all{
+        {"sum", sum}, {"x", x.grad()}, {"condition", condition.grad()}};
+    for (const auto& item : block->named_parameters())
+      all.emplace_back(item.key(), item.value().grad());
+    return all;
+  }
+};
+
+BlockOptions conditionedOptions(NormKind norm, Affine affine, double drop) {
+  BlockOptions options;
+  options.width = 24;
+  options.heads = 3;
+  options.hidden = 36;
+  options.norm = norm;
+  options.affine = affine;
+  options.dropPath = options.dropout = drop;
+  if (drop > 0) options.layerScale = 0.5;
+  return options;
+}
+
+void expectConditionedAgrees(const BlockOptions& options, std::int64_t row) {
+  const auto wanted = Conditioned(options, at::kDouble).run(row);
+  onEveryCpuPath([&] {
+    clearTakenPaths();
+    const auto got = Conditioned(options, at::kFloat).run(row);
+    EXPECT_EQ(takenPaths()[0].second, cpuPath() == CpuPath::Reference ? "layers" : "fused");
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_LT(largestDifference(got[i].second, wanted[i].second),
+                2e-5 * wanted[i].second.abs().max().item<double>())
+          << wanted[i].first;
+    }
+  });
+}
+
+TEST(FusedBlock, TakesAdaptiveNormsAndGatesOfEachImageInValuesAndGradients) {
+  for (const NormKind norm : {NormKind::Layer, NormKind::Rms}) {
+    for (const Affine affine : {Affine::None, Affine::Present, Affine::OffsetFromOne}) {
+      for (const double drop : {0.0, 0.3}) {
+        SCOPED_TRACE(c10::str("norm ", static_cast<int>(norm), ", affine ",
+                              static_cast<int>(affine), ", drop ", drop));
+        expectConditionedAgrees(conditionedOptions(norm, affine, drop), -1);
+        expectConditionedAgrees(conditionedOptions(norm, affine, drop), 12);
+      }
+    }
+  }
+}
+
+TEST(FusedBlock, GivesAConditionedBlockTheSameValuesWithoutGradients) {
+  const BlockOptions options = conditionedOptions(NormKind::Layer, Affine::None, 0);
+  Conditioned subject(options, at::kFloat);
+  const at::Tensor wanted = subject.run(-1)[0].second;
+  const c10::NoGradGuard noGrad;
+  const auto parts = subject.condition.chunk(6, 1);
+  BlockCall call;
+  call.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
+  EXPECT_TRUE(subject.block->forward({subject.x, {}}, call).sum().equal(wanted));
 }
 
 TEST(FusedBlock, IsCountedWhereItIsTakenAndWhereItIsNot) {

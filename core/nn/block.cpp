@@ -1,0 +1,215 @@
+#include "core/nn/block.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/taken_paths.h"
+#include "core/nn/cost.h"
+#include "core/nn/drop_path.h"
+
+namespace vitrine::nn {
+
+namespace {
+
+/// A batch that is large enough for every path: what a small one keeps is little.
+constexpr std::int64_t kLargeBatch = 1024;
+
+at::Tensor modulated(const at::Tensor& normed, const at::Tensor& shift, const at::Tensor& scale) {
+  at::Tensor out = normed;
+  if (scale.defined()) out = out * (1 + scale.unsqueeze(1));
+  if (shift.defined()) out = out + shift.unsqueeze(1);
+  return out;
+}
+
+at::Tensor gated(const at::Tensor& branch, const at::Tensor& gate) {
+  return gate.defined() ? branch * gate.unsqueeze(1) : branch;
+}
+
+/// Gains and offset of a norm, [width] or [batch, width], with what a condition makes of them.
+struct NormGains {
+  at::Tensor weight, bias;
+};
+NormGains gainsOf(const Norm& norm, std::int64_t width, const at::Tensor& shift,
+                  const at::Tensor& scale) {
+  NormGains gains{norm.gains(), norm.bias};
+  if (!gains.weight.defined()) gains.weight = at::ones({width});
+  if (scale.defined()) {
+    gains.weight = gains.weight * (1 + scale);
+    if (gains.bias.defined()) gains.bias = gains.bias * (1 + scale);
+  }
+  if (shift.defined()) gains.bias = gains.bias.defined() ? gains.bias + shift : shift;
+  gains.weight = gains.weight.contiguous();
+  if (gains.bias.defined()) gains.bias = gains.bias.contiguous();
+  return gains;
+}
+
+/// A gain per channel of a branch, as a factor of the last map's rows: width * width products more
+/// in place of one for each token and channel.
+void scaleRows(at::Tensor& weight, at::Tensor& bias, const std::shared_ptr<LayerScale>& scale) {
+  if (!scale) return;
+  weight = weight * scale->gamma.unsqueeze(1);
+  if (bias.defined()) bias = bias * scale->gamma;
+}
+
+}  // namespace
+
+Block::Block(const BlockOptions& options) : options_(options) {
+  const auto addNorm = [&](const char* name) {
+    return register_module(
+        name, std::make_shared<Norm>(options.norm, options.width, options.normEps, options.affine));
+  };
+  const auto addScale = [&](const char* name) {
+    if (!options.layerScale) return std::shared_ptr<LayerScale>();
+    return register_module(name, std::make_shared<LayerScale>(options.width, *options.layerScale));
+  };
+  norm1 = addNorm("norm1");
+  MultiHeadOptions attention;
+  attention.width = options.width;
+  attention.heads = options.heads;
+  attention.inBias = options.qkvBias;
+  attn = register_module("attn", std::make_shared<MultiHeadAttention>(attention));
+  ls1 = addScale("ls1");
+  norm2 = addNorm("norm2");
+  mlp = register_module(
+      "mlp",
+      std::make_shared<Mlp>(MlpOptions{
+          options.width, options.hidden, options.mlp, options.mlpBias, options.dropout, {}}));
+  ls2 = addScale("ls2");
+  const DropPath path{options.dropPath, DropPath::Kind::Sample};
+  attentionBranch_ = Residual({norm1, ls1, options.dropout, path});
+  mlpBranch_ = Residual({norm2, ls2, options.dropout, path});
+}
+
+at::Tensor Block::whole(const Stream& stream, const BlockCall& call) const {
+  if (call.tap || !stream.x.is_cpu()) return {};
+  const Modulation& m = call.modulation;
+  const auto [weight1, bias1] = gainsOf(*norm1, options_.width, m.attentionShift, m.attentionScale);
+  const auto [weight2, bias2] = gainsOf(*norm2, options_.width, m.mlpShift, m.mlpScale);
+  cpu::BlockInput input;
+  input.x = stream.x;
+  input.parameters = {weight1,           bias1,           attn->all->weight, attn->all->bias,
+                      attn->out->weight, attn->out->bias, weight2,           bias2,
+                      mlp->in->weight,   mlp->in->bias,   mlp->out->weight,  mlp->out->bias};
+  if (mlp->up) {
+    input.parameters[cpu::kFc3Weight] = mlp->up->weight;
+    input.parameters[cpu::kFc3Bias] = mlp->up->bias;
+  }
+  if (m.attentionGate.defined())
+    input.parameters[cpu::kAttentionGate] = m.attentionGate.contiguous();
+  if (m.mlpGate.defined()) input.parameters[cpu::kMlpGate] = m.mlpGate.contiguous();
+  input.norm = options_.norm;
+  input.normEps = options_.normEps;
+  input.mlp = options_.mlp;
+  input.heads = options_.heads;
+  input.row = call.row;
+  input.angles = call.angles;
+  input.additive = maskOfRow(call.additive, call.row);
+  input.multiplicative = maskOfRow(call.multiplicative, call.row);
+  if (!cpu::takesBlock(input)) return {};
+  const std::pair<cpu::BlockParameter, const Linear*> maps[] = {{cpu::kQkvWeight, attn->all.get()},
+                                                                {cpu::kProjWeight, attn->out.get()},
+                                                                {cpu::kFc1Weight, mlp->in.get()},
+                                                                {cpu::kFc2Weight, mlp->out.get()},
+                                                                {cpu::kFc3Weight, mlp->up.get()}};
+  for (const auto& [place, map] : maps) {
+    if (map != nullptr) input.parameters[place] = map->effectiveWeight().contiguous();
+  }
+  scaleRows(input.parameters[cpu::kProjWeight], input.parameters[cpu::kProjBias], ls1);
+  scaleRows(input.parameters[cpu::kFc2Weight], input.parameters[cpu::kFc2Bias], ls2);
+  if (stream.branch.defined()) input.x = stream.x + stream.branch;
+  if (is_training()) {
+    // In the order in which the layers draw.
+    const std::int64_t batch = input.x.size(0), rows = call.row < 0 ? input.x.size(1) : 1;
+    const at::Tensor& like = attn->out->weight;
+    const auto dropped = [&](std::int64_t channels) {
+      return dropoutFactors({batch, rows, channels}, like, options_.dropout, call.generator);
+    };
+    input.attentionDropout = dropped(options_.width);
+    input.attentionGain = dropPathGains(batch, like, options_.dropPath, call.generator);
+    input.hiddenDropout = dropped(options_.hidden);
+    input.mlpDropout = dropped(options_.width);
+    input.mlpGain = dropPathGains(batch, like, options_.dropPath, call.generator);
+  }
+  return cpu::runBlock(input);
+}
+
+Stream Block::byLayers(const Stream& stream, const BlockCall& call) const {
+  const Modulation& m = call.modulation;
+  AttentionCall inner;
+  inner.options.queryAngles = inner.options.keyAngles = call.angles;
+  inner.options.bias = call.additive;
+  inner.options.factor = call.multiplicative;
+  inner.row = call.row;
+  inner.tap = call.tap;
+  Stream after = attentionBranch_.advance(
+      stream,
+      [&](const at::Tensor& y, const at::Tensor& /*samples*/) {
+        return attn->forward(modulated(y, m.attentionShift, m.attentionScale), inner);
+      },
+      is_training(), call.generator);
+  if (after.branch.defined()) after.branch = gated(after.branch, m.attentionGate);
+  if (call.row >= 0) after.x = after.x.narrow(1, call.row, 1);
+  after = mlpBranch_.advance(
+      after,
+      [&](const at::Tensor& y, const at::Tensor& /*samples*/) {
+        return mlp->forward(modulated(y, m.mlpShift, m.mlpScale), call.generator);
+      },
+      is_training(), call.generator);
+  if (after.branch.defined()) after.branch = gated(after.branch, m.mlpGate);
+  return after;
+}
+
+Stream Block::forward(const Stream& stream, const BlockCall& call) const {
+  const at::Tensor sum = whole(stream, call);
+  if (stream.x.is_cpu()) cpu::recordCall(cpu::CallKind::Block, sum.defined());
+  return sum.defined() ? Stream{sum, {}} : byLayers(stream, call);
+}
+
+bool Block::isWhole(double tokens) const {
+  return cpu::takesBlock(
+      {kLargeBatch, static_cast<std::int64_t>(tokens), options_.width, options_.heads});
+}
+
+// As one operation a block keeps its input and the stream between its branches, queries, keys and
+// values, probabilities, the attention's result, one value before each nonlinearity, and the
+// factors of what is dropped.
+
+BlockCost Block::attentionCost(double kept, double tokens, bool hasFactor) const {
+  const double width = static_cast<double>(options_.width);
+  BlockCost cost =
+      attentionBranch_.branchCost(attn->cost(tokens, tokens, hasFactor), tokens, width);
+  if (isWhole(tokens)) {
+    cost.activationBytes = attn->keptBytes(kept, tokens, hasFactor);
+    if (options_.dropout > 0) cost.activationBytes += kFloatBytes * kept * width;
+  } else {
+    cost.activationBytes =
+        attentionBranch_.branchCost(attn->cost(kept, tokens, hasFactor), kept, width)
+            .activationBytes;
+  }
+  return cost;
+}
+
+BlockCost Block::mlpCost(double kept, double tokens) const {
+  const double width = static_cast<double>(options_.width),
+               hidden = static_cast<double>(options_.hidden);
+  BlockCost cost = mlpBranch_.branchCost(mlp->cost(tokens), tokens, width);
+  if (isWhole(tokens)) {
+    const double maps = mlp->up ? 2 : 1;
+    cost.activationBytes = kFloatBytes * kept * hidden * maps;
+    if (options_.dropout > 0) cost.activationBytes += kFloatBytes * kept * (hidden + width);
+  } else {
+    cost.activationBytes = mlpBranch_.branchCost(mlp->cost(kept), kept, width).activationBytes;
+  }
+  return cost;
+}
+
+BlockCost Block::normCost(const Norm& norm, double kept, double tokens) const {
+  BlockCost cost = norm.cost(tokens);
+  cost.activationBytes = isWhole(tokens) ? kFloatBytes * kept * static_cast<double>(options_.width)
+                                         : norm.cost(kept).activationBytes;
+  return cost;
+}
+
+}  // namespace vitrine::nn

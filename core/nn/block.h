@@ -1,0 +1,79 @@
+// A pre-norm block: attention and MLP, each behind a norm and beside the residual stream. On the
+// CPU it goes as one operation where core/kernels/cpu takes it, layer by layer elsewhere. For
+// source files only: it brings torch/nn/module.h.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/engine_export.h"
+#include "core/nn/layers.h"
+#include "core/nn/multi_head_attention.h"
+#include "core/nn/residual.h"
+
+namespace vitrine::nn {
+
+struct BlockOptions {
+  std::int64_t width = 0, heads = 1, hidden = 0;
+  MlpKind mlp = MlpKind::GeluErf;
+  Bias mlpBias = Bias::Present, qkvBias = Bias::Present;
+  NormKind norm = NormKind::Layer;
+  double normEps = 1e-6;
+  Affine affine = Affine::Present;   ///< of both norms
+  std::optional<double> layerScale;  ///< first value of a gain per channel on each branch
+  double dropPath = 0;               ///< rate, by sample
+  double dropout = 0;                ///< rate, after the attention's last map and both of the MLP's
+};
+
+/// How a condition acts on one block (Peebles & Xie 2023, "Scalable Diffusion Models with
+/// Transformers", adaLN): norm(x) * (1 + scale) + shift, and the branch times its gate. Each is
+/// [batch, width], or undefined for nothing.
+struct Modulation {
+  at::Tensor attentionShift, attentionScale, attentionGate;
+  at::Tensor mlpShift, mlpScale, mlpGate;
+};
+
+/// What the blocks of one forward pass share.
+struct BlockCall {
+  at::Tensor angles;    ///< RoPE, or undefined
+  at::Tensor additive;  ///< masks of AttentionInput
+  at::Tensor multiplicative;
+  at::Generator generator;  ///< of what is dropped in training
+  std::int64_t row = -1;    ///< the one token that is wanted after this block, or -1 for all
+  Modulation modulation = {};
+  /// Sees the probabilities, [batch, heads, queries, keys].
+  std::function<void(const AttentionOutput&)> tap = {};
+};
+
+/// Parameters: norm1, attn.qkv, attn.proj, ls1, norm2, mlp.fc1, mlp.fc2, (mlp.fc3), ls2.
+struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
+  explicit Block(const BlockOptions& options);
+  [[nodiscard]] Stream forward(const Stream& stream, const BlockCall& call) const;
+  /// Attention and MLP with what stands between them and the stream, without the norms. Published
+  /// counts of all `tokens`; `kept` of them go on after the attention, and what is kept is theirs.
+  [[nodiscard]] BlockCost attentionCost(double kept, double tokens, bool hasFactor) const;
+  [[nodiscard]] BlockCost mlpCost(double kept, double tokens) const;
+  /// Of the norm before a branch.
+  [[nodiscard]] BlockCost normCost(const Norm& norm, double kept, double tokens) const;
+  [[nodiscard]] const BlockOptions& options() const { return options_; }
+
+  std::shared_ptr<Norm> norm1, norm2;
+  std::shared_ptr<MultiHeadAttention> attn;
+  std::shared_ptr<LayerScale> ls1, ls2;
+  std::shared_ptr<Mlp> mlp;
+
+ private:
+  [[nodiscard]] at::Tensor whole(const Stream& stream, const BlockCall& call) const;
+  [[nodiscard]] Stream byLayers(const Stream& stream, const BlockCall& call) const;
+  /// Whether a training batch of many images goes as one operation on the CPU.
+  [[nodiscard]] bool isWhole(double tokens) const;
+  BlockOptions options_;
+  Residual attentionBranch_, mlpBranch_;
+};
+
+}  // namespace vitrine::nn
