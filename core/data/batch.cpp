@@ -3,13 +3,13 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
 const at::Tensor& Batch::at(const std::string& field) const {
   if (const auto found = fields.find(field); found != fields.end()) return found->second;
-  std::string there;
-  for (const auto& [name, tensor] : fields) there += (there.empty() ? "" : ", ") + name;
+  const std::string there = joined(fields, [](const auto& each) { return each.first; });
   throw ConfigError("the batch has no dense field '" + field + "'; it has " +
                     (there.empty() ? "none" : there));
 }

@@ -7,16 +7,19 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
 namespace {
 
 std::string shown(at::ScalarType type, const std::vector<std::int64_t>& shape) {
-  std::string text = std::string(c10::toString(type)) + " [";
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + (shape[i] < 0 ? std::string("any") : std::to_string(shape[i]));
-  return text + "]";
+  return std::string(c10::toString(type)) + " [" +
+         joined(shape,
+                [](std::int64_t side) {
+                  return side < 0 ? std::string("any") : std::to_string(side);
+                }) +
+         "]";
 }
 
 [[noreturn]] void refuse(const SampleField& field, const SampleValue& value, std::int64_t id) {

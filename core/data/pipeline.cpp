@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/config/experiment.h"
 #include "core/data/collate.h"
 #include "core/data/pipeline_plan.h"
@@ -18,8 +19,7 @@ namespace {
 constexpr int kPrefetch = 4;
 
 std::string namesOf(const std::vector<SampleField>& fields) {
-  std::string names;
-  for (const SampleField& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  const std::string names = joined(fields, [](const SampleField& field) { return field.name; });
   return names.empty() ? "no fields" : names;
 }
 

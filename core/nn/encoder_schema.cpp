@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/nn/mlp.h"
 
 namespace vitrine::nn {
@@ -12,12 +13,11 @@ namespace {
 template <class Value>
 Value lookUp(const char* key, const std::string& word,
              std::initializer_list<std::pair<const char*, Value>> words) {
-  std::string legal;
   for (const auto& [name, value] : words) {
     if (word == name) return value;
-    legal += (legal.empty() ? "" : ", ") + std::string(name);
   }
-  throw ConfigError(std::string(key) + " = \"" + word + "\" is not one of " + legal);
+  throw ConfigError(std::string(key) + " = \"" + word + "\" is not one of " +
+                    joined(words, [](const auto& each) { return each.first; }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/plugin/analysis.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
@@ -12,8 +13,7 @@ EvaluationListener::~EvaluationListener() = default;
 
 const at::Tensor& EvaluationBatch::output(const std::string& name) const {
   if (const auto found = outputs.find(name); found != outputs.end()) return found->second;
-  std::string known;
-  for (const auto& [each, tensor] : outputs) known += (known.empty() ? "" : ", ") + each;
+  const std::string known = joined(outputs, [](const auto& each) { return each.first; });
   throw ConfigError("the evaluation has no output '" + name + "'; it has " +
                     (known.empty() ? "none" : known));
 }

@@ -3,6 +3,7 @@
 #include <torch/nn/module.h>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
@@ -35,11 +36,11 @@ std::vector<ParameterGroup> TaskSession::parameterGroups() {
 }
 
 const AuxiliaryNetwork& TaskSetup::auxiliary(const std::string& name) const {
-  std::string known;
   for (const AuxiliaryNetwork& each : auxiliaries) {
     if (each.name == name) return each;
-    known += (known.empty() ? "" : ", ") + each.name;
   }
+  const std::string known =
+      joined(auxiliaries, [](const AuxiliaryNetwork& each) { return each.name; });
   throw ConfigError("the task needs [aux." + name + "], a trained model; " +
                     (known.empty() ? "the experiment has no [aux] table"
                                    : "the experiment has [aux] tables for " + known));

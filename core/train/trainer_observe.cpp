@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
@@ -145,8 +146,7 @@ void Trainer::State::findBest(bool isWhole) {
     const bool isOwn = !setup.train.has("checkpoint.best_by") || by == session.bestBy();
     if (isBestUnknown || isOwn || !isWhole) return;
     isBestUnknown = true;
-    std::string names;
-    for (const auto& score : lastScores) names += (names.empty() ? "" : ", ") + score.first;
+    const std::string names = joined(lastScores, [](const auto& score) { return score.first; });
     event("best_unknown", "checkpoint.best_by is " + by +
                               ", which the evaluation does not give; it gives " + names);
     return;
