@@ -44,25 +44,35 @@ class VITRINE_ENGINE_EXPORT TokenEncoder : public Capability {
   virtual void setBlockTap(std::function<void(std::int64_t, const at::Tensor&)> tap) = 0;
 };
 
-/// Named activations, for features of a judge, probes and pictures.
+/// Named activations, for features of a judge, probes and pictures: "pool" [B, D], "spatial",
+/// "logits" [B, classes].
 class VITRINE_ENGINE_EXPORT FeatureExtractor : public Capability {
  public:
   static constexpr const char* kId = "feature_extractor";
   [[nodiscard]] virtual std::vector<std::string> featureNames() const = 0;
+  /// Resizes and normalises by itself, so that one judge sees the same whoever asks.
+  /// \param images  [B, C, H, W] of any size: 8-bit as stored, or floating in [0, 1]
   /// \returns  one tensor for each name, batch first
   [[nodiscard]] virtual std::vector<at::Tensor> extract(const at::Tensor& images,
                                                         const std::vector<std::string>& names) = 0;
 };
 
-/// Maps of several resolutions, finest first: [B, channels, height, width] each.
+/// Maps of several resolutions, or of several depths: [B, channels, height, width] each.
 class VITRINE_ENGINE_EXPORT FeaturePyramid : public Capability {
  public:
   static constexpr const char* kId = "feature_pyramid";
   struct Level {
     std::int64_t channels = 0, stride = 1;  ///< pixels of the image per cell
   };
-  [[nodiscard]] virtual std::vector<Level> levels() const = 0;
-  [[nodiscard]] virtual std::vector<at::Tensor> pyramid(const at::Tensor& images) = 0;
+  /// \param blocks  counted from 0: of a plain model, after which blocks; empty: the levels that
+  /// the
+  ///                model has by itself, finest first (of a plain model the last block)
+  /// \throws ConfigError  there is no such block, or the model's levels are its only ones
+  [[nodiscard]] virtual std::vector<Level> levels(
+      const std::vector<std::int64_t>& blocks) const = 0;
+  /// Differentiable. \param images  [B, C, H, W] of any size that the strides divide
+  [[nodiscard]] virtual std::vector<at::Tensor> pyramid(
+      const at::Tensor& images, const std::vector<std::int64_t>& blocks) = 0;
 };
 
 /// What a generation is steered by; a field that is undefined is not given.
@@ -89,21 +99,32 @@ class VITRINE_ENGINE_EXPORT Denoiser : public Capability {
                                            const Condition& condition) = 0;
 };
 
-/// Images to latents and back.
+/// Images to latents and back. Latents here are the codec's own; a network that works on them
+/// reads latents times scale(), and what it makes is divided by scale() before it is decoded.
 class VITRINE_ENGINE_EXPORT LatentCodec : public Capability {
  public:
   static constexpr const char* kId = "latent_codec";
   struct Latent {
     at::Tensor mean, logVariance;  ///< [B, c, H / factor, W / factor]; no variance: a point
+    /// mean + exp(logVariance / 2) noise; of a point its mean. \param noise  of the shape of `mean`
+    [[nodiscard]] at::Tensor draw(const at::Tensor& noise) const;
   };
+  struct Pixels {
+    std::int64_t channels = 3;
+    double low = -1, high = 1;  ///< black and white of the images that it reads and makes
+  };
+  [[nodiscard]] virtual Pixels pixels() const = 0;
   [[nodiscard]] virtual std::int64_t factor() const = 0;  ///< pixels per cell
   [[nodiscard]] virtual std::int64_t latentChannels() const = 0;
   [[nodiscard]] virtual double scale() const = 0;  ///< latents times this have about unit variance
+  /// \param images  [B, channels, H, W], black `low`, white `high`, sides multiples of factor()
   [[nodiscard]] virtual Latent encodeLatent(const at::Tensor& images) = 0;
+  /// Not clamped. \param latent  [B, c, h, w], not scaled
   [[nodiscard]] virtual at::Tensor decodeLatent(const at::Tensor& latent) = 0;
 };
 
-/// Logits over a vocabulary, with keys and values of earlier tokens kept.
+/// Logits over a vocabulary, with keys and values of earlier tokens kept. Causal: a token that is
+/// padded on the right changes nothing before it.
 class VITRINE_ENGINE_EXPORT LanguageModel : public Capability {
  public:
   static constexpr const char* kId = "language_model";
@@ -111,13 +132,23 @@ class VITRINE_ENGINE_EXPORT LanguageModel : public Capability {
    public:
     virtual ~Cache();
     [[nodiscard]] virtual std::int64_t length() const = 0;  ///< tokens so far
+    /// Forgets all tokens from `length` on: another continuation of the same beginning, or the rows
+    /// of an image that are computed anew at every step of its sampling.
+    virtual void truncate(std::int64_t length) = 0;
+  };
+  enum class Rows {
+    All,   ///< logits of every token: training, scores of given texts
+    Last,  ///< of the last one: generation
   };
   [[nodiscard]] virtual std::int64_t vocabularySize() const = 0;
+  /// Tokens that it was made for, with those of the cache; 0: no limit.
+  [[nodiscard]] virtual std::int64_t contextLength() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Cache> makeCache(std::int64_t batch) = 0;
+  /// Differentiable without a cache.
   /// \param tokens  [B, N] int64
   /// \param cache   of the tokens before these, brought up to date; nullptr: there are none
-  /// \returns       [B, N, vocabulary]
-  [[nodiscard]] virtual at::Tensor next(const at::Tensor& tokens, Cache* cache) = 0;
+  /// \returns       [B, N or 1, vocabulary]
+  [[nodiscard]] virtual at::Tensor next(const at::Tensor& tokens, Cache* cache, Rows rows) = 0;
 };
 
 /// One layer's attention of one forward pass.

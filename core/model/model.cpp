@@ -1,5 +1,7 @@
 #include "core/model/model.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/exp.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
@@ -13,6 +15,10 @@ namespace vitrine {
 
 Capability::~Capability() = default;
 LanguageModel::Cache::~Cache() = default;
+
+at::Tensor LatentCodec::Latent::draw(const at::Tensor& noise) const {
+  return logVariance.defined() ? mean + (0.5 * logVariance).exp() * noise : mean;
+}
 
 Model::~Model() = default;
 std::vector<std::vector<WeightRename>> Model::otherNames() const { return {}; }
