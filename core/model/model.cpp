@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/model/capabilities.h"
 #include "core/model/parameter_layers.h"
 
@@ -21,10 +22,7 @@ at::Tensor LatentCodec::Latent::draw(const at::Tensor& noise) const {
 }
 
 Model::~Model() = default;
-std::vector<std::vector<WeightRename>> Model::otherNames() const { return {}; }
-at::Tensor Model::adapt(const std::string&, const at::Tensor&, const std::string&) const {
-  return {};
-}
+void Model::transform(WeightSource&) {}
 std::vector<OfferedCapability> Model::capabilities() { return {}; }
 
 namespace {
@@ -104,8 +102,7 @@ std::vector<std::string> capabilitiesOf(Model& model) {
 
 Capability& requireCapability(Model& model, std::string_view id, const std::string& asker) {
   if (Capability* found = capabilityOf(model, id)) return *found;
-  std::string names;
-  for (const std::string& name : capabilitiesOf(model)) names += (names.empty() ? "" : ", ") + name;
+  const std::string names = joined(capabilitiesOf(model));
   throw ConfigError(asker + " needs a model that offers " + std::string(id) + "; this one offers " +
                     (names.empty() ? "nothing" : names));
 }

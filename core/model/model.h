@@ -19,6 +19,8 @@ class Module;
 
 namespace vitrine {
 
+class WeightSource;
+
 /// What a model can do, as an interface with the name `kId`:
 ///
 ///     class Captioner : public vitrine::Capability {
@@ -57,26 +59,16 @@ struct BlockCost {
   double activationBytes = 0;  ///< kept for the backward pass of one image in float32
 };
 
-/// How a public name becomes ours: one checkpoint tensor, or a row block of ours (separate q, k, v
-/// into a fused qkv).
-struct WeightRename {
-  std::string theirs;       ///< name in the file
-  std::string ours;         ///< parameter name
-  int part = 0, parts = 1;  ///< rows [part, part+1) / parts of ours
-};
-
 class VITRINE_ENGINE_EXPORT Model {
  public:
   virtual ~Model();
   /// The module itself; its parameter names are those of the public checkpoints.
   [[nodiscard]] virtual torch::nn::Module& module() = 0;
   [[nodiscard]] virtual std::vector<BlockCost> cost() const = 0;
-  /// Other public namings of the same weights, each a complete table ("huggingface").
-  [[nodiscard]] virtual std::vector<std::vector<WeightRename>> otherNames() const;
-  /// Turns a tensor of a checkpoint made at another resolution into this model's shape; undefined
-  /// when it is not such a tensor. \param rule  bicubic | bicubic_antialias | linear_corners
-  [[nodiscard]] virtual at::Tensor adapt(const std::string& parameter, const at::Tensor& value,
-                                         const std::string& rule) const;
+  /// Makes the tensors of a weight file the model's own: gives them its names, merges and splits
+  /// them, resizes those of another resolution (core/model/weight_source.h). Here: nothing, the
+  /// file has the model's names and shapes.
+  virtual void transform(WeightSource& source);
   /// What the model can do; asked once, so the list may be built each time. Here: nothing.
   [[nodiscard]] virtual std::vector<OfferedCapability> capabilities();
   /// Of every parameter, by name, in the order of named_parameters(). Here, from names and shapes:

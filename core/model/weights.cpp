@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/safetensors_set.h"
 
@@ -55,22 +58,6 @@ std::string some(const std::vector<std::string>& names) {
   return names.size() > 5 ? text + " and " + std::to_string(names.size() - 5) + " more" : text;
 }
 
-/// Which public family writes names like these; "" when none we know.
-std::string familyOf(const std::set<std::string>& names) {
-  const auto has = [&](const std::string& part) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name.find(part) != std::string::npos;
-    });
-  };
-  if (has("mlp.fc3.")) return "an iLLaMA (SwiGLU, authors' names)";
-  if (has("vit.embeddings.")) return "a ViT with Hugging Face's names";
-  if (has("Transformer/encoderblock")) return "a ViT with the names of the authors' JAX code";
-  if (has("distill_token") || has("dist_token")) return "a distilled DeiT";
-  if (has("attn.qkv.")) return "a ViT with timm's names";
-  if (has("layer4.")) return "a ResNet";
-  return "";
-}
-
 std::string renamed(const std::string& name,
                     const std::vector<std::pair<std::string, std::string>>& renames) {
   for (const auto& [from, to] : renames) {
@@ -81,37 +68,6 @@ std::string renamed(const std::string& name,
       return to + name.substr(from.size());
   }
   return name;
-}
-
-using Sources = std::map<std::string, std::vector<WeightRename>>;  ///< by our name, parts in order
-
-Sources sourcesOf(const std::vector<WeightRename>& table) {
-  Sources sources;
-  for (const WeightRename& entry : table) sources[entry.ours].push_back(entry);
-  for (auto& [ours, parts] : sources) {
-    std::sort(parts.begin(), parts.end(),
-              [](const WeightRename& a, const WeightRename& b) { return a.part < b.part; });
-  }
-  return sources;
-}
-
-/// The naming, ours or one of the model's others, of which the file holds most.
-std::vector<WeightRename> bestTable(const Model& model, const std::vector<std::string>& own,
-                                    const std::set<std::string>& inFile) {
-  std::vector<WeightRename> best;
-  for (const std::string& name : own) best.push_back({name, name, 0, 1});
-  const auto hits = [&](const std::vector<WeightRename>& table) {
-    return std::count_if(table.begin(), table.end(),
-                         [&](const WeightRename& entry) { return inFile.contains(entry.theirs); });
-  };
-  auto most = hits(best);
-  for (std::vector<WeightRename>& table : model.otherNames()) {
-    if (const auto count = hits(table); count > most) {
-      most = count;
-      best = std::move(table);
-    }
-  }
-  return best;
 }
 
 }  // namespace
@@ -146,13 +102,18 @@ void writeTensors(const std::filesystem::path& file,
   writeSafetensors(file, out, metadata);
 }
 
-std::vector<std::pair<std::string, at::Tensor>> namedTensors(Model& model) {
+std::vector<std::pair<std::string, at::Tensor>> moduleTensors(const torch::nn::Module& module,
+                                                              const std::string& prefix) {
   std::vector<std::pair<std::string, at::Tensor>> tensors;
-  for (const auto& item : model.module().named_parameters())
-    tensors.emplace_back(item.key(), item.value());
-  for (const auto& item : model.module().named_buffers())
-    tensors.emplace_back(item.key(), item.value());
+  for (const auto& item : module.named_parameters())
+    tensors.emplace_back(prefix + item.key(), item.value());
+  for (const auto& item : module.named_buffers())
+    tensors.emplace_back(prefix + item.key(), item.value());
   return tensors;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> namedTensors(Model& model) {
+  return moduleTensors(model.module());
 }
 
 std::int64_t parameterCount(Model& model) {
@@ -161,73 +122,168 @@ std::int64_t parameterCount(Model& model) {
   return count;
 }
 
-LoadReport loadWeights(Model& model, const std::filesystem::path& file,
-                       const LoadOptions& options) {
-  const SafetensorsSet opened(file);
-  std::map<std::string, const SafetensorsEntry*> entries;  // by name after renaming
-  std::set<std::string> inFile;
-  for (const SafetensorsEntry& entry : opened.entries()) {
-    const std::string name = renamed(entry.name, options.rename);
-    if (!entries.emplace(name, &entry).second) {
-      throw ConfigError(file.string() + ": renaming gives two tensors the name '" + name + "'");
-    }
-    inFile.insert(name);
+namespace {
+
+constexpr const char* kReferences = "vitrine.references";
+
+/// Rows of several tensors of another file, as one.
+void addReferred(WeightSource& source, const std::string& name,
+                 const std::shared_ptr<const SafetensorsSet>& opened, const WeightOrigin& origin) {
+  std::vector<const SafetensorsEntry*> parts;
+  WeightSource::Shape shape;
+  for (const std::string& theirs : origin.names) {
+    const SafetensorsEntry* entry = opened->find(theirs);
+    if (entry == nullptr) throw FileError(origin.file.string() + " has no tensor '" + theirs + "'");
+    if (parts.empty())
+      shape = entry->shape;
+    else if (!shape.empty() && !entry->shape.empty())
+      shape.front() += entry->shape.front();
+    parts.push_back(entry);
   }
+  const auto read = [opened, parts, file = origin.file] {
+    std::vector<at::Tensor> values;
+    for (const SafetensorsEntry* part : parts) values.push_back(readTensor(*opened, *part, file));
+    return values.size() == 1 ? values.front() : at::cat(values, 0);
+  };
+  source.add(name, std::move(shape), read, origin.names, origin);
+}
 
-  std::vector<std::string> own;
-  const auto tensors = namedTensors(model);
-  for (const auto& [name, tensor] : tensors) own.push_back(name);
-  const Sources sources = sourcesOf(bestTable(model, own, inFile));
+using NameOf = std::function<std::string(const std::string& theirs)>;
 
+/// \throws NotFoundError, RefusedError, FileError  see openWeightSource()
+void addReferences(WeightSource& source, const std::filesystem::path& file, const std::string& text,
+                   const NameOf& nameOf) {
+  const Json references = readJson(text);
+  if (!references.is_array())
+    throw FileError(file.string() + " refers to other weights in a form that is not JSON");
+  try {
+    for (const Json& each : references) {
+      WeightOrigin origin;
+      origin.file = (file.parent_path() / each.at("file").get<std::string>()).lexically_normal();
+      origin.sha256 = each.at("sha256").get<std::string>();
+      if (!std::filesystem::exists(origin.file)) {
+        throw NotFoundError("the frozen tensors of " + file.string() + " are those of " +
+                            origin.file.string() + ", which is not there; bring that file back");
+      }
+      if (const std::string now = sha256OfFile(origin.file); now != origin.sha256) {
+        throw RefusedError("the frozen tensors of " + file.string() + " are those of " +
+                           origin.file.string() + " (SHA-256 " + origin.sha256.substr(0, 12) +
+                           "...), which holds others by now (" + now.substr(0, 12) +
+                           "...); bring that file back");
+      }
+      const auto opened = std::make_shared<const SafetensorsSet>(origin.file);
+      for (const auto& [name, names] : each.at("tensors").items()) {
+        origin.names = names.get<std::vector<std::string>>();
+        addReferred(source, nameOf(name), opened, origin);
+      }
+    }
+  } catch (const Json::exception& error) {
+    throw FileError(file.string() +
+                    " refers to other weights in a form that is not known: " + error.what());
+  }
+}
+
+/// One file, whose hash says all there is to know of its tensors.
+bool isOneFile(const std::filesystem::path& file) {
+  return std::filesystem::is_regular_file(file) && file.extension() != ".json";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> referenceMetadata(
+    const std::vector<WeightReference>& references) {
+  if (references.empty()) return {};
+  Json list = Json::array();
+  for (const WeightReference& each : references) {
+    list.push_back(
+        {{"file", each.file.string()}, {"sha256", each.sha256}, {"tensors", each.tensors}});
+  }
+  return {{kReferences, list.dump()}};
+}
+
+WeightSource openWeightSource(const std::filesystem::path& file, const LoadOptions& options) {
+  const auto opened = std::make_shared<const SafetensorsSet>(file);
+  const bool isOne = isOneFile(file);
+  WeightSource source(options.resizePositions);
+  const NameOf nameOf = [&](const std::string& theirs) {
+    std::string name = renamed(theirs, options.rename);
+    if (source.has(name))
+      throw ConfigError(file.string() + ": renaming gives two tensors the name '" + name + "'");
+    return name;
+  };
+  for (const SafetensorsEntry& entry : opened->entries()) {
+    std::optional<WeightOrigin> origin;
+    if (isOne) origin = WeightOrigin{std::filesystem::absolute(file), "", {entry.name}};
+    const std::string name = nameOf(entry.name);
+    source.add(
+        name, entry.shape, [opened, &entry, file] { return readTensor(*opened, entry, file); },
+        {name}, std::move(origin));
+  }
+  if (isOne) {
+    const SafetensorsFile header(file);
+    const auto references = header.metadata().find(kReferences);
+    if (references != header.metadata().end())
+      addReferences(source, file, references->second, nameOf);
+  }
+  return source;
+}
+
+namespace {
+
+using Copies = std::vector<std::pair<at::Tensor, at::Tensor>>;  ///< to, from
+
+/// What goes where: nothing is written before everything fits. \param misfits  sentences
+LoadReport matchTensors(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
+                        const WeightSource& source, const LoadOptions& options, Copies& copies,
+                        std::vector<std::string>& misfits) {
   LoadReport report;
-  std::set<std::string> used;
-  std::vector<std::string> misfits;
-  std::vector<std::pair<at::Tensor, at::Tensor>>
-      copies;  // nothing is written before everything fits
+  std::set<std::string> own;
   for (const auto& [name, tensor] : tensors) {
+    own.insert(name);
     const bool isSkipped =
         std::any_of(options.skip.begin(), options.skip.end(),
                     [&name = name](const std::string& glob) { return matchesGlob(glob, name); });
-    const auto source = sources.find(name);
-    const bool isFound =
-        source != sources.end() &&
-        std::all_of(source->second.begin(), source->second.end(),
-                    [&](const WeightRename& part) { return entries.contains(part.theirs); });
-    if (isFound) {
-      for (const WeightRename& part : source->second) used.insert(part.theirs);
-    }
-    if (isSkipped || !isFound) {
+    if (isSkipped || !source.has(name)) {
       (isSkipped ? report.skipped : report.missing).push_back(name);
       continue;
     }
-    std::vector<at::Tensor> parts;
-    for (const WeightRename& part : source->second)
-      parts.push_back(readTensor(opened, *entries.at(part.theirs), file));
-    const bool areRows = std::all_of(parts.begin(), parts.end(), [&](const at::Tensor& part) {
-      return part.dim() > 0 && part.sizes().slice(1) == parts.front().sizes().slice(1);
-    });
-    at::Tensor value = parts.size() > 1 && areRows ? at::cat(parts, 0) : parts.front();
-    if (value.sizes() != tensor.sizes() && options.resizePositions != "none") {
-      const at::Tensor adapted = model.adapt(name, value, options.resizePositions);
-      if (adapted.defined()) {
-        value = adapted;
-        report.resized.push_back(name);
-      }
-    }
-    if (value.sizes() != tensor.sizes()) {
-      misfits.push_back("'" + name + "' is " + shapeText(value.sizes()) + " in the file and " +
+    if (tensor.sizes() != source.shape(name)) {
+      misfits.push_back("'" + name + "' is " + shapeText(source.shape(name)) + " in the file and " +
                         shapeText(tensor.sizes()) + " in the model");
       continue;
     }
-    copies.emplace_back(tensor, value);
+    copies.emplace_back(tensor, source.tensor(name));
     report.loaded.push_back(name);
+    if (source.isResized(name)) report.resized.push_back(name);
+    if (source.origin(name)) report.origins[name] = *source.origin(name);
   }
-  for (const std::string& name : inFile) {
-    if (!used.contains(name)) report.unused.push_back(name);
+  std::set<std::string> unused;
+  for (const std::string& name : source.names()) {
+    if (own.contains(name)) continue;
+    unused.insert(source.origins(name).begin(), source.origins(name).end());
   }
+  report.unused.assign(unused.begin(), unused.end());
+  return report;
+}
 
-  const std::string family = familyOf(inFile);
+}  // namespace
+
+LoadReport loadWeights(Model& model, const std::filesystem::path& file,
+                       const LoadOptions& options) {
+  WeightSource source = openWeightSource(file, options);
+  const std::vector<std::string> inFile = source.names();
+  const auto tensors = namedTensors(model);
+  const std::string family = options.family ? options.family(inFile) : "";
   const std::string looks = family.empty() ? "" : "; the file looks made for " + family;
+  Copies copies;
+  std::vector<std::string> misfits;
+  LoadReport report;
+  try {
+    model.transform(source);
+    report = matchTensors(tensors, source, options, copies, misfits);
+  } catch (const ConfigError& error) {
+    throw ConfigError(file.string() + ": " + error.what() + looks);
+  }
   if (!misfits.empty()) {
     std::string text = misfits.front();
     if (misfits.size() > 1)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/modules.h"
 #include "core/nn/rope.h"
@@ -244,18 +245,25 @@ void VisionTransformer::setGenerator(const at::Generator& generator) {
   state_->generator = generator;
 }
 
-at::Tensor VisionTransformer::adapt(const std::string& parameter, const at::Tensor& value,
-                                    const std::string& rule) const {
-  const std::optional<ResizeRule> resize = resizeRule(rule);
-  if (parameter != "pos_embed" || !state_->encoder->positions.defined() || !resize ||
-      value.dim() != 3 || value.size(0) != 1 || value.size(2) != state_->config.width) {
-    return {};
+void VisionTransformer::transform(WeightSource& source) {
+  constexpr const char* kName = "pos_embed";
+  const at::Tensor& positions = state_->encoder->positions;
+  const std::optional<ResizeRule> rule = resizeRule(source.resizePositions());
+  if (!positions.defined() || !rule || !source.has(kName)) return;
+  const WeightSource::Shape theirs = source.shape(kName);
+  if (positions.sizes() == theirs || theirs.size() != 3 || theirs[0] != 1 ||
+      theirs[2] != state_->config.width) {
+    return;
   }
   // A checkpoint says how many patches it had, not how they lay: public ones are square.
-  const std::int64_t rows = value.size(1) - (state_->config.classToken == ClassToken::None ? 0 : 1);
+  const ClassToken classToken = state_->config.classToken;
+  const std::int64_t rows = theirs[1] - (classToken == ClassToken::None ? 0 : 1);
   const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(rows))));
-  if (rows < 1 || side * side != rows) return {};
-  return resizePositions(value, state_->config.classToken, {side, side}, state_->grid, *resize);
+  if (rows < 1 || side * side != rows) return;
+  source.resize(kName, positions.sizes().vec(),
+                [classToken, side, grid = state_->grid, rule = *rule](const at::Tensor& value) {
+                  return resizePositions(value, classToken, {side, side}, grid, rule);
+                });
 }
 
 Tokens VisionTransformer::embed(const at::Tensor& images) {

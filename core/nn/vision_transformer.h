@@ -78,9 +78,8 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   /// By core/nn/cost.h. `kind` is the part, a colon, and which operator it is: "norm:RMSNorm",
   /// "mask:causal, multiplicative".
   [[nodiscard]] std::vector<BlockCost> cost() const override;
-  [[nodiscard]] std::vector<std::vector<WeightRename>> otherNames() const override;
-  [[nodiscard]] at::Tensor adapt(const std::string& parameter, const at::Tensor& value,
-                                 const std::string& rule) const override;
+  /// Resizes `pos_embed` of another square grid.
+  void transform(WeightSource& source) override;
   [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
   void setGenerator(const at::Generator& generator) override;
 

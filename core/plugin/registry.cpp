@@ -1,5 +1,7 @@
 #include "core/plugin/registry.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plugin/missing_items.h"
@@ -8,6 +10,7 @@
 namespace vitrine {
 
 Architecture::~Architecture() = default;
+std::vector<WeightSign> Architecture::weightSigns() const { return {}; }
 DatasetSource::~DatasetSource() = default;
 Task::~Task() = default;
 Analysis::~Analysis() = default;
@@ -95,6 +98,22 @@ const OptimizerItem& Registry::optimizer(const std::string& id) const {
 }
 const ScheduleItem& Registry::schedule(const std::string& id) const {
   return get(schedules_, ItemKind::Schedule, id, catalog_);
+}
+
+std::string Registry::weightFamily(const std::vector<std::string>& names) const {
+  const auto occurs = [&](const std::string& part) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.find(part) != std::string::npos;
+    });
+  };
+  for (const auto& [id, architecture] : architectures_) {
+    for (const WeightSign& sign : architecture->weightSigns()) {
+      if (std::all_of(sign.has.begin(), sign.has.end(), occurs) &&
+          std::none_of(sign.lacks.begin(), sign.lacks.end(), occurs))
+        return sign.title;
+    }
+  }
+  return "";
 }
 
 }  // namespace vitrine

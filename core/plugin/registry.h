@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/config/catalog.h"
 #include "core/plugin/analysis.h"
@@ -49,6 +50,10 @@ class VITRINE_ENGINE_EXPORT Registry {
   [[nodiscard]] const Sampler& sampler(const std::string& id) const;
   [[nodiscard]] const OptimizerItem& optimizer(const std::string& id) const;
   [[nodiscard]] const ScheduleItem& schedule(const std::string& id) const;
+
+  /// The title of the first architecture's sign that `names`, those of a weight file, bear; ""
+  /// where none knows them.
+  [[nodiscard]] std::string weightFamily(const std::vector<std::string>& names) const;
 
   /// Everything added, as data, in the order of adding.
   [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }

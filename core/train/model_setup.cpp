@@ -23,7 +23,7 @@ void loadNetworks(TaskSession& session, const fs::path& file, const LoadOptions&
   for (const Network& network : session.networks()) {
     if (network.name.empty() || network.role == Network::Role::Frozen) continue;
     if (tensors.empty()) tensors = readTensors(file);
-    for (auto& [name, tensor] : tensorsOf(network)) {
+    for (auto& [name, tensor] : moduleTensors(*network.module, nameIn(network, ""))) {
       bool isSkipped = false;
       for (const std::string& glob : options.skip) isSkipped = isSkipped || matchesGlob(glob, name);
       const auto found = tensors.find(name);
@@ -43,13 +43,21 @@ void loadNetworks(TaskSession& session, const fs::path& file, const LoadOptions&
   }
 }
 
+/// A refusal then says what the file looks made for.
+LoadOptions withFamilies(const Registry& registry, LoadOptions options) {
+  options.family = [&registry](const std::vector<std::string>& names) {
+    return registry.weightFamily(names);
+  };
+  return options;
+}
+
 AuxiliaryNetwork openAuxiliary(const Registry& registry, const AuxChoice& choice) {
   const Config model = Config(choice.config).table("model");
   AuxiliaryNetwork network{choice.name, nullptr, choice.config, choice.weights.string(),
                            choice.sha256};
   network.model = registry.architecture(model.text("architecture")).build(model, 0);
   try {
-    (void)loadWeights(*network.model, choice.weights, {});
+    (void)loadWeights(*network.model, choice.weights, withFamilies(registry, {}));
   } catch (const Error& error) {
     throw ConfigError("aux." + choice.name + ": " + error.what());
   }
@@ -105,7 +113,8 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   if (!init.weights.empty()) {
     fs::path file = init.weights;
     if (fs::is_directory(file)) file /= init.use == "ema" ? "ema.safetensors" : "model.safetensors";
-    LoadReport loaded = loadWeights(setup.session->model(), file, init.options);
+    LoadReport loaded =
+        loadWeights(setup.session->model(), file, withFamilies(registry, init.options));
     loadNetworks(*setup.session, file, init.options, loaded);
     if (report != nullptr) *report = std::move(loaded);
   }

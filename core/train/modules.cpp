@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/model/weights.h"
 
 namespace vitrine::train {
 
@@ -113,20 +114,12 @@ std::vector<ParameterGroup> trainedGroups(TaskSession& session) {
   return groups;
 }
 
-std::vector<std::pair<std::string, at::Tensor>> tensorsOf(const Network& network) {
-  std::vector<std::pair<std::string, at::Tensor>> named;
-  for (const auto& item : network.module->named_parameters())
-    named.emplace_back(nameIn(network, item.key()), item.value());
-  for (const auto& item : network.module->named_buffers())
-    named.emplace_back(nameIn(network, item.key()), item.value());
-  return named;
-}
-
 std::vector<std::pair<std::string, at::Tensor>> runTensors(TaskSession& session) {
   std::vector<std::pair<std::string, at::Tensor>> named;
   for (const Network& network : session.networks()) {
     if (network.role == Network::Role::Frozen) continue;
-    for (auto& tensor : tensorsOf(network)) named.push_back(std::move(tensor));
+    for (auto& tensor : moduleTensors(*network.module, nameIn(network, "")))
+      named.push_back(std::move(tensor));
   }
   return named;
 }

@@ -37,10 +37,6 @@ VITRINE_ENGINE_EXPORT void freezeParameters(TaskSession& session,
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, at::Tensor>> runTensors(
     TaskSession& session);
 
-/// Those of one network.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, at::Tensor>> tensorsOf(
-    const Network& network);
-
 /// Buffers of the trained networks: what a forward pass in training mode may change.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<at::Tensor> runBuffers(TaskSession& session);
 

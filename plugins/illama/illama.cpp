@@ -236,4 +236,8 @@ std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint
   return std::make_shared<Illama>(c, mask, softMask, seed);
 }
 
+std::vector<WeightSign> IllamaArchitecture::weightSigns() const {
+  return {{"an iLLaMA (SwiGLU, authors' names)", {"mlp.fc3."}}};
+}
+
 }  // namespace vitrine::illama

@@ -60,6 +60,7 @@ class IllamaArchitecture final : public Architecture {
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] std::shared_ptr<Model> build(const Config& config,
                                              std::uint64_t seed) const override;
+  [[nodiscard]] std::vector<WeightSign> weightSigns() const override;
 };
 
 }  // namespace vitrine::illama

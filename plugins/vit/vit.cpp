@@ -1,6 +1,8 @@
 #include "plugins/vit/vit.h"
 
+#include "core/model/weights.h"
 #include "core/nn/encoder_schema.h"
+#include "plugins/vit/public_names.h"
 
 namespace vitrine::vit {
 
@@ -123,6 +125,18 @@ nn::InitRule startOf(double headBias) {
   };
 }
 
+/// The encoder, with weights under any of their public names.
+class Vit final : public nn::VisionTransformer {
+ public:
+  using VisionTransformer::VisionTransformer;
+  void transform(WeightSource& source) override {
+    std::vector<std::string> own;
+    for (const auto& [name, tensor] : namedTensors(*this)) own.push_back(name);
+    renameByBestTable(source, own, publicNames(config()));
+    VisionTransformer::transform(source);
+  }
+};
+
 }  // namespace
 
 ItemCard VitArchitecture::card() const {
@@ -140,7 +154,9 @@ ItemCard VitArchitecture::card() const {
 std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_t seed) const {
   nn::VisionTransformerConfig c = nn::commonConfig(config);
   c.init = startOf(config.real("head_bias"));
-  return std::make_shared<nn::VisionTransformer>(c, seed);
+  return std::make_shared<Vit>(c, seed);
 }
+
+std::vector<WeightSign> VitArchitecture::weightSigns() const { return publicSigns(); }
 
 }  // namespace vitrine::vit

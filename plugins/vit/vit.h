@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/plugin/registry.h"
 
@@ -16,6 +17,7 @@ class VitArchitecture final : public Architecture {
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] std::shared_ptr<Model> build(const Config& config,
                                              std::uint64_t seed) const override;
+  [[nodiscard]] std::vector<WeightSign> weightSigns() const override;
 };
 
 }  // namespace vitrine::vit

@@ -3,8 +3,12 @@
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+#include <set>
+
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/model/tensor_program.h"
 #include "core/model/weights.h"
 #include "core/nn/vision_transformer.h"
 
@@ -37,25 +41,25 @@ void refuseUnknownParts(const Json& theirs) {
   }
 }
 
-/// The gradients the case stores, under its names; row blocks of ours where names are those of
-/// another library.
-void addGradients(const GoldenCase& golden, Model& model, const at::Tensor& image, Tensors& pass) {
-  Tensors ours;
-  for (const auto& [name, tensor] : namedTensors(model)) ours.emplace(name, tensor.grad());
-  std::map<std::string, WeightRename> renames;
-  for (const auto& table : model.otherNames()) {
-    for (const WeightRename& entry : table) renames.emplace(entry.theirs, entry);
+/// The gradients the case stores, under its names: of the inputs, of our parameters, and of the
+/// rows of ours that are parameters of their own under the names of the case's weights.
+void addGradients(const GoldenCase& golden, Model& model, const TensorMap& inputs, Tensors& pass) {
+  for (const auto& [name, input] : inputs) {
+    if (input.grad().defined()) pass["grad/input/" + name] = input.grad().clone();
   }
-  for (const auto& [name, expected] : golden.gradients) {
-    if (name == "grad/input/image") {
-      pass[name] = image.grad().clone();
-    } else if (const auto own = ours.find(name); own != ours.end() && own->second.defined()) {
-      pass[name] = own->second.clone();
-    } else if (const auto entry = renames.find(name); entry != renames.end()) {
-      const at::Tensor& whole = ours.at(entry->second.ours);
-      if (!whole.defined()) continue;
-      pass[name] =
-          whole.chunk(entry->second.parts, 0)[static_cast<std::size_t>(entry->second.part)].clone();
+  WeightSource source = openWeightSource(golden.weights());
+  model.transform(source);
+  for (const auto& [name, tensor] : namedTensors(model)) {
+    const at::Tensor& whole = tensor.grad();
+    if (!whole.defined() || !source.has(name)) continue;
+    std::int64_t first = 0;
+    for (const std::string& theirs : source.origins(name)) {
+      const auto expected = golden.gradients.find(theirs);
+      if (expected == golden.gradients.end()) break;
+      const bool isWhole = source.origins(name).size() == 1;
+      const std::int64_t rows = isWhole ? 0 : expected->second.size(0);
+      pass[theirs] = (isWhole ? whole : whole.narrow(0, first, rows)).clone();
+      first += rows;
     }
   }
 }
@@ -64,18 +68,37 @@ void clearGradients(Model& model) {
   for (const auto& [name, tensor] : namedTensors(model)) tensor.mutable_grad() = at::Tensor();
 }
 
-void addAttention(Model& model, const at::Tensor& image, AttentionTap::Kind kind,
-                  const std::string& prefix, Tensors& pass) {
-  auto* source = capabilityOf<AttentionSource>(model);
-  if (source == nullptr) return;
-  auto tap = std::make_shared<AttentionTap>();
-  tap->kind = kind;
-  tap->receive = [&](const AttentionRecord& record) {
-    pass[prefix + std::to_string(record.layer)] = record.weights.detach().clone();
-  };
-  source->setAttentionTap(tap);
-  (void)capabilityOf<ImageClassifier>(model)->classify(image);
-  source->setAttentionTap(nullptr);
+/// What the program makes of the case's inputs, and where it makes a loss its gradients.
+Tensors runOnce(const GoldenCase& golden, Model& model, TensorProgram& program,
+                const std::set<std::string>& wanted) {
+  TensorMap inputs;
+  for (const TensorInput& input : program.tensorInputs()) {
+    const auto given = golden.io.find("input/" + input.name);
+    if (given != golden.io.end()) inputs[input.name] = given->second;
+  }
+  inputs = checkedInputs(program, inputs, golden.name());
+  for (auto& [name, tensor] : inputs) {
+    if (tensor.is_floating_point()) tensor = tensor.clone().requires_grad_(true);
+  }
+  std::set<std::string> made = wanted.empty() ? defaultOutputs(program, inputs) : wanted;
+  for (const TensorOutput& output : program.tensorOutputs()) {
+    const bool canBeMade =
+        std::all_of(output.needs.begin(), output.needs.end(),
+                    [&](const std::string& need) { return inputs.contains(need); });
+    if (!canBeMade) made.erase(output.name);
+  }
+  clearGradients(model);
+  Tensors pass;
+  at::Tensor loss;
+  for (const auto& [name, tensor] : program.runTensors(inputs, made)) {
+    pass["output/" + name] = tensor.detach().clone();
+    if (name == "loss") loss = tensor;
+  }
+  if (!golden.gradients.empty() && loss.defined()) {
+    loss.backward();
+    addGradients(golden, model, inputs, pass);
+  }
+  return pass;
 }
 
 /// Positions and logits of every size that the case has an image of, by every rule it names.
@@ -107,8 +130,25 @@ Tensors runResized(const GoldenCase& golden, const Architecture& architecture,
 
 }  // namespace
 
+namespace {
+
+/// Keys of a case that are ours as they are: those of the fact sheets.
+Json sameKeys(const Json& theirs, const Schema& schema) {
+  Json ours = Json::object();
+  for (const auto& [key, value] : theirs.items()) {
+    if (schema.find(key) == nullptr)
+      throw Unmapped("model." + key + " has no counterpart in the architecture's schema");
+    ours[key] = value;
+  }
+  return ours;
+}
+
+}  // namespace
+
 Json modelTable(const GoldenCase& golden, const Schema& schema) {
   const Json& theirs = golden.json.at("model");
+  // Plain encoders of images have a dialect of their own.
+  if (!theirs.contains("mlp") || !theirs.contains("mask")) return sameKeys(theirs, schema);
   refuseUnknownParts(theirs);
   Json ours = Json::object();
   for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
@@ -154,46 +194,26 @@ Config modelConfig(const GoldenCase& golden, const Architecture& architecture,
 
 std::vector<Tensors> runModelCase(const GoldenCase& golden, const Architecture& architecture,
                                   const Json& overrides) {
-  if (!golden.io.contains("input/image")) return {runResized(golden, architecture, overrides)};
-  const std::shared_ptr<Model> model =
-      architecture.build(modelConfig(golden, architecture, overrides), 0);
+  const bool isResized = std::any_of(golden.io.begin(), golden.io.end(), [](const auto& each) {
+    return each.first.starts_with("input/image_") && each.second.dim() == 4;
+  });
+  if (isResized) return {runResized(golden, architecture, overrides)};
+  const Config config = modelConfig(golden, architecture, overrides);
+  const std::shared_ptr<Model> model = architecture.build(config, 0);
   const LoadReport report = loadWeights(*model, golden.weights());
   if (!report.unused.empty())
     throw ConfigError(report.unused.front() + " of the case's weights was not used");
   model->module().eval();
-  auto* classifier = capabilityOf<ImageClassifier>(*model);
-  auto* encoder = capabilityOf<TokenEncoder>(*model);
-  const at::Tensor target = golden.io.at("input/target");
-  at::Tensor image = golden.io.at("input/image").clone().requires_grad_(true);
-
-  Tensors tapped;  // every row of every block, as taps see them
-  addAttention(*model, image, AttentionTap::Kind::Softmax, "output/attention_", tapped);
-  addAttention(*model, image, AttentionTap::Kind::Effective, "output/attention_masked_", tapped);
-  tapped["output/embeddings"] = encoder->embed(image).values.detach();
+  const std::shared_ptr<TensorProgram> program = programOf(*model);
+  std::set<std::string> all;
+  for (const TensorOutput& output : program->tensorOutputs()) all.insert(output.name);
+  // Every row of every block, as taps see them; and as training and inference run it.
+  Tensors tapped = runOnce(golden, *model, *program, all);
+  Tensors plain = runOnce(golden, *model, *program, {});
   if (const auto mask = golden.io.find("output/mask"); mask != golden.io.end()) {
-    tapped["output/mask"] =
-        dynamic_cast<nn::VisionTransformer&>(*model).attentionMask(mask->second.size(-1));
+    if (const auto* encoder = dynamic_cast<nn::VisionTransformer*>(model.get()))
+      tapped["output/mask"] = encoder->attentionMask(mask->second.size(-1));
   }
-  encoder->setBlockTap([&](std::int64_t index, const at::Tensor& stream) {
-    tapped["output/block_" + std::to_string(index)] = stream.detach().clone();
-  });
-  const at::Tensor whole = classifier->classify(image);
-  encoder->setBlockTap({});
-  tapped["output/logits"] = whole.detach();
-  at::cross_entropy_loss(whole, target).backward();
-  addGradients(golden, *model, image, tapped);
-
-  Tensors plain;  // as training and inference run it
-  clearGradients(*model);
-  image.mutable_grad() = at::Tensor();
-  const at::Tensor features = classifier->features(image);
-  const at::Tensor logits = classifier->head(features);
-  const at::Tensor loss = at::cross_entropy_loss(logits, target);
-  plain["output/features"] = features.detach();
-  plain["output/logits"] = logits.detach();
-  plain["output/loss"] = loss.detach();
-  loss.backward();
-  addGradients(golden, *model, image, plain);
   return {std::move(tapped), std::move(plain)};
 }
 

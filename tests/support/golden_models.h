@@ -1,5 +1,5 @@
-// Whole encoders of images against reference cases: building our model of a case, and what it
-// makes.
+// Models against reference cases: building our model of a case, and what its program makes. A new
+// family needs nothing here: its schema has the keys of the cases, its program their names.
 #pragma once
 
 #include "core/config/config.h"
@@ -9,7 +9,7 @@
 
 namespace vitrine::testing {
 
-/// Our keys for the hyperparameters of a case, those that the schema has.
+/// Our keys for the hyperparameters of a case: the same ones, or those of plain encoders of images.
 /// \throws Unmapped  a hyperparameter matters and the schema has no key for it: names it
 [[nodiscard]] Json modelTable(const GoldenCase& golden, const Schema& schema);
 
@@ -19,10 +19,10 @@ namespace vitrine::testing {
 [[nodiscard]] Config modelConfig(const GoldenCase& golden, const Architecture& architecture,
                                  const Json& overrides = Json::object());
 
-/// Embeddings, blocks, attention, mask, features, logits, loss and all gradients of a case, once
-/// with taps set and once without, since the two take different paths. A case with images of
-/// several sizes: the resized positions and the logits of each. \throws Unmapped, ConfigError,
-/// FileError
+/// Every output that the model's program (core/model/tensor_program.h) has for the case's inputs,
+/// and all gradients: once with all outputs and once with the default ones, since taps take another
+/// path. A case with images of several sizes: the resized positions and the logits of each. \throws
+/// Unmapped, ConfigError, FileError
 [[nodiscard]] std::vector<Tensors> runModelCase(const GoldenCase& golden,
                                                 const Architecture& architecture,
                                                 const Json& overrides = Json::object());

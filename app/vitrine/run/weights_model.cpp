@@ -30,6 +30,9 @@ WeightsModel openWeights(const Registry& registry, const Config& model,
   opened.model = registry.architecture(model.text("architecture")).build(model, 0);
   LoadOptions load;
   load.resizePositions = resizePositions;
+  load.family = [&registry](const std::vector<std::string>& names) {
+    return registry.weightFamily(names);
+  };
   opened.report = loadWeights(*opened.model, weights, load);
   for (const std::string& name : opened.report.unused)
     log::warning("the model has no use for tensor '" + name + "' of " + weights.string());

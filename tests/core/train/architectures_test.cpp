@@ -226,5 +226,21 @@ TEST(ParameterCensus, OfILlamaHasTheCountsOfTheFactSheet) {
                    {"norm1.weight", "norm2.weight", "attn.qkv.bias", "attn.proj.bias"}));
 }
 
+TEST(WeightFamilies, AreToldFromTheNamesOfAFile) {
+  Registry registry;
+  registry.add(std::make_unique<illama::IllamaArchitecture>());
+  registry.add(std::make_unique<vit::VitArchitecture>());
+  const auto family = [&](const std::vector<std::string>& names) {
+    return registry.weightFamily(names);
+  };
+  EXPECT_EQ(family({"blocks.0.attn.qkv.weight", "blocks.0.mlp.fc3.weight"}),
+            "an iLLaMA (SwiGLU, authors' names)");
+  EXPECT_EQ(family({"blocks.0.attn.qkv.weight", "head.weight"}), "a ViT with timm's names");
+  EXPECT_EQ(family({"blocks.0.attn.qkv.weight", "dist_token"}), "a distilled DeiT");
+  EXPECT_EQ(family({"vit.embeddings.cls_token"}), "a ViT with Hugging Face's names");
+  EXPECT_EQ(family({"layer4.0.conv1.weight"}), "a ResNet");
+  EXPECT_EQ(family({"weight"}), "");
+}
+
 }  // namespace
 }  // namespace vitrine::test

@@ -1,9 +1,16 @@
-// What other programs call the encoder's weights.
+#include "plugins/vit/public_names.h"
+
 #include <string>
 
-#include "core/nn/vision_transformer.h"
+namespace vitrine::vit {
 
-namespace vitrine::nn {
+using nn::Bias;
+using nn::ClassToken;
+using nn::FinalNorm;
+using nn::MlpKind;
+using nn::NormKind;
+using nn::PositionKind;
+using nn::VisionTransformerConfig;
 
 namespace {
 
@@ -48,8 +55,7 @@ std::vector<WeightRename> huggingFaceTable(const VisionTransformerConfig& config
 
 }  // namespace
 
-std::vector<std::vector<WeightRename>> VisionTransformer::otherNames() const {
-  const VisionTransformerConfig& c = config();
+std::vector<std::vector<WeightRename>> publicNames(const nn::VisionTransformerConfig& c) {
   // Hugging Face's names are those of the plain encoder; nothing else has a place among them.
   const bool isPlain = c.norm == NormKind::Layer && c.mlp != MlpKind::SwiGlu &&
                        c.mlpBias == Bias::Present && c.finalNorm == FinalNorm::BeforePool &&
@@ -65,4 +71,15 @@ std::vector<std::vector<WeightRename>> VisionTransformer::otherNames() const {
   return {huggingFaceTable(c, recent), huggingFaceTable(c, before)};
 }
 
-}  // namespace vitrine::nn
+std::vector<WeightSign> publicSigns() {
+  return {{"a ViT with Hugging Face's names", {"vit.embeddings."}},
+          {"a ViT with the names of the authors' JAX code", {"Transformer/encoderblock"}},
+          {"a distilled DeiT", {"distill_token"}},
+          {"a distilled DeiT", {"dist_token"}},
+          {"a ViT with timm's names",
+           {"attn.qkv."},
+           {"mlp.fc3.", "vit.embeddings.", "distill_token", "dist_token"}},
+          {"a ResNet", {"layer4."}, {"attn.qkv."}}};
+}
+
+}  // namespace vitrine::vit
