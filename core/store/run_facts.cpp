@@ -37,7 +37,8 @@ bool isTakenUp(RunReader& store, std::int64_t run) {
 std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid) {
   Statement row = store.connection().prepare(
       "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
-      "ON r.id = c.run_id WHERE r.state <> 'done' AND json_extract(c.init, '$.run') = ?1 UNION "
+      "ON r.id = c.run_id WHERE (r.state <> 'done' OR json_array_length(c.init, '$.freeze') > 0) "
+      "AND json_extract(c.init, '$.run') = ?1 UNION "
       "SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND uuid = ?1");
   row.with(uuid);
   std::set<std::int64_t> steps;

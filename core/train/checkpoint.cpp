@@ -155,11 +155,41 @@ CheckpointState readCheckpointState(const fs::path& folder) {
   return checkpointStateFromJson(json);
 }
 
+namespace {
+
+/// All tensors of a file, and which of them lie in another one.
+std::map<std::string, at::Tensor> wholeTensors(const fs::path& file,
+                                               std::map<std::string, WeightOrigin>& referred) {
+  std::map<std::string, at::Tensor> tensors;
+  const WeightSource source = openWeightSource(file);
+  for (const std::string& name : source.names()) {
+    tensors[name] = source.tensor(name);
+    const std::optional<WeightOrigin>& origin = source.origin(name);
+    if (origin && !origin->sha256.empty()) referred[name] = *origin;
+  }
+  return tensors;
+}
+
+/// As seen from a checkpoint folder of the run `folder`, where both lie below one folder of files:
+/// a database and its files may be moved together.
+std::vector<WeightReference> seenFrom(const fs::path& folder,
+                                      std::vector<WeightReference> references) {
+  const fs::path files = fs::absolute(folder).lexically_normal().parent_path();
+  for (WeightReference& each : references) {
+    const fs::path inFiles = each.file.lexically_normal().lexically_relative(files);
+    if (!inFiles.empty() && *inFiles.begin() != "..") each.file = fs::path("../..") / inFiles;
+  }
+  return references;
+}
+
+}  // namespace
+
 LoadedCheckpoint readCheckpoint(const fs::path& folder) {
   LoadedCheckpoint loaded;
   loaded.state = readCheckpointState(folder);
-  loaded.model = readTensors(folder / "model.safetensors");
-  if (fs::exists(folder / "ema.safetensors")) loaded.ema = readTensors(folder / "ema.safetensors");
+  loaded.model = wholeTensors(folder / "model.safetensors", loaded.referred);
+  if (fs::exists(folder / "ema.safetensors"))
+    loaded.ema = wholeTensors(folder / "ema.safetensors", loaded.referred);
   loaded.optimizer = readTensors(folder / "optimizer.safetensors");
   return loaded;
 }
@@ -238,12 +268,16 @@ std::uint64_t CheckpointWriter::State::writeFolder(const CheckpointSnapshot& sna
   fs::create_directories(folder);
   const std::map<std::string, std::string> metadata{{"format", "pt"},
                                                     {"step", std::to_string(snapshot.state.step)}};
+  std::map<std::string, std::string> weightsMetadata =
+      referenceMetadata(seenFrom(folder, snapshot.references));
+  weightsMetadata.insert(metadata.begin(), metadata.end());
   Json facts;
   facts["step"] = snapshot.state.step;
   facts["config_hash"] = snapshot.state.configHash;
   return writeCheckpointFolder(folder, snapshot.state.step, facts, [&](const fs::path& into) {
-    writeTensors(into / "model.safetensors", snapshot.model, metadata);
-    if (!snapshot.ema.empty()) writeTensors(into / "ema.safetensors", snapshot.ema, metadata);
+    writeTensors(into / "model.safetensors", snapshot.model, weightsMetadata);
+    if (!snapshot.ema.empty())
+      writeTensors(into / "ema.safetensors", snapshot.ema, weightsMetadata);
     writeTensors(into / "optimizer.safetensors", snapshot.optimizer, metadata);
     std::ofstream state(into / "state.json", std::ios::binary);
     state << toJson(snapshot.state).dump(1) << '\n';

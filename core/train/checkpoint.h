@@ -1,7 +1,9 @@
 // What a checkpoint holds, and the thread that writes it while training goes on.
 //
 //     step-000000500/
-//       model.safetensors      parameters and buffers; the task's head under "task."
+//       model.safetensors      parameters and buffers; the task's head under "task.". Frozen
+//                              parameters of the model that came unchanged from another file are
+//                              named there, with that file and its SHA-256 (core/model/weights.h)
 //       ema.safetensors        the same with averaged weights, when there is an average
 //       optimizer.safetensors  "<parameter>/exp_avg", "<parameter>/exp_avg_sq",
 //       "<parameter>/momentum" state.json             CheckpointState manifest.json          size
@@ -23,6 +25,7 @@
 
 #include "core/base/json.h"
 #include "core/engine_export.h"
+#include "core/model/weights.h"
 #include "core/run/event_sink.h"
 #include "core/train/device.h"
 
@@ -64,16 +67,19 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 /// Copies on the CPU: nobody else writes to them.
 struct CheckpointSnapshot {
   CheckpointState state;
-  NamedTensors model, ema, optimizer;  ///< `ema` is empty when there is no average
-  std::set<std::string> trained;       ///< parameters that must be finite
+  NamedTensors model, ema, optimizer;       ///< `ema` is empty when there is no average
+  std::set<std::string> trained;            ///< parameters that must be finite
+  std::vector<WeightReference> references;  ///< of `model` and `ema` alike: what they do not hold
   bool isBest = false;
 };
 
 struct LoadedCheckpoint {
   CheckpointState state;
-  std::map<std::string, at::Tensor> model, ema, optimizer;
+  std::map<std::string, at::Tensor> model, ema, optimizer;  ///< with what they refer to
+  std::map<std::string, WeightOrigin> referred;             ///< of `model`: where those are
 };
 /// \throws FileError
+/// \throws NotFoundError, RefusedError  a file that it refers to is gone, or another one by now
 [[nodiscard]] VITRINE_ENGINE_EXPORT LoadedCheckpoint
 readCheckpoint(const std::filesystem::path& folder);
 /// state.json alone. \throws FileError

@@ -116,6 +116,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
     LoadReport loaded =
         loadWeights(setup.session->model(), file, withFamilies(registry, init.options));
     loadNetworks(*setup.session, file, init.options, loaded);
+    setup.weightOrigins = loaded.origins;
     if (report != nullptr) *report = std::move(loaded);
   }
   return setup;

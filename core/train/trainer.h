@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,7 +33,10 @@ struct TrainerSetup {
   const OptimizerItem* optimizer = nullptr;  ///< that train.optimizer.name is
   const ScheduleItem* schedule = nullptr;    ///< that train.schedule.name is
   std::vector<Observed> observed;
-  std::vector<std::string> freeze;         ///< parameter-name globs that are not trained
+  std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
+  /// Where tensors of the model came from unchanged, by name: checkpoints refer to the frozen ones
+  /// among them and do not hold them.
+  std::map<std::string, WeightOrigin> weightOrigins;
   std::filesystem::path checkpointFolder;  ///< `<name>.files/run-<uuid>`; empty: no checkpoints
   std::string checkpointPrefix;      ///< what CheckpointRecord::folder begins with: "run-<uuid>"
   std::filesystem::path resumeFrom;  ///< a verified checkpoint folder, or empty

@@ -1,11 +1,13 @@
 // Checkpoints and resume of Trainer.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/config/config.h"
 #include "core/train/trainer_state.h"
 
@@ -29,8 +31,9 @@ NamedTensors cpuCopies(const NamedTensors& tensors) {
   return copies;
 }
 
+/// \param referred  names whose values are another file's, in the type of that one
 void restore(const NamedTensors& into, const std::map<std::string, at::Tensor>& from,
-             const char* file) {
+             const std::map<std::string, WeightOrigin>& referred, const char* file) {
   const at::NoGradGuard noGrad;
   for (const auto& [name, tensor] : into) {
     const auto found = from.find(name);
@@ -39,7 +42,7 @@ void restore(const NamedTensors& into, const std::map<std::string, at::Tensor>& 
                       "'; it was written by another model");
     }
     if (found->second.sizes() != tensor.sizes() ||
-        found->second.scalar_type() != tensor.scalar_type()) {
+        (found->second.scalar_type() != tensor.scalar_type() && !referred.contains(name))) {
       throw FileError(std::string("the checkpoint's ") + file + " has '" + name +
                       "' in another shape or type than the model; it was written by another model");
     }
@@ -82,6 +85,40 @@ std::vector<CheckpointState::FrozenNetwork> frozenNetworks(TaskSession& session)
       frozen.push_back({network.name, network.source, network.sha256});
   }
   return frozen;
+}
+
+bool isFrozen(const at::Tensor& parameter) { return !parameter.requires_grad(); }
+
+/// Hashes the files of frozen parameters, each once.
+void hashOrigins(TaskSession& session, std::map<std::string, WeightOrigin>& origins) {
+  std::map<std::filesystem::path, std::string> hashes;
+  for (const auto& item : session.model().module().named_parameters()) {
+    const auto origin = origins.find(item.key());
+    if (origin == origins.end() || !origin->second.sha256.empty() || !isFrozen(item.value()))
+      continue;
+    std::string& hash = hashes[origin->second.file];
+    if (hash.empty()) hash = sha256OfFile(origin->second.file);
+    origin->second.sha256 = hash;
+  }
+}
+
+/// What a checkpoint need not hold: frozen parameters of the model that lie unchanged in a file.
+std::vector<WeightReference> referencesOf(TaskSession& session,
+                                          const std::map<std::string, WeightOrigin>& origins) {
+  std::map<std::filesystem::path, WeightReference> byFile;
+  if (origins.empty()) return {};
+  for (const auto& item : session.model().module().named_parameters()) {
+    const auto origin = origins.find(item.key());
+    if (origin == origins.end() || origin->second.sha256.empty() || !isFrozen(item.value()))
+      continue;
+    WeightReference& reference = byFile[origin->second.file];
+    reference.file = origin->second.file;
+    reference.sha256 = origin->second.sha256;
+    reference.tensors[item.key()] = origin->second.names;
+  }
+  std::vector<WeightReference> all;
+  for (auto& [file, reference] : byFile) all.push_back(std::move(reference));
+  return all;
 }
 
 /// "model.width is 64 instead of 32", for the first few keys.
@@ -128,6 +165,7 @@ void Trainer::State::requireSameFrozen(const CheckpointState& from) const {
 
 void Trainer::State::prepareCheckpoints() {
   if (setup.checkpointFolder.empty()) return;
+  hashOrigins(session, setup.weightOrigins);
   RetentionOptions retention;
   retention.keep = setup.train.integer("checkpoint.keep");
   retention.keepBest = setup.train.flag("checkpoint.best");
@@ -145,10 +183,11 @@ void Trainer::State::resume() {
   const CheckpointState& from = loaded.state;
   requireSameFrozen(from);
   const NamedTensors tensors = runTensors(session);
-  restore(tensors, loaded.model, "model.safetensors");
+  restore(tensors, loaded.model, loaded.referred, "model.safetensors");
+  setup.weightOrigins = loaded.referred;
   trainStep->load(loaded.optimizer, from.updates);
   if (Ema* ema = trainStep->ema())
-    restore(withAverage(tensors, *ema), loaded.ema, "ema.safetensors");
+    restore(withAverage(tensors, *ema), loaded.ema, loaded.referred, "ema.safetensors");
 
   const auto size = static_cast<std::int64_t>(from.generator.size());
   const ComputeEnvironment environment = computeEnvironment(device);
@@ -245,7 +284,10 @@ CheckpointSnapshot Trainer::State::snapshot() {
   snapshot.trained.insert(names.begin(), names.end());
 
   const at::NoGradGuard noGrad;
-  const NamedTensors tensors = runTensors(session);
+  NamedTensors tensors = runTensors(session);
+  snapshot.references = referencesOf(session, setup.weightOrigins);
+  for (const WeightReference& each : snapshot.references)
+    std::erase_if(tensors, [&](const auto& item) { return each.tensors.contains(item.first); });
   snapshot.model = cpuCopies(tensors);
   if (const Ema* ema = trainStep->ema()) snapshot.ema = cpuCopies(withAverage(tensors, *ema));
   snapshot.optimizer = cpuCopies(trainStep->state());
