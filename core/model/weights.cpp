@@ -161,7 +161,7 @@ void addReferences(WeightSource& source, const std::filesystem::path& file, cons
       WeightOrigin origin;
       origin.file = (file.parent_path() / each.at("file").get<std::string>()).lexically_normal();
       origin.sha256 = each.at("sha256").get<std::string>();
-      if (!std::filesystem::exists(origin.file)) {
+      if (!std::filesystem::is_regular_file(origin.file)) {
         throw NotFoundError("the frozen tensors of " + file.string() + " are those of " +
                             origin.file.string() + ", which is not there; bring that file back");
       }
