@@ -86,6 +86,9 @@ void registerAll(Registry& registry) {
   registry.add(makeCount());
   registry.add(makePathfinder());
   registry.add(makeEdits());
+  registry.add(makeGlyphs());
+  registry.add(makeSolids());
+  registry.add(makeMazes());
 }
 
 }  // namespace vitrine::shapes

@@ -61,6 +61,9 @@ inline void putLabel(std::int64_t label, Sample& sample, std::string_view name =
 [[nodiscard]] std::unique_ptr<DatasetSource> makeCount();
 [[nodiscard]] std::unique_ptr<DatasetSource> makePathfinder();
 [[nodiscard]] std::unique_ptr<DatasetSource> makeEdits();
+[[nodiscard]] std::unique_ptr<DatasetSource> makeGlyphs();
+[[nodiscard]] std::unique_ptr<DatasetSource> makeSolids();
+[[nodiscard]] std::unique_ptr<DatasetSource> makeMazes();
 /// Adds every set of this plugin.
 void registerAll(Registry& registry);
 

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "plugins/datasets/shapes/generated_set.h"
+#include "tests/plugins/shapes/made_sets.h"
 
 namespace vitrine::shapes {
 namespace {
@@ -14,28 +14,9 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const Registry& registry() {
-  static const std::unique_ptr<Registry> made = [] {
-    auto all = std::make_unique<Registry>();
-    registerAll(*all);
-    return all;
-  }();
-  return *made;
-}
-
-std::shared_ptr<const Dataset> open(const std::string& id, const Json& changes = Json::object()) {
-  const DatasetSource& source = registry().dataset(id);
-  Json values = source.card().schema.defaults();
-  values.update(changes);
-  return source.open(Config(values));
-}
-
-Sample sampleOf(const Dataset& set, Split split, std::int64_t id) {
-  Sample sample;
-  sample.begin(id);
-  set.read(split, id, sample);
-  return sample;
-}
+using test::open;
+using test::registry;
+using test::sampleOf;
 
 std::string bytesOf(const Dataset& set, const Sample& sample) {
   std::string text;
@@ -70,6 +51,9 @@ TEST(Shapes, EverySetIsTheOneItWas) {
       {"count", "207e173a6c90eddd1a0ae363cb10b9cfb0e2e7921f880596d8d4716ae7f99a8f"},
       {"pathfinder", "3a4dcb26dfa3de30981cb6bc96be631786681aa1826b8bc212e33263b7303003"},
       {"edits", "bd98a82d01971c2c05a513d47b9731168d0a4f27e1810db0a4897512029d48f0"},
+      {"glyphs", "f6ea1ce7316eece4b7bcc81f7b295e511584106d21ef7d7e7888b876248324c5"},
+      {"solids", "3554ae3328ae9f57d9cc17c5a62da1892b000578628167a8b5cd8421925444e8"},
+      {"mazes", "1d26e5d10416e297e70a5f129509cf6e7db2c7b09c824db85f5be7ab5bbf39da"},
   };
   EXPECT_EQ(registry().catalog().ids(ItemKind::Dataset).size(), expected.size());
   for (const auto& [id, hash] : expected) EXPECT_EQ(hashOf(*open(id)), hash) << id;
