@@ -3,6 +3,8 @@
 
 #include <QObject>
 
+#include "plugins/datasets/text/continuations.h"
+#include "plugins/datasets/text/sequences.h"
 #include "plugins/datasets/text/text_datasets.h"
 
 class TextPlugin final : public QObject, public vitrine::Plugin {
@@ -13,6 +15,8 @@ class TextPlugin final : public QObject, public vitrine::Plugin {
   void registerInto(vitrine::Registry& registry) override {
     registry.add(std::make_unique<vitrine::text::DocumentsSource>());
     registry.add(std::make_unique<vitrine::text::ChoiceSource>());
+    registry.add(std::make_unique<vitrine::text::ContinuationsSource>());
+    registry.add(std::make_unique<vitrine::text::SequencesSource>());
   }
 };
 

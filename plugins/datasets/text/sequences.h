@@ -1,0 +1,64 @@
+// Sequences of tokens with exact targets, drawn as they are read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::text {
+
+/// What a sequence asks for. Targets are the next tokens where the sequence determines them.
+enum class SequenceKind {
+  Copy,       ///< symbols, a separator, the same symbols
+  Reverse,    ///< symbols, a separator, the symbols backwards
+  Recall,     ///< pairs of a key and a value, a separator, keys again, each with its value
+  Induction,  ///< symbols in which a mark comes twice, the second time at the end: what followed?
+  Listops,    ///< nested MAX, MIN, MED and SM (sum modulo 10) of digits (Nangia and Bowman 2018)
+  Dyck,       ///< nested brackets: which one closes? Only where its partner lies 4 or more before
+  Sums,       ///< terms, a separator, their sum modulo the number of symbols
+};
+inline constexpr std::int64_t kNoTarget = -1;
+
+/// How the tokens of a kind are numbered: 0 fills the rest of a row, 1 is the separator or mark.
+struct SequenceRules {
+  SequenceKind kind = SequenceKind::Copy;
+  std::int64_t length = 64;   ///< tokens of a row
+  std::int64_t symbols = 16;  ///< that a sequence is made of
+  /// One more than the largest token.
+  [[nodiscard]] std::int64_t vocabulary() const noexcept;
+};
+
+/// The random numbers of one sequence.
+class SequenceNumbers {
+ public:
+  SequenceNumbers(const RandomStream& stream, std::int64_t id) noexcept
+      : stream_(stream), id_(static_cast<std::uint64_t>(id)) {}
+  std::int64_t below(std::int64_t bound) {
+    return static_cast<std::int64_t>(
+        stream_.below(static_cast<std::uint64_t>(bound), 0, id_, lane_++));
+  }
+
+ private:
+  const RandomStream& stream_;
+  std::uint64_t id_;
+  std::uint32_t lane_ = 0;
+};
+
+/// Fills one row. \param tokens, targets  [length]; a target is the token that follows, or
+/// kNoTarget
+void drawSequence(const SequenceRules& rules, SequenceNumbers& numbers,
+                  std::span<std::int64_t> tokens, std::span<std::int64_t> targets);
+
+class SequencesSource final : public DatasetSource {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] std::shared_ptr<const Dataset> open(const Config& config) const override;
+};
+
+}  // namespace vitrine::text
