@@ -1,6 +1,7 @@
 #include "core/config/run_resolver.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/text.h"
 #include "core/config/train_schema.h"
@@ -190,6 +191,7 @@ Json RunResolver::transforms(const Node& list, const std::string& key) {
   }
   std::vector<std::string> fields = dataset_->offers;
   const std::vector<std::string> ids = catalog_.ids(ItemKind::Transform);
+  std::string batched;  // the first transform that changes batches
   for (const Json& element : list.value) {
     const std::string place = key + "[" + std::to_string(resolved.size()) + "]";
     const bool isNamed =
@@ -213,7 +215,16 @@ Json RunResolver::transforms(const Node& list, const std::string& key) {
                     "transform '" + id + "' needs samples with '" + need + "'; here they have " +
                         listed(fields));
     }
-    fields.insert(fields.end(), card->offers.begin(), card->offers.end());
+    // What changes batches offers "batch" beside the fields that it fills.
+    const bool isOnBatches = contains(card->offers, "batch");
+    if (isOnBatches && batched.empty()) batched = id;
+    if (!isOnBatches && !batched.empty()) {
+      problems_.add(&list, kAtValue, place,
+                    "transform '" + id + "' changes samples and must come before '" + batched +
+                        "', which changes batches");
+    }
+    std::copy_if(card->offers.begin(), card->offers.end(), std::back_inserter(fields),
+                 [](const std::string& offer) { return offer != "batch"; });
     transforms_.push_back(card);
     Node node = nodeFrom(element, list.source);
     node.placeAt(list);

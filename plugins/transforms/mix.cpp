@@ -157,7 +157,7 @@ class Mix final : public Transform {
     ItemCard card;
     card.kind = ItemKind::Transform;
     card.needs = {"image", "label"};
-    card.offers = {"soft_label"};
+    card.offers = {"soft_label", "batch"};
     const auto alpha = [](const char* name, double value, const char* title) {
       return realField(name, value, "share ~ Beta(alpha, alpha), one for the batch")
           .titled(title)

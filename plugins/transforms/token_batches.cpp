@@ -48,6 +48,7 @@ class Pad final : public Transform {
     card.kind = ItemKind::Transform;
     card.id = "pad";
     card.title = "Pad tokens";
+    card.offers = {"batch"};
     card.doc = "Tokens of each sample in a row of their own; <field>_count says how many they are";
     card.schema.fields = {
         tokensField(),
@@ -117,6 +118,7 @@ class Pack final : public Transform {
     card.kind = ItemKind::Transform;
     card.id = "pack";
     card.title = "Pack tokens";
+    card.offers = {"batch"};
     card.doc =
         "Tokens of several samples in one row; <field>_document says which sample a token is of, "
         "-1 for none, <field>_position where in it";

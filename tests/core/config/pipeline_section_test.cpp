@@ -25,7 +25,7 @@ Catalog catalogWithTransforms() {
   mixup.kind = ItemKind::Transform;
   mixup.id = "mixup";
   mixup.needs = {"image", "label"};
-  mixup.offers = {"soft_label"};
+  mixup.offers = {"soft_label", "batch"};
   catalog.items.push_back(mixup);
   ItemCard soft;
   soft.kind = ItemKind::Task;
@@ -67,6 +67,14 @@ TEST(PipelineSection, ListsHaveEverySettingOfTheirTransforms) {
   const Plan again = plan(toToml(made.runs.at(0).config));
   ASSERT_THAT(sentences(again), IsEmpty());
   EXPECT_EQ(again.runs.at(0).config["data"], made.runs.at(0).config["data"]);
+}
+
+TEST(PipelineSection, RefusesATransformOfSamplesBehindOneOfBatches) {
+  EXPECT_THAT(
+      sentences(plan(std::string(kGoodFile) +
+                     "[data.pipeline]\ntrain = [{ name = \"mixup\" }, { name = \"flip\" }]\n")),
+      ElementsAre("data.pipeline.train[1]: transform 'flip' changes samples and must come before "
+                  "'mixup', which changes batches"));
 }
 
 TEST(PipelineSection, IsAbsentWhereTheFileHasNone) {
