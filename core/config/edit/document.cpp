@@ -11,13 +11,14 @@
 #include "core/config/lookup.h"
 #include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
+#include "ui/configure/toml_lists.h"
 
 namespace vitrine {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kTables{"model", "task",    "data",
-                                                  "train", "observe", "init"};
+constexpr std::array<std::string_view, 8> kTables{"model",   "task", "data", "train",
+                                                  "observe", "init", "aux",  "select"};
 
 Json fromToml(const toml::node& node, const std::string& path, std::set<std::string>& whole);
 
@@ -63,16 +64,33 @@ Json fromToml(const toml::node& node, const std::string& path, std::set<std::str
 }
 
 /// `key = value` lines of a table; its tables as dotted keys, so that they merge into a preset's.
+/// Tables with a name of somebody's own are left to writeNamed().
 void writeKeys(std::string& text, const Json& table, const std::string& shown,
                const std::string& path, const std::set<std::string>& whole) {
   for (const auto& [key, value] : table.items()) {
     const std::string name = shown.empty() ? tomlKey(key) : shown + "." + tomlKey(key);
     const std::string full = path + "." + key;
+    if (value.is_object() && whole.count(full) == 0 && isNamedTable(split(full, '.'))) continue;
     if (value.is_object() && !value.empty() && whole.count(full) == 0) {
       writeKeys(text, value, name, full, whole);
     } else {
-      text += name + " = " + tomlValue(value) + "\n";
+      text += name + " = " + tomlLines(value) + "\n";
     }
+  }
+}
+
+/// A section for each table below `path` that has a name of somebody's own.
+void writeNamed(std::string& text, const Json& table, const std::string& path,
+                const std::set<std::string>& whole) {
+  for (const auto& [key, value] : table.items()) {
+    const std::string full = path + "." + key;
+    if (!value.is_object() || whole.count(full) > 0) continue;
+    if (!isNamedTable(split(full, '.'))) {
+      writeNamed(text, value, full, whole);
+      continue;
+    }
+    text += "\n[" + path + "." + tomlKey(key) + "]\n";
+    writeKeys(text, value, "", full, whole);
   }
 }
 
@@ -143,9 +161,56 @@ void Document::erase(const std::string& dottedKey) {
     wholeTables.erase(path);
     nodes[i - 1]->erase(parts[i - 1]);
     // An analysis that is switched on stays on without keys of its own.
-    if (!nodes[i - 1]->empty() || (i == 3 && parts[0] == "observe")) break;
+    const TomlPath table(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+    const bool isKept = (table.size() == 2 && parts[0] == "observe") || isNamedTable(table) ||
+                        table == TomlPath{"select"};
+    if (!nodes[i - 1]->empty() || isKept) break;
     path = path.substr(0, path.find_last_of('.') == std::string::npos ? 0 : path.find_last_of('.'));
   }
+}
+
+std::vector<std::string> Document::namesBelow(const std::string& dottedKey) const {
+  std::vector<std::string> names;
+  const Json* table = find(dottedKey);
+  if (table == nullptr || !table->is_object()) return names;
+  for (const auto& [name, value] : table->items()) {
+    if (value.is_object() && name.find('.') == std::string::npos) names.push_back(name);
+  }
+  return names;
+}
+
+void Document::rename(const std::string& place, const std::string& from, const std::string& to) {
+  const Json* table = find(place);
+  if (table == nullptr || !table->contains(from) || table->contains(to)) return;
+  Json renamed = Json::object();
+  for (const auto& [name, value] : table->items()) renamed[name == from ? to : name] = value;
+  set(place, std::move(renamed));
+  const std::string before = place + "." + from, after = place + "." + to;
+  const auto follow = [&](std::string& key) {
+    if (key == before || key.starts_with(before + ".")) key = after + key.substr(before.size());
+  };
+  for (Axis& axis : sweep) follow(axis.key);
+  for (Variant& variant : variants) {
+    for (auto& said : variant.set) follow(said.first);
+  }
+  for (Exclude& exclude : excludes) {
+    for (auto& said : exclude) follow(said.first);
+  }
+  if (const Json* grid = find("select.grid"); grid != nullptr && grid->is_object()) {
+    Json followed = Json::object();
+    for (const auto& [key, values] : grid->items()) {
+      std::string name = key;
+      follow(name);
+      followed[name] = values;
+    }
+    set("select.grid", std::move(followed));
+  }
+  std::set<std::string> whole;
+  for (std::string path : wholeTables) {
+    follow(path);
+    whole.insert(std::move(path));
+  }
+  wholeTables = std::move(whole);
 }
 
 const Document::Axis* Document::axis(const std::string& key) const {
@@ -261,8 +326,10 @@ std::string toText(const Document& document) {
   for (const std::string_view name : kTables) {
     const auto found = document.tables.find(std::string(name));
     if (found == document.tables.end() || !found->is_object()) continue;
-    text += "\n[" + std::string(name) + "]\n";
-    writeKeys(text, *found, "", std::string(name), document.wholeTables);
+    std::string lines;
+    writeKeys(lines, *found, "", std::string(name), document.wholeTables);
+    if (!lines.empty() || found->empty()) text += "\n[" + std::string(name) + "]\n" + lines;
+    writeNamed(text, *found, std::string(name), document.wholeTables);
   }
   if (!document.sweep.empty()) {
     text += "\n[sweep]\n";

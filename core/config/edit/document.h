@@ -29,7 +29,7 @@ class VITRINE_FOUNDATION_EXPORT Document {
   using Exclude = std::vector<std::pair<std::string, Json>>;
 
   std::string title;
-  Json tables = Json::object();  ///< model, task, data, train, observe, init: as far as said
+  Json tables = Json::object();  ///< every table but the sweep, as far as said
   std::vector<Axis> sweep;
   std::vector<Variant> variants;
   std::vector<Exclude> excludes;
@@ -42,8 +42,14 @@ class VITRINE_FOUNDATION_EXPORT Document {
   [[nodiscard]] const Json* find(const std::string& dottedKey) const;
   [[nodiscard]] std::string text(const std::string& dottedKey) const;  ///< "" where nothing is said
   void set(const std::string& dottedKey, Json value);
-  /// Takes tables that became empty away too.
+  /// Takes tables that became empty away too, apart from those that mean something as they are: an
+  /// analysis that is on, a named table, [select].
   void erase(const std::string& dottedKey);
+
+  /// Names of the tables below "aux" or "train.groups"; those with a dot are the TOML's alone.
+  [[nodiscard]] std::vector<std::string> namesBelow(const std::string& dottedKey) const;
+  /// Gives the table PLACE.FROM another name, in sweep, variants and excludes too; its place stays.
+  void rename(const std::string& place, const std::string& from, const std::string& to);
 
   /// The axis of `key`, or nullptr.
   [[nodiscard]] const Axis* axis(const std::string& key) const;

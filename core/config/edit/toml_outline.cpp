@@ -29,11 +29,11 @@ class OutlineScan {
         const bool isArray = text_.substr(at_, 2) == "[[";
         at_ += isArray ? 2 : 1;
         statement.kind = isArray ? TomlStatement::Kind::ArrayHeader : TomlStatement::Kind::Header;
-        statement.path = key();
+        statement.path = key(statement.parts);
         header = found.size() + 1;
       } else {
         if (header > 0) statement.path = found[header - 1].path;
-        const TomlPath own = key();
+        const TomlPath own = key(statement.parts);
         statement.path.insert(statement.path.end(), own.begin(), own.end());
         statement.header = header;
         if (at_ < text_.size() && text_[at_] == '=') ++at_;
@@ -60,7 +60,7 @@ class OutlineScan {
       if (at_ >= text_.size() || text_[at_] == '}') break;
       TomlInlineEntry entry;
       entry.begin = at_;
-      entry.path = key();
+      entry.path = key(entry.parts);
       if (at_ < text_.size() && text_[at_] == '=') ++at_;
       skipSpace();
       entry.valueBegin = at_;
@@ -68,6 +68,28 @@ class OutlineScan {
       entry.valueEnd = at_;
       if (entry.path.empty() || entry.valueEnd == entry.begin) break;
       found.push_back(std::move(entry));
+    }
+    return found;
+  }
+
+  std::vector<TomlRange> array() {
+    std::vector<TomlRange> found;
+    if (at_ >= text_.size() || text_[at_] != '[') return found;
+    ++at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\t' || c == ',' || c == '\n' || c == '\r') {
+        ++at_;
+      } else if (c == '#') {
+        skipLine();
+      } else if (c == ']') {
+        break;
+      } else {
+        const std::size_t begin = at_;
+        skipValue();
+        if (at_ == begin) break;
+        found.push_back({begin, at_});
+      }
     }
     return found;
   }
@@ -82,7 +104,7 @@ class OutlineScan {
   }
 
   /// Parts with dots between; stands after it and its space.
-  TomlPath key() {
+  TomlPath key(std::vector<TomlRange>& parts) {
     TomlPath path;
     for (;;) {
       skipSpace();
@@ -99,6 +121,7 @@ class OutlineScan {
         if (at_ == begin) return path;
         path.emplace_back(text_.substr(begin, at_ - begin));
       }
+      parts.push_back({begin, at_});
       skipSpace();
       if (at_ >= text_.size() || text_[at_] != '.') return path;
       ++at_;
@@ -191,6 +214,10 @@ std::vector<TomlStatement> outlineToml(std::string_view text) {
 
 std::vector<TomlInlineEntry> outlineInline(std::string_view text, std::size_t begin) {
   return OutlineScan(text, begin).inlineTable();
+}
+
+std::vector<TomlRange> outlineArray(std::string_view text, std::size_t begin) {
+  return OutlineScan(text, begin).array();
 }
 
 bool startsWith(const TomlPath& path, const TomlPath& prefix) {

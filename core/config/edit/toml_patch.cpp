@@ -9,6 +9,7 @@
 #include "core/config/edit/toml_patch_parts.h"
 #include "core/config/edit/toml_text.h"
 #include "core/config/to_toml.h"
+#include "ui/configure/toml_lists.h"
 
 namespace vitrine {
 
@@ -85,7 +86,8 @@ class Patch {
   }
 
   // --- tables ---
-  void tables(const TomlPath& path, const Json& now, const Json& target) {
+  void tables(const TomlPath& path, const Json& said, const Json& target) {
+    const Json now = isNamedTable(below(path, "*")) ? renamed(path, said, target) : said;
     for (const auto& [key, value] : now.items()) {
       if (!target.contains(key)) erase(below(path, key));
     }
@@ -101,10 +103,41 @@ class Patch {
       if (old.is_object() && value.is_object() && !value.empty() &&
           isWhole(now_, full) == isWhole(target_, full)) {
         tables(full, old, value);
-      } else {
+      } else if (!patchList(text_, full, old, value, editOfTable())) {
         replace(full, value);
       }
     }
+  }
+
+  /// `now` with the name that one of its tables has in `target`, and the text with it: where one
+  /// went and another came in its place.
+  Json renamed(const TomlPath& path, const Json& now, const Json& target) {
+    std::vector<std::string> gone, come;
+    for (const auto& entry : now.items()) {
+      if (!target.contains(entry.key())) gone.push_back(entry.key());
+    }
+    for (const auto& entry : target.items()) {
+      if (!now.contains(entry.key())) come.push_back(entry.key());
+    }
+    if (gone.size() != 1 || come.size() != 1 ||
+        unordered(now[gone[0]]) != unordered(target[come[0]]))
+      return now;
+    renameTable(text_, below(path, gone[0]), come[0]);
+    Json result = Json::object();
+    for (const auto& [key, value] : now.items()) result[key == gone[0] ? come[0] : key] = value;
+    return result;
+  }
+
+  /// The same edits inside one table of a list.
+  [[nodiscard]] TableEdit editOfTable() const {
+    return [this](const std::string& text, const Json& from, const Json& to) {
+      const bool isInline = text.find_first_not_of(" \t") != std::string::npos &&
+                            text[text.find_first_not_of(" \t")] == '{';
+      const std::string head = isInline ? "list = " : "[list]" + text_.newLine();
+      Patch inside(head + text, now_, target_);
+      inside.tables({"list"}, from, to);
+      return inside.text_.text().substr(head.size());
+    };
   }
 
   static bool isWhole(const Document& document, const TomlPath& path) {
@@ -117,9 +150,11 @@ class Patch {
       const std::vector<TomlStatement> statements = text_.outline();
       // From the end: a header goes after what stands under it, never before.
       for (auto one = statements.rbegin(); one != statements.rend() && !isAgain; ++one) {
-        if (one->kind == Kind::ArrayHeader) continue;
+        if (one->kind == Kind::ArrayHeader && one->path.size() < 2) continue;
         if (startsWith(one->path, path)) {
-          text_.removeLines(one->begin, one->end);
+          // What is written over a table of somebody's own is about that table.
+          const bool isOwn = one->kind == Kind::ArrayHeader || isNamedTable(one->path);
+          text_.removeLines(isOwn ? text_.aboveComment(one->begin) : one->begin, one->end);
           isAgain = true;
         } else if (one->kind == Kind::Entry && startsWith(path, one->path) &&
                    text_.at(one->valueBegin) == '{') {
@@ -158,7 +193,8 @@ class Patch {
     for (const TomlStatement& statement : text_.outline()) {
       if (statement.kind != Kind::Entry || !startsWith(path, statement.path)) continue;
       if (statement.path == path && (!value.is_object() || value.empty() || isWhole(target_, path)))
-        return text_.put(statement.valueBegin, statement.valueEnd, tomlValue(value));
+        return text_.put(statement.valueBegin, statement.valueEnd,
+                         tomlLines(value, text_.newLine()));
       if (statement.path != path && text_.at(statement.valueBegin) == '{' &&
           replaceInline(statement.valueBegin, path, statement.path.size(), value))
         return;
@@ -182,11 +218,32 @@ class Patch {
   }
 
   void insert(const TomlPath& path, const Json& value) {
+    if (isNamedTable(path) && value.is_object() && !isInsideInline(path))
+      return text_.openSection(path, bodyOf(value, ""));
     const bool isSpread =
         value.is_object() && (path.size() == 1 || (!value.empty() && !isWhole(target_, path)));
     if (!isSpread) return insertLeaf(path, value);
     for (const auto& [key, one] : value.items()) insert(below(path, key), one);
     if (value.empty()) text_.openSection(path[0], "");
+  }
+
+  [[nodiscard]] bool isInsideInline(const TomlPath& path) const {
+    const std::vector<TomlStatement> statements = text_.outline();
+    return std::any_of(statements.begin(), statements.end(), [&](const TomlStatement& one) {
+      return one.kind == Kind::Entry && startsWith(path, one.path);
+    });
+  }
+
+  /// Lines of a section, without the last line break.
+  [[nodiscard]] std::string bodyOf(const Json& table, const std::string& prefix) const {
+    std::string text;
+    for (const auto& [key, value] : table.items()) {
+      const std::string name = prefix + tomlKey(key);
+      const bool isSpread = value.is_object() && !value.empty();
+      text += (text.empty() ? "" : text_.newLine()) +
+              (isSpread ? bodyOf(value, name + ".") : name + " = " + tomlValue(value));
+    }
+    return text;
   }
 
   void insertLeaf(const TomlPath& path, const Json& value) {
@@ -218,13 +275,13 @@ class Patch {
       }
     }
     const std::size_t from = header == nullptr ? 0 : header->path.size();
-    const std::string line = dotted(path, from) + " = " + tomlValue(value);
+    const std::string line = dotted(path, from) + " = " + tomlLines(value, text_.newLine());
     if (beside != nullptr && mostShared > 0 && (header != nullptr || mostShared >= 1)) {
       text_.putLine(beside->end, line);
     } else if (header != nullptr) {
       text_.putLine(header->end, line);
     } else {
-      text_.openSection(path[0], dotted(path, 1) + " = " + tomlValue(value));
+      text_.openSection(path[0], dotted(path, 1) + " = " + tomlLines(value, text_.newLine()));
     }
   }
 

@@ -1,5 +1,6 @@
 #include "core/config/edit/toml_text.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -13,10 +14,10 @@ namespace {
 /// Where a section stands in a file that nobody ordered otherwise.
 int sectionRank(const std::string& section) {
   static const std::map<std::string, int> kRanks{
-      {"model", 0}, {"task", 1},  {"data", 2},    {"train", 3},   {"observe", 4},
-      {"init", 5},  {"sweep", 6}, {"variant", 7}, {"exclude", 8}, {"stage", 9}};
+      {"model", 0}, {"task", 1},  {"data", 2},   {"train", 3},   {"observe", 4},  {"init", 5},
+      {"aux", 6},   {"sweep", 7}, {"select", 8}, {"variant", 9}, {"exclude", 10}, {"stage", 11}};
   const auto found = kRanks.find(section);
-  return found == kRanks.end() ? 10 : found->second;
+  return found == kRanks.end() ? 12 : found->second;
 }
 
 }  // namespace
@@ -65,12 +66,28 @@ std::size_t TomlText::aboveComment(std::size_t at) const {
 }
 
 void TomlText::openSection(const std::string& name, const std::string& body, Header form) {
-  const std::string header =
-      form == Header::Array ? "[[" + tomlKey(name) + "]]" : "[" + tomlKey(name) + "]";
+  openSection(TomlPath{name}, body, form);
+}
+
+void TomlText::openSection(const TomlPath& path, const std::string& body, Header form) {
+  std::string name;
+  for (const std::string& part : path) name += (name.empty() ? "" : ".") + tomlKey(part);
+  const std::string header = form == Header::Array ? "[[" + name + "]]" : "[" + name + "]";
   const std::string block = header + newLine_ + (body.empty() ? "" : body + newLine_);
-  for (const TomlStatement& statement : outlineToml(text_)) {
+  const std::vector<TomlStatement> statements = outlineToml(text_);
+  if (path.size() > 1) {
+    const auto last =
+        std::find_if(statements.rbegin(), statements.rend(), [&](const TomlStatement& one) {
+          // Entries above the first header must stay above it.
+          const bool isBelowHeader = one.kind != TomlStatement::Kind::Entry || one.header > 0;
+          return isBelowHeader && one.path[0] == path[0];
+        });
+    if (last != statements.rend())
+      return putLine(last->end, newLine_ + block.substr(0, block.size() - newLine_.size()));
+  }
+  for (const TomlStatement& statement : statements) {
     if (statement.kind == TomlStatement::Kind::Entry ||
-        sectionRank(statement.path[0]) <= sectionRank(name))
+        sectionRank(statement.path[0]) <= sectionRank(path[0]))
       continue;
     const std::size_t at = aboveComment(statement.begin);
     text_.insert(at, block + newLine_);

@@ -34,6 +34,8 @@ class TomlText {
   /// A section of its own, where files usually have it. \param body  without its last line break
   enum class Header { Table, Array };
   void openSection(const std::string& name, const std::string& body, Header header = Header::Table);
+  /// `[train.groups.head]`: behind what the file says of that table already.
+  void openSection(const TomlPath& path, const std::string& body, Header header = Header::Table);
 
  private:
   std::string text_;
