@@ -212,17 +212,18 @@ void ConfigurePage::reveal(const std::string& key) {
     dropEmptyExcludes();
     return;
   }
-  FormRow* row = form_->row(key);
-  if (row == nullptr) {
+  QWidget* place = form_->place(key);
+  if (place == nullptr) {
     workbench_.say(QStringLiteral("%1 has no field of its own; it is in the TOML.")
                        .arg(QString::fromStdString(key)));
     return;
   }
   search_->clear();
-  form_->reveal(row);
+  form_->reveal(place);
   QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  scroll_->ensureWidgetVisible(row, 0, px(80));
-  row->editor().input()->setFocus(Qt::ShortcutFocusReason);
+  FormRow* row = form_->row(key);
+  scroll_->ensureWidgetVisible(row != nullptr ? static_cast<QWidget*>(row) : place, 0, px(80));
+  place->setFocus(Qt::ShortcutFocusReason);
 }
 
 void ConfigurePage::useFreeSeed() {
@@ -301,30 +302,41 @@ void ConfigurePage::dropEmptyExcludes() {
   applyDocument(document, QStringLiteral("put back runs that were left out"));
 }
 
-void ConfigurePage::chooseInitRun() {
+void ConfigurePage::chooseSourceRun(const std::string& table) {
+  const bool isInit = table == "init";
   RunPicker picker(
-      QStringLiteral("Start from a run"), workbench_.runs(),
-      [](const store::RunRow& row) { return row.latestCheckpoint >= 0; }, this);
+      isInit ? tr("Start from a run") : tr("Run for %1").arg(QString::fromStdString(table)),
+      workbench_.runs(), [](const store::RunRow& row) { return row.latestCheckpoint >= 0; }, this);
   if (picker.exec() != QDialog::Accepted || picker.picked() == 0) return;
   const store::RunRow* row = workbench_.run(picker.picked());
   if (row == nullptr) return;
   Document document = form_->document();
   side_->sweep().applyTo(document);
-  document.erase("init.weights");  // one of both
-  document.set("init.run", row->uuid);
-  applyDocument(document, QStringLiteral("start from run #%1").arg(row->id));
+  document.erase(table + ".weights");  // one of both
+  document.erase(table + ".model");    // a run knows its own
+  document.set(table + ".run", row->uuid);
+  applyDocument(document, (isInit ? tr("start from run #%1") : tr("source: run #%1")).arg(row->id));
 }
 
-void ConfigurePage::chooseInitWeights() {
-  const QString file =
-      QFileDialog::getOpenFileName(this, QStringLiteral("Start from weights"), QString(),
-                                   QStringLiteral("Weights (*.safetensors);;All files (*)"));
+void ConfigurePage::chooseSourceWeights(const std::string& table) {
+  const QString title = table == "init" ? tr("Start from weights")
+                                        : tr("Weights for %1").arg(QString::fromStdString(table));
+  const QString file = QFileDialog::getOpenFileName(this, title, QString(),
+                                                    tr("Weights (*.safetensors);;All files (*)"));
   if (file.isEmpty()) return;
   Document document = form_->document();
   side_->sweep().applyTo(document);
-  document.erase("init.run");
-  document.set("init.weights", file.toStdString());
-  applyDocument(document, QStringLiteral("start from a file"));
+  document.erase(table + ".run");
+  document.set(table + ".weights", file.toStdString());
+  applyDocument(document, table == "init" ? tr("start from a file") : tr("source: a file"));
+}
+
+void ConfigurePage::renameTable(const std::string& place, const std::string& from,
+                                const std::string& to) {
+  Document document = form_->document();
+  side_->sweep().applyTo(document);
+  document.rename(place, from, to);
+  applyDocument(document, tr("name %1").arg(QString::fromStdString(to)));
 }
 
 }  // namespace vitrine::ui

@@ -93,7 +93,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     if (fromRunLater_ != 0 && form_->catalog() != nullptr)
       startFrom(std::exchange(fromRunLater_, 0));
     if (form_->catalog() == nullptr) return;
-    showInitRun();
+    showSourceRuns();
     showChanges();
     askReference();
   });
@@ -135,8 +135,9 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::say);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
   connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
-  connect(form_, &ExperimentForm::runWanted, this, &ConfigurePage::chooseInitRun);
-  connect(form_, &ExperimentForm::weightsWanted, this, &ConfigurePage::chooseInitWeights);
+  connect(form_, &ExperimentForm::runWanted, this, &ConfigurePage::chooseSourceRun);
+  connect(form_, &ExperimentForm::weightsWanted, this, &ConfigurePage::chooseSourceWeights);
+  connect(form_, &ExperimentForm::renameWanted, this, &ConfigurePage::renameTable);
   connect(form_, &ExperimentForm::menuWanted, this, [this](FormRow* row, const QPoint& place) {
     fieldMenu(row).release()->popup(place);  // goes with its closing
   });

@@ -130,9 +130,12 @@ class ConfigurePage final : public Page {
   void putBackIn(const std::vector<int>& rows);
   void dropEmptyExcludes();
   void moveToVariant(FormRow* row, int place);
-  void chooseInitRun();
-  void chooseInitWeights();
-  void showInitRun();
+  /// \param table  "init" or "aux.NAME"
+  void chooseSourceRun(const std::string& table);
+  void chooseSourceWeights(const std::string& table);
+  void renameTable(const std::string& place, const std::string& from, const std::string& to);
+  void showSourceRun(const std::string& table);
+  void showSourceRuns();
   void reveal(const std::string& key);
   void useFreeSeed();
   void enqueue(jobs::QueueEnd end, Afterwards afterwards);

@@ -83,8 +83,10 @@ void ConfigurePage::showPlan() {
   QStringList keys;
   for (const auto& entry : flatten(form_->merged())) keys << QString::fromStdString(entry.first);
   side_->sweep().setKeys(keys);
+  form_->setGridKeys(keys);
+  form_->showRuns(*plan_);
   side_->coming().runs().setPlan(plan_);
-  showInitRun();
+  showSourceRuns();
   showForecast();
 }
 
@@ -200,10 +202,14 @@ void ConfigurePage::showNotice() {
   noticeSeed_->setVisible(runs == 1);
 }
 
-void ConfigurePage::showInitRun() {
-  FormRow* field = form_->row("init.run");
+void ConfigurePage::showSourceRuns() {
+  for (const std::string& table : form_->sourceTables()) showSourceRun(table);
+}
+
+void ConfigurePage::showSourceRun(const std::string& table) {
+  FormRow* field = form_->row(table + ".run");
   if (field == nullptr) return;
-  const std::string said = form_->document().text("init.run");
+  const std::string said = form_->document().text(table + ".run");
   QString note;
   QStringList steps{QStringLiteral("latest"), QStringLiteral("best")};
   for (const auto& [id, row] : workbench_.runs()) {
@@ -218,7 +224,7 @@ void ConfigurePage::showInitRun() {
     break;
   }
   field->setNote(note);
-  FormRow* checkpoint = form_->row("init.checkpoint");
+  FormRow* checkpoint = form_->row(table + ".checkpoint");
   auto* line =
       checkpoint == nullptr ? nullptr : qobject_cast<QLineEdit*>(checkpoint->editor().input());
   if (line == nullptr) return;
@@ -257,7 +263,7 @@ void ConfigurePage::showOrigin() {
 
 void ConfigurePage::showCost() {
   // What cannot be read of the sweep's lines is not in the text: the planner knows nothing of it.
-  const QStringList unread = side_->sweep().unread();
+  const QStringList unread = side_->sweep().unread() + form_->unread();
   const bool isSound =
       !syntax_ && plan_->problems.empty() && !plan_->runs.empty() && unread.isEmpty();
   const bool canStart = isSound && !enqueue_.isRunning();
@@ -280,7 +286,7 @@ void ConfigurePage::showCost() {
       if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
         sentences
             << QStringLiteral("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
-      } else if (form_->row(problem.key) == nullptr) {
+      } else if (!form_->shows(problem.key)) {
         sentences << sentenceOf(problem);
       } else if (first.empty()) {
         first = problem.key;

@@ -84,12 +84,14 @@ void ConfigurePage::fillFieldMenu(QMenu& menu, FormRow* row) {
   })->setEnabled(row->isChanged());
   menu.addSeparator();
   add(&menu, QStringLiteral("Sweep this field"),
-      [this, key, values = valuesToTry(key, field, value)] { side_->sweep().sweep(key, values); });
-  add(&menu, QStringLiteral("New variant from this field"),
-      [this, row] { moveToVariant(row, -1); });
+      [this, key, values = valuesToTry(key, field, value)] { side_->sweep().sweep(key, values); })
+      ->setEnabled(row->hasMenu());
+  add(&menu, QStringLiteral("New variant from this field"), [this, row] {
+    moveToVariant(row, -1);
+  })->setEnabled(row->hasMenu());
   const QStringList names = side_->sweep().variantNames();
   QMenu* into = menu.addMenu(QStringLiteral("Add to variant"));
-  into->setEnabled(!names.isEmpty());
+  into->setEnabled(!names.isEmpty() && row->hasMenu());
   for (int i = 0; i < names.size(); ++i)
     add(into, names[i], [this, row, i] { moveToVariant(row, i); });
   menu.addSeparator();

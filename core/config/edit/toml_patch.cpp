@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/config/edit/toml_lists.h"
 #include "core/config/edit/toml_outline.h"
 #include "core/config/edit/toml_patch_parts.h"
 #include "core/config/edit/toml_text.h"
 #include "core/config/to_toml.h"
-#include "ui/configure/toml_lists.h"
 
 namespace vitrine {
 

@@ -15,7 +15,10 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "core/config/selection.h"
 #include "core/config/train_schema.h"
+#include "ui/configure/form/axis_list.h"
+#include "ui/configure/form/pipeline_editor.h"
 #include "ui/configure/form/wording.h"
 #include "ui/kit/theme.h"
 
@@ -24,21 +27,6 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kNarrow = 600;  // pixels: below this the help stands under the editor
-
-const Json* valueAt(const Json& root, const std::string& dottedKey) {
-  const Json* node = &root;
-  for (const std::string& part : split(dottedKey, '.')) {
-    if (!node->is_object() || !node->contains(part)) return nullptr;
-    node = &(*node)[part];
-  }
-  return node;
-}
-
-Json defaultsOf(const std::vector<Field>& fields) {
-  Schema schema;
-  schema.fields = fields;
-  return schema.defaults();
-}
 
 }  // namespace
 
@@ -52,7 +40,9 @@ ExperimentForm::ExperimentForm(QWidget* parent)
       training_(new FormSection(QStringLiteral("train"), QStringLiteral("Training"), this)),
       observe_(new FormSection(QStringLiteral("observe"), QStringLiteral("Observe"), this)),
       init_(new FormSection(QStringLiteral("init"), QStringLiteral("Start from"), this)),
-      sections_{experiment_, model_, task_, data_, training_, observe_, init_},
+      aux_(new FormSection(QStringLiteral("aux"), tr("Auxiliary networks"), this)),
+      select_(new FormSection(QStringLiteral("select"), tr("Selection"), this)),
+      sections_{experiment_, model_, task_, data_, training_, observe_, init_, aux_, select_},
       title_(new QLineEdit(this)) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(px(12), px(8), px(2), px(12));  // the rest is the scroll bar
@@ -61,7 +51,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
     column->addWidget(section);
     connect(section, &FormSection::viewChanged, this, &ExperimentForm::viewChanged);
   }
-  init_->setOpen(false);
+  for (FormSection* rare : {init_, aux_, select_}) rare->setOpen(false);
   column->addStretch();
   title_->setAccessibleName(QStringLiteral("Title of the experiment"));
   title_->setPlaceholderText(QStringLiteral("What this experiment is called in the list"));
@@ -97,6 +87,10 @@ void ExperimentForm::setDocument(const Document& document, FieldEditor::Typing t
       observed != nullptr && observed->is_object()) {
     for (const auto& entry : observed->items()) choices += entry.key() + ",";
   }
+  for (const std::string& name : document_.namesBelow("aux"))
+    choices += "|" + name + " " + document_.text("aux." + name + ".model.architecture");
+  for (const std::string& name : document_.namesBelow("train.groups")) choices += "|" + name;
+  choices += document_.find("select") != nullptr ? "|select" : "|";
   if (choices != built_) {
     built_ = choices;
     build();
@@ -146,63 +140,6 @@ QString ExperimentForm::lack(const ItemCard& item) const {
       .arg(QString::fromStdString(architecture->id), missing.join(QStringLiteral(", ")));
 }
 
-Json ExperimentForm::defaults() const {
-  Json values = Json::object();
-  if (catalog_ == nullptr) return values;
-  const auto named = [&](const char* table, const char* key, ItemKind kind) {
-    const ItemCard* card = chosen(kind);
-    values[table] = Json::object({{key, document_.text(std::string(table) + "." + key)}});
-    if (card != nullptr) mergeInto(values[table], card->schema.defaults());
-  };
-  named("model", "architecture", ItemKind::Architecture);
-  named("task", "name", ItemKind::Task);
-  named("data", "dataset", ItemKind::Dataset);
-  Json common = dataSchema().defaults();
-  mergeInto(common, values["data"]);
-  values["data"] = common;
-  values["train"] = trainingSchema().defaults();
-  if (document_.find("init") != nullptr) values["init"] = initSchema().defaults();
-  values["observe"] = Json::object();
-  if (const Json* observed = document_.find("observe");
-      observed != nullptr && observed->is_object()) {
-    for (const auto& entry : observed->items()) {
-      if (const ItemCard* card = catalog_->find(ItemKind::Analysis, entry.key()); card != nullptr) {
-        values["observe"][entry.key()] = defaultsOf(fieldsOfAnalysis(*card));
-      }
-    }
-  }
-  return values;
-}
-
-Json ExperimentForm::withPreset() const {
-  Json values = defaults();
-  const ItemCard* card = catalog_ == nullptr ? nullptr : chosen(ItemKind::Architecture);
-  const Preset* preset =
-      card == nullptr ? nullptr : card->schema.preset(document_.text("model.preset"));
-  if (preset != nullptr) mergeInto(values["model"], preset->values);
-  for (const std::string& path :
-       document_.wholeTables) {  // written whole: the preset has no say below it
-    const Json plain = defaults();
-    if (const Json* value = valueAt(plain, path); value != nullptr) {
-      Json* node = &values;
-      for (const std::string& part : split(path, '.')) node = &(*node)[part];
-      *node = *value;
-    }
-  }
-  return values;
-}
-
-Json ExperimentForm::merged() const {
-  Json values = withPreset();
-  mergeInto(values, document_.tables);
-  return values;
-}
-
-Json ExperimentForm::base(const std::string& key) const {
-  const Json* value = valueAt(base_, key);
-  return value == nullptr ? Json() : *value;
-}
-
 Json ExperimentForm::value(const std::string& key) const {
   const FormRow* field = row(key);
   const Json* said = document_.find(key);
@@ -213,6 +150,13 @@ Json ExperimentForm::value(const std::string& key) const {
 void ExperimentForm::refresh(FieldEditor::Typing typing) {
   base_ = withPreset();
   if (!base_.contains("init")) base_["init"] = initSchema().defaults();
+  base_["select"] = selectSchema().defaults();
+  // What a group does not say is as the optimizer's own table has it.
+  Json optimizer = base_["train"]["optimizer"];
+  if (const Json* said = document_.find("train.optimizer"); said != nullptr)
+    mergeInto(optimizer, *said);
+  for (const std::string& name : document_.namesBelow("train.groups"))
+    base_["train"]["groups"][name]["optimizer"] = optimizer;
   const QString title = QString::fromStdString(document_.title);
   if (title_->text() != title) title_->setText(title);
   for (const auto& [key, row] : rows_) {
@@ -222,10 +166,12 @@ void ExperimentForm::refresh(FieldEditor::Typing typing) {
     const Json value = said == nullptr ? standard : normalized(field, *said);
     row->editor().setValue(value, typing);
     const bool isChooser =
-        key == "model.architecture" || key == "task.name" || key == "data.dataset";
-    row->setChanged(said != nullptr && !isChooser && key != "model.preset" && value != standard,
+        key.ends_with(".architecture") || key == "task.name" || key == "data.dataset";
+    row->setChanged(said != nullptr && !isChooser && !key.ends_with(".preset") && value != standard,
                     standard.is_null() ? QStringLiteral("none") : fieldText(field, standard));
   }
+  if (grid_ != nullptr) grid_->setAxes(gridOf(document_));
+  showPipeline(typing);
   showNotes();
 }
 
@@ -237,7 +183,9 @@ void ExperimentForm::showNotes() {
     if (section == model_ && !document_.text("model.preset").empty()) {
       note << QStringLiteral("preset ") + QString::fromStdString(document_.text("model.preset"));
     }
-    if (section == init_) {
+    if (section == aux_ || section == select_) {
+      note << noteOf(section);
+    } else if (section == init_) {
       const bool isRun = !document_.text("init.run").empty();
       const bool isFile = !document_.text("init.weights").empty();
       note << (isRun    ? QStringLiteral("a run")
@@ -261,8 +209,9 @@ void ExperimentForm::onEdited(FormRow* row) {
   // A list of choices is one step each, what is typed in a line is one step as a whole.
   const QString mergeKey =
       row->editor().isTyped() ? QStringLiteral("field:") + QString::fromStdString(key) : QString();
-  if (key == "model.architecture") {
-    chooseArchitecture(value ? value->get<std::string>() : std::string());
+  if (key.ends_with(".architecture")) {
+    chooseArchitecture(key.substr(0, key.rfind('.')),
+                       value && value->is_string() ? value->get<std::string>() : std::string());
   } else {
     const bool isChooser = key == "task.name" || key == "data.dataset";
     if (key == "train.optimizer.name" || key == "train.schedule.name")
@@ -318,22 +267,29 @@ FormRow* ExperimentForm::firstFound() const {
   return nullptr;
 }
 
-void ExperimentForm::reveal(FormRow* row) {
-  for (FormSection* section : sections_) {
-    const auto& rows = section->rows();
-    if (std::find(rows.begin(), rows.end(), row) == rows.end()) continue;
+void ExperimentForm::reveal(QWidget* part) {
+  FormRow* field = nullptr;
+  for (; part != nullptr && part != this; part = part->parentWidget()) {
+    if (field == nullptr) field = qobject_cast<FormRow*>(part);
+    auto* section = qobject_cast<FormSection*>(part);
+    if (section == nullptr) continue;
     if (!section->isOpen()) section->setOpen(true);
-    if (row->isHidden()) section->setUnfolded(true);
+    if (field != nullptr && field->isHidden()) section->setUnfolded(true);
   }
 }
 
-void ExperimentForm::chooseArchitecture(const std::string& id) {
+void ExperimentForm::chooseArchitecture(const std::string& table, const std::string& id) {
+  if (id.empty()) {
+    document_.erase(table);
+    return;
+  }
   const ItemCard* card = catalog_->find(ItemKind::Architecture, id);
   Json kept = Json::object({{"architecture", id}});
-  if (card != nullptr && card->schema.preset(id + "/demo") != nullptr)
+  if (table == "model" && card != nullptr && card->schema.preset(id + "/demo") != nullptr)
     kept["preset"] = id + "/demo";
   // What was said about fields that both have stays said.
-  if (const Json* model = document_.find("model"); model != nullptr && card != nullptr) {
+  if (const Json* model = document_.find(table);
+      model != nullptr && model->is_object() && card != nullptr) {
     for (const auto& [key, value] : model->items()) {
       if (key != "architecture" && key != "preset" && !value.is_object() &&
           card->schema.find(key) != nullptr) {
@@ -341,7 +297,7 @@ void ExperimentForm::chooseArchitecture(const std::string& id) {
       }
     }
   }
-  document_.tables["model"] = kept;
+  document_.set(table, kept);
 }
 
 void ExperimentForm::keepCommonKeys(const std::string& key, const std::string& id) {
@@ -350,13 +306,21 @@ void ExperimentForm::keepCommonKeys(const std::string& key, const std::string& i
   const ItemKind kind = isOptimizer ? ItemKind::Optimizer : ItemKind::Schedule;
   if (catalog_->find(kind, id) == nullptr) return;
   const Schema next = trainSchemaWith(*catalog_, isOptimizer ? id : "", isOptimizer ? "" : id);
-  const Json* said = document_.find(table);
-  if (said == nullptr || !said->is_object()) return;
-  std::vector<std::string> gone;
-  for (const auto& entry : said->items()) {
-    if (next.find(table.substr(6) + "." + entry.key()) == nullptr) gone.push_back(entry.key());
+  std::vector<std::string> tables{table};
+  if (isOptimizer) {  // a group's keys are those of the optimizer, too
+    for (const std::string& name : document_.namesBelow("train.groups"))
+      tables.push_back("train.groups." + name + ".optimizer");
   }
-  for (const std::string& each : gone) document_.erase(table + "." + each);
+  std::vector<std::string> gone;
+  for (const std::string& each : tables) {
+    const Json* said = document_.find(each);
+    if (said == nullptr || !said->is_object()) continue;
+    for (const auto& entry : said->items()) {
+      if (next.find(table.substr(6) + "." + entry.key()) == nullptr)
+        gone.push_back(each + "." + entry.key());
+    }
+  }
+  for (const std::string& each : gone) document_.erase(each);
 }
 
 void ExperimentForm::toggleAnalysis(const std::string& id, bool isOn, const QString& title) {
@@ -373,18 +337,26 @@ std::vector<Problem> ExperimentForm::showProblems(const std::vector<Problem>& pr
   std::vector<Problem> others;
   for (const Problem& problem : problems) {
     const QString text = messageOf(problem);
-    if (rows_.count(problem.key) == 0) {
+    const std::string there = placeOf(problem.key);
+    if (there.empty()) {
       others.push_back(problem);
-    } else if (messages[problem.key].isEmpty()) {
-      messages[problem.key] = text;
+    } else if (messages[there].isEmpty()) {
+      messages[there] = text;
     } else {
-      messages[problem.key] += QStringLiteral("; ") + text;
+      messages[there] += QStringLiteral("; ") + text;
     }
   }
   for (const auto& [key, row] : rows_)
     row->setMessage(messages.count(key) > 0 ? messages[key] : QString());
+  showTableProblems(messages, problems);
   for (FormSection* section : sections_) section->arrange();
   return others;
+}
+
+std::vector<std::string> ExperimentForm::sourceTables() const {
+  std::vector<std::string> tables{"init"};
+  for (const std::string& name : document_.namesBelow("aux")) tables.push_back("aux." + name);
+  return tables;
 }
 
 FormRow* ExperimentForm::row(const std::string& key) const {
@@ -400,6 +372,10 @@ int ExperimentForm::changedCount() const {
 void ExperimentForm::placeHelp() {
   const bool isNarrow = width() < px(kNarrow);
   for (const auto& [key, row] : rows_) row->setHelpBelow(isNarrow);
+  for (const PipelineEditor* editor : pipelines_) {
+    if (editor == nullptr) continue;
+    for (FormRow* row : editor->rows()) row->setHelpBelow(isNarrow);
+  }
 }
 
 void ExperimentForm::resizeEvent(QResizeEvent* event) {

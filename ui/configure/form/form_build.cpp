@@ -2,14 +2,17 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "ui/configure/form/experiment_form.h"
+#include "ui/configure/form/table_bar.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -79,16 +82,26 @@ void ExperimentForm::build() {
     if (row->editor().input()->hasFocus()) focused = key;
   }
   rows_.clear();
-  for (FormSection* section : {model_, task_, data_, training_, observe_, init_}) section->clear();
+  bars_.clear();
+  pipelines_ = {};
+  for (FormSection* section : {model_, task_, data_, training_, observe_, init_, aux_, select_})
+    section->clear();
   buildModel();
   buildTask();
   buildData();
   buildTraining();
   buildObserve();
   buildInit();
+  buildAux();
+  buildSelect();
   placeHelp();
   if (FormRow* again = row(focused); again != nullptr)
     again->editor().input()->setFocus(Qt::OtherFocusReason);
+  if (const auto added = bars_.find(std::exchange(wantedFocus_, {})); added != bars_.end()) {
+    reveal(added->second);
+    added->second->line().setFocus(Qt::OtherFocusReason);
+    added->second->line().selectAll();
+  }
 }
 
 FormRow* ExperimentForm::addRow(FormSection* section, const std::string& key, const QString& title,
@@ -151,17 +164,21 @@ void ExperimentForm::buildModel() {
   addChooser(model_, "model.architecture", QStringLiteral("Architecture"), ItemKind::Architecture);
   const ItemCard* card = chosen(ItemKind::Architecture);
   if (card == nullptr) return;
-  if (!card->schema.presets.empty()) {
-    Field field =
-        choiceField("preset", nullptr, {}, "named sizes; the fields below change single values");
-    field.nullable = true;
-    for (const Preset& preset : card->schema.presets) {
-      field.choices.push_back(preset.name);
-      field.choiceDocs.push_back(preset.doc);
-    }
-    addRow(model_, "model.preset", QStringLiteral("Preset"), field, 0);
-  }
+  addPreset(model_, "model", *card);
   addFields(model_, "model", card->schema.fields, 0);
+}
+
+void ExperimentForm::addPreset(FormSection* section, const std::string& table,
+                               const ItemCard& card) {
+  if (card.schema.presets.empty()) return;
+  Field field =
+      choiceField("preset", nullptr, {}, "named sizes; the fields below change single values");
+  field.nullable = true;
+  for (const Preset& preset : card.schema.presets) {
+    field.choices.push_back(preset.name);
+    field.choiceDocs.push_back(preset.doc);
+  }
+  addRow(section, table + ".preset", QStringLiteral("Preset"), field, 0);
 }
 
 void ExperimentForm::buildTask() {
@@ -181,9 +198,13 @@ void ExperimentForm::buildData() {
     if (!isOwn) fields.push_back(field);
   }
   addFields(data_, "data", fields, 0);
+  buildPipeline();
 }
 
-void ExperimentForm::buildTraining() { addFields(training_, "train", trainingSchema().fields, 0); }
+void ExperimentForm::buildTraining() {
+  addFields(training_, "train", trainingSchema().fields, 0);
+  buildGroups();
+}
 
 void ExperimentForm::buildObserve() {
   for (const std::string& id : catalog_->ids(ItemKind::Analysis)) {
@@ -225,14 +246,7 @@ void ExperimentForm::buildInit() {
     row->setCommon(row->key() == "init.weights" || row->key() == "init.run" ||
                    row->key() == "init.checkpoint" || row->key() == "init.use");
   }
-  connect(
-      row("init.run")
-          ->addButton(QStringLiteral("Choose\u2026"), QStringLiteral("Choose a run to start from")),
-      &QToolButton::clicked, this, &ExperimentForm::runWanted);
-  connect(row("init.weights")
-              ->addButton(QStringLiteral("Browse\u2026"),
-                          QStringLiteral("Choose a weights file to start from")),
-          &QToolButton::clicked, this, &ExperimentForm::weightsWanted);
+  addSourceButtons("init");
 }
 
 }  // namespace vitrine::ui

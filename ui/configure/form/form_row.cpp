@@ -105,7 +105,9 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   connect(reset_, &QToolButton::clicked, this, &FormRow::resetWanted);
   connect(more_, &QToolButton::clicked, this,
           [this] { Q_EMIT menuWanted(more_->mapToGlobal(QPoint(0, more_->height()))); });
-  connect(editor_, &FieldEditor::menuWanted, this, &FormRow::menuWanted);
+  connect(editor_, &FieldEditor::menuWanted, this, [this](const QPoint& place) {
+    if (hasMenu_) Q_EMIT menuWanted(place);
+  });
   tools_->setContentsMargins(0, 0, 0, 0);
   tools_->setSpacing(0);
   auto* grid = new QGridLayout(this);
@@ -175,6 +177,14 @@ bool FormRow::matches(const QStringList& words) const {
                     words);
 }
 
+void FormRow::leaveMenuOut() {
+  hasMenu_ = false;
+  QSizePolicy kept = more_->sizePolicy();
+  kept.setRetainSizeWhenHidden(true);
+  more_->setSizePolicy(kept);
+  more_->hide();
+}
+
 QToolButton* FormRow::addButton(const QString& text, const QString& name) {
   auto* button = new QToolButton(this);
   button->setText(text);
@@ -204,7 +214,7 @@ void FormRow::paintEvent(QPaintEvent*) {
 
 void FormRow::contextMenuEvent(QContextMenuEvent* event) {
   event->accept();
-  Q_EMIT menuWanted(event->globalPos());
+  if (hasMenu_) Q_EMIT menuWanted(event->globalPos());
 }
 
 }  // namespace vitrine::ui

@@ -47,6 +47,9 @@ class FormRow : public QWidget {
   void setNote(const QString& note);
   /// Below the editor instead of beside it, where the page is narrow.
   void setHelpBelow(bool isBelow);
+  /// Of a field that no run can differ in alone: no sweep, no variant.
+  void leaveMenuOut();
+  [[nodiscard]] bool hasMenu() const { return hasMenu_; }
   /// The heading of its table, to be found by.
   void setGroup(const QString& group) { group_ = group; }
   /// Marks the words in title, key and help.
@@ -80,6 +83,7 @@ class FormRow : public QWidget {
   bool isChanged_ = false;
   bool isCommon_ = true;
   bool isBelow_ = false;
+  bool hasMenu_ = true;
 };
 
 /// A card of rows with a heading that folds it, and a fold for the rarely used ones.

@@ -2,12 +2,10 @@
 #include "ui/configure/form/sweep_editor.h"
 
 #include <QAbstractTextDocumentLayout>
-#include <QCompleter>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
-#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -48,34 +46,11 @@ void fitOverrides(QPlainTextEdit& overrides) {
 
 }  // namespace
 
-std::vector<Json> parseValues(const QString& text) {
-  const std::string trimmed = text.trimmed().toStdString();
-  if (trimmed.empty()) return {};
-  // A list of TOML values as it stands, so that lists and tables may be swept too.
-  const Json whole = parseValue("[" + trimmed + "]");
-  if (whole.is_array()) return {whole.begin(), whole.end()};
-  std::vector<Json> values;
-  for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
-    if (!part.trimmed().isEmpty()) values.push_back(parseValue(part.trimmed().toStdString()));
-  }
-  return values;
-}
-
-QString valuesText(const std::vector<Json>& values) {
-  QStringList parts;
-  for (const Json& value : values) {
-    const bool isWord = value.is_string() && parseValue(value.get<std::string>()) == value &&
-                        value.get<std::string>().find(',') == std::string::npos;
-    parts << QString::fromStdString(isWord ? value.get<std::string>() : tomlValue(value));
-  }
-  return parts.join(QStringLiteral(", "));
-}
-
 SweepEditor::SweepEditor(QWidget* parent)
     : QWidget(parent),
       stages_(new QLabel(this)),
       seeds_(new QLineEdit(this)),
-      axesBox_(new QVBoxLayout),
+      axes_(new AxisList(QStringLiteral("sweep"), QStringLiteral("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -104,8 +79,8 @@ SweepEditor::SweepEditor(QWidget* parent)
                      "variant is run with each"));
   seedLine->addWidget(seeds_, 1);
   sweep->body()->addLayout(seedLine);
-  axesBox_->setSpacing(px(4));
-  sweep->body()->addLayout(axesBox_);
+  sweep->body()->addWidget(axes_);
+  connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
   Fold* variants =
       fold(QStringLiteral("variants"), QStringLiteral("Variants"), QStringLiteral("+ variant"),
            QStringLiteral("Add a variant: a named change, compared with the first"),
@@ -121,17 +96,7 @@ SweepEditor::SweepEditor(QWidget* parent)
           [this] { Q_EMIT edited(QStringLiteral("seeds"), QStringLiteral("sweep:seeds")); });
 }
 
-void SweepEditor::setKeys(const QStringList& keys) {
-  if (keys == keys_) return;
-  keys_ = keys;
-  for (const AxisRow& axis : axes_) complete(axis.key);
-}
-
-void SweepEditor::complete(QLineEdit* line) const {
-  auto* completer = new QCompleter(keys_, line);
-  completer->setFilterMode(Qt::MatchContains);
-  line->setCompleter(completer);
-}
+void SweepEditor::setKeys(const QStringList& keys) { axes_->setKeys(keys); }
 
 void SweepEditor::showStages(const Document& document) {
   QStringList names;
@@ -161,23 +126,19 @@ void SweepEditor::setDocument(const Document& document) {
   if (same(shown, document)) return;  // lines that are being typed in stay as they are
   const Document::Axis* seeds = document.axis(kSeedKey);
   seeds_->setText(seeds == nullptr ? QString() : valuesText(seeds->values));
-  for (const AxisRow& axis : axes_) axis.row->deleteLater();
   for (const VariantRow& variant : variants_) variant.row->deleteLater();
-  axes_.clear();
   variants_.clear();
+  std::vector<Document::Axis> axes;
   for (const Document::Axis& axis : document.sweep) {
-    if (axis.key != kSeedKey) appendAxis(axis.key, axis.values);
+    if (axis.key != kSeedKey) axes.push_back(axis);
   }
+  axes_->clear();
+  axes_->setAxes(axes);
   for (const Document::Variant& variant : document.variants) appendVariant(variant);
 }
 
 void SweepEditor::applyTo(Document& document) const {
-  document.sweep.clear();
-  for (const AxisRow& axis : axes_) {
-    const std::string key = axis.key->text().trimmed().toStdString();
-    std::vector<Json> values = parseValues(axis.values->text());
-    if (!key.empty() && !values.empty()) document.sweep.push_back({key, std::move(values)});
-  }
+  document.sweep = axes_->axes();
   if (std::vector<Json> seeds = parseValues(seeds_->text()); !seeds.empty()) {
     document.sweep.push_back({kSeedKey, std::move(seeds)});  // last: the fastest
   }
@@ -217,6 +178,13 @@ QStringList SweepEditor::factors(const Document& document) {
                   QString::fromStdString(axis.key);
     words << QStringLiteral("%1 %2").arg(axis.values.size()).arg(word);
   }
+  if (document.find("select") != nullptr) {
+    std::size_t grid = 1;
+    for (const Document::Axis& axis : gridOf(document)) grid *= axis.values.size();
+    const Json* seeds = document.find("select.refit_seeds");
+    const std::size_t refits = seeds != nullptr && seeds->is_array() ? seeds->size() : 1;
+    words << tr("(%1 of a grid + %2 final)").arg(grid).arg(refits);
+  }
   if (const auto stages = document.rest.find("stage");
       stages != document.rest.end() && stages->is_array()) {
     words << QStringLiteral("%1 stages").arg(stages->size());
@@ -225,24 +193,15 @@ QStringList SweepEditor::factors(const Document& document) {
 }
 
 void SweepEditor::addAxis() {
-  appendAxis({}, {});
   folds_[0]->setOpen(true);
-  axes_.back().key->setFocus();
+  axes_->addAxis();
 }
 
 void SweepEditor::sweep(const std::string& key, const std::vector<Json>& values) {
   folds_[0]->setOpen(true);
   QLineEdit* line = seeds_;
   if (key != kSeedKey) {
-    const auto there = std::find_if(axes_.begin(), axes_.end(), [&](const AxisRow& axis) {
-      return axis.key->text().trimmed().toStdString() == key;
-    });
-    if (there == axes_.end()) {
-      appendAxis(key, values);
-      line = axes_.back().values;
-    } else {
-      line = there->values;
-    }
+    line = axes_->valuesOf(key, values);
   } else if (seeds_->text().trimmed().isEmpty()) {
     seeds_->setText(valuesText(values));
   }
@@ -286,15 +245,6 @@ QStringList SweepEditor::variantNames() const {
   return names;
 }
 
-QString SweepEditor::unreadAxis(const AxisRow& axis) {
-  const QString key = axis.key->text().trimmed();
-  const bool hasValues = !parseValues(axis.values->text()).empty();
-  if (key.isEmpty() == !hasValues) return {};  // whole, or not begun
-  return key.isEmpty() ? QStringLiteral("the axis with the values %1 has no key")
-                             .arg(axis.values->text().trimmed())
-                       : QStringLiteral("the axis %1 has no values").arg(key);
-}
-
 QString SweepEditor::unreadLine(const VariantRow& variant) {
   std::vector<std::string> bad;
   (void)parseOverrides(variant.overrides->toPlainText().toStdString(), bad);
@@ -304,10 +254,7 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
 
 QStringList SweepEditor::unread() const {
   QStringList sentences;
-  for (const AxisRow& axis : axes_) {
-    if (const QString said = unreadAxis(axis); !said.isEmpty())
-      sentences << QStringLiteral("In the sweep: ") + said;
-  }
+  for (const QString& said : axes_->unread()) sentences << QStringLiteral("In the sweep: ") + said;
   for (const VariantRow& row : variants_) {
     if (const QString said = unreadLine(row); !said.isEmpty())
       sentences << QStringLiteral("In the variant \"%1\": %2").arg(row.name->text(), said);
@@ -316,26 +263,7 @@ QStringList SweepEditor::unread() const {
 }
 
 void SweepEditor::showProblems(const std::vector<Problem>& problems) {
-  for (const AxisRow& axis : axes_) {
-    const std::string key = axis.key->text().trimmed().toStdString();
-    QString said = unreadAxis(axis);
-    for (const Problem& problem : problems) {
-      const bool isMine =
-          !key.empty() &&
-          (problem.key == "sweep." + key ||
-           (problem.key == key && problem.message.starts_with("there is no such key")));
-      if (!isMine || !said.isEmpty()) continue;
-      said = messageOf(problem);
-    }
-    axis.problem->setText(said);
-    axis.problem->setVisible(!said.isEmpty());
-    for (QLineEdit* line : {axis.key, axis.values}) {
-      if (line->property("invalid").toBool() == !said.isEmpty()) continue;
-      line->setProperty("invalid", !said.isEmpty());
-      line->style()->unpolish(line);
-      line->style()->polish(line);
-    }
-  }
+  axes_->showProblems(problems);
 }
 
 void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
@@ -355,48 +283,6 @@ void SweepEditor::addVariant() {
   folds_[1]->setOpen(true);
   variants_.back().overrides->setFocus();
   Q_EMIT edited(QStringLiteral("new variant"), QString());
-}
-
-void SweepEditor::appendAxis(const std::string& key, const std::vector<Json>& values) {
-  auto* row = new QWidget(this);
-  auto* column = new QVBoxLayout(row);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(2));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(4));
-  column->addLayout(line);
-  auto* keyLine = new QLineEdit(QString::fromStdString(key), row);
-  keyLine->setPlaceholderText(QStringLiteral("key"));
-  keyLine->setAccessibleName(QStringLiteral("Key of the sweep axis"));
-  complete(keyLine);
-  auto* valueLine = new QLineEdit(valuesText(values), row);
-  valueLine->setPlaceholderText(QStringLiteral("values, with commas"));
-  valueLine->setAccessibleName(QStringLiteral("Values of the sweep axis, comma separated"));
-  QToolButton* remove =
-      quietButton(QStringLiteral("\u00d7"), QStringLiteral("Remove this axis"), row);
-  line->addWidget(keyLine, 1);
-  line->addWidget(valueLine, 1);
-  line->addWidget(remove);
-  QLabel* problem = labelOf(QString(), "error", row);
-  problem->setWordWrap(true);
-  problem->hide();
-  column->addWidget(problem);
-  axesBox_->addWidget(row);
-  row->show();
-  axes_.push_back({row, keyLine, valueLine, problem});
-  const QString mergeKey = QStringLiteral("sweep:%1").arg(reinterpret_cast<quintptr>(row));
-  connect(keyLine, &QLineEdit::textChanged, this, [this, mergeKey] {
-    Q_EMIT edited(QStringLiteral("sweep axis"), mergeKey + QStringLiteral(":key"));
-  });
-  connect(valueLine, &QLineEdit::textEdited, this, [this, mergeKey] {
-    Q_EMIT edited(QStringLiteral("sweep values"), mergeKey + QStringLiteral(":values"));
-  });
-  connect(remove, &QToolButton::clicked, this, [this, row] {
-    axes_.erase(std::find_if(axes_.begin(), axes_.end(),
-                             [row](const AxisRow& one) { return one.row == row; }));
-    row->deleteLater();
-    Q_EMIT edited(QStringLiteral("removal of an axis"), QString());
-  });
 }
 
 void SweepEditor::appendVariant(const Document::Variant& variant) {

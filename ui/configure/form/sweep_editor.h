@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/edit/document.h"
+#include "ui/configure/form/axis_list.h"
 
 class QLabel;
 class QLineEdit;
@@ -57,38 +58,23 @@ class SweepEditor : public QWidget {
   void edited(const QString& label, const QString& mergeKey);
 
  private:
-  struct AxisRow {
-    QWidget* row;
-    QLineEdit* key;
-    QLineEdit* values;
-    QLabel* problem;
-  };
   struct VariantRow {
     QWidget* row;
     QLineEdit* name;
     QPlainTextEdit* overrides;
     QLabel* problem;
   };
-  void appendAxis(const std::string& key, const std::vector<Json>& values);
   void appendVariant(const Document::Variant& variant);
-  void complete(QLineEdit* line) const;
-  /// Of one axis or variant; "" where everything can be read.
-  [[nodiscard]] static QString unreadAxis(const AxisRow& axis);
+  /// "" where everything can be read.
   [[nodiscard]] static QString unreadLine(const VariantRow& variant);
   void showStages(const Document& document);
 
-  QStringList keys_;
   std::vector<Fold*> folds_;
   QLabel* stages_;
   QLineEdit* seeds_;
-  QVBoxLayout* axesBox_;
+  AxisList* axes_;
   QVBoxLayout* variantsBox_;
-  std::vector<AxisRow> axes_;
   std::vector<VariantRow> variants_;
 };
-
-/// "0, 1, 2" or "1e-3, 3e-4": TOML values with commas between; bare words are text.
-[[nodiscard]] std::vector<Json> parseValues(const QString& text);
-[[nodiscard]] QString valuesText(const std::vector<Json>& values);
 
 }  // namespace vitrine::ui

@@ -1,0 +1,129 @@
+#include "ui/configure/form/table_bar.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpression>
+#include <QStyle>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kBarTitleWidth = 150;  // of the rows below
+constexpr int kNameWidth = 190;
+
+}  // namespace
+
+TableBar::TableBar(std::string place, std::string name, const QString& what,
+                   std::vector<std::string> others, QWidget* parent)
+    : QWidget(parent),
+      place_(std::move(place)),
+      name_(std::move(name)),
+      others_(std::move(others)),
+      line_(new QLineEdit(QString::fromStdString(name_), this)),
+      problem_(new QLabel(this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(px(16), px(10), px(16), px(2));
+  column->setSpacing(px(2));
+  auto* row = new QHBoxLayout;
+  row->setSpacing(px(8));
+  auto* title = new QLabel(tr("Name"), this);
+  title->setFixedWidth(px(kBarTitleWidth));
+  title->setBuddy(line_);
+  title->setToolTip(QString::fromStdString(path()));
+  QFont bold = title->font();
+  bold.setWeight(QFont::DemiBold);
+  title->setFont(bold);
+  line_->setFixedWidth(px(kNameWidth));
+  line_->setFont(bold);
+  line_->setMaxLength(40);
+  line_->setAccessibleName(tr("Name of the %1 %2").arg(what, line_->text()));
+  line_->setToolTip(tr("Small letters, digits and _; Return takes the name, Escape leaves it"));
+  line_->installEventFilter(this);
+  auto* remove = new QToolButton(this);
+  remove->setText(tr("Remove"));
+  remove->setProperty("quiet", true);
+  remove->setAccessibleName(tr("Remove the %1 %2").arg(what, line_->text()));
+  remove->setToolTip(remove->accessibleName());
+  row->addWidget(title);
+  row->addWidget(line_);
+  row->addWidget(remove);
+  row->addStretch();
+  column->addLayout(row);
+  problem_->setProperty("role", QStringLiteral("error"));
+  problem_->setWordWrap(true);
+  problem_->setContentsMargins(px(kBarTitleWidth + 8), 0, 0, 0);
+  problem_->hide();
+  column->addWidget(problem_);
+  connect(line_, &QLineEdit::editingFinished, this, &TableBar::takeName);
+  connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
+    refusal_ = text.toStdString() == name_ ? QString() : whyNot(text, others_);
+    showMessage();
+  });
+  connect(remove, &QToolButton::clicked, this, &TableBar::removed);
+}
+
+QString TableBar::whyNot(const QString& name, const std::vector<std::string>& others) {
+  static const QRegularExpression kIdentifier(QStringLiteral("^[a-z][a-z0-9_]{0,39}$"));
+  if (name.isEmpty()) return tr("a name is needed: small letters, digits and _");
+  if (!kIdentifier.match(name).hasMatch()) {
+    return tr("\"%1\" is not a name: use small letters, digits and _, a letter first, at most 40")
+        .arg(name);
+  }
+  const bool isTaken = std::find(others.begin(), others.end(), name.toStdString()) != others.end();
+  return isTaken ? tr("\"%1\" is the name of another one; give it one of its own").arg(name)
+                 : QString();
+}
+
+std::string TableBar::freeName(const std::string& wanted, const std::vector<std::string>& others) {
+  std::string name = wanted;
+  for (int i = 2; std::find(others.begin(), others.end(), name) != others.end(); ++i)
+    name = wanted + "_" + std::to_string(i);
+  return name;
+}
+
+void TableBar::takeName() {
+  const std::string wanted = line_->text().toStdString();
+  if (wanted == name_) return;
+  refusal_ = whyNot(line_->text(), others_);
+  showMessage();
+  if (!refusal_.isEmpty()) return;
+  Q_EMIT renamed(wanted);
+}
+
+QString TableBar::message() const { return refusal_.isEmpty() ? message_ : refusal_; }
+
+void TableBar::setMessage(const QString& message) {
+  message_ = message;
+  showMessage();
+}
+
+void TableBar::showMessage() {
+  problem_->setText(message());
+  problem_->setVisible(!message().isEmpty());
+  line_->setAccessibleDescription(message());
+  if (line_->property("invalid").toBool() == !message().isEmpty()) return;
+  line_->setProperty("invalid", !message().isEmpty());
+  line_->style()->unpolish(line_);
+  line_->style()->polish(line_);
+}
+
+bool TableBar::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    line_->setText(QString::fromStdString(name_));
+    refusal_.clear();
+    showMessage();
+    return true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace vitrine::ui
