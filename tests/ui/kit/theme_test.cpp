@@ -2,6 +2,7 @@
 #include "ui/kit/theme.h"
 
 #include <QPixmapCache>
+#include <QRegularExpression>
 #include <cmath>
 
 #include "tests/ui/support/qt_test.h"

@@ -9,7 +9,6 @@
 #include <QLocale>
 #include <QPlainTextEdit>
 #include <QProcess>
-#include <QRegularExpression>
 #include <QSlider>
 #include <QTest>
 #include <map>
