@@ -115,7 +115,7 @@ Pipeline::List Pipeline::build(const Registry& registry, Json& plan, const Wante
                         "'; the samples that reach it have " + namesOf(list.fields));
     }
     std::string name = item.stream();
-    if (const int nth = ++kinds[id]; nth > 1) name += "/" + std::to_string(nth);
+    if (const int nth = ++kinds[id]; nth > 1) name.append("/").append(std::to_string(nth));
     Stage stage{&item,
                 settingsOf(item, id, element),
                 {list.fields, &dataset_->info(), wanted.imageSize},

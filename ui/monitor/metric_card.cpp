@@ -20,7 +20,7 @@ QString spaced(const QString& part) {
 
 // "analysis/<id>/<quantity>/<layer>/<head>", of which the last two may be missing.
 void titleOfAnalysis(const QStringList& parts, MetricCard& card) {
-  const store::MetricTitle known = titleOf(parts[2].toStdString());
+  const store::MetricTitle known = store::titleOf(parts[2].toStdString());
   card.title = sayOfCard(known.title.c_str());
   card.decimals = known.isKnown ? known.decimals : 2;
   card.subtitle = known.isKnown ? sayOfCard(known.subtitle.c_str())
@@ -48,7 +48,7 @@ MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds) 
   if (parts.first() == QLatin1String("analysis") && parts.size() > 2) {
     titleOfAnalysis(parts, card);
   } else {
-    const store::MetricTitle known = titleOf(parts.value(1, parts.value(0)).toStdString());
+    const store::MetricTitle known = store::titleOf(parts.value(1, parts.value(0)).toStdString());
     card.title = sayOfCard(known.title.c_str());
     card.subtitle = known.isKnown ? sayOfCard(known.subtitle.c_str()) : parts.value(0);
     card.decimals = known.decimals;

@@ -124,7 +124,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
     }
     std::set<store::CurveNoteRow> notes(standing.begin(), standing.end());
     change(notes);
-    const std::string text = curveNotesText({notes.begin(), notes.end()});
+    const std::string text = store::curveNotesText({notes.begin(), notes.end()});
     workbench_.edit(run, store::RunField::CurveNotes, text, version, this,
                     [this, run, text, version, onStored](EditOutcome outcome) {
                       const bool isStored =

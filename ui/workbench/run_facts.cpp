@@ -70,7 +70,7 @@ QString valueText(double value, const store::MetricTitle& title, const store::Me
 Fact scoreFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
                const store::MetricKinds& kinds) {
   const store::MetricName name = store::metricName(metric);
-  const store::MetricTitle title = titleOf(name.quantity);
+  const store::MetricTitle title = store::titleOf(name.quantity);
   const store::MetricKind kind = store::kindOf(kinds, metric);
   const QString place = QString::fromStdString(name.split) +
                         (name.isAveraged ? sayOfRun(", averaged weights") : QString());
@@ -84,7 +84,7 @@ Fact scoreFact(const std::string& metric, const std::vector<store::MetricSummary
 Fact analysisFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
                   const store::MetricKinds& kinds) {
   const store::MetricName name = store::metricName(metric.substr(metric.find('/') + 1));
-  QString label = capitalised(titleOf(name.quantity).shortTitle);
+  QString label = capitalised(store::titleOf(name.quantity).shortTitle);
   label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
   if (!name.part.empty()) {
     label += QStringLiteral(", ") + QString::fromStdString(name.part).replace(

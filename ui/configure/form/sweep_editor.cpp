@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/config/to_toml.h"
+#include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/fold.h"
 #include "ui/configure/form/wording.h"
 #include "ui/kit/theme.h"
