@@ -1,9 +1,12 @@
 // vitrine infer against tensors of the authors' code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "core/files/safetensors.h"
 #include "tests/app/program.h"
@@ -142,6 +145,128 @@ TEST(Infer, SaysWhatDoesNotFit) {
   EXPECT_EQ(shape.code, 1);
   EXPECT_THAT(shape.err, HasSubstr("'image'"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
+}
+
+/// `vitrine infer` with the model of serve_items.cpp, which is no classifier.
+class InferByName : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("VITRINE_PLUGIN_PATH", VITRINE_SERVE_ITEMS, 1);
+    const Ended trusted = vitrine({"plugins", "--trust", VITRINE_SERVE_ITEMS "/serve_items.so"});
+    ASSERT_EQ(trusted.code, 0) << trusted.err;
+    const std::vector<float> gain{1, 2, 3, 4};
+    writeSafetensors(scratch_.path("w.safetensors"),
+                     {{"gain", "F32", {4}, std::as_bytes(std::span(gain))}});
+  }
+  void TearDown() override { ::unsetenv("VITRINE_PLUGIN_PATH"); }
+
+  /// \param names  of the inputs: latent [3, 4, 1, 2] of ones, t and y [3], positions [5]
+  Ended run(const std::vector<std::string>& names, std::vector<std::string> more = {}) {
+    std::vector<SafetensorsTensor> tensors;
+    for (const std::string& name : names) {
+      if (name.starts_with("lat")) {
+        tensors.push_back({name, "F32", {3, 4, 1, 2}, std::as_bytes(std::span(ones_))});
+      } else {
+        const std::int64_t count = name == "positions" ? 5 : 3;
+        tensors.push_back(
+            {name,
+             "I64",
+             {count},
+             std::as_bytes(std::span(counts_).first(static_cast<std::size_t>(count)))});
+      }
+    }
+    writeSafetensors(scratch_.path("in.safetensors"), tensors);
+    more.insert(more.begin(), {"infer", "--weights", scratch_.path("w.safetensors"), "--input",
+                               scratch_.path("in.safetensors"), "--output",
+                               scratch_.path("out.safetensors"), "model.architecture=denoising"});
+    return vitrine(more);
+  }
+  [[nodiscard]] std::vector<std::string> written() const {
+    std::vector<std::string> names;
+    for (const SafetensorsEntry& entry :
+         SafetensorsFile(scratch_.path("out.safetensors")).entries())
+      names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Scratch scratch_;
+  const std::vector<float> ones_ = std::vector<float>(24, 1.0f);
+  const std::vector<std::int64_t> counts_{0, 1, 2, 3, 4};
+};
+
+TEST_F(InferByName, ReadsWhatTheModelReadsAndWritesWhatItMakes) {
+  const Ended ended = run({"latent", "t", "y"}, {"--batch-size", "2"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  ASSERT_EQ(written(), std::vector<std::string>{"prediction"});
+  const SafetensorsFile out(scratch_.path("out.safetensors"));
+  ASSERT_EQ(out.find("prediction")->shape, (std::vector<std::int64_t>{3, 4, 1, 2}));
+  const std::vector<float> values = valuesOf(out, "prediction");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(values[i], static_cast<float>(i / 2 % 4 + 1) + 11.0f * static_cast<float>(i / 8))
+        << i;
+}
+
+TEST_F(InferByName, MakesMoreOfMoreInputsAndWhatIsAskedFor) {
+  const std::vector<std::string> inputs{"latent", "t", "y", "positions"};
+  ASSERT_EQ(run(inputs).code, 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"positions_twice", "prediction"}));
+  ASSERT_EQ(run(inputs, {"--blocks"}).code, 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"block_0", "positions_twice", "prediction"}));
+  ASSERT_EQ(run(inputs, {"--outputs", "block,positions_twice"}).code, 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"block_0", "positions_twice"}));
+  ASSERT_EQ(run({"latent", "t", "y"}, {"--outputs", "all"}).code, 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"block_0", "prediction"}));
+}
+
+TEST_F(InferByName, AnswersAWrongNameWithThoseThereAre) {
+  const Ended ended = run({"latnet", "t", "y"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("'latnet' that the model does not read; it reads latent [batch, "
+                                   "4, height, width] float32, t [batch] int64, y [batch] int64, "
+                                   "positions [cells] int64 (optional)"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path("out.safetensors")));
+  EXPECT_THAT(run({"latent", "t"}).err, HasSubstr("has no tensor 'y'"));
+  EXPECT_THAT(run({"latent", "t", "y"}, {"--outputs", "positions_twice"}).err,
+              HasSubstr("needs the input positions"));
+  EXPECT_THAT(
+      run({"latent", "t", "y"}, {"--attention"}).err,
+      HasSubstr("no output 'attention_<i>'; it has prediction, positions_twice, block_<i>"));
+}
+
+TEST(Infer, GivesTheLossOfTheCaseWhereItHasTheTargets) {
+  Scratch scratch;
+  const std::filesystem::path folder = kGolden / "vit/vit_nonsquare";
+  const SafetensorsFile io(folder / "io.safetensors");
+  const std::vector<float> image = valuesOf(io, "input/image");
+  const SafetensorsEntry* target = io.find("input/target");
+  std::vector<std::byte> labels(target->end - target->begin);
+  io.read(*target, labels);
+  writeSafetensors(
+      scratch.path("in.safetensors"),
+      {{"image", "F32", io.find("input/image")->shape, std::as_bytes(std::span(image))},
+       {"target", target->dtype, target->shape, labels}});
+  const Json model = Json::parse(readText(folder / "case.json")).at("model");
+  std::vector<std::string> words{"infer",
+                                 "--weights",
+                                 (folder / "weights.safetensors").string(),
+                                 "--input",
+                                 scratch.path("in.safetensors"),
+                                 "--output",
+                                 scratch.path("out.safetensors"),
+                                 "--outputs",
+                                 "all",
+                                 "model.architecture=vit",
+                                 "model.mlp=" + model.at("mlp").get<std::string>()};
+  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
+                          "mlp_width", "num_classes", "qkv_bias"}) {
+    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
+  }
+  const Ended ended = vitrine(words);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const SafetensorsFile out(scratch.path("out.safetensors"));
+  for (const char* name : {"loss", "logits", "features", "embeddings", "block_0", "attention_0"})
+    expectClose(out, name, io, std::string("output/") + name);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-// A plugin with a sampler that tests of `vitrine serve` can watch, wait for and let fail. Its
-// images are noise; what matters is how they come.
+// A plugin with a sampler that tests of `vitrine serve` can watch, wait for and let fail (its
+// images are noise; what matters is how they come), and a model that `vitrine infer` runs by its
+// names.
 #include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
 
 #include <QObject>
 #include <chrono>
@@ -8,10 +10,12 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "core/model/tensor_program.h"
 #include "core/plugin/plugin.h"
 
 namespace {
@@ -67,6 +71,56 @@ class Painter final : public Sampler {
   }
 };
 
+/// Takes noise away at time t under a class y, with a word a layout cell: what `vitrine infer` runs
+/// of a model that is no classifier.
+class Denoising final : public torch::nn::Module, public Model, public TensorProgram {
+ public:
+  Denoising() { gain_ = register_parameter("gain", at::zeros({4})); }
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  void setGenerator(const at::Generator&) override {}
+  std::vector<OfferedCapability> capabilities() override { return offersOf<TensorProgram>(*this); }
+  std::vector<TensorInput> tensorInputs() const override {
+    return {{"latent", at::kFloat, {kBatchAxis, 4, "height", "width"}},
+            {"t", at::kLong, {kBatchAxis}},
+            {"y", at::kLong, {kBatchAxis}},
+            {"positions", at::kLong, {"cells"}, true}};
+  }
+  std::vector<TensorOutput> tensorOutputs() const override {
+    return {{"prediction", {kBatchAxis, 4, "height", "width"}},
+            {"positions_twice", {"cells"}, {"positions"}},
+            {"block_<i>", {kBatchAxis, "cells"}, {}, true}};
+  }
+  TensorMap runTensors(const TensorMap& inputs, const std::set<std::string>& wanted) override {
+    TensorMap out;
+    const at::Tensor& latent = inputs.at("latent");
+    const at::Tensor steps = (inputs.at("t") + 10 * inputs.at("y")).view({-1, 1, 1, 1});
+    out["prediction"] = latent * gain_.view({1, 4, 1, 1}) + steps;
+    if (wanted.contains("positions_twice")) out["positions_twice"] = inputs.at("positions") * 2;
+    if (wanted.contains("block_<i>")) out["block_0"] = latent.flatten(1);
+    return out;
+  }
+
+ private:
+  at::Tensor gain_;
+};
+
+class DenoisingArchitecture final : public Architecture {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Architecture;
+    card.id = "denoising";
+    card.title = "Denoising";
+    card.doc = "One gain for each channel of a latent";
+    card.offers = {TensorProgram::kId};
+    return card;
+  }
+  std::shared_ptr<Model> build(const Config&, std::uint64_t) const override {
+    return std::make_shared<Denoising>();
+  }
+};
+
 /// Says when it has heard a batch, and hears the next one when it is told to.
 class GatedListener final : public EvaluationListener {
  public:
@@ -113,6 +167,7 @@ class ServeItemsPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
+    registry.add(std::make_unique<DenoisingArchitecture>());
     registry.add(std::make_unique<Painter>());
     registry.add(std::make_unique<Gate>());
   }

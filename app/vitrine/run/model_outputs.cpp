@@ -4,100 +4,101 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <memory>
-
-#include "core/base/error.h"
-#include "core/model/capabilities.h"
+#include <map>
 
 namespace vitrine::app {
 
 namespace {
 
-/// What comes out of one batch after the other, by name.
-class Collector {
- public:
-  void add(const std::string& name, const at::Tensor& value) {
-    for (auto& [known, parts] : parts_) {
-      if (known == name) {
-        parts.push_back(copyOf(value));
-        return;
-      }
-    }
-    parts_.push_back({name, {copyOf(value)}});
-  }
-  [[nodiscard]] NamedTensors take() const {
-    NamedTensors whole;
-    for (const auto& [name, parts] : parts_)
-      whole.emplace_back(name, at::cat(parts, 0).contiguous());
-    return whole;
-  }
+/// float32 on the CPU, whatever it was computed in.
+at::Tensor copyOf(const at::Tensor& value) {
+  const bool isHalf = value.scalar_type() == at::kBFloat16 || value.scalar_type() == at::kHalf;
+  return value.detach().to(at::kCPU, isHalf ? at::kFloat : value.scalar_type(), false, true);
+}
 
- private:
-  /// float32 on the CPU, whatever it was computed in.
-  static at::Tensor copyOf(const at::Tensor& value) {
-    const bool isHalf = value.scalar_type() == at::kBFloat16 || value.scalar_type() == at::kHalf;
-    return value.detach().to(at::kCPU, isHalf ? at::kFloat : value.scalar_type(), false, true);
-  }
-  std::vector<std::pair<std::string, std::vector<at::Tensor>>> parts_;
-};
+std::string withoutIndex(const std::string& name) {
+  constexpr std::string_view kIndex = "_<i>";
+  return name.ends_with(kIndex) ? name.substr(0, name.size() - kIndex.size()) : name;
+}
 
-/// While it lives the model hands out blocks and attention.
-class Taps {
- public:
-  Taps(Model& model, const OutputChoice& choice, Collector& out) : model_(model) {
-    if (choice.wantsBlocks && capabilityOf<TokenEncoder>(model) == nullptr)
-      throw RefusedError("this model has no blocks to tap (token_encoder); leave the blocks out");
-    if (choice.wantsAttention && capabilityOf<AttentionSource>(model) == nullptr) {
-      throw RefusedError(
-          "this model has no attention to tap (attention_source); leave the attention out");
-    }
-    if (choice.wantsBlocks) {
-      capabilityOf<TokenEncoder>(model)->setBlockTap(
-          [&out](std::int64_t block, const at::Tensor& tokens) {
-            out.add("block_" + std::to_string(block), tokens);
-          });
-    }
-    if (!choice.wantsAttention) return;
-    auto tap = std::make_shared<AttentionTap>();
-    tap->kind = choice.isEffective ? AttentionTap::Kind::Effective : AttentionTap::Kind::Softmax;
-    tap->receive = [&out](const AttentionRecord& record) {
-      out.add("attention_" + std::to_string(record.layer), record.weights);
-    };
-    capabilityOf<AttentionSource>(model)->setAttentionTap(tap);
-  }
-  ~Taps() {
-    if (auto* encoder = capabilityOf<TokenEncoder>(model_)) encoder->setBlockTap({});
-    if (auto* source = capabilityOf<AttentionSource>(model_)) source->setAttentionTap(nullptr);
-  }
-  Taps(const Taps&) = delete;
-  Taps& operator=(const Taps&) = delete;
+/// "attention_3" of "attention_masked_3"; others as they are.
+std::string plainAttention(const std::string& name) {
+  const std::string effective = withoutIndex(kEffectiveOutputs) + "_";
+  if (!name.starts_with(effective)) return name;
+  return withoutIndex(kAttentionOutputs) + "_" + name.substr(effective.size());
+}
 
- private:
-  Model& model_;
-};
+/// Whether `name` is `wanted` or a member of it.
+bool belongs(const std::string& name, const std::set<std::string>& wanted) {
+  if (wanted.contains(name)) return true;
+  const std::size_t end = name.find_last_of('_');
+  return end != std::string::npos && wanted.contains(name.substr(0, end) + "_<i>");
+}
 
 }  // namespace
 
-NamedTensors modelOutputs(Model& model, const ImageSource& images, const OutputChoice& choice,
-                          at::Device device, train::Precision precision,
+InputSource inputSource(const TensorProgram& program, const TensorMap& inputs,
+                        OutputChoice& choice) {
+  std::int64_t samples = 1;
+  for (const TensorInput& input : program.tensorInputs()) {
+    const auto given = inputs.find(input.name);
+    if (given != inputs.end() && !input.axes.empty() && input.axes.front().name == kBatchAxis)
+      samples = given->second.size(0) - input.axes.front().more;
+  }
+  if (!isSplittable(program, inputs, choice.names)) {
+    choice.batchSize = samples;
+    return {samples, [&inputs](std::int64_t, std::int64_t) { return inputs; }};
+  }
+  return {samples, [&inputs](std::int64_t first, std::int64_t number) {
+            TensorMap part = inputs;
+            for (auto& [name, tensor] : part) {
+              if (tensor.dim() > 0) tensor = tensor.narrow(0, first, number);
+            }
+            return part;
+          }};
+}
+
+std::set<std::string> outputNames(const TensorProgram& program, const TensorMap& inputs,
+                                  const std::vector<std::string>& asked) {
+  const std::vector<TensorOutput> all = program.tensorOutputs();
+  std::set<std::string> names;
+  for (const std::string& word : asked) {
+    bool isKnown = false;
+    for (const TensorOutput& output : all) {
+      const bool canBeMade =
+          std::all_of(output.needs.begin(), output.needs.end(),
+                      [&](const std::string& need) { return inputs.contains(need); });
+      const bool isMeant = word == output.name || word == withoutIndex(output.name);
+      if (!isMeant && !(word == "all" && canBeMade)) continue;
+      names.insert(output.name);
+      isKnown = true;
+    }
+    if (!isKnown) names.insert(word);  // refused below, with all that there is
+  }
+  requireOutputs(program, inputs, names);
+  return names;
+}
+
+NamedTensors modelOutputs(TensorProgram& program, const InputSource& inputs,
+                          const OutputChoice& choice, at::Device device, train::Precision precision,
                           const std::function<void(std::int64_t)>& passed) {
-  auto* classifier = capabilityOf<ImageClassifier>(model);
-  if (classifier == nullptr)
-    throw RefusedError(
-        "this model does not classify images (image_classifier), so infer has nothing to write");
   const c10::NoGradGuard noGradient;
   const train::AutocastScope autocast(precision, device.type());
-  Collector out;
-  const Taps taps(model, choice, out);
-  for (std::int64_t first = 0; first < images.count; first += choice.batchSize) {
-    const std::int64_t number = std::min(choice.batchSize, images.count - first);
-    // One pass: the taps see the one that makes the features, and the head follows from them.
-    const at::Tensor features = classifier->features(images.read(first, number).to(device));
-    if (choice.wantsFeatures) out.add("features", features);
-    if (choice.wantsLogits) out.add("logits", classifier->head(features));
+  std::map<std::string, std::vector<at::Tensor>> parts;
+  for (std::int64_t first = 0; first < inputs.count; first += choice.batchSize) {
+    const std::int64_t number = std::min(choice.batchSize, inputs.count - first);
+    TensorMap given = inputs.read(first, number);
+    for (auto& [name, tensor] : given) tensor = tensor.to(device);
+    for (const auto& [name, value] : program.runTensors(given, choice.names)) {
+      if (!belongs(name, choice.names)) continue;
+      parts[choice.isEffective ? plainAttention(name) : name].push_back(copyOf(value));
+    }
     if (passed) passed(first + number);
   }
-  return out.take();
+  NamedTensors whole;
+  for (const auto& [name, all] : parts)
+    whole.emplace_back(name, all.size() == 1 ? all.front().contiguous() : at::cat(all, 0));
+  return whole;
 }
 
 }  // namespace vitrine::app

@@ -1,41 +1,56 @@
-// What a model makes of images, by name: for `infer`, on the command line and in `serve`.
+// What a model makes of named tensors: for `infer`, on the command line and in `serve`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/tensor_program.h"
 #include "core/train/device.h"
 
 namespace vitrine::app {
 
+/// Families of outputs that have options of their own.
+inline constexpr const char* kBlockOutputs = "block_<i>";
+inline constexpr const char* kAttentionOutputs = "attention_<i>";
+inline constexpr const char* kEffectiveOutputs = "attention_masked_<i>";
+
 struct OutputChoice {
-  bool wantsFeatures = true, wantsLogits = true;  ///< "features", "logits"
-  bool wantsBlocks = false;                       ///< "block_<i>" [batch, tokens, width]
-  bool wantsAttention = false;                    ///< "attention_<i>" [batch, heads, queries, keys]
-  bool isEffective = false;     ///< of attention: what multiplies the values, after a mask
-  std::int64_t batchSize = 64;  ///< images per pass
+  std::set<std::string> names;  ///< of TensorProgram::tensorOutputs()
+  /// kEffectiveOutputs are written under the names of kAttentionOutputs.
+  bool isEffective = false;
+  std::int64_t batchSize = 64;  ///< samples per pass
 };
 
-/// Images as the model reads them, some at a time.
-struct ImageSource {
+/// Inputs as the program reads them, some samples at a time, on the CPU.
+struct InputSource {
   std::int64_t count = 0;
-  /// [number, channels, height, width] from `first` on, on the CPU.
-  std::function<at::Tensor(std::int64_t first, std::int64_t number)> read;
+  std::function<TensorMap(std::int64_t first, std::int64_t number)> read;
 };
+/// Of tensors that lie in memory. What cannot be split goes through in one pass.
+/// \param inputs  checked
+[[nodiscard]] InputSource inputSource(const TensorProgram& program, const TensorMap& inputs,
+                                      OutputChoice& choice);
+
+/// \param asked  names of outputs, with or without the "_<i>" of a family; "all": whatever
+///               `inputs` suffice for
+/// \throws ConfigError  there is no such output, or it needs more inputs
+[[nodiscard]] std::set<std::string> outputNames(const TensorProgram& program,
+                                                const TensorMap& inputs,
+                                                const std::vector<std::string>& asked);
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// Batch first, on the CPU, float32 where it was computed in half precision. The model is in
-/// evaluation mode and on `device`.
-/// \param passed  called after every pass with the images done so far; what it throws comes through
-/// \throws RefusedError  the model does not offer what is asked for
-[[nodiscard]] NamedTensors modelOutputs(Model& model, const ImageSource& images,
+/// On the CPU, float32 where it was computed in half precision. The model is in evaluation mode and
+/// on `device`.
+/// \param passed  called after every pass with the samples done so far; what it throws comes
+/// through
+[[nodiscard]] NamedTensors modelOutputs(TensorProgram& program, const InputSource& inputs,
                                         const OutputChoice& choice, at::Device device,
                                         train::Precision precision,
                                         const std::function<void(std::int64_t)>& passed = {});

@@ -40,19 +40,15 @@ WeightsModel openWeights(const Registry& registry, const Config& model,
   return opened;
 }
 
-void requireImageShape(const Config& model, const std::vector<std::int64_t>& shape,
-                       const std::string& what) {
-  const auto [height, width] = model.size("image_size");
-  const std::int64_t channels = model.integer("in_channels");
-  if (shape.size() == 4 && shape[0] > 0 && shape[1] == channels && shape[2] == height &&
-      shape[3] == width) {
-    return;
+ImageShape imageShapeOf(const Config& model) {
+  ImageShape shape;
+  if (model.has("in_channels")) shape.channels = model.integer("in_channels");
+  if (model.has("image_size")) {
+    const auto [height, width] = model.size("image_size");
+    shape.height = height;
+    shape.width = width;
   }
-  std::string text;
-  for (const std::int64_t side : shape) text += (text.empty() ? "" : ", ") + std::to_string(side);
-  throw ShapeError(what + " has shape [" + text + "], the model reads [batch, " +
-                   std::to_string(channels) + ", " + std::to_string(height) + ", " +
-                   std::to_string(width) + "]; set model.image_size and model.in_channels");
+  return shape;
 }
 
 }  // namespace vitrine::app

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/vitrine/run/engine.h"
+#include "core/model/tensor_program.h"
 #include "core/model/weights.h"
 
 namespace vitrine::app {
@@ -25,8 +26,7 @@ struct WeightsModel {
                                        const std::filesystem::path& weights,
                                        const std::string& resizePositions);
 
-/// \throws ShapeError  images of `shape`, which are called `what`, are not what the model reads
-void requireImageShape(const Config& model, const std::vector<std::int64_t>& shape,
-                       const std::string& what);
+/// The images that a model of this [model] table reads; any where it does not say.
+[[nodiscard]] ImageShape imageShapeOf(const Config& model);
 
 }  // namespace vitrine::app

@@ -179,8 +179,8 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   warm->parameters = parameterCount(warm->model());
   warm->bytes = bytesOfAll(*warm);
   warm->capabilities = capabilitiesOf(warm->model());
-  const auto [height, width] = config.size("image_size");
-  warm->image = {config.integer("in_channels"), height, width};
+  if (const ImageShape shape = imageShapeOf(config); shape.channels > 0 && shape.height > 0)
+    warm->image = {shape.channels, shape.height, shape.width};
   return warm;
 }
 

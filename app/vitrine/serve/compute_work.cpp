@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "app/vitrine/cli/output.h"
@@ -14,6 +16,7 @@
 #include "app/vitrine/serve/compute_session.h"
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -39,24 +42,21 @@ Json settingsFrom(const Json& request, const Schema& schema, const std::string& 
 /// The tensors that a request wants, by the names in `outputs`.
 OutputChoice choiceFrom(const Json& request) {
   OutputChoice choice;
-  choice.wantsFeatures = choice.wantsLogits = false;
-  const std::vector<std::pair<std::string, bool*>> known{{"logits", &choice.wantsLogits},
-                                                         {"features", &choice.wantsFeatures},
-                                                         {"blocks", &choice.wantsBlocks},
-                                                         {"attention", &choice.wantsAttention}};
+  choice.isEffective = flagOf(request, "effective");
+  const std::map<std::string, const char*> known{
+      {"logits", "logits"},
+      {"features", "features"},
+      {"blocks", kBlockOutputs},
+      {"attention", choice.isEffective ? kEffectiveOutputs : kAttentionOutputs}};
   for (const std::string& name : textsOf(request, "outputs")) {
-    bool isKnown = false;
-    for (const auto& [each, wanted] : known) {
-      if (each != name) continue;
-      *wanted = isKnown = true;
-    }
-    if (!isKnown) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
       throw ConfigError("'outputs' has '" + shorten(name, 80) +
                         "'; there are logits, features, blocks and attention");
     }
+    choice.names.insert(found->second);
   }
-  if (!request.contains("outputs")) choice.wantsLogits = true;
-  choice.isEffective = flagOf(request, "effective");
+  if (!request.contains("outputs")) choice.names = {"logits"};
   choice.batchSize = integerOf(request, "batch_size", choice.batchSize);
   if (choice.batchSize < 1 || choice.batchSize > kMostImagesPerPass) {
     throw ConfigError("'batch_size' is " + std::to_string(choice.batchSize) +
@@ -83,8 +83,7 @@ at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
     throw BadRequest("'image' has to be a map of 'shape' and 'bytes', a byte string");
   }
   const std::vector<std::int64_t> shape = integersOf(image["shape"], "shape");
-  std::string text;
-  for (const std::int64_t side : shape) text += (text.empty() ? "" : ", ") + std::to_string(side);
+  const std::string text = joined(shape, [](std::int64_t side) { return std::to_string(side); });
   if (!warm.image) throw RefusedError("model '" + warm.handle + "' reads no images");
   const auto [channels, height, width] = *warm.image;
   const auto& bytes = image["bytes"].get_binary();
@@ -102,14 +101,16 @@ at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
   return images;
 }
 
+TensorMap asImage(const at::Tensor& images) { return {{"image", images}}; }
+
 /// What `image`, or `sample_ids` and `split`, mean.
-ImageSource sourceFrom(const Json& request, const WarmModel& warm) {
+InputSource sourceFrom(const Json& request, const WarmModel& warm) {
   if (request.contains("image") == request.contains("sample_ids"))
     throw BadRequest("give either 'image' or 'sample_ids'");
   if (request.contains("image")) {
     const at::Tensor images = imagesFrom(request["image"], warm);
     return {images.size(0), [images](std::int64_t first, std::int64_t number) {
-              return images.narrow(0, first, number);
+              return asImage(images.narrow(0, first, number));
             }};
   }
   const TrainedModel& trained = warm.requireRun("'sample_ids'");
@@ -123,7 +124,7 @@ ImageSource sourceFrom(const Json& request, const WarmModel& warm) {
             const auto found = batch.fields.find("image");
             if (found == batch.fields.end())
               throw RefusedError("the samples of this run have no image");
-            return found->second;
+            return asImage(found->second);
           }};
 }
 
@@ -207,9 +208,12 @@ class Delivery final : public Results {
 void ComputeSession::infer(const Json& request, Reply& reply) {
   const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
   const OutputChoice choice = choiceFrom(request);
-  const ImageSource source = sourceFrom(request, *warm);
+  const InputSource source = sourceFrom(request, *warm);
   if (warm->trained) (void)beginLook(*warm->trained->run.session, warm->look);
-  const NamedTensors tensors = modelOutputs(warm->model(), source, choice, warm->look.device,
+  const std::shared_ptr<TensorProgram> program = programOf(warm->model());
+  (void)checkedInputs(*program, source.read(0, 1), "the request");
+  requireOutputs(*program, asImage({}), choice.names);
+  const NamedTensors tensors = modelOutputs(*program, source, choice, warm->look.device,
                                             warm->look.precision, [&](std::int64_t done) {
                                               reply.stopIfCancelled();
                                               if (source.count > choice.batchSize)

@@ -1,6 +1,5 @@
-// vitrine infer: tensors in, tensors out. Public weights as they are published, images as the model
-// reads them.
-#include <ATen/core/Tensor.h>
+// vitrine infer: tensors in, tensors out, by the names that the model has for them. Public weights
+// as they are published, images as the model reads them.
 #include <torch/nn/module.h>
 
 #include "app/vitrine/cli/output.h"
@@ -17,21 +16,22 @@ struct InferOptions {
   std::string weights, input, output;
   std::string device = "cpu", precision = "fp32";
   std::string resizePositions = "bicubic";
-  OutputChoice outputs;
+  std::vector<std::string> outputNames;
+  bool wantsBlocks = false, wantsAttention = false, isEffective = false;
+  std::int64_t batchSize = OutputChoice().batchSize;
   std::vector<std::string> overrides;
 };
 
-at::Tensor readImages(const std::string& file, const Config& model) {
-  const auto tensors = readTensors(file);
-  const auto found = tensors.find("image");
-  if (found == tensors.end()) {
-    throw ConfigError(
-        file +
-        " has no tensor 'image'; it must have one of shape [batch, channels, height, width]");
-  }
-  const at::Tensor images = found->second.to(at::kFloat).contiguous();
-  requireImageShape(model, images.sizes().vec(), "'image' in " + file);
-  return images;
+/// What --outputs, --blocks and --attention ask for; without --outputs what the inputs give.
+std::set<std::string> chosenOutputs(const TensorProgram& program, const TensorMap& inputs,
+                                    const InferOptions& options) {
+  std::vector<std::string> asked = options.outputNames;
+  if (options.wantsBlocks) asked.emplace_back(kBlockOutputs);
+  if (options.wantsAttention)
+    asked.emplace_back(options.isEffective ? kEffectiveOutputs : kAttentionOutputs);
+  std::set<std::string> names = outputNames(program, inputs, asked);
+  if (options.outputNames.empty()) names.merge(defaultOutputs(program, inputs));
+  return names;
 }
 
 }  // namespace
@@ -50,27 +50,36 @@ int inferVerb(const Arguments& arguments) {
       ->required()
       ->type_name("FILE");
   app.add_option("--input", options.input,
-                 "safetensors file with `image` [batch, channels, height, width], normalised")
+                 "safetensors file of the model's inputs by name: of a classifier `image` [batch, "
+                 "channels, height, width], normalised, and optionally `target` [batch]")
       ->required()
       ->type_name("FILE");
   app.add_option("--output", options.output,
-                 "safetensors file to write: `logits`, `features` and what is asked for")
+                 "safetensors file to write: what the inputs give, of a classifier `logits`, "
+                 "`features` and with `target` also `loss`")
       ->required()
       ->type_name("FILE");
-  app.add_flag("--blocks", options.outputs.wantsBlocks,
+  app.add_option("--outputs", options.outputNames,
+                 "the outputs to write instead, by name; all: each that the inputs suffice for")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  app.add_flag("--blocks", options.wantsBlocks,
                "also `block_<i>` [batch, tokens, width] after every block");
   app.add_flag(
-      "--attention", options.outputs.wantsAttention,
+      "--attention", options.wantsAttention,
       "also `attention_<i>` [batch, heads, queries, keys] after the softmax of every layer");
   app.add_flag(
-      "--effective", options.outputs.isEffective,
+      "--effective", options.isEffective,
       "with --attention: what multiplies the values, after a mask that follows the softmax");
   app.add_option(
          "--resize-positions", options.resizePositions,
          "bicubic, bicubic_antialias, linear_corners or none, for weights of another resolution")
       ->capture_default_str()
       ->type_name("RULE");
-  app.add_option("--batch-size", options.outputs.batchSize, "images per pass")
+  app.add_option("--batch-size", options.batchSize,
+                 "samples per pass; inputs or outputs that are not one for each sample go through "
+                 "in one")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   addComputeOptions(line, options.device, options.precision);
@@ -80,7 +89,7 @@ int inferVerb(const Arguments& arguments) {
       ->type_name("KEY=VALUE");
   line.parse(arguments);
   (void)train::precisionFrom(options.precision);
-  if (options.outputs.isEffective && !options.outputs.wantsAttention)
+  if (options.isEffective && !options.wantsAttention)
     throw ConfigError("--effective says which attention is written; give --attention too");
   for (const std::string& file : {options.weights, options.input}) {
     if (!std::filesystem::exists(file)) throw NotFoundError("there is no file " + file);
@@ -89,18 +98,21 @@ int inferVerb(const Arguments& arguments) {
   Engine engine;
   loadEngine(engine);
   const Config config(modelTable(engine.registry, options.overrides));
-  const at::Tensor images = readImages(options.input, config);
   train::useThreads(std::nullopt);
   const WeightsModel opened =
       openWeights(engine.registry, config, options.weights, options.resizePositions);
   const LoadReport& report = opened.report;
+  const std::shared_ptr<TensorProgram> program = programOf(*opened.model, imageShapeOf(config));
+  const TensorMap inputs = checkedInputs(*program, readTensors(options.input), options.input);
+  OutputChoice choice;
+  choice.names = chosenOutputs(*program, inputs, options);
+  choice.isEffective = options.isEffective;
+  choice.batchSize = options.batchSize;
+  const InputSource source = inputSource(*program, inputs, choice);
   const at::Device device = train::resolveDevice(options.device);
   opened.model->module().to(device);
-  const ImageSource source{images.size(0), [&images](std::int64_t first, std::int64_t number) {
-                             return images.narrow(0, first, number);
-                           }};
-  const NamedTensors tensors = modelOutputs(*opened.model, source, options.outputs, device,
-                                            train::precisionFrom(options.precision));
+  const NamedTensors tensors =
+      modelOutputs(*program, source, choice, device, train::precisionFrom(options.precision));
   writeTensors(options.output, tensors);
 
   Json written = Json::object();

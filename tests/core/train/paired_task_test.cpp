@@ -10,6 +10,7 @@
 #include "core/base/sha256.h"
 #include "core/data/pipeline.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/model/tensor_program.h"
 #include "core/model/weights.h"
 #include "core/train/model_setup.h"
 #include "core/train/modules.h"
@@ -248,6 +249,27 @@ TEST_F(PairedSamples, EndWhereTheyAreCancelled) {
   values["class"] = 0;
   registry_.sampler("paired").sample({*run.session, Config(values), at::kCPU, kSteps, {}}, results);
   EXPECT_EQ(results.images.size(), 2u);
+}
+
+TEST(PairedProgram, ReadsRaggedWordsBesideImagesUnderTheirNames) {
+  const auto model =
+      paired::PairedArchitecture().build(Config(Json{{"width", 16}, {"dropout", 0.0}}), 3);
+  model->module().eval();
+  const auto program = programOf(*model);
+  TensorMap inputs{
+      {"image",
+       at::linspace(-1, 1, 2 * paired::kPixels).view({2, 1, paired::kSide, paired::kSide})},
+      {"t", at::linspace(0.25, 0.75, 2)},
+      {"word_vectors", at::linspace(0, 1, 3 * paired::kText).view({3, paired::kText})},
+      {"offsets", at::tensor({0, 2, 3}, at::kLong)}};
+  inputs = checkedInputs(*program, inputs, "here");
+  const TensorMap out = program->runTensors(inputs, {"velocity", "features"});
+  const at::Tensor& vectors = inputs.at("word_vectors");
+  const at::Tensor text = at::stack({vectors.narrow(0, 0, 2).mean(0), vectors[2]});
+  auto* denoiser = capabilityOf<paired::TextDenoiser>(*model);
+  EXPECT_TRUE(
+      out.at("velocity").allclose(denoiser->velocity(inputs.at("image"), inputs.at("t"), text)));
+  EXPECT_EQ(out.at("features").sizes(), (std::vector<std::int64_t>{2, 16}));
 }
 
 }  // namespace

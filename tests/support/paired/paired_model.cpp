@@ -1,8 +1,10 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/base/random.h"
+#include "core/model/tensor_program.h"
 #include "paired.h"
 
 namespace paired {
@@ -22,7 +24,20 @@ at::Tensor normal(std::uint64_t seed, const std::string& name, std::vector<std::
   return values;
 }
 
-class PairedModel final : public torch::nn::Module, public vitrine::Model, public TextDenoiser {
+/// [words, 8] and [batch + 1] -> [batch, 8]: the mean of each text's vectors.
+at::Tensor meanOf(const at::Tensor& vectors, const at::Tensor& offsets) {
+  const at::Tensor lengths = offsets.diff();
+  const at::Tensor of =
+      at::arange(lengths.size(0), lengths.options()).repeat_interleave(lengths);  // [words]
+  const at::Tensor sums =
+      at::zeros({lengths.size(0), kText}, vectors.options()).index_add(0, of, vectors);
+  return sums / lengths.clamp_min(1).unsqueeze(1);
+}
+
+class PairedModel final : public torch::nn::Module,
+                          public vitrine::Model,
+                          public TextDenoiser,
+                          public vitrine::TensorProgram {
  public:
   PairedModel(std::int64_t width, double dropout, std::uint64_t seed)
       : width_(width), dropout_(dropout) {
@@ -38,7 +53,7 @@ class PairedModel final : public torch::nn::Module, public vitrine::Model, publi
   }
   torch::nn::Module& module() override { return *this; }
   std::vector<vitrine::OfferedCapability> capabilities() override {
-    return vitrine::offersOf<TextDenoiser>(*this);
+    return vitrine::offersOf<TextDenoiser, vitrine::TensorProgram>(*this);
   }
   void setGenerator(const at::Generator& generator) override { generator_ = generator; }
   std::vector<vitrine::BlockCost> cost() const override {
@@ -50,6 +65,33 @@ class PairedModel final : public torch::nn::Module, public vitrine::Model, publi
     all.flops = 2 * all.macs;
     all.activationBytes = 4.0 * static_cast<double>(2 * width_ + 2 * kPixels);
     return {all};
+  }
+
+  std::vector<vitrine::TensorInput> tensorInputs() const override {
+    using vitrine::kBatchAxis;
+    return {{"image", at::kFloat, {kBatchAxis, 1, kSide, kSide}},
+            {"t", at::kFloat, {kBatchAxis}, true, "0: an image, 1: noise"},
+            {"word_vectors", at::kFloat, {"words", kText}, true, "of all texts, one after another"},
+            {"offsets",
+             at::kLong,
+             {vitrine::Axis(kBatchAxis, 1)},
+             true,
+             "where each text begins, and the end"}};
+  }
+  std::vector<vitrine::TensorOutput> tensorOutputs() const override {
+    using vitrine::kBatchAxis;
+    return {{"features", {kBatchAxis, "width"}},
+            {"velocity", {kBatchAxis, 1, kSide, kSide}, {"t", "word_vectors", "offsets"}}};
+  }
+  vitrine::TensorMap runTensors(const vitrine::TensorMap& inputs,
+                                const std::set<std::string>& wanted) override {
+    vitrine::TensorMap out;
+    const at::Tensor& image = inputs.at("image");
+    if (wanted.count("features") > 0) out["features"] = imageFeatures(image);
+    if (wanted.count("velocity") > 0)
+      out["velocity"] =
+          velocity(image, inputs.at("t"), meanOf(inputs.at("word_vectors"), inputs.at("offsets")));
+    return out;
   }
 
   at::Tensor imageFeatures(const at::Tensor& images) override {
@@ -82,12 +124,7 @@ Reader::Reader(std::uint64_t seed) {
 }
 
 at::Tensor Reader::forward(const at::Tensor& words, const at::Tensor& offsets) const {
-  const at::Tensor lengths = offsets.diff();
-  const at::Tensor of =
-      at::arange(lengths.size(0), lengths.options()).repeat_interleave(lengths);  // [words]
-  const at::Tensor sums = at::zeros({lengths.size(0), kText}, embedding.options())
-                              .index_add(0, of, embedding.index_select(0, words));
-  return sums / lengths.clamp_min(1).unsqueeze(1);
+  return meanOf(embedding.index_select(0, words), offsets);
 }
 
 at::Tensor drawn(TextDenoiser& model, const at::Tensor& noise, const at::Tensor& text,
@@ -107,7 +144,7 @@ vitrine::ItemCard PairedArchitecture::card() const {
   card.id = "paired";
   card.title = "Paired";
   card.doc = "A small network that draws a quarter of an image from words";
-  card.offers = {TextDenoiser::kId};
+  card.offers = {TextDenoiser::kId, vitrine::TensorProgram::kId};
   card.schema.fields = {
       vitrine::integerField("width", 32, "hidden units").titled("Width").range(1, 4096),
       vitrine::realField("dropout", 0.1, "share of hidden units left out")
