@@ -6,9 +6,8 @@ namespace vitrine {
 
 namespace {
 
-constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task,
-                               ItemKind::Dataset,      ItemKind::Transform,
-                               ItemKind::Analysis,     ItemKind::Sampler,
+constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task,     ItemKind::Dataset,
+                               ItemKind::Transform,    ItemKind::Analysis, ItemKind::Sampler,
                                ItemKind::Optimizer,    ItemKind::Schedule};
 
 ItemKind kindFrom(const std::string& text) {
@@ -17,6 +16,36 @@ ItemKind kindFrom(const std::string& text) {
   }
   throw ConfigError("'" + text +
                     "' is no kind of item; the catalogue was written by another version");
+}
+
+Json toJson(const MetricCard& card) {
+  Json declared = Json::array();
+  for (const MetricDeclaration& each : card.declared) {
+    declared.push_back({{"pattern", each.pattern},
+                        {"title", each.title},
+                        {"unit", each.unit},
+                        {"direction", each.direction},
+                        {"definition", each.definition}});
+  }
+  return {{"headline", card.headline},
+          {"plots", card.plots},
+          {"unit", card.unit},
+          {"declared", std::move(declared)}};
+}
+
+MetricCard metricCardFromJson(const Json& json) {
+  MetricCard card;
+  json.at("headline").get_to(card.headline);
+  json.at("plots").get_to(card.plots);
+  json.at("unit").get_to(card.unit);
+  // Other machines' programs may be older.
+  for (const Json& each : json.value("declared", Json::array())) {
+    card.declared.push_back(
+        {each.at("pattern").get<std::string>(), each.at("title").get<std::string>(),
+         each.at("unit").get<std::string>(), each.at("direction").get<std::string>(),
+         each.at("definition").get<std::string>()});
+  }
+  return card;
 }
 
 }  // namespace
@@ -72,9 +101,7 @@ Json toJson(const Catalog& catalog) {
     entry["needs"] = item.needs;
     entry["schema"] = toJson(item.schema);
     if (item.kind == ItemKind::Task) {
-      entry["metrics"] = {{"headline", item.metrics.headline},
-                          {"plots", item.metrics.plots},
-                          {"unit", item.metrics.unit}};
+      entry["metrics"] = toJson(item.metrics);
     }
     list.push_back(std::move(entry));
   }
@@ -103,10 +130,7 @@ Catalog catalogFromJson(const Json& json) {
       item.needs = entry.at("needs").get<std::vector<std::string>>();
       item.schema = schemaFromJson(entry.at("schema"));
       if (item.kind == ItemKind::Task) {
-        const Json& metrics = entry.at("metrics");
-        item.metrics.headline = metrics.at("headline").get<std::vector<std::string>>();
-        item.metrics.plots = metrics.at("plots").get<std::vector<std::string>>();
-        item.metrics.unit = metrics.at("unit").get<std::string>();
+        item.metrics = metricCardFromJson(entry.at("metrics"));
       }
       catalog.items.push_back(std::move(item));
     }

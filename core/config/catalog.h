@@ -22,6 +22,15 @@ enum class ItemKind {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(
     ItemKind kind);  ///< "architecture", ...
 
+/// What the metrics of a name mean.
+struct VITRINE_FOUNDATION_EXPORT MetricDeclaration {
+  std::string pattern;  ///< of whole names, * stands for anything: "*/distance", "test/fid/*"
+  std::string title;    ///< "distance of the moments"
+  std::string unit;     ///< "fraction" is shown in percent; "" where there is none
+  std::string direction = "none";  ///< which values are better: "lower", "higher" or "none"
+  std::string definition;          ///< one sentence
+};
+
 /// How the runs of a task are shown: the window and the tables ask this and assume nothing.
 struct VITRINE_FOUNDATION_EXPORT MetricCard {
   /// Quantities without their split that sum a run up, the most important first: "top1", "ece".
@@ -30,6 +39,9 @@ struct VITRINE_FOUNDATION_EXPORT MetricCard {
   std::vector<std::string> plots;
   /// What throughput counts: "images" gives system/images_per_second.
   std::string unit = "images";
+  /// What the task records and core does not know (resources/docs/database.md). A run writes them
+  /// into its database; where a pattern is known there already, that one holds.
+  std::vector<MetricDeclaration> declared{};
 };
 
 /// An item without its code.

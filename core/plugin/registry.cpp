@@ -67,7 +67,17 @@ const auto& get(const Map& items, ItemKind kind, const std::string& id, const Ca
 }  // namespace
 
 void Registry::add(std::unique_ptr<Architecture> item) { keep(architectures_, std::move(item)); }
-void Registry::add(std::unique_ptr<Task> item) { keep(tasks_, std::move(item)); }
+void Registry::add(std::unique_ptr<Task> item) {
+  const ItemCard card = item->card();
+  for (const MetricDeclaration& metric : card.metrics.declared) {
+    if (metric.direction == "lower" || metric.direction == "higher" || metric.direction == "none")
+      continue;
+    throw PluginError("task '" + card.id + "' declares the metrics '" + metric.pattern +
+                      "' with the direction '" + metric.direction +
+                      "'; it is lower, higher or none");
+  }
+  keep(tasks_, std::move(item));
+}
 void Registry::add(std::unique_ptr<DatasetSource> item) { keep(datasets_, std::move(item)); }
 void Registry::add(std::unique_ptr<Transform> item) { keep(transforms_, std::move(item)); }
 void Registry::add(std::unique_ptr<Analysis> item) { keep(analyses_, std::move(item)); }

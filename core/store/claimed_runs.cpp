@@ -49,7 +49,7 @@ class ClaimedRuns {
         named.push_back(row);
     }
     const std::vector<ComparedRun> runs = comparedRuns(query_, named);
-    const Measurements measured = measure(query_, runs, {claim_.metric}, {});
+    const Measurements measured = measure(query_, runs, {claim_.metric}, {}, {});
     const auto& values = measured.values.at(claim_.metric);
     std::vector<Candidate> candidates;
     for (const ComparedRun& run : runs) {

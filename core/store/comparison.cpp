@@ -65,23 +65,9 @@ bool hasSeed(const Json& config) {
   return train != config.end() && train->is_object() && train->contains("seed");
 }
 
-std::vector<MetricMeaning> meaningsOf(const QueryFunction& query,
-                                      const std::vector<std::string>& names) {
-  const RunStore::Table kinds =
-      query("SELECT pattern, unit, direction, definition FROM metric_kind ORDER BY id");
-  std::vector<MetricMeaning> meanings(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    // An average of weights is a variation of the metric it belongs to.
-    const std::string plain =
-        names[i].ends_with("@ema") ? names[i].substr(0, names[i].size() - 4) : names[i];
-    for (const auto& row : kinds.rows) {
-      if (!matchesGlob(row[0].get<std::string>(), plain)) continue;
-      meanings[i] = {row[1].get<std::string>(), directionFromString(row[2].get<std::string>()),
-                     row[3].get<std::string>()};
-      break;
-    }
-  }
-  return meanings;
+MetricMeaning meaningOf(const MetricKinds& kinds, const std::string& name) {
+  const MetricKind kind = kindOf(kinds, name);
+  return {kind.unit, kind.direction, kind.definition};
 }
 
 bool isCounted(RunState state, Unfinished unfinished) {
@@ -174,13 +160,13 @@ std::vector<std::pair<std::string, std::int64_t>> comparedNames(
 }
 
 Measurements measure(const QueryFunction& query, const std::vector<ComparedRun>& runs,
-                     const std::vector<std::string>& names, ValueChoice choice) {
+                     const std::vector<std::string>& names, ValueChoice choice,
+                     const MetricKinds& kinds) {
   Measurements out;
   if (names.empty()) return out;
-  const std::vector<MetricMeaning> meanings = meaningsOf(query, names);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    out.meanings[names[i]] = meanings[i];
-    out.values[names[i]];
+  for (const std::string& name : names) {
+    out.meanings[name] = meaningOf(kinds, name);
+    out.values[name];
   }
   if (runs.empty()) return out;
   std::string list;

@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/statistics.h"
 #include "core/config/config.h"
+#include "core/store/run_card.h"
 #include "core/store/run_store.h"
 #include "core/store_export.h"
 
@@ -59,11 +60,13 @@ struct Measurements {
 /// Names of all metrics that any of the runs has, with the number of runs: one query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::string, std::int64_t>> comparedNames(
     const QueryFunction& query, const std::vector<ComparedRun>& runs);
-/// Two queries, with AtStep one more per name.
+/// One query, with AtStep one more per name.
+/// \param kinds  metricKinds(query): where the meanings come from
 [[nodiscard]] VITRINE_STORE_EXPORT Measurements measure(const QueryFunction& query,
                                                         const std::vector<ComparedRun>& runs,
                                                         const std::vector<std::string>& names,
-                                                        ValueChoice choice);
+                                                        ValueChoice choice,
+                                                        const MetricKinds& kinds);
 
 /// Runs that differ in their seed alone: one experiment, one variant of its file, one stage, one
 /// planned name (a later stage may owe its difference to an earlier one), one configuration. A run

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/store/metrics/metric_titles.h"
 
@@ -132,9 +133,9 @@ bool countsSamples(const MetricCard* card) {
 MetricKinds metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query) {
   MetricKinds kinds;
   for (const auto& row :
-       query("SELECT pattern, unit, definition FROM metric_kind ORDER BY id").rows)
-    kinds.push_back(
-        {row[0].get<std::string>(), row[1].get<std::string>(), row[2].get<std::string>()});
+       query("SELECT pattern, unit, definition, direction FROM metric_kind ORDER BY id").rows)
+    kinds.push_back({row[0].get<std::string>(), row[1].get<std::string>(),
+                     row[2].get<std::string>(), directionFromString(row[3].get<std::string>())});
   return kinds;
 }
 

@@ -30,9 +30,12 @@ using TaskCards = std::map<std::string, MetricCard>;
 /// task which is not known is taken for it.
 [[nodiscard]] VITRINE_STORE_EXPORT bool countsSamples(const MetricCard* card);
 
+enum class Direction;  // core/base/statistics.h
+
 /// A row of metric_kind: what the metrics of a pattern mean.
 struct MetricKind {
   std::string pattern, unit, definition;  ///< unit "fraction" is shown in percent
+  Direction direction{};                  ///< which values are better
 };
 /// In their order: the first whose pattern matches holds.
 using MetricKinds = std::vector<MetricKind>;

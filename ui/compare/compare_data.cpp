@@ -23,14 +23,12 @@ std::vector<std::string> namesOf(const CompareData& data) {
 }
 
 /// What the runs are judged by, from the cards of their tasks.
-store::RunCard cardOfRuns(const store::QueryFunction& query, const CompareData& data,
-                          const store::TaskCards& cards) {
-  const store::MetricKinds kinds = metricKinds(query);
+store::RunCard cardOfRuns(const CompareData& data, const store::TaskCards& cards) {
   std::set<std::string> tasks;
   for (const store::ComparedRun& run : data.runs) tasks.insert(store::taskOf(run.config));
   std::vector<store::RunCard> all;
   for (const std::string& task : tasks)
-    all.push_back(store::runCard(store::cardOf(cards, task), namesOf(data), kinds));
+    all.push_back(store::runCard(store::cardOf(cards, task), namesOf(data), data.kinds));
   return joined(all);
 }
 
@@ -137,7 +135,8 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
   data->keys = differingKeys(*data);
   labelVariants(*data);
   data->names = comparedNames(query, data->runs);
-  data->card = cardOfRuns(query, *data, cards);
+  data->kinds = metricKinds(query);
+  data->card = cardOfRuns(*data, cards);
   if (isStale) return data;
 
   for (const std::string& metric : choice.metrics) {
@@ -162,7 +161,7 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
     if (isThere && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
       wanted.emplace_back(name);
   }
-  data->measured = measure(query, data->runs, wanted, choice.value);
+  data->measured = measure(query, data->runs, wanted, choice.value, data->kinds);
   if (isStale) return data;
 
   std::set<std::int64_t> runs, experiments;

@@ -40,6 +40,7 @@ struct CompareData {
   std::vector<std::size_t> ofRun;                           ///< variant of each run
   std::vector<std::pair<std::string, std::int64_t>> names;  ///< metrics, and of how many runs
   store::RunCard card;                                      ///< of the tasks of the runs
+  store::MetricKinds kinds;                                 ///< what metrics mean
   std::vector<std::string> metrics;  ///< the columns: as chosen, or the default
   store::Measurements measured;
   std::map<std::int64_t, Json> environments;    ///< by run

@@ -310,7 +310,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
       if (!metric.empty()) wanted.insert(metric);
     }
     const store::Measurements measured =
-        measure(query, data.runs, {wanted.begin(), wanted.end()}, choice.value);
+        measure(query, data.runs, {wanted.begin(), wanted.end()}, choice.value, data.kinds);
     const auto sample = [&](std::size_t variant, const std::string& metric) {
       return sampleOf(data.variants[variant], data.runs, measured.values.at(metric),
                       measured.meanings.at(metric), choice.value, choice.unfinished);

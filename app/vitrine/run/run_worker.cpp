@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/jobs/launcher.h"
+#include "core/store/declared_metrics.h"
 #include "core/store/run_card.h"
 #include "core/store/run_facts.h"
 #include "core/store/spool/store_sink.h"
@@ -150,6 +151,18 @@ train::TrainerResult train(const Work& work, std::int64_t segment, train::InitCh
   return trainer.run();
 }
 
+/// What the run is about to record, for every reader of the database.
+void declareMetricsOf(store::RunStore& store, const store::TaskCards& cards, const Json& config,
+                      RunLog& log) {
+  const MetricCard* card = store::cardOf(cards, store::taskOf(config));
+  if (card == nullptr) return;
+  for (const std::string& pattern : store::declareMetrics(store.file(), card->declared)) {
+    log.line("warning: this database knows the metrics '" + pattern +
+             "' with another unit or direction than the task says; they are shown as the database "
+             "has it");
+  }
+}
+
 /// Segment after segment, until the run has ended or is left.
 train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json& environment) {
   for (bool isRolledBack = false;; isRolledBack = true) {
@@ -217,6 +230,7 @@ WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::Run
     environment["resident_bytes"] = engine.residentBytes;
     if (!init.auxiliaries.empty()) environment["aux"] = auxJson(init.auxiliaries);
     store.setLogFile(id, runFolderName(run) + "/run.log");
+    declareMetricsOf(store, cards, config, log);
 
     const SignalledRun signalled(control);
     const train::TrainerResult result =

@@ -55,11 +55,10 @@ struct Ablation {
 };
 
 /// The headline metrics of the tasks of `runs`, and their losses outside training.
-std::vector<std::string> usualMetrics(const store::QueryFunction& query,
-                                      const std::vector<store::ComparedRun>& runs,
-                                      const std::vector<std::string>& recorded) {
+std::vector<std::string> usualMetrics(const std::vector<store::ComparedRun>& runs,
+                                      const std::vector<std::string>& recorded,
+                                      const store::MetricKinds& kinds) {
   const store::TaskCards cards = describedTaskCards();
-  const store::MetricKinds kinds = metricKinds(query);
   std::map<std::string, store::RunCard> ofTask;
   for (const store::ComparedRun& run : runs) {
     const std::string task = store::taskOf(run.config);
@@ -80,7 +79,8 @@ Ablation readAblation(store::RunStore& store, const std::string& experiment,
   ablation.variants = variantsOf(ablation.runs);
   std::vector<std::string> recorded;
   for (const auto& [name, count] : comparedNames(query, ablation.runs)) recorded.push_back(name);
-  if (patterns.empty()) patterns = usualMetrics(query, ablation.runs, recorded);
+  const store::MetricKinds kinds = metricKinds(query);
+  if (patterns.empty()) patterns = usualMetrics(ablation.runs, recorded, kinds);
   for (const std::string& pattern : patterns) {
     for (const std::string& name : recorded) {
       const bool isNew = std::find(ablation.metrics.begin(), ablation.metrics.end(), name) ==
@@ -88,7 +88,7 @@ Ablation readAblation(store::RunStore& store, const std::string& experiment,
       if (isNew && matchesGlob(pattern, name)) ablation.metrics.push_back(name);
     }
   }
-  ablation.measured = measure(query, ablation.runs, ablation.metrics, {});
+  ablation.measured = measure(query, ablation.runs, ablation.metrics, {}, kinds);
   return ablation;
 }
 

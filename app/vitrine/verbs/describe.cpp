@@ -4,6 +4,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/train_schema.h"
 
@@ -85,10 +86,12 @@ std::string describeSchema(const Schema& schema) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+std::string describeMetrics(const MetricCard& card) {
+  if (card.declared.empty()) return "";
+  Table table{{"metric", "title", "unit", "better", "meaning"}, {}};
+  for (const MetricDeclaration& each : card.declared)
+    table.rows.push_back({each.pattern, each.title, each.unit, each.direction, each.definition});
+  return "\n" + toText(table);
 }
 
 std::string describeCard(const ItemCard& card) {
@@ -97,7 +100,7 @@ std::string describeCard(const ItemCard& card) {
   if (!card.paper.empty()) text += card.paper + "\n";
   if (!card.offers.empty()) text += "offers: " + joined(card.offers) + "\n";
   if (!card.needs.empty()) text += "needs: " + joined(card.needs) + "\n";
-  return text + "\n" + describeSchema(card.schema);
+  return text + "\n" + describeSchema(card.schema) + describeMetrics(card.metrics);
 }
 
 struct CoreSchema {

@@ -1,5 +1,6 @@
 #include "core/store/exchange/run_copier.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"
@@ -103,6 +104,24 @@ std::int64_t RunCopier::experiment(std::int64_t id) {
   return sqlite3_last_insert_rowid(to_.handle());
 }
 
+/// What a task declared of these metrics, where nothing is known of them here.
+void RunCopier::learnKinds(const std::vector<std::string>& names) {
+  Statement kind =
+      from_.prepare("SELECT pattern, unit, direction, definition FROM metric_kind ORDER BY id");
+  while (kind.step()) {
+    const std::string pattern = kind.text(0);
+    const bool isOfRun = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return matchesGlob(pattern, name);
+    });
+    if (!isOfRun) continue;
+    Statement insert = to_.prepare(
+        "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition) VALUES (?, ?, ?, "
+        "?)");
+    for (int i = 0; i < 4; ++i) bindSame(insert, i + 1, kind, i);
+    insert.run();
+  }
+}
+
 /// Ids by name, so that they do not depend on what else the source has seen.
 void RunCopier::learnMetrics(std::int64_t run) {
   Statement name = from_.prepare(
@@ -112,11 +131,14 @@ void RunCopier::learnMetrics(std::int64_t run) {
       "FROM metric_chunk WHERE run_id = ?1) ORDER BY name");
   name.with(run);
   metrics_.clear();
+  std::vector<std::string> names;
   while (name.step()) {
+    names.push_back(name.text(1));
     to_.prepare("INSERT OR IGNORE INTO metric_name(name) VALUES (?)").with(name.text(1)).run();
     Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
     if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
   }
+  learnKinds(names);
 }
 
 std::int64_t RunCopier::metric(std::int64_t id) {

@@ -48,6 +48,7 @@ class RunCopier {
   void dropUnfinished() noexcept;
   std::int64_t experiment(std::int64_t id);
   std::int64_t metric(std::int64_t id);
+  void learnKinds(const std::vector<std::string>& names);
   void learnMetrics(std::int64_t run);
   enum class Parts { One, Many };
   void copyRows(const RunTable& table, std::int64_t run, Parts parts);

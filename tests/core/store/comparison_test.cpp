@@ -61,7 +61,8 @@ class ComparisonTest : public testing::StoreTest {
   std::vector<ComparedRun> all() { return comparedRuns(counting(), store_.runs()); }
   VariantSample sample(const std::vector<ComparedRun>& runs, const VariantGroup& variant,
                        ValueChoice choice = {}, Unfinished unfinished = Unfinished::LeftOut) {
-    const Measurements measured = measure(counting(), runs, {"test/top1"}, choice);
+    const Measurements measured =
+        measure(counting(), runs, {"test/top1"}, choice, metricKinds(store_));
     return sampleOf(variant, runs, measured.values.at("test/top1"),
                     measured.meanings.at("test/top1"), choice, unfinished);
   }
@@ -294,7 +295,7 @@ TEST_F(ComparisonTest, ReadsAThousandRunsWithAsManyQueriesAsTwo) {
     static_cast<void>(comparedNames(counting(), compared));
     std::vector<std::string> names;
     for (int i = 0; i < 20; ++i) names.push_back("test/metric" + std::to_string(i));
-    static_cast<void>(measure(counting(), compared, names, {}));
+    static_cast<void>(measure(counting(), compared, names, {}, metricKinds(counting())));
     return queries_;
   };
   std::vector<RunRow> rows = store_.runs();
@@ -308,12 +309,12 @@ TEST_F(ComparisonTest, LooksForAMetricWhoseNameIsHostile) {
   addWith("a", {{"width", 16}}, 0, {0.5});
   const auto runs = all();
   const std::string name = "test/'; DROP TABLE run; --";
-  EXPECT_TRUE(measure(counting(), runs, {name}, {}).values.at(name).empty());
+  EXPECT_TRUE(measure(counting(), runs, {name}, {}, {}).values.at(name).empty());
 }
 
 TEST_F(ComparisonTest, KnowsTheMeaningOfAnAverageOfWeights) {
-  const Measurements measured =
-      measure(counting(), all(), {"test/top1@ema", "test/loss", "unheard"}, {});
+  const Measurements measured = measure(
+      counting(), all(), {"test/top1@ema", "test/loss", "unheard"}, {}, metricKinds(counting()));
   EXPECT_EQ(measured.meanings.at("test/top1@ema").direction, Direction::Higher);
   EXPECT_EQ(measured.meanings.at("test/top1@ema").unit, "fraction");
   EXPECT_EQ(measured.meanings.at("test/loss").direction, Direction::Lower);

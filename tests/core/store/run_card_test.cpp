@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "core/base/statistics.h"
+#include "core/store/declared_metrics.h"
 #include "core/store/metrics/metric_titles.h"
+#include <array>
 #include "tests/core/store/temp_database.h"
 #include "tests/support/two_tasks.h"
 
@@ -125,6 +128,39 @@ TEST(MetricTitles, AreATableAndAReadableNameElsewhere) {
   EXPECT_EQ(lineTitle("test/top1"), "test accuracy");
   EXPECT_EQ(lineTitle("test/fid@ema"), "test FID, averaged weights");
   EXPECT_EQ(lineTitle("train/loss/diffusion"), "train loss diffusion");
+}
+
+TEST_F(RunCards, KnowTheMetricsThatATaskDeclares) {
+  const std::vector<MetricDeclaration> declared{
+      {"*/distance", "distance", "px", "lower", "how far the mean is off"},
+      {"*/top1", "accuracy", "fraction", "higher", "of this task"},
+      {"*/ece", "calibration error", "fraction", "higher", "the other way round"}};
+  EXPECT_EQ(kindOf(metricKinds(store_), "test/distance").direction, Direction::None);
+  EXPECT_THAT(declareMetrics(file(), declared), ElementsAre("*/ece"));
+  const MetricKinds kinds = metricKinds(store_);
+  EXPECT_EQ(kindOf(kinds, "validation/distance@ema").direction, Direction::Lower);
+  EXPECT_EQ(kindOf(kinds, "test/distance").unit, "px");
+  EXPECT_EQ(kindOf(kinds, "test/distance").definition, "how far the mean is off");
+  EXPECT_EQ(kindOf(kinds, "test/ece").direction, Direction::Lower) << "what is there stays";
+  EXPECT_EQ(kindOf(kinds, "test/top1").direction, Direction::Higher);
+  const std::size_t rows = kinds.size();
+  EXPECT_THAT(declareMetrics(file(), declared), ElementsAre("*/ece"));
+  EXPECT_EQ(metricKinds(store_).size(), rows) << "once";
+}
+
+TEST_F(RunCards, DeclaredMetricsGoWithARunThatHasThem) {
+  static_cast<void>(
+      declareMetrics(file(), {{"*/distance", "distance", "px", "lower", "how far the mean is off"},
+                              {"*/unheard", "unheard", "", "higher", "of no run"}}));
+  const std::int64_t id = addTaskRun(store_, "drawing", "a", {{"test/distance", 3}});
+  const std::filesystem::path away = file().parent_path() / "away.vitrine";
+  static_cast<void>(
+      exportRuns(file(), std::array{id}, away, ExportFormat::Sqlite, ExportedCheckpoints::None));
+  RunStore other(file().parent_path() / "other.sqlite");
+  static_cast<void>(importRuns(other.file(), away, Duplicates::Skip, ""));
+  const MetricKinds kinds = metricKinds(other);
+  EXPECT_EQ(kindOf(kinds, "test/distance").direction, Direction::Lower);
+  EXPECT_EQ(kindOf(kinds, "test/unheard").direction, Direction::None);
 }
 
 }  // namespace

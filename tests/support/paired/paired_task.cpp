@@ -142,6 +142,8 @@ vitrine::ItemCard PairedTask::card() const {
   card.needs = {TextDenoiser::kId, "image", "tokens"};
   card.offers = {"velocity"};
   card.metrics = {{"distance", "loss"}, {"train/loss/velocity", "test/distance"}, "images"};
+  card.metrics.declared = {{"*/distance", "distance", "", "lower",
+                            "how far mean and deviation of sampled images are from the split's"}};
   card.schema.fields = {
       vitrine::flagField("teach", false, "words follow the model of [aux.teacher]")
           .titled("Teach")};

@@ -58,6 +58,29 @@ TEST_F(Dependencies, KeepAnAuxiliaryNetworkForAsLongAsARunRefersToIt) {
   EXPECT_EQ(store.query("SELECT count(*) FROM run_dependency").rows[0][0], 0);
 }
 
+TEST_F(Dependencies, KeepARunThatHasWhatAnotherOneFroze) {
+  RunStore store(file());
+  const std::int64_t experiment = store.experiment("an experiment", "");
+  store.addRuns(experiment, {newRun("first"), newRun("second"), newRun("third")});
+  const auto startedFrom = [&](std::int64_t run, const Json& freeze, const Json& groups) {
+    NewRun made = newRun("from " + std::to_string(run));
+    made.init = {{"run", store.run(run).uuid}, {"checkpoint", "latest"}, {"freeze", freeze}};
+    made.config["train"]["groups"] = groups;
+    return made;
+  };
+  store.addRuns(experiment, {startedFrom(1, {"blocks.*"}, Json::object()),
+                             startedFrom(2, Json::array(), {{"head", {{"freeze", true}}}}),
+                             startedFrom(3, Json::array(), {{"head", {{"freeze", false}}}})});
+  for (const std::int64_t run : {1, 2, 3, 4, 5, 6}) finish(store, run);
+  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(1); }),
+            "run 1 holds the frozen parameters of run 4; delete that one first");
+  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(2); }),
+            "run 2 holds the frozen parameters of run 5; delete that one first");
+  store.deleteRun(3);
+  store.deleteRun(4);
+  store.deleteRun(1);
+}
+
 TEST_F(Dependencies, ComeBackFromTheTrash) {
   RunStore store(file());
   addThree(store);

@@ -1,0 +1,44 @@
+#include "core/store/declared_metrics.h"
+
+#include "core/store/database.h"
+
+namespace vitrine::store {
+
+namespace {
+
+enum class There { No, Same, Other };
+
+There isThere(Database& database, const MetricDeclaration& metric) {
+  Statement row = database.prepare("SELECT unit, direction FROM metric_kind WHERE pattern = ?");
+  if (!row.with(metric.pattern).step()) return There::No;
+  return row.text(0) == metric.unit && row.text(1) == metric.direction ? There::Same : There::Other;
+}
+
+}  // namespace
+
+std::vector<std::string> declareMetrics(const std::filesystem::path& database,
+                                        const std::vector<MetricDeclaration>& metrics) {
+  std::vector<std::string> others;
+  std::vector<const MetricDeclaration*> missing;
+  if (metrics.empty()) return others;
+  Database opened(database, Database::Access::Write);
+  for (const MetricDeclaration& metric : metrics) {
+    const There there = isThere(opened, metric);
+    if (there == There::No) missing.push_back(&metric);
+    if (there == There::Other) others.push_back(metric.pattern);
+  }
+  if (missing.empty()) return others;  // the usual run writes nothing
+  opened.write([&] {
+    for (const MetricDeclaration* metric : missing) {
+      opened
+          .prepare(
+              "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition) VALUES (?, "
+              "?, ?, ?)")
+          .with(metric->pattern, metric->unit, metric->direction, metric->definition)
+          .run();
+    }
+  });
+  return others;
+}
+
+}  // namespace vitrine::store

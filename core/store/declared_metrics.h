@@ -1,0 +1,19 @@
+// What the metrics of a task mean, as its card declares them, in the database of its runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/catalog.h"
+#include "core/store_export.h"
+
+namespace vitrine::store {
+
+/// Adds a row of metric_kind for each pattern that has none; a row that is there stays.
+/// \returns  patterns that are there with another unit or direction
+/// \throws StoreError
+VITRINE_STORE_EXPORT std::vector<std::string> declareMetrics(
+    const std::filesystem::path& database, const std::vector<MetricDeclaration>& metrics);
+
+}  // namespace vitrine::store
