@@ -10,6 +10,7 @@
 #include "app/vitrine/engine_module.h"
 #include "core/base/cpu_path.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 
@@ -67,10 +68,9 @@ int unknownVerb(const std::string& name) {
     if (verb.isListed) names.emplace_back(verb.name);
   }
   const std::string close = nearest(name, names);
-  std::string list;
-  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   log::error("there is no verb '" + name + "'" +
-             (close.empty() ? "." : "; did you mean '" + close + "'?") + " Known verbs: " + list);
+             (close.empty() ? "." : "; did you mean '" + close + "'?") +
+             " Known verbs: " + joined(names));
   return static_cast<int>(ExitCode::BadUsage);
 }
 

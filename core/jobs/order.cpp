@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/jobs/launcher.h"
 #include "core/store/maintenance/trash.h"
 
@@ -194,9 +195,7 @@ Order orderFromJson(const Json& json) {
   const auto known = std::find_if(kOrders.begin(), kOrders.end(),
                                   [&](const auto& entry) { return entry.second == what; });
   if (known == kOrders.end()) {
-    std::string names;
-    for (const auto& [value, name] : kOrders)
-      names += (names.empty() ? "" : ", ") + std::string(name);
+    const std::string names = joined(kOrders, [](const auto& each) { return each.second; });
     wrongOrder("'what' is one of " + names + ", not '" + what + "'");
   }
   Order order;

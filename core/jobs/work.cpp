@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/jobs/device_lock.h"
@@ -40,8 +41,7 @@ std::vector<Device> chosen(const std::vector<Device>& all, const std::vector<std
       return name == device.name || (device.isGpu() && name == device.uuid);
     });
     if (found == all.end()) {
-      std::string list;
-      for (const Device& device : all) list += (list.empty() ? "" : ", ") + device.name;
+      const std::string list = joined(all, [](const Device& device) { return device.name; });
       throw NotFoundError("there is no device '" + name + "' here; this machine has " + list);
     }
     devices.push_back(*found);

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine::app {
 
 namespace {
 
 std::string inOneLine(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : ", ") + word;
+  const std::string line = joined(words);
   return line.empty() ? "nothing" : line;
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/jobs/device_load.h"
@@ -213,9 +214,7 @@ bool ServeSession::take(const Json& request) {
   }
   const Operation* known = operation(task.op);
   if (known == nullptr) {
-    std::string names;
-    for (const Operation& each : operations())
-      names += (names.empty() ? "" : ", ") + std::string(each.name);
+    const std::string names = joined(operations(), [](const Operation& each) { return each.name; });
     refuse(task.id, "there is no operation '" + shorten(task.op, 80) + "'; there are " + names);
     return true;
   }

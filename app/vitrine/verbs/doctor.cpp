@@ -13,6 +13,7 @@
 #include "app/vitrine/cli/subprocess.h"
 #include "core/base/cpu_path.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
 
@@ -177,9 +178,7 @@ Finding machine() {
 }
 
 Finding cpu() {
-  std::string all;
-  for (const CpuPath path : cpuPathsHere())
-    all += (all.empty() ? "" : ", ") + std::string(nameOf(path));
+  const std::string all = joined(cpuPathsHere(), [](CpuPath path) { return nameOf(path); });
   try {
     return {
         "cpu_path", true,
