@@ -282,7 +282,12 @@ Schema makeDataSchema() {
                .withUnit("px"),
            realField("flip", 0.0, "probability of mirroring an image left to right")
                .titled("Flip probability")
-               .range(0, 1)},
+               .range(0, 1),
+           integerField("repeats", 1,
+                        "how often an image comes in a row, each time augmented anew; an epoch "
+                        "stays as long and has fewer different images")
+               .titled("Repeats")
+               .range(1, 16)},
           "changes to training images, drawn by (seed, epoch, sample)")
           .titled("Augmentation"),
       choiceField("normalize", "dataset", {"dataset", "half", "none"},

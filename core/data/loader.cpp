@@ -29,6 +29,7 @@ void check(const LoaderOptions& options) {
   };
   if (options.batchSize < 1) refuse("a batch size of", options.batchSize);
   if (options.workers < 0) refuse("a number of workers of", options.workers);
+  if (options.repeats < 1) refuse("a number of repeats of", options.repeats);
   if (options.prefetch < 1) refuse("a number of prefetched batches of", options.prefetch);
 }
 
@@ -122,7 +123,8 @@ class Loader final : public BatchStream {
         static_cast<std::size_t>(std::min(options_.batchSize, count_ - first)));
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::int64_t at = first + static_cast<std::int64_t>(i);
-      const std::int64_t place = order ? (*order)[static_cast<std::size_t>(at)] : at;
+      const std::int64_t source = repeatedPlace(at, options_.repeats, count_);
+      const std::int64_t place = order ? (*order)[static_cast<std::size_t>(source)] : source;
       ids[i] = options_.samples ? (*options_.samples)[static_cast<std::size_t>(place)] : place;
     }
     return maker.make(ids, epoch, number);
@@ -179,6 +181,11 @@ class Loader final : public BatchStream {
 };
 
 }  // namespace
+
+std::int64_t repeatedPlace(std::int64_t at, std::int64_t repeats, std::int64_t count,
+                           std::int64_t replica, std::int64_t replicas) noexcept {
+  return (replica + at * replicas) % (count * repeats) / repeats;
+}
 
 std::unique_ptr<BatchStream> makeLoader(std::function<std::unique_ptr<BatchMaker>()> makeMaker,
                                         const LoaderOptions& options, std::int64_t firstBatch) {

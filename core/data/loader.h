@@ -41,11 +41,25 @@ struct LoaderOptions {
   std::uint64_t seed = 0;
   bool shuffle = false;   ///< `order` stream, by epoch
   bool dropLast = false;  ///< leave out a last batch that is not full
+  /// Each sample comes so many times in a row; an epoch is as long as without, so it has fewer
+  /// different samples.
+  std::int64_t repeats = 1;
   /// Ids of the samples that are used, in this order; null: all of the split.
   std::shared_ptr<const std::vector<std::int64_t>> samples;
   Split split = Split::Train;  ///< for messages
   std::int64_t size = 0;       ///< samples of the split
 };
+
+/// Repeated augmentation (Hoffer et al. 2020): where in the order of an epoch the sample `at` of
+/// one of several replicas comes from. Each sample is repeated, the list goes round, and replica r
+/// takes its elements r, r + replicas, ...
+///
+/// \param count  samples of the order
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t repeatedPlace(std::int64_t at,
+                                                               std::int64_t repeats,
+                                                               std::int64_t count,
+                                                               std::int64_t replica = 0,
+                                                               std::int64_t replicas = 1) noexcept;
 
 /// \param makeMaker   called once in each thread
 /// \param firstBatch  batches already consumed over all epochs: where a resumed run continues

@@ -17,6 +17,8 @@ namespace vitrine {
 namespace {
 
 constexpr int kPrefetch = 4;
+// Copies of a sample in one epoch draw as if they were that many epochs apart.
+constexpr std::int64_t kCopies = std::int64_t{1} << 24;
 
 std::string namesOf(const std::vector<SampleField>& fields) {
   const std::string names = joined(fields, [](const SampleField& field) { return field.name; });
@@ -50,6 +52,8 @@ class Pipeline::Maker final : public BatchMaker {
       : dataset_(pipeline.dataset_),
         list_(pipeline.listOf(phase)),
         split_(split),
+        batchSize_(batchSize),
+        repeats_(phase == Phase::Train ? pipeline.repeats_ : 1),
         collator_(list_.samples, batchSize, std::move(pool)) {
     for (std::size_t i = 0; i < list_.stages.size(); ++i) {
       const Stage& stage = list_.stages[i];
@@ -63,11 +67,13 @@ class Pipeline::Maker final : public BatchMaker {
 
   Batch make(std::span<const std::int64_t> ids, std::int64_t epoch, std::int64_t number) override {
     collator_.begin();
+    std::int64_t place = number * batchSize_;
     for (const std::int64_t id : ids) {
       sample_.begin(id);
       dataset_->read(split_, id, sample_);
+      const std::int64_t copy = place++ % repeats_;
       for (std::size_t i = 0; i < onSamples_.size(); ++i)
-        onSamples_[i]->apply(sample_, Draws(list_.stages[i].stream, epoch, id));
+        onSamples_[i]->apply(sample_, Draws(list_.stages[i].stream, epoch + copy * kCopies, id));
       collator_.add(sample_);
     }
     Batch batch = collator_.finish();
@@ -82,6 +88,7 @@ class Pipeline::Maker final : public BatchMaker {
   std::shared_ptr<const Dataset> dataset_;
   const List& list_;
   Split split_;
+  std::int64_t batchSize_, repeats_;
   Sample sample_;
   Collator collator_;
   std::vector<std::unique_ptr<SampleTransform>> onSamples_;
@@ -92,6 +99,7 @@ Pipeline::Pipeline(const Registry& registry, const Config& data,
                    std::shared_ptr<const Dataset> dataset, std::uint64_t seed, const Wanted& wanted)
     : dataset_(std::move(dataset)),
       seed_(seed),
+      repeats_(data.has("augment.repeats") ? data.integer("augment.repeats") : 1),
       samples_(dataset_, data, seed),
       plan_(pipelinePlan(data, dataset_->info(), wanted.imageSize)) {
   train_ = build(registry, plan_["train"], wanted, seed);
@@ -160,6 +168,7 @@ std::unique_ptr<BatchStream> Pipeline::stream(Split split, const StreamOptions& 
   loading.prefetch = kPrefetch;
   loading.seed = seed_;
   loading.shuffle = options.isTraining;
+  loading.repeats = options.isTraining ? repeats_ : 1;
   loading.samples = samples_.of(split);
   loading.split = split;
   loading.size = dataset_->size(samples_.stored(split));

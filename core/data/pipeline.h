@@ -87,6 +87,7 @@ class VITRINE_ENGINE_EXPORT Pipeline {
 
   std::shared_ptr<const Dataset> dataset_;
   std::uint64_t seed_;
+  std::int64_t repeats_;  // of each training sample
   UsedSamples samples_;
   Json plan_;
   List train_, evaluate_;

@@ -85,10 +85,10 @@ TEST(Schema, FindsFieldsByDottedKey) {
 
 TEST(Schema, ListsLeafKeysInOrder) {
   const std::vector<std::string> keys = dataSchema().keys();
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                      "train_samples", "test_samples", "train_share", "test_share", "subset",
-                      "subset_seed", "holdout", "evaluate_splits", "augment.crop_padding",
-                      "augment.flip", "normalize"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"train_samples", "test_samples", "train_share",
+                                            "test_share", "subset", "subset_seed", "holdout",
+                                            "evaluate_splits", "augment.crop_padding",
+                                            "augment.flip", "augment.repeats", "normalize"}));
 }
 
 TEST(Schema, ResolvesSizesInItsDefaults) {
