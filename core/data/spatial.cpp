@@ -176,6 +176,22 @@ void SpatialFields::resize(Sample& sample, Size size, ResampleFilter filter) {
   }
 }
 
+void SpatialFields::redraw(Sample& sample, Size size, const DrawPlanes& draw, const MoveBox& move) {
+  (void)sizeOf(sample);  // all have one
+  for (std::size_t i = 0; i < planes_.size(); ++i) {
+    SampleValue& value = sample[planes_[i]];
+    const Planes from = planesOf(value);
+    std::vector<std::int64_t> shape = value.shape();
+    shape[shape.size() - 2] = size.height;
+    shape[shape.size() - 1] = size.width;
+    const std::uint8_t* const bytes = value.get<std::uint8_t>().data();
+    const auto out = scratch_.resize<std::uint8_t>(std::span<const std::int64_t>(shape));
+    draw({bytes, from.count, from.height, from.width}, isMask_[i], out.data());
+    value.swap(scratch_);
+  }
+  for (const std::string& name : boxes_) moveBoxes(sample, name, move);
+}
+
 std::vector<SampleField> SpatialFields::resized(std::vector<SampleField> fields, Size size) {
   for (SampleField& field : fields) {
     if (field.kind != FieldKind::Image && field.kind != FieldKind::Mask) continue;

@@ -18,6 +18,13 @@ void registerAll(Registry& registry) {
   registry.add(makeMixup());
   registry.add(makeCutmix());
   registry.add(makeMixupOrCutmix());
+  registry.add(makeRandAugment());
+  registry.add(makeThreeAugment());
+  registry.add(makeColorJitter());
+  registry.add(makePhotometric());
+  registry.add(makeRandomErasing());
+  registry.add(makeLargeScaleJitter());
+  registry.add(makeSegmentCrop());
   registry.add(makePad());
   registry.add(makePack());
 }

@@ -26,6 +26,31 @@ const SampleField& raggedTokens(const Config& config, const TransformContext& co
   return *field;
 }
 
+/// The fields of samples whose tokens `name` came into rows of `length`, and those added.
+std::vector<SampleField> inRows(const TransformContext& context, const std::string& name,
+                                std::int64_t length, std::vector<SampleField> added) {
+  std::vector<SampleField> fields = context.fields;
+  for (SampleField& field : fields) {
+    if (field.name == name) field.shape = {length};
+  }
+  for (SampleField& field : added) fields.push_back(std::move(field));
+  return fields;
+}
+
+ItemCard rowsCard(const char* id, const char* title, const char* doc, const Field& length) {
+  ItemCard card;
+  card.kind = ItemKind::Transform;
+  card.id = id;
+  card.title = title;
+  card.offers = {"batch"};
+  card.doc = doc;
+  Field wide = length;
+  card.schema.fields = {
+      tokensField(), wide.titled("Length").range(1, 1 << 20).withUnit("tokens").runOnly(),
+      integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
+  return card;
+}
+
 /// The tokens of each sample, out of a batch.
 class Rows {
  public:
@@ -44,33 +69,18 @@ class Rows {
 class Pad final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "pad";
-    card.title = "Pad tokens";
-    card.offers = {"batch"};
-    card.doc = "Tokens of each sample in a row of their own; <field>_count says how many they are";
-    card.schema.fields = {
-        tokensField(),
+    return rowsCard(
+        "pad", "Pad tokens",
+        "Tokens of each sample in a row of their own; <field>_count says how many they are",
         integerField("length", nullptr, "of a row; longer samples are cut. none: of the longest")
-            .titled("Length")
-            .range(1, 1 << 20)
-            .withUnit("tokens")
-            .orNone()
-            .runOnly(),
-        integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
-    return card;
+            .orNone());
   }
 
   std::vector<SampleField> fields(const Config& config,
                                   const TransformContext& context) const override {
     const std::string name = raggedTokens(config, context, "pad").name;
-    std::vector<SampleField> fields = context.fields;
-    for (SampleField& field : fields) {
-      if (field.name == name) field.shape = {config.maybeInteger("length").value_or(-1)};
-    }
-    fields.push_back({name + "_count", FieldKind::Number, at::kLong, {}, "tokens before padding"});
-    return fields;
+    return inRows(context, name, config.maybeInteger("length").value_or(-1),
+                  {{name + "_count", FieldKind::Number, at::kLong, {}, "tokens before padding"}});
   }
 
   std::unique_ptr<BatchTransform> forBatches(const Config& config,
@@ -114,44 +124,28 @@ class Pad final : public Transform {
 class Pack final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "pack";
-    card.title = "Pack tokens";
-    card.offers = {"batch"};
-    card.doc =
+    return rowsCard(
+        "pack", "Pack tokens",
         "Tokens of several samples in one row; <field>_document says which sample a token is of, "
-        "-1 for none, <field>_position where in it";
-    card.schema.fields = {
-        tokensField(),
-        integerField("length", 1024, "of a row; longer samples are cut")
-            .titled("Length")
-            .range(1, 1 << 20)
-            .withUnit("tokens")
-            .runOnly(),
-        integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
-    return card;
+        "-1 for none, <field>_position where in it",
+        integerField("length", 1024, "of a row; longer samples are cut"));
   }
 
   std::vector<SampleField> fields(const Config& config,
                                   const TransformContext& context) const override {
     const std::string name = raggedTokens(config, context, "pack").name;
     const std::int64_t length = config.integer("length");
-    std::vector<SampleField> fields = context.fields;
-    for (SampleField& field : fields) {
-      if (field.name == name) field.shape = {length};
-    }
-    fields.push_back({name + "_document",
-                      FieldKind::Number,
-                      at::kLong,
-                      {length},
-                      "number of the sample within the batch, -1 for none"});
-    fields.push_back({name + "_position",
-                      FieldKind::Number,
-                      at::kLong,
-                      {length},
-                      "place of the token within its sample"});
-    return fields;
+    return inRows(context, name, length,
+                  {{name + "_document",
+                    FieldKind::Number,
+                    at::kLong,
+                    {length},
+                    "number of the sample within the batch, -1 for none"},
+                   {name + "_position",
+                    FieldKind::Number,
+                    at::kLong,
+                    {length},
+                    "place of the token within its sample"}});
   }
 
   std::unique_ptr<BatchTransform> forBatches(const Config& config,

@@ -1,4 +1,5 @@
-// The transforms that most recipes need: sizes, crops, flips, normalising, mixing, token batches.
+// The transforms that most recipes need: sizes, crops, flips, colours, erasing,
+// normalising, mixing, token batches.
 #pragma once
 
 #include <array>
@@ -24,6 +25,13 @@ void registerAll(Registry& registry);
 [[nodiscard]] std::unique_ptr<Transform> makeMixup();
 [[nodiscard]] std::unique_ptr<Transform> makeCutmix();
 [[nodiscard]] std::unique_ptr<Transform> makeMixupOrCutmix();
+[[nodiscard]] std::unique_ptr<Transform> makeRandAugment();
+[[nodiscard]] std::unique_ptr<Transform> makeThreeAugment();
+[[nodiscard]] std::unique_ptr<Transform> makeColorJitter();
+[[nodiscard]] std::unique_ptr<Transform> makePhotometric();
+[[nodiscard]] std::unique_ptr<Transform> makeRandomErasing();
+[[nodiscard]] std::unique_ptr<Transform> makeLargeScaleJitter();
+[[nodiscard]] std::unique_ptr<Transform> makeSegmentCrop();
 [[nodiscard]] std::unique_ptr<Transform> makePad();
 [[nodiscard]] std::unique_ptr<Transform> makePack();
 

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "plugins/illama/illama.h"
 #include "plugins/vit/vit.h"
+#include "tests/support/golden_augment.h"
 #include "tests/support/golden_models.h"
 #include "tests/support/golden_rules.h"
 
@@ -63,7 +64,13 @@ std::vector<Tensors> run(const GoldenCase& golden) {
   if (golden.io.contains("output/alpha_" +
                          golden.json.value("/parameters/cases/0/name"_json_pointer, "")))
     return {maskSchedules(golden.settings().at("cases"))};
-  if (architecture == nullptr || !fs::exists(golden.weights())) return runRuleCase(golden);
+  if (architecture == nullptr || !fs::exists(golden.weights())) {
+    try {
+      return runAugmentationCase(golden);
+    } catch (const Unmapped&) {
+      return runRuleCase(golden);
+    }
+  }
   try {
     return runModelCase(golden, *architecture);
   } catch (const vitrine::ConfigError& error) {

@@ -2,11 +2,11 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
+#include <set>
 
 #include "core/base/error.h"
-#include "core/model/weights.h"
 #include "tests/plugins/transforms/patterns.h"
+#include "tests/support/golden_compare.h"
 
 namespace vitrine::transforms {
 namespace {
@@ -16,72 +16,35 @@ using test::Patterns;
 using test::pipelineOf;
 using ::testing::HasSubstr;
 
-class CropBoxes : public ::testing::Test {
- protected:
-  CropBoxes() {
-    const std::string folder = VITRINE_SOURCE_DIR "/tests/golden/augmentation/crop_boxes";
-    std::ifstream file(folder + "/case.json");
-    parameters_ = Json::parse(file).at("parameters");
-    tensors_ = readTensors(folder + "/io.safetensors");
-  }
-  static Size sizeOf(const Json& pair) { return {pair[0], pair[1]}; }
-  [[nodiscard]] Window windowOf(const Json& row) const {
+/// `parameters` of the reference case; its pixels are compared in augment_golden_test.cpp.
+Json cropParameters() {
+  return testing::readGoldenCase(VITRINE_SOURCE_DIR "/tests/golden/augmentation/crop_boxes")
+      .settings();
+}
+Size sizeOf(const Json& pair) { return {pair[0], pair[1]}; }
+
+TEST(CropBoxes, FromGivenNumbersAreTheReferences) {
+  const Json parameters = cropParameters();
+  int refused = 0;
+  for (const Json& row : parameters["rows"]) {
     CropRanges ranges;
     ranges.area = {row["area_range"][0], row["area_range"][1]};
-    ranges.aspect = {parameters_["aspect_range"][0], parameters_["aspect_range"][1]};
-    return drawCrop(sizeOf(row["image"]), ranges, [&](std::uint32_t draw) {
+    ranges.aspect = {parameters["aspect_range"][0], parameters["aspect_range"][1]};
+    const Window window = drawCrop(sizeOf(row["image"]), ranges, [&](std::uint32_t draw) {
       return row["numbers"].at(draw / 4).at(draw % 4).get<double>();
     });
-  }
-  Json parameters_;
-  std::map<std::string, at::Tensor> tensors_;
-};
-
-TEST_F(CropBoxes, FromGivenNumbersAreTheReferences) {
-  int refused = 0;
-  for (const Json& row : parameters_["rows"]) {
-    const Window window = windowOf(row);
     EXPECT_EQ(Json({window.top, window.left, window.height, window.width}),
               row["box_top_left_height_width"])
         << row.dump();
     refused += !row["accepted"].get<bool>();
   }
-  EXPECT_EQ(parameters_["rows"].size(), 48u);
+  EXPECT_EQ(parameters["rows"].size(), 48u);
   EXPECT_GT(refused, 0) << "the fallback is part of the case";
 }
 
-TEST_F(CropBoxes, ResizedAndMirroredAreTheReferencesPixels) {
-  const std::vector<SampleField> fields = {{"image", FieldKind::Image, at::kByte, {3, -1, -1}, ""}};
-  int compared = 0;
-  for (std::size_t i = 0; i < parameters_["pixel_rows"].size(); ++i) {
-    const Json& row = parameters_["rows"].at(parameters_["pixel_rows"][i].get<std::size_t>());
-    const std::string number = std::to_string(i);
-    const at::Tensor image = tensors_.at("input/image_" + number).contiguous();
-    for (const std::string kind : {"bicubic", "bilinear", "bicubic_flip"}) {
-      SpatialFields spatial(fields);
-      Sample sample;
-      sample.begin(0);
-      const auto pixels = sample["image"].resize<std::uint8_t>(
-          std::span<const std::int64_t>(image.sizes().data(), 3));
-      std::copy_n(image.const_data_ptr<std::uint8_t>(), pixels.size(), pixels.begin());
-      spatial.crop(sample, windowOf(row));
-      spatial.resize(sample, sizeOf(parameters_["target"]),
-                     kind == "bilinear" ? ResampleFilter::Bilinear : ResampleFilter::Bicubic);
-      if (kind == "bicubic_flip") spatial.mirror(sample);
-      const at::Tensor& expected = tensors_.at("output/" + kind + "_" + number);
-      const auto found = sample.at("image").get<std::uint8_t>();
-      const at::Tensor actual =
-          at::tensor(at::ArrayRef<std::uint8_t>(found.data(), found.size())).view_as(expected);
-      EXPECT_LE((actual.to(at::kInt) - expected.to(at::kInt)).abs().max().item<int>(), 1)
-          << kind << " " << i;
-      ++compared;
-    }
-  }
-  EXPECT_EQ(compared, 24);
-}
-
-TEST_F(CropBoxes, EvaluationGeometryIsTorchvisions) {
-  for (const Json& row : parameters_["evaluation_geometry"]) {
+TEST(CropBoxes, EvaluationGeometryIsTorchvisions) {
+  const Json parameters = cropParameters();
+  for (const Json& row : parameters["evaluation_geometry"]) {
     const Size resized = withShortSide(sizeOf(row["image"]), row["resize_short_side"]);
     EXPECT_EQ(Json({resized.height, resized.width}), row["resized"]) << row.dump();
     const Window window = centred(resized, {row["crop"], row["crop"]});

@@ -1,11 +1,8 @@
-// Mixup and cutmix against timm (tests/golden/augmentation/mixup_cutmix).
+// What mixup and cutmix draw; their pixels and labels are compared in augment_golden_test.cpp.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "core/base/error.h"
-#include "core/model/weights.h"
 #include "tests/plugins/transforms/patterns.h"
 
 namespace vitrine::transforms {
@@ -15,55 +12,6 @@ using test::dataValues;
 using test::Patterns;
 using test::pipelineOf;
 using ::testing::HasSubstr;
-
-class MixupCutmix : public ::testing::Test {
- protected:
-  MixupCutmix() {
-    const std::string folder = VITRINE_SOURCE_DIR "/tests/golden/augmentation/mixup_cutmix";
-    std::ifstream file(folder + "/case.json");
-    parameters_ = Json::parse(file).at("parameters");
-    tensors_ = readTensors(folder + "/io.safetensors");
-  }
-  [[nodiscard]] Batch batch() const {
-    Batch batch;
-    batch.fields["image"] = tensors_.at("input/images").clone();
-    batch.fields["label"] = tensors_.at("input/labels").clone();
-    batch.sampleIds = {0, 1, 2, 3};
-    return batch;
-  }
-  void expectIs(const Batch& batch, const std::string& name) const {
-    EXPECT_TRUE(at::allclose(batch.at("image"), tensors_.at("output/" + name + "/images"), 0, 1e-6))
-        << name;
-    // The reference smooths its one-hot labels; a loss does that to the mixed ones.
-    const double smoothing = parameters_["smoothing"];
-    const at::Tensor targets = batch.at("soft_label") * (1 - smoothing) + smoothing / 10;
-    EXPECT_TRUE(at::allclose(targets, tensors_.at("output/" + name + "/targets"), 0, 1e-6)) << name;
-  }
-  Json parameters_;
-  std::map<std::string, at::Tensor> tensors_;
-};
-
-TEST_F(MixupCutmix, MixupIsTheReferences) {
-  for (const double lambda : {0.3, 0.85}) {
-    Batch mixed = batch();
-    mixBatch(mixed, 10, lambda, std::nullopt);
-    expectIs(mixed, lambda < 0.5 ? "mixup_0.3" : "mixup_0.85");
-  }
-}
-
-TEST_F(MixupCutmix, CutmixIsTheReferencesWithBothRulesOfOddSides) {
-  for (const Json& row : parameters_["cutmix"]) {
-    const bool isKept = row["variant"] == "timm_1.0.31";
-    const CutBox box =
-        cutBox({16, 16}, row["lam"], row["cy"], row["cx"], isKept ? OddSide::Keep : OddSide::Cut);
-    EXPECT_EQ(Json({box.top, box.bottom, box.left, box.right}), row["box"]) << row.dump();
-    std::string name = "cutmix_" + row["index"].dump();
-    if (isKept && tensors_.contains("output/" + name + "_odd_kept/images")) name += "_odd_kept";
-    Batch mixed = batch();
-    mixBatch(mixed, 10, row["lam"], box);
-    expectIs(mixed, name);
-  }
-}
 
 Json trainWith(const Json& mix) {
   Json data = dataValues();

@@ -1,0 +1,14 @@
+// Augmentations against reference cases that give the random numbers.
+#pragma once
+
+#include <vector>
+
+#include "tests/support/golden_compare.h"
+
+namespace vitrine::testing {
+
+/// What our transforms make of such a case; recognised by the tensors it holds.
+/// \throws Unmapped  it is not a case of an augmentation known here
+[[nodiscard]] std::vector<Tensors> runAugmentationCase(const GoldenCase& golden);
+
+}  // namespace vitrine::testing
