@@ -1,5 +1,6 @@
 """Runs pairs of programs in turns and prints ratios. See README.md."""
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -10,13 +11,14 @@ import trackers
 from sides import Skipped
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "paths", "store", "saves", "rope", "metrics", "open"],
-                    help="step, paths, store, saves, rope, metrics, open")
+parser.add_argument("what", nargs="*", default=["step", "gemm", "store", "saves", "rope", "loader", "metrics", "open"],
+                    help="step, gemm, store, saves, rope, loader, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
 parser.add_argument("--turns", type=int, default=8)
 parser.add_argument("--only", default="", help="only rows whose name contains this")
+parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave torch.compile out: minutes less a row")
 parser.add_argument("--json", default="", help="also write the rows to this file")
 arguments = parser.parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
@@ -27,48 +29,53 @@ def Side(name, command, environment=None):
     return sides.Side(name, command, {"OMP_NUM_THREADS": str(arguments.threads), **(environment or {})})
 
 
-# model, batch, options, modes, floor. The last three take their blocks layer by layer, not as one operation.
-STEPS = [
-    ("demo", 128, [], ("train", "infer"), 1.05),
-    ("ti16", 16, [], ("train", "infer"), 1.0),
-    ("demo", 8, [], ("train", "infer"), 1.0),
-    ("demo", 128, ["--layer-scale", "0.1"], ("train",), 1.0),
-    ("demo", 128, ["--dropout", "0.1"], ("train",), 1.0),
-]
+compiled = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "vitrine", "bench-compiled")
 
-
-def step_pairs():
-    for model, batch, options, modes, floor in STEPS:
-        for mode in modes:
-            for precision in ("fp32", "bf16"):
-                name = f"{model} {mode} {precision}" + (" batch 8" if batch == 8 else "") + " ".join(options).replace("--", " ")
-                if arguments.only in name:
-                    step_rows(name, step_options(model, mode, precision, batch) + options, floor)
-
-
-# What every library of both sides is held to, so that this machine is one of the path.
+# What every library of both sides is held to, so that this machine is one of the path: the processor's flag, the limits.
 PATHS = {
     "avx512": ("avx512f", {}),
     "avx2": ("avx2", {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
-                      "MKL_ENABLE_INSTRUCTIONS": "AVX2"}),
+                      "MKL_ENABLE_INSTRUCTIONS": "AVX2", "LIBXSMM_TARGET": "hsw",
+                      "CXX": os.path.join(here, "peers", "avx2_compiler.sh"), "TORCHINDUCTOR_CACHE_DIR": compiled + "-avx2"}),
     "baseline": ("sse2", {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
                           "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}),
 }
 
+# model, batch, options, modes, precisions, paths, floor. Rows of the table's second half have no floor against PyTorch, but
+# like all of them they may not be slower than our own layers.
+BOTH = ("avx512", "avx2")
+STEPS = [
+    ("demo", 128, [], ("train", "infer"), ("fp32",), BOTH, 1.05),
+    ("ti16", 16, [], ("train", "infer"), ("fp32",), BOTH, 1.05),
+    ("demo", 128, [], ("train", "infer"), ("bf16",), ("avx512",), 1.05),
+    ("ti16", 16, [], ("train", "infer"), ("bf16",), ("avx512",), 1.0),
+    ("demo", 8, [], ("train", "infer"), ("fp32",), BOTH, 1.0),
+    ("demo", 128, ["--layer-scale", "0.1"], ("train",), ("fp32",), BOTH, 1.0),
+    ("demo", 128, ["--dropout", "0.1"], ("train",), ("fp32",), BOTH, 1.0),
+    ("s16", 8, [], ("train", "infer"), ("fp32",), BOTH, 0),
+    ("b16", 8, [], ("train", "infer"), ("fp32",), BOTH, 0),
+    ("demo", 128, [], ("train", "infer"), ("fp32",), ("baseline",), 0),
+    ("ti16", 16, [], ("train", "infer"), ("fp32",), ("baseline",), 0),
+]
 
-def path_pairs():
+
+VARIANTS = ("fused", "unfused", "compile", "compile_unfused")
+
+
+def step_pairs():
     with open("/proc/cpuinfo") as file:
         flags = next((line for line in file if line.startswith("flags")), "").split()
-    for path, (flag, limits) in PATHS.items():
-        for model, batch in (("demo", 128), ("ti16", 16)):
-            for mode in ("train", "infer"):
-                name = f"{path} {model} {mode} fp32"
-                if arguments.only not in name:
-                    continue
-                if flag not in flags:
-                    print(f"{name:<34} skipped: this processor has no {flag}", flush=True)
-                    continue
-                step_rows(name, step_options(model, mode, "fp32", batch), 1.05, path, limits)
+    for model, batch, options, modes, precisions, paths, floor in STEPS:
+        for path, mode, precision in itertools.product(paths, modes, precisions):
+            words = [path, model, mode, precision, *(["batch 8"] if (model, batch) == ("demo", 8) else []), *options]
+            name = " ".join(words).replace("--", "")
+            if arguments.only not in name:
+                continue
+            flag, limits = PATHS[path]
+            if flag not in flags:
+                print(f"{name:<42} skipped: this processor has no {flag}", flush=True)
+                continue
+            step_rows(name, step_options(model, mode, precision, batch) + options, floor, path, limits)
 
 
 def step_options(model, mode, precision, batch):
@@ -76,15 +83,14 @@ def step_options(model, mode, precision, batch):
             "--threads", str(arguments.threads)]
 
 
-def step_rows(name, options, floor, path="", limits=None):
-    """Ours against the best peer; on a path that is named, against our own layers too, which it may never be slower than."""
+def step_rows(name, options, floor, path, limits):
+    """Ours against the best peer, and against our own layers, which it may never be slower than."""
     program = [os.path.join(arguments.programs, "bench_step"), *options]
-    forced = {"VITRINE_CPU": path} if path else {}
-    ours = Side("vitrine", program, {**forced, **(limits or {})})
+    ours = Side("vitrine", program, {"VITRINE_CPU": path, **limits})
     peers = [Side(v, [sys.executable, os.path.join(here, "peers", "timm_step.py"), *options, "--variant", v], limits)
-             for v in ("fused", "unfused", "compile", "compile_unfused")]
-    layers = [Side("layer by layer", program, {"VITRINE_CPU": "reference", **(limits or {})})] if path else []
-    for side in (ours, *peers, *layers):
+             for v in VARIANTS if arguments.compile or not v.startswith("compile")]
+    layers = Side("layer by layer", program, {"VITRINE_CPU": "reference", **limits})
+    for side in (ours, *peers, layers):
         side.wait()
     iterations = iterations_of(ours)
     # The best peer is found first, then the two take turns.
@@ -94,9 +100,8 @@ def step_rows(name, options, floor, path="", limits=None):
         if peer is not best:
             peer.close()
     report(name, ours, best, iterations, floor, trial)
-    for side in layers:
-        report(name, ours, side, iterations, 1.0)
-    for side in (ours, best, *layers):
+    report(name, ours, layers, iterations, 1.0)
+    for side in (ours, best, layers):
         side.close()
 
 
@@ -122,8 +127,41 @@ def report(name, ours, peer, iterations, floor, trial=None):
            "ok": max(ratio, counted) >= floor}
     rows.append(row)
     verdict = "ok" if row["ok"] else "UNDER ITS FLOOR"
-    print(f"{name:<34} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
+    print(f"{name:<42} ours {row['ours_ms']:9.3f} ms   {peer.name:<16} {row['peer_ms']:9.3f} ms   ratio {ratio:5.2f}"
           f"   own spread {low:4.2f}..{high:4.2f}   floor {floor:4.2f}   {verdict}", flush=True)
+
+
+def gemm_pairs():
+    """All products of one block on one thread, as a fused block has them: a few images at once."""
+    for path, library in itertools.product(BOTH, ("libxsmm", "onednn", "aten")):
+        for model, part in itertools.product(("demo", "ti16", "s16", "b16"), ("forward", "input", "weight")):
+            name = f"gemm {path} {model} {part} {library}"
+            if arguments.only not in name:
+                continue
+            limits = PATHS[path][1]
+            program = os.path.join(arguments.programs, "bench_gemm")
+            options = ["--model", model, "--pass", part, "--library"]
+            ours = Side("ours", [program, *options, "ours"], {"VITRINE_CPU": path, **limits, "OMP_NUM_THREADS": "1"})
+            theirs = Side(library, [program + ("_onednn" if library == "onednn" else ""), *options, library],
+                          {"VITRINE_CPU": path, **limits, "OMP_NUM_THREADS": "1"})
+            try:
+                ours.wait()
+                theirs.wait()
+                report(name, ours, theirs, iterations_of(ours), 0)
+            except Skipped as why:
+                print(f"{name:<42} {why}", flush=True)
+            ours.close()
+            theirs.close()
+
+
+def loader_rows():
+    """Images a second on one core; nothing stands beside it, so there is no floor."""
+    for augment in ("off", "on"):
+        side = Side("loader", [os.path.join(arguments.programs, "bench_loader"), "--augment", augment]).wait()
+        millions = statistics.median(side.turn(1) for _ in range(arguments.turns))
+        side.close()
+        rows.append({"row": f"loader, augment {augment}", "million_images_per_second": millions, "ok": True})
+        print(f"loader, augment {augment:<26} {millions:9.3f} million images of 28 px a second", flush=True)
 
 
 def store_pair():
@@ -167,14 +205,16 @@ def rope_pairs():
 
 if "step" in arguments.what:
     step_pairs()
-if "paths" in arguments.what:
-    path_pairs()
+if "gemm" in arguments.what:
+    gemm_pairs()
 if "store" in arguments.what:
     store_pair()
 if "saves" in arguments.what:
     save_pair()
 if "rope" in arguments.what:
     rope_pairs()
+if "loader" in arguments.what:
+    loader_rows()
 if "metrics" in arguments.what:
     trackers.Trackers(arguments, rows).metrics()
 if "open" in arguments.what:

@@ -10,7 +10,7 @@ namespace vitrine::cpu {
 namespace {
 
 /// Widest models whose blocks and whose heads are faster here than with a library's products,
-/// measured by `tests/bench/run.sh paths` forward and backward: a library loses by its calls, by
+/// measured by `tests/bench/run.sh step` forward and backward: a library loses by its calls, by
 /// threads that meet after each, and by memory between them.
 struct Widths {
   std::int64_t block, attention;
