@@ -1,6 +1,6 @@
 #include "core/store/declared_metrics.h"
 
-#include "core/store/database.h"
+#include "core/store/sqlite/database.h"
 
 namespace vitrine::store {
 

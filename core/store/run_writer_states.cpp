@@ -51,7 +51,7 @@ RunState RunWriter::claim(std::int64_t run) {
 }
 
 void RunWriter::addToEnvironment(std::int64_t run, std::int64_t segment, const std::string& name,
-                                const Json& value) {
+                                 const Json& value) {
   Database& database = *database_;
   database.write([&] {
     database
@@ -64,7 +64,7 @@ void RunWriter::addToEnvironment(std::int64_t run, std::int64_t segment, const s
 }
 
 std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
-                                   const Json& environment) {
+                                    const Json& environment) {
   Database& database = *database_;
   if (firstStep < 0) {
     throw StoreError(nameOf(run) + " cannot go on at step " + std::to_string(firstStep));

@@ -9,13 +9,15 @@ const Table& treeTable() {
           {
               {"", {{"core"}, {"plugins", "ui"}, {"app"}}},
               {"app", {{"studio", "vitrine"}}},
+              {"app/vitrine", {{"cli"}, {"run"}, {"serve"}, {"verbs"}, {"."}}},
               {"core",
                {
                    {"base"},
                    {"config", "files", "kernels"},
                    {"artifact", "eval", "model"},
+                   {"run"},
                    {"data", "nn", "store"},
-                   {"jobs", "plugin"},
+                   {"jobs", "plugin", "remote"},
                    {"train"},
                }},
               {"core/config", {{"."}, {"edit"}}},
@@ -37,8 +39,10 @@ const Table& treeTable() {
           },
       .libraries =
           {
-              {"foundation", {"core/base", "core/files", "core/config", "core/artifact"}, {}},
-              {"store", {"core/store", "core/jobs"}, {"foundation"}},
+              {"foundation",
+               {"core/base", "core/files", "core/config", "core/artifact", "core/run"},
+               {}},
+              {"store", {"core/store", "core/jobs", "core/remote"}, {"foundation"}},
               {"engine",
                {"core/kernels", "core/model", "core/nn", "core/data", "core/eval", "core/train",
                 "core/plugin"},
