@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/statistics.h"
 #include "core/config/catalog.h"
 #include "core/store/run_store.h"
 #include "core/store_export.h"
@@ -30,7 +31,6 @@ using TaskCards = std::map<std::string, MetricCard>;
 /// task which is not known is taken for it.
 [[nodiscard]] VITRINE_STORE_EXPORT bool countsSamples(const MetricCard* card);
 
-enum class Direction;  // core/base/statistics.h
 
 /// A row of metric_kind: what the metrics of a pattern mean.
 struct MetricKind {

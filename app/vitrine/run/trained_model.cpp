@@ -58,7 +58,7 @@ TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
   const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
   train::useThreads(Config(config).maybeInteger("train.threads"));
   trained.run =
-      store::train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
+      train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
                                auxChoicesOf(store, run), device);
   if (!opening.precision.empty())
     trained.run.look.precision = train::precisionFrom(opening.precision);

@@ -172,8 +172,8 @@ void ExperimentForm::buildGroup(const std::string& path) {
   const ItemCard* card = catalog_->find(ItemKind::Optimizer, optimizer);
   if (card == nullptr) return;
   for (const Field& field : card->schema.fields) {
-    FormRow* added =
-        addRow(training_, path + ".optimizer." + field.name, titleOf(field), field, px(12));
+    const QString title = tr("Optimizer: %1").arg(titleOf(field).toLower());
+    FormRow* added = addRow(training_, path + ".optimizer." + field.name, title, field, 0);
     added->setCommon(false);
   }
 }

@@ -16,6 +16,7 @@
 #include "core/config/lookup.h"
 #include "ui/configure/form/fold.h"
 #include "ui/configure/form/form_row.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -180,7 +181,7 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
       tr("Show its fields; Alt+Up and Alt+Down move it, Delete takes it away"));
   item.heading->installEventFilter(this);
   item.heading->setProperty("place", at);
-  item.summary = new QLabel(item.frame);
+  item.summary = new ElidedLabel(item.frame);
   item.summary->setProperty("role", QStringLiteral("small"));
   auto* stage = new QLabel(card == nullptr      ? QString()
                            : isOnBatches(*card) ? tr("changes batches")
@@ -199,9 +200,11 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
     line->addWidget(widget);
   column->addLayout(line);
   item.problem = wrappedLabel("error", item.frame);
-  item.problem->setContentsMargins(px(22), 0, px(8), px(4));
   item.problem->hide();
-  column->addWidget(item.problem);
+  auto* below = new QHBoxLayout;  // a label with a style has no margins of its own
+  below->setContentsMargins(px(22), 0, px(8), 0);
+  below->addWidget(item.problem);
+  column->addLayout(below);
   item.body = new QWidget(item.frame);
   auto* rows = new QVBoxLayout(item.body);
   rows->setContentsMargins(0, 0, 0, px(4));
@@ -270,8 +273,8 @@ void PipelineEditor::refresh(FieldEditor::Typing typing) {
       if (row->isChanged())
         said << row->title().toLower() + QLatin1Char(' ') + fieldText(field, shown);
     }
-    item.summary->setText(said.join(QStringLiteral(", ")));
-    item.summary->setToolTip(item.summary->text());
+    item.said = said.join(QStringLiteral(", "));
+    item.summary->setText(folds_[i] ? QString() : item.said);
   }
 }
 
@@ -314,7 +317,7 @@ void PipelineEditor::setOpen(std::size_t at, bool isOpen) {
   folds_[at] = isOpen;
   items_[at].heading->setChecked(isOpen);
   items_[at].body->setVisible(isOpen);
-  items_[at].summary->setVisible(!isOpen);
+  items_[at].summary->setText(isOpen ? QString() : items_[at].said);
 }
 
 std::string PipelineEditor::keyOf(std::size_t at) const {

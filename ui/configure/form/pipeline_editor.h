@@ -66,11 +66,12 @@ class PipelineEditor : public QWidget {
  private:
   struct Item {
     std::string id;
-    QFrame* frame;
-    QToolButton* heading;
-    QLabel* summary;
-    QLabel* problem;
-    QWidget* body;
+    QFrame* frame = nullptr;
+    QToolButton* heading = nullptr;
+    QLabel* summary = nullptr;
+    QString said;  ///< what differs from the defaults, for the summary while it is folded
+    QLabel* problem = nullptr;
+    QWidget* body = nullptr;
     std::vector<FormRow*> rows;
   };
   void build();

@@ -59,9 +59,11 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
   column->addLayout(row);
   problem_->setProperty("role", QStringLiteral("error"));
   problem_->setWordWrap(true);
-  problem_->setContentsMargins(px(kBarTitleWidth + 8), 0, 0, 0);
   problem_->hide();
-  column->addWidget(problem_);
+  auto* below = new QHBoxLayout;
+  below->setContentsMargins(px(kBarTitleWidth + 8), 0, 0, 0);
+  below->addWidget(problem_);
+  column->addLayout(below);
   connect(line_, &QLineEdit::editingFinished, this, &TableBar::takeName);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
     refusal_ = text.toStdString() == name_ ? QString() : whyNot(text, others_);
