@@ -44,22 +44,6 @@ void eachLine(const std::filesystem::path& file, const SampleListLimits& limits,
   if (entries == 0) throw FileError(file.string() + " has no entries");
 }
 
-/// "" where `path` is a path below a folder.
-std::string whyNotBelow(std::string_view path) {
-  if (path.empty()) return "has no path";
-  if (path.front() == '/' || path.find('\\') != std::string_view::npos)
-    return "'" + shorten(path, 80) + "' is not a path below the data set's folder, with '/'";
-  const bool isPlain = std::none_of(path.begin(), path.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (!isPlain) return "has a path with a control character";
-  for (const std::string& part : split(path, '/')) {
-    if (part.empty() || part == "." || part == "..")
-      return "'" + shorten(path, 80) + "' must not contain '" + part + "' between slashes";
-  }
-  return "";
-}
-
 /// The object of one line with no other keys than `keys`.
 Json objectOf(std::string_view line, std::initializer_list<std::string_view> keys,
               const std::filesystem::path& file, std::size_t number) {
@@ -100,6 +84,21 @@ std::vector<std::string> textsOf(const Json& object, const char* key, std::size_
 bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 }  // namespace
+
+std::string whyNotBelow(std::string_view path) {
+  if (path.empty()) return "has no path";
+  if (path.front() == '/' || path.find('\\') != std::string_view::npos)
+    return "'" + shorten(path, 80) + "' is not a path below the data set's folder, with '/'";
+  const bool isPlain = std::none_of(path.begin(), path.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!isPlain) return "has a path with a control character";
+  for (const std::string& part : split(path, '/')) {
+    if (part.empty() || part == "." || part == "..")
+      return "'" + shorten(path, 80) + "' must not contain '" + part + "' between slashes";
+  }
+  return "";
+}
 
 std::string readCorpus(const std::filesystem::path& file, const SampleListLimits& limits) {
   std::string text = readTextFile(file, limits.bytes);

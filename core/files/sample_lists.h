@@ -22,6 +22,9 @@ struct SampleListLimits {
   std::size_t entries = 10'000'000;
 };
 
+/// "" where `path` is a path below a folder, with '/'; else why not, for a message.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string whyNotBelow(std::string_view path);
+
 /// One line of a split list: `path`, or `path TAB class`.
 struct ListedPath {
   std::string path;

@@ -4,6 +4,7 @@
 #include <QObject>
 
 #include "plugins/datasets/image_folder/image_folder.h"
+#include "plugins/datasets/image_folder/scene_sets.h"
 
 class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -13,6 +14,8 @@ class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
   void registerInto(vitrine::Registry& registry) override {
     registry.add(std::make_unique<vitrine::image_folder::ImageFolderSource>());
     registry.add(std::make_unique<vitrine::image_folder::ImageCaptionsSource>());
+    registry.add(std::make_unique<vitrine::image_folder::CocoSource>());
+    registry.add(std::make_unique<vitrine::image_folder::Ade20kSource>());
   }
 };
 

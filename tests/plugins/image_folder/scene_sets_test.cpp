@@ -1,0 +1,170 @@
+// Scenes written as COCO and ADE20K do, and read again.
+#include "plugins/datasets/image_folder/scene_sets.h"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.h"
+#include "core/data/scene_files.h"
+#include "tests/plugins/image_folder/made_images.h"
+#include "tests/plugins/shapes/made_sets.h"
+
+namespace vitrine::image_folder {
+namespace {
+
+using shapes::test::sampleOf;
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Dataset> scenes() {
+  return shapes::test::open("shape_segments", {{"size", 32}});
+}
+
+std::shared_ptr<const Dataset> openAs(const DatasetSource& source,
+                                      const std::filesystem::path& folder,
+                                      const Json& changes = Json::object()) {
+  Json values = source.card().schema.defaults();
+  values["folder"] = folder.string();
+  values.update(changes);
+  return source.open(Config(values));
+}
+
+void expectEqual(const Sample& one, const Sample& other, const std::string& field) {
+  EXPECT_EQ(one.at(field).shape(), other.at(field).shape()) << field;
+  EXPECT_EQ(one.at(field).type(), other.at(field).type()) << field;
+  EXPECT_TRUE(std::ranges::equal(one.at(field).bytes(), other.at(field).bytes())) << field;
+}
+
+TEST(SceneFiles, AreNotWrittenOverOthersNorWithoutMasks) {
+  const TemporaryFolder folder;
+  const auto set = scenes();
+  EXPECT_EQ(writeCocoScenes(*set, Split::Train, 2, folder / "coco").images, 2);
+  EXPECT_THAT(
+      sentenceOf<FileError>([&] { (void)writeCocoScenes(*set, Split::Train, 2, folder / "coco"); }),
+      HasSubstr("is there already"));
+  EXPECT_EQ(writeAde20kScenes(*set, Split::Train, 2, folder / "ade").images, 2);
+  EXPECT_THAT(sentenceOf<FileError>(
+                  [&] { (void)writeAde20kScenes(*set, Split::Train, 2, folder / "ade"); }),
+              HasSubstr("is there already"));
+  const auto plain = shapes::test::open("pathfinder");
+  EXPECT_THAT(sentenceOf<ConfigError>(
+                  [&] { (void)writeCocoScenes(*plain, Split::Train, 2, folder / "other"); }),
+              HasSubstr("needs the field 'boxes'; the samples have image, label"));
+}
+
+#ifdef VITRINE_HAS_CODECS
+
+TEST(Coco, ReadsTheFieldsThatWereWritten) {
+  const TemporaryFolder folder;
+  const auto set = scenes();
+  const WrittenScenes written = writeCocoScenes(*set, Split::Train, 30, folder.path());
+  (void)writeCocoScenes(*set, Split::Test, 3, folder.path());
+  const auto again =
+      openAs(CocoSource(), folder.path(), {{"masks", "instances"}, {"test", "test.json"}});
+  ASSERT_EQ(again->size(Split::Train), 30);
+  EXPECT_EQ(again->size(Split::Validation), 0);
+  EXPECT_EQ(again->size(Split::Test), 3);
+  EXPECT_EQ(again->info().classes, set->info().classes);
+  EXPECT_GT(again->memoryBytes(), 1000);
+  std::int64_t objects = 0, crowds = 0;
+  for (std::int64_t id = 0; id < 30; ++id) {
+    const Sample before = sampleOf(*set, Split::Train, id),
+                 after = sampleOf(*again, Split::Train, id);
+    for (const char* field : {"image", "mask", "instances", "boxes", "box_classes", "box_crowds"})
+      expectEqual(before, after, field);
+    objects += before.at("box_classes").shape()[0];
+    for (const std::int64_t crowd : after.at("box_crowds").get<std::int64_t>()) crowds += crowd;
+  }
+  EXPECT_EQ(objects, written.objects);
+  EXPECT_GT(crowds, 0) << "the flag of a crowd is part of the trip";
+  // One mask for each object, and from those the same file again.
+  const auto apart = openAs(CocoSource(), folder.path());
+  const Sample sample = sampleOf(*apart, Split::Train, 0);
+  const auto masks = sample.at("masks").get<std::uint8_t>();
+  const Sample before = sampleOf(*set, Split::Train, 0);
+  const auto instances = before.at("instances").get<std::uint8_t>();
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    ASSERT_EQ(masks[i], instances[i % 1024] == i / 1024 + 1 ? 1 : 0);
+  (void)writeCocoScenes(*apart, Split::Train, 30, folder / "again");
+  EXPECT_EQ(getFile(folder / "again/train.json"), getFile(folder / "train.json"));
+}
+
+TEST(Coco, FindsImagesAsTheOfficialFoldersHoldThem) {
+  const TemporaryFolder folder;
+  (void)writeCocoScenes(*scenes(), Split::Train, 2, folder.path());
+  std::filesystem::create_directory(folder / "annotations");
+  std::filesystem::rename(folder / "train.json", folder / "annotations/instances_val2017.json");
+  std::filesystem::rename(folder / "train", folder / "val2017");
+  const auto set = openAs(CocoSource(), folder.path(),
+                          {{"train", nullptr}, {"test", "annotations/instances_val2017.json"}});
+  EXPECT_EQ(set->size(Split::Train), 0);
+  (void)sampleOf(*set, Split::Test, 1);
+}
+
+TEST(Coco, AnImageThatIsNotThereOrNotWhatItWasIsNamed) {
+  const TemporaryFolder folder;
+  (void)writeCocoScenes(*scenes(), Split::Train, 2, folder.path());
+  const auto set = openAs(CocoSource(), folder.path());
+  putImage(folder / "train/000001.png", pngOf(1, 2, 3, 5, 4));
+  EXPECT_THAT(sentenceOf<FileError>([&] { (void)sampleOf(*set, Split::Train, 1); }),
+              HasSubstr("has 4 x 5 pixels, its annotations say 32 x 32"));
+  std::filesystem::remove(folder / "train/000001.png");
+  const auto refusal = [&] {
+    return sentenceOf<FileError>([&] { (void)openAs(CocoSource(), folder.path()); });
+  };
+  EXPECT_THAT(refusal(), HasSubstr("000001.png is not there"));
+  const TemporaryFolder other;
+  putImage(other / "x.png", pngOf(1, 2, 3));
+  std::filesystem::create_symlink(other / "x.png", folder / "train/000001.png");
+  EXPECT_THAT(refusal(), HasSubstr("leads out of"));
+}
+
+TEST(Ade20k, ReadsTheFieldsThatWereWritten) {
+  const TemporaryFolder folder;
+  const auto set = scenes();
+  (void)writeAde20kScenes(*set, Split::Train, 10, folder.path());
+  (void)writeAde20kScenes(*set, Split::Test, 4, folder.path());
+  const auto again = openAs(Ade20kSource(), folder.path());
+  ASSERT_EQ(again->size(Split::Train), 10);
+  EXPECT_EQ(again->size(Split::Test), 4);
+  EXPECT_EQ(again->info().classes, set->info().classes);
+  for (std::int64_t id = 0; id < 10; ++id) {
+    const Sample before = sampleOf(*set, Split::Train, id),
+                 after = sampleOf(*again, Split::Train, id);
+    expectEqual(before, after, "image");
+    expectEqual(before, after, "mask");
+  }
+  std::filesystem::remove(folder / "classes.txt");
+  EXPECT_EQ(openAs(Ade20kSource(), folder.path())->info().classes.size(), 150u);
+  const auto few = openAs(Ade20kSource(), folder.path(), {{"classes", 1}});
+  EXPECT_THAT(sentenceOf<FileError>([&] {
+                for (std::int64_t id = 0; id < 10; ++id) (void)sampleOf(*few, Split::Train, id);
+              }),
+              HasSubstr("but there are 1; name them in classes.txt"));
+}
+
+TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
+  const TemporaryFolder folder;
+  (void)writeAde20kScenes(*scenes(), Split::Train, 2, folder.path());
+  const auto set = openAs(Ade20kSource(), folder.path());
+  const std::filesystem::path mask = folder / "annotations/training/000000.png";
+  putImage(mask, pngOf(1, 2, 3, 32, 32));
+  const auto refusal = [&] {
+    return sentenceOf<FileError>([&] { (void)sampleOf(*set, Split::Train, 0); });
+  };
+  EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG of 8 bits"));
+  const std::vector<std::byte> small = encodePng(std::vector<std::uint8_t>(12), 3, 4, 1);
+  putImage(mask, {reinterpret_cast<const char*>(small.data()), small.size()});
+  EXPECT_THAT(refusal(), HasSubstr("has 3 x 4 pixels, its image has 32 x 32"));
+  putImage(mask, "");
+  EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG"));
+  std::filesystem::remove(mask);
+  EXPECT_THAT(sentenceOf<FileError>([&] { (void)openAs(Ade20kSource(), folder.path()); }),
+              HasSubstr("is not there"));
+  const TemporaryFolder empty;
+  EXPECT_THAT(sentenceOf<FileError>([&] { (void)openAs(Ade20kSource(), empty.path()); }),
+              HasSubstr("has no images in images/training"));
+}
+
+#endif
+
+}  // namespace
+}  // namespace vitrine::image_folder
