@@ -20,7 +20,6 @@ function(vitrine_add_plugin plugin_id)
   if(TARGET vitrine_flags)  # within Vitrine's own build
     target_link_libraries(${objects} PRIVATE vitrine_flags)
     set_target_properties(${objects} PROPERTIES JOB_POOL_COMPILE torch_compile)
-    vitrine_share_precompiled(${objects} torch)
   endif()
   if(NOT arg_PLUGIN OR NOT TARGET Qt6::Core)
     return()

@@ -145,7 +145,7 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
     store::RunStore there(database);
     run = there.runs().front().id;
     store::RunStore::Batch batch;
-    for (const std::size_t bytes : {kLargestFrame + 1, std::size_t{10}}) {
+    for (const std::size_t bytes : {remote::kLargestFrame + 1, std::size_t{10}}) {
       Artifact artifact;
       artifact.analysis = "rank";
       artifact.name = std::to_string(bytes);
@@ -163,11 +163,11 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
   std::sort(artifacts.begin(), artifacts.end(),
             [](const store::ArtifactRow& a, const store::ArtifactRow& b) { return a.id < b.id; });
   EXPECT_EQ(artifacts[artifacts.size() - 2].meta.value("left_out", std::size_t{0}),
-            kLargestFrame + 1);
+            remote::kLargestFrame + 1);
   EXPECT_FALSE(artifacts.back().meta.contains("left_out"));
   // Nor does a request that is too large end the link.
   const Json answer = ask(
-      {{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", std::string(kLargestFrame, 'x')}});
+      {{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", std::string(remote::kLargestFrame, 'x')}});
   EXPECT_EQ(answer.at("error").at("kind"), "refused") << answer.dump().substr(0, 200);
   EXPECT_EQ(ask({{"op", "devices"}}).count("devices"), 1u);
   EXPECT_EQ(state().link, Link::Linked);

@@ -110,7 +110,7 @@ int main(int count, char** words) {
   const auto database = folder / "bench.sqlite";
   const auto once = [&] {
     RunControl control;
-    train::TrainerSetup setup = prepareRun(registry, planned.config, planned.seed);
+    train::TrainerSetup setup = train::prepareRun(registry, planned.config, planned.seed);
     if (!isOn) {
       NoSink sink;
       if (savesOften) setup.checkpointFolder = folder / "checkpoints";

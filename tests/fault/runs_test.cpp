@@ -28,7 +28,7 @@ struct Evil {
 };
 
 TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
-  using enum RunState;
+  using enum store::RunState;
   const std::vector<Evil> evils{
       {"segfault", Interrupted, "crashed with SIGSEGV (segmentation fault)", {"signal"}},
       {"abort", Interrupted, "crashed with SIGABRT (aborted)", {"signal"}},

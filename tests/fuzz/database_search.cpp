@@ -248,7 +248,7 @@ class Bench {
       case 8:
         return takes([&] {
           const std::vector<std::int64_t> ended = store::runsEndedBefore(file(), "9999");
-          static_cast<void>(thinRuns(file(), ended, store::kSmallestBucket));
+          static_cast<void>(store::thinRuns(file(), ended, store::kSmallestBucket));
         });
       default:
         if (!exports("x.vitrine", store::ExportFormat::Sqlite)) return false;

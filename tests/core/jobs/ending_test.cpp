@@ -28,7 +28,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using enum RunState;
+using enum store::RunState;
 
 ProcessEnd exited(int code) {
   ProcessEnd end;
@@ -46,8 +46,8 @@ TEST(Endings, LeaveWhatARunSaysOfItself) {
   for (const auto& [code, state] : std::vector<std::pair<int, store::RunState>>{
            {0, Done}, {1, Failed}, {75, Interrupted}, {75, Stopped}, {75, Paused}, {4, Queued}}) {
     const RunEnding ending = classify(exited(code), state);
-    EXPECT_EQ(ending.reason, "") << toString(state);
-    EXPECT_EQ(ending.mayGoOn, code == 75) << toString(state);
+    EXPECT_EQ(ending.reason, "") << store::toString(state);
+    EXPECT_EQ(ending.mayGoOn, code == 75) << store::toString(state);
   }
 }
 

@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "core/base/statistics.h"
 #include "core/store/declared_metrics.h"
+#include "core/store/exchange/exchange.h"
 #include "core/store/metrics/metric_titles.h"
-#include <array>
 #include "tests/core/store/temp_database.h"
 #include "tests/support/two_tasks.h"
 

@@ -15,6 +15,7 @@
 
 int main(int count, char** words) {
   using namespace vitrine;
+  using namespace vitrine::store;
   if (count < 5) return 2;
   try {
     RunStore store(words[1]);

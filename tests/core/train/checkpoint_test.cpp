@@ -54,7 +54,7 @@ Reference uninterrupted(const Config& config) {
   const TemporaryFolder folder;
   SmallRun run(config);
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   return {run.sink.curve("train/loss"), run.sink.curve("test/loss@ema"), run.weights(),
           readTensors(folder.path() / checkpointName(40) / "ema.safetensors")};
 }
@@ -76,7 +76,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
       run.setup.checkpointFolder = folder.path();
       askAt(run, stop, Request::Interrupt);
       const train::TrainerResult result = run.go();
-      EXPECT_EQ(result.outcome, Outcome::Interrupted);
+      EXPECT_EQ(result.outcome, train::Outcome::Interrupted);
       EXPECT_EQ(result.step, stop);
       loss = run.sink.curve("train/loss");
       evaluated = run.sink.curve("test/loss@ema");
@@ -86,7 +86,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
     run.setup.checkpointFolder = folder.path();
     run.setup.resumeFrom = folder.path() / checkpointName(stop);
     const train::TrainerResult result = run.go();
-    EXPECT_EQ(result.outcome, Outcome::Done);
+    EXPECT_EQ(result.outcome, train::Outcome::Done);
     EXPECT_EQ(result.step, 40);
     for (const auto& point : run.sink.curve("train/loss")) loss.push_back(point);
     for (const auto& point : run.sink.curve("test/loss@ema")) evaluated.push_back(point);
@@ -122,7 +122,7 @@ TEST(Resume, OfSgdIsBitIdenticalToo) {
   SmallRun stopped(config);
   stopped.setup.checkpointFolder = folder.path();
   askAt(stopped, 15, Request::Pause);
-  EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+  EXPECT_EQ(stopped.go().outcome, train::Outcome::Paused);
   SmallRun run(config);
   run.setup.checkpointFolder = folder.path();
   run.setup.resumeFrom = folder.path() / checkpointName(15);
@@ -138,14 +138,14 @@ TEST(Resume, MakesTheEvaluationThatAPauseLeftOwingAndMarksItsCheckpointAsTheBest
     SmallRun stopped(config);
     stopped.setup.checkpointFolder = folder.path();
     askAt(stopped, 10, Request::Pause);
-    EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+    EXPECT_EQ(stopped.go().outcome, train::Outcome::Paused);
     EXPECT_TRUE(stopped.sink.curve("test/top1").empty()) << "a pause does not wait for it";
   }
   SmallRun run(config);
   run.setup.checkpointFolder = folder.path();
   run.setup.resumeFrom = folder.path() / checkpointName(10);
   askAt(run, 1, Request::Pause);
-  EXPECT_EQ(run.go().outcome, Outcome::Paused);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Paused);
   EXPECT_EQ(run.sink.steps("test/top1"), Steps{10});
   ASSERT_EQ(run.sink.checkpoints.size(), 2U);
   EXPECT_EQ(run.sink.checkpoints[0].step, 10);
@@ -168,7 +168,7 @@ TEST(Resume, FromStepZeroEvaluatesNothingThere) {
   SmallRun run(everything());
   run.setup.checkpointFolder = folder.path();
   run.setup.resumeFrom = folder.path() / checkpointName(0);
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.steps("test/top1"), (Steps{12, 24, 36, 40}));
 }
 
@@ -180,20 +180,20 @@ TEST(Resume, LetsProbesDrawWhatTheyWouldHaveDrawn) {
   };
   SmallRun whole(everything());
   observed(whole);
-  EXPECT_EQ(whole.go().outcome, Outcome::Done);
+  EXPECT_EQ(whole.go().outcome, train::Outcome::Done);
   const TemporaryFolder folder;
   {
     SmallRun stopped(everything());
     observed(stopped);
     stopped.setup.checkpointFolder = folder.path();
     askAt(stopped, 15, Request::Pause);
-    EXPECT_EQ(stopped.go().outcome, Outcome::Paused);
+    EXPECT_EQ(stopped.go().outcome, train::Outcome::Paused);
   }
   SmallRun run(everything());
   observed(run);
   run.setup.checkpointFolder = folder.path();
   run.setup.resumeFrom = folder.path() / checkpointName(15);
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   // The last one is never skipped.
   EXPECT_EQ(run.sink.curve("analysis/probe/mean").back(),
             whole.sink.curve("analysis/probe/mean").back());
@@ -204,13 +204,13 @@ TEST(Resume, WithAnotherNumberOfThreadsSaysThatItIsNotBitExact) {
   SmallRun stopped(everything());
   stopped.setup.checkpointFolder = folder.path();
   askAt(stopped, 3, Request::Stop);
-  EXPECT_EQ(stopped.go().outcome, Outcome::Stopped);
+  EXPECT_EQ(stopped.go().outcome, train::Outcome::Stopped);
   Json config = everything().json();
   config["threads"] = 2;
   SmallRun run{Config(config)};
   run.setup.checkpointFolder = folder.path();
   run.setup.resumeFrom = folder.path() / checkpointName(3);
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.eventsOf("resumed").at(0).text, "not bit-exact: threads 2 instead of 1");
 }
 
@@ -277,7 +277,7 @@ TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
                                              testing::HasSubstr("resume the run that wrote it"),
                                              testing::Not(testing::HasSubstr("mlp"))));
   }
-  EXPECT_EQ(resumed(stopped.setup.config, "a"), Outcome::Done);
+  EXPECT_EQ(resumed(stopped.setup.config, "a"), train::Outcome::Done);
 }
 
 TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
@@ -370,7 +370,7 @@ TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunGoesOn) {
   std::ofstream(folder.path() / "file") << "in the way";
   SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 20));
   run.setup.checkpointFolder = folder.path() / "file" / "run-test";
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.eventsOf("checkpoint_failed").size(), 2U);
   EXPECT_TRUE(run.sink.checkpoints.empty());
 }
@@ -402,7 +402,7 @@ TEST(Checkpoint, ThatCouldNotBeSavedIsTriedAgainAtTheSameStepWhenTheRunEndsThere
   run.setup.checkpointFolder = obstacle / "run-test";
   StopsWhereSavingFails sink(run.control, obstacle);
   const train::TrainerResult result = train::Trainer(std::move(run.setup), sink, run.control).run();
-  EXPECT_EQ(result.outcome, Outcome::Stopped);
+  EXPECT_EQ(result.outcome, train::Outcome::Stopped);
   EXPECT_EQ(result.step, 20);
   EXPECT_EQ(sink.eventsOf("checkpoint_failed").size(), 1U);
   EXPECT_EQ(stepsIn(obstacle / "run-test"), Steps{20});
@@ -414,7 +414,7 @@ TEST(Request, ForACheckpointWritesOneAndGoesOn) {
   SmallRun run(everything());
   run.setup.checkpointFolder = folder.path();
   askAt(run, 9, Request::Checkpoint);
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{9, 40}));
 }
 
@@ -422,7 +422,7 @@ TEST(Request, ToStopEndsTheRunAfterTheStepWithItsReason) {
   SmallRun run(everything());
   askAt(run, 4, Request::Stop);
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Stopped);
+  EXPECT_EQ(result.outcome, train::Outcome::Stopped);
   EXPECT_EQ(result.step, 4);
   EXPECT_THAT(result.reason, testing::HasSubstr("without a checkpoint"));
 }
@@ -450,7 +450,7 @@ TEST(Checkpoint, OfATrainerWaitsForTheStoreEachTime) {
   const TemporaryFolder folder;
   SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 4));
   run.setup.checkpointFolder = folder.path();
-  ASSERT_EQ(run.go().outcome, Outcome::Done);
+  ASSERT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.checkpoints.size(), 10U);
   EXPECT_GE(run.sink.flushes, 10);
 }

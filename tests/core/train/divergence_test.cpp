@@ -53,10 +53,10 @@ std::map<std::string, std::string> hashes(const fs::path& folder) {
   return found;
 }
 
-TEST(train::Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
+TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   const auto run = runOf(policy("rollback"), Kind::LossNan, {14});
   run->segment();
-  EXPECT_EQ(run->result.outcome, Outcome::RolledBack);
+  EXPECT_EQ(run->result.outcome, train::Outcome::RolledBack);
   EXPECT_EQ(run->result.resumeFrom, run->folder.path() / checkpointName(10));
   const auto before = hashes(run->result.resumeFrom);
   ASSERT_EQ(run->eventsOf("rollback").size(), 1U);
@@ -69,7 +69,7 @@ TEST(train::Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   EXPECT_THAT(event.text, HasSubstr("the loss of step 15 is nan; going back to step 10"));
 
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Done) << run->result.reason;
+  EXPECT_EQ(run->result.outcome, train::Outcome::Done) << run->result.reason;
   EXPECT_EQ(run->result.step, kSteps);
   EXPECT_EQ(run->starts, (Numbers{0, 10}));
   EXPECT_EQ(run->taken[1].front(), 15) << "the batches up to the bad one come again";
@@ -79,16 +79,16 @@ TEST(train::Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   EXPECT_EQ(run->at(kSteps).state.rollbacks, 1);
 }
 
-TEST(train::Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
+TEST(Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
   const auto whole = runOf(policy("rollback"), Kind::LossNan, {14, 30});
   whole->go();
-  ASSERT_EQ(whole->result.outcome, Outcome::Done);
+  ASSERT_EQ(whole->result.outcome, train::Outcome::Done);
   EXPECT_EQ(whole->eventsOf("rollback").size(), 2U);
   for (const std::int64_t stop : {1, 4, 9}) {
     const auto asked = runOf(policy("rollback"), Kind::LossNan, {14, 30});
     asked->segment();
     asked->segment(stop);  // between the rollback and the next checkpoint
-    EXPECT_EQ(asked->result.outcome, Outcome::Interrupted);
+    EXPECT_EQ(asked->result.outcome, train::Outcome::Interrupted);
     asked->go();
     expectSame(*asked, *whole, kSteps);
     const auto died = runOf(policy("rollback"), Kind::LossNan, {14, 30});
@@ -100,39 +100,39 @@ TEST(train::Rollback, IsBitExactWhereverTheRunIsInterruptedOrDies) {
   }
 }
 
-TEST(train::Rollback, BeginsAgainWithOtherBatchesWhereThereIsNoCheckpointYet) {
+TEST(Rollback, BeginsAgainWithOtherBatchesWhereThereIsNoCheckpointYet) {
   const auto run = runOf(policy("rollback"), Kind::DataNan, {3});
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Done);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Done);
   EXPECT_EQ(run->starts, (Numbers{0, 0}));
   EXPECT_EQ(run->taken[1].front(), 4);
 }
 
-TEST(train::Rollback, IsBoundedAndThenTheRunFails) {
+TEST(Rollback, IsBoundedAndThenTheRunFails) {
   std::set<std::int64_t> rest;
   for (std::int64_t i = 12; i < 120; ++i) rest.insert(i);
   const auto run = runOf(policy("rollback"), Kind::LossNan, rest);
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Failed);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);
   EXPECT_EQ(run->eventsOf("non_finite").size(), 1U);
   EXPECT_THAT(run->result.reason, HasSubstr("was rolled back 3 times before"));
   EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 10);
   // Asked to go on, it fails again at once instead of going back again and again.
   run->segment();
-  EXPECT_EQ(run->result.outcome, Outcome::Failed);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);
 }
 
-TEST(train::Rollback, WithoutAFolderForCheckpointsIsAFailure) {
+TEST(Rollback, WithoutAFolderForCheckpointsIsAFailure) {
   SmallRun run(policy("rollback"));
   run.session->poisonedLoss = 6;
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("no folder with a checkpoint to go back to"));
 }
 
-TEST(train::Rollback, KeepsEpochsOfAccumulatedStepsWhole) {
+TEST(Rollback, KeepsEpochsOfAccumulatedStepsWhole) {
   // 12 batches an epoch make two steps of 5, and 2 are left out.
   const auto run = runOf(policy("rollback", {{"accumulate", 5},
                                              {"steps", 10},
@@ -140,7 +140,7 @@ TEST(train::Rollback, KeepsEpochsOfAccumulatedStepsWhole) {
                                              {"evaluate.every_epochs", nullptr}}),
                          Kind::LossNan, {17});
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Done);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Done);
   EXPECT_EQ(run->starts, (Numbers{0, 2}));
   const Numbers& taken = run->taken[1];
   ASSERT_EQ(taken.size(), 40U);
@@ -155,7 +155,7 @@ TEST(SkippedStep, LeavesWeightsMomentsAverageAndStatisticsAsTheyWere) {
     auto run = runOf(policy("skip", {{"steps", 11}}), kind, {10});
     run->model = [] { return std::make_shared<SmallCnn>(3); };
     run->go();
-    EXPECT_EQ(run->result.outcome, Outcome::Done) << run->result.reason;
+    EXPECT_EQ(run->result.outcome, train::Outcome::Done) << run->result.reason;
     const train::LoadedCheckpoint before = run->at(10), after = run->at(11);
     EXPECT_TRUE(isSame(before.model, after.model)) << "running statistics are part of it";
     EXPECT_TRUE(isSame(before.ema, after.ema));
@@ -194,7 +194,7 @@ TEST(SkippedStep, TooManyInARowAreAFailure) {
   for (std::int64_t i = 12; i < 120; ++i) rest.insert(i);
   const auto run = runOf(policy("skip", {{"divergence.max_skipped", 4}}), Kind::LossNan, rest);
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Failed);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("step_skipped").size(), 5U);
   EXPECT_THAT(run->result.reason, HasSubstr("5th step in a row"));
   EXPECT_EQ(run->result.step, 16);
@@ -203,7 +203,7 @@ TEST(SkippedStep, TooManyInARowAreAFailure) {
 TEST(Spike, IsNothingWithoutAFactor) {
   const auto run = runOf(policy("stop"), Kind::LossTimes, {25});
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Done);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Done);
 }
 
 TEST(Spike, OfTheLossIsServedByEveryPolicy) {
@@ -211,14 +211,14 @@ TEST(Spike, OfTheLossIsServedByEveryPolicy) {
     const auto run = runOf(policy(name, {{"divergence.loss_factor", 5.0}}), Kind::LossTimes, {25});
     run->go();
     if (std::string(name) == "stop") {
-      EXPECT_EQ(run->result.outcome, Outcome::Failed);
+      EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
       EXPECT_THAT(run->result.reason, HasSubstr("the loss of step 26 is"));
       EXPECT_THAT(run->result.reason, HasSubstr("above the limit of"));
       EXPECT_EQ(run->eventsOf("spike").size(), 1U);
       EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 20);
       continue;
     }
-    EXPECT_EQ(run->result.outcome, Outcome::Done) << run->result.reason;
+    EXPECT_EQ(run->result.outcome, train::Outcome::Done) << run->result.reason;
     const bool isBack = std::string(name) == "rollback";
     EXPECT_EQ(run->eventsOf("rollback").size(), isBack ? 1U : 0U);
     EXPECT_EQ(run->eventsOf("step_skipped").size(), isBack ? 0U : 1U);
@@ -246,7 +246,7 @@ TEST(Spike, IsBitExactWhereverTheRunIsInterrupted) {
   for (const std::int64_t stop : {7, 13, 19, 20, 21, 22, 33}) {
     const auto run = runOf(train, Kind::LossTimes, bad);
     run->segment(stop);
-    EXPECT_EQ(run->result.outcome, Outcome::Interrupted);
+    EXPECT_EQ(run->result.outcome, train::Outcome::Interrupted);
     run->go();
     expectSame(*run, *whole, kSteps);
   }
@@ -257,12 +257,12 @@ TEST(Spike, OfSeveralStepsIsLeftThroughACheckpointBeforeItsFirstOne) {
       runOf(policy("rollback", {{"divergence.loss_factor", 5.0}, {"divergence.spike_steps", 3}}),
             Kind::LossTimes, {28, 29, 30});
   run->go();
-  EXPECT_EQ(run->result.outcome, Outcome::Done);
+  EXPECT_EQ(run->result.outcome, train::Outcome::Done);
   EXPECT_EQ(run->starts, (Numbers{0, 20})) << "the checkpoint of step 30 is within the spike";
   EXPECT_EQ(run->taken[1].front(), 31);
 }
 
-TEST(train::DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
+TEST(DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
   train::DivergenceOptions options;
   options.lossFactor = 2;
   options.window = 3;
@@ -287,7 +287,7 @@ TEST(train::DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
   EXPECT_THROW(again.restore(Json{{"steps", 1}}), FileError);
 }
 
-TEST(train::DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
+TEST(DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
   Json old = trainSchema().defaults();
   old.erase("divergence");
   for (const char* key : {"keep_every", "best_by", "best_is"}) old["checkpoint"].erase(key);
@@ -297,14 +297,14 @@ TEST(train::DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaul
   const TemporaryFolder folder;
   SmallRun run{Config(old)};
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(train::divergenceFrom(Config(old)).policy, train::DivergenceOptions::Policy::Stop);
 }
 
 TEST(RollbackFile, ThatIsDamagedIsNamed) {
   const TemporaryFolder folder;
   EXPECT_FALSE(train::readRollback(folder.path()).has_value());
-  writeRollback(folder.path(), {2, 15, 10, 15});
+  train::writeRollback(folder.path(), {2, 15, 10, 15});
   EXPECT_EQ(train::readRollback(folder.path())->batchesConsumed, 15);
   for (const char* text : {"", "{", "{\"number\": 0, \"from_step\": 1}", "[]"}) {
     std::ofstream(folder.path() / "rollback.json") << text;

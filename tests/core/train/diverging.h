@@ -123,7 +123,7 @@ struct WholeRun {
       trainer = std::make_unique<train::Trainer>(std::move(run.setup), run.sink, run.control);
       result = trainer->run();
     } catch (const std::runtime_error&) {
-      result.outcome = Outcome::Interrupted;
+      result.outcome = train::Outcome::Interrupted;
     }
     taken.push_back(bad->taken);
     loss.erase(loss.upper_bound(starts.back()), loss.end());
@@ -138,7 +138,7 @@ struct WholeRun {
     do {
       segment();
       ASSERT_LT(starts.size(), 50U) << "it goes back for ever";
-    } while (result.outcome == Outcome::RolledBack || result.outcome == Outcome::Interrupted);
+    } while (result.outcome == train::Outcome::RolledBack || result.outcome == train::Outcome::Interrupted);
   }
   std::vector<EventRecord> eventsOf(const std::string& kind) const {
     std::vector<EventRecord> found;

@@ -53,7 +53,7 @@ class FrozenWeights : public testing::Test {
     };
     train::Trainer trainer(std::move(made), sink, control);
     const train::TrainerResult result = trainer.run();
-    EXPECT_EQ(result.outcome, pauseAt > 0 ? Outcome::Paused : Outcome::Done) << result.reason;
+    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done) << result.reason;
   }
 
   [[nodiscard]] static std::set<std::string> heldBy(const fs::path& file) {
@@ -164,7 +164,7 @@ TEST_F(FrozenWeights, OfAnotherRunMoveWithTheFolderOfBoth) {
   made.checkpointFolder = folder_ / "files/run-b";
   RecordingSink sink;
   RunControl control;
-  EXPECT_EQ(train::Trainer(std::move(made), sink, control).run().outcome, Outcome::Done);
+  EXPECT_EQ(train::Trainer(std::move(made), sink, control).run().outcome, train::Outcome::Done);
   fs::rename(folder_ / "files", folder_ / "moved");
   const fs::path last = newestCheckpoint(folder_ / "moved/run-b")->folder;
   EXPECT_EQ(heldBy(last / "model.safetensors"), (std::set<std::string>{"bias1", "fc1"}));

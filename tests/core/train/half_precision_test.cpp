@@ -13,7 +13,7 @@ using Kind = BadBatches::Kind;
 
 at::Tensor number(double value) { return at::full({}, value); }
 
-TEST(train::LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
+TEST(LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
   train::LossScale scale({1024, 1, 3}, at::TensorOptions());
   const at::Tensor never = number(0).to(at::kBool), always = number(1).to(at::kBool);
   const auto step = [&](bool isOverflow) {
@@ -33,7 +33,7 @@ TEST(train::LossScale, IsHalvedByAnOverflowAndDoubledAfterGoodSteps) {
   EXPECT_EQ(step(false), 1024);
 }
 
-TEST(train::LossScale, OverflowsOnlyAboveItsMinimumAndWhileTheLossIsFinite) {
+TEST(LossScale, OverflowsOnlyAboveItsMinimumAndWhileTheLossIsFinite) {
   train::LossScale scale({4, 2, 100}, at::TensorOptions());
   const double infinity = std::numeric_limits<double>::infinity();
   const auto overflows = [&](double loss, double norm) {
@@ -64,7 +64,7 @@ TEST(HalfPrecision, TrainsInFloat16WithParametersInFloat32) {
   const SmallSession* const session = run.session;
   at::ScalarType type = at::kFloat;
   run.session->onLoss = [&](const Batch&) { type = session->lastLogitsType; };
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(type, at::kHalf);
   for (const at::Tensor& parameter : run.model->parameters())
     EXPECT_EQ(parameter.scalar_type(), at::kFloat);
@@ -106,7 +106,7 @@ TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
     std::vector<at::Tensor> weights;  ///< before each step
     run.session->onLoss = [&](const Batch&) { weights.push_back(run.weights()); };
     const train::TrainerResult result = run.go();
-    EXPECT_EQ(result.outcome, Outcome::Done) << result.reason;
+    EXPECT_EQ(result.outcome, train::Outcome::Done) << result.reason;
     const auto overflows = run.sink.eventsOf("loss_scale");
     ASSERT_GE(overflows.size(), 3U) << policy;
     ASSERT_LT(overflows.size(), 25U) << policy;
@@ -130,7 +130,7 @@ TEST(Overflow, AtTheSmallestScaleIsADivergence) {
   SmallRun run(
       half({{"loss_scale.initial", kFarTooLarge}, {"loss_scale.minimum", kFarTooLarge / 4}}));
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("the gradient norm of step 3"));
   EXPECT_EQ(run.sink.eventsOf("loss_scale").size(), 2U);
 }
@@ -139,13 +139,13 @@ TEST(Overflow, OfALossThatIsNotFiniteIsADivergenceAtOnce) {
   SmallRun run(half());
   run.session->poisonedLoss = 4;
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_THAT(result.reason, HasSubstr("the loss of step 5 is nan"));
 }
 
 TEST(Overflow, IsHeldAcrossAccumulatedBatches) {
   SmallRun run(half({{"loss_scale.initial", kFarTooLarge}, {"accumulate", 2}, {"steps", 20}}));
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_GE(run.sink.eventsOf("loss_scale").size(), 3U);
   const auto loss = run.sink.curve("train/loss");
   EXPECT_LT(loss.back().second, loss.front().second);
@@ -160,7 +160,7 @@ TEST(Overflow, PutsRunningStatisticsBack) {
   run.train =
       half({{"loss_scale.initial", kFarTooLarge}, {"checkpoint.every_steps", 1}, {"steps", 30}});
   run.go();
-  ASSERT_EQ(run.result.outcome, Outcome::Done) << run.result.reason;
+  ASSERT_EQ(run.result.outcome, train::Outcome::Done) << run.result.reason;
   const auto overflows = static_cast<std::int64_t>(run.eventsOf("loss_scale").size());
   ASSERT_GT(overflows, 0);
   const train::LoadedCheckpoint last = run.at(30);
@@ -185,12 +185,12 @@ TEST(HalfPrecision, ResumesBitExactlyWithItsScale) {
   };
   const auto whole = made();
   whole->go();
-  ASSERT_EQ(whole->result.outcome, Outcome::Done) << whole->result.reason;
+  ASSERT_EQ(whole->result.outcome, train::Outcome::Done) << whole->result.reason;
   EXPECT_GT(whole->eventsOf("loss_scale").size(), 4U);
   for (const std::int64_t stop : {1, 3, 12, 19, 27}) {
     const auto parts = made();
     parts->segment(stop);
-    EXPECT_EQ(parts->result.outcome, Outcome::Interrupted);
+    EXPECT_EQ(parts->result.outcome, train::Outcome::Interrupted);
     EXPECT_TRUE(parts->at(stop).optimizer.contains("loss_scale/value"));
     parts->go();
     expectSame(*parts, *whole, 30);

@@ -46,7 +46,7 @@ Ended trained(std::int64_t batchSize, std::int64_t accumulate) {
                             {"optimizer.learning_rate", 0.1}}),
                std::make_unique<TwoParts>(data));
   run.use(run.model = std::make_shared<SmallModel>(3, 0.0));
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   Ended ended{run.weights(), {}};
   for (const char* name : {"train/loss", "train/loss/all", "train/loss/rare"})
     ended.curves[name] = run.sink.curve(name);
@@ -93,7 +93,7 @@ TEST(LossParts, OfWhichNothingIsCountedAddNothing) {
   for (const int accumulate : {1, 2}) {
     SmallRun run(trainConfig({{"steps", 3}, {"accumulate", accumulate}}),
                  std::make_unique<Empty>());
-    EXPECT_EQ(run.go().outcome, Outcome::Done);
+    EXPECT_EQ(run.go().outcome, train::Outcome::Done);
     EXPECT_EQ(run.sink.curve("train/loss/none").back().second, 0);
     EXPECT_EQ(run.sink.curve("train/loss"), run.sink.curve("train/loss/plain"));
   }
@@ -168,7 +168,7 @@ TEST(Freezing, LeavesRunningStatisticsAndWhatDropsInEvaluationMode) {
     const auto model = std::make_shared<Normed>();
     run.use(model);
     if (isFrozen) run.setup.freeze = {"trunk.*"};
-    EXPECT_EQ(run.go().outcome, Outcome::Done);
+    EXPECT_EQ(run.go().outcome, train::Outcome::Done);
     EXPECT_TRUE(model->wasTraining) << "the head is trained";
     EXPECT_EQ(model->trunk->hasDropped, !isFrozen);
     EXPECT_EQ(at::equal(model->trunk->mean, at::zeros({16})), isFrozen);

@@ -118,7 +118,7 @@ class PrepareRun : public testing::Test {
 };
 
 TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
-  const train::TrainerSetup setup = prepareRun(registry_, config_, 7);
+  const train::TrainerSetup setup = train::prepareRun(registry_, config_, 7);
   EXPECT_EQ(asked_.model, config_["model"]);
   EXPECT_EQ(asked_.task, config_["task"]);
   EXPECT_EQ(asked_.data, config_["data"]);
@@ -134,9 +134,9 @@ TEST_F(PrepareRun, HandsEachItemItsOwnTableAndTheTaskWhatTheRunIsLike) {
 }
 
 TEST_F(PrepareRun, LetsADryStepEvaluateOneBatch) {
-  static_cast<void>(prepareRun(registry_, config_, 7));
+  static_cast<void>(train::prepareRun(registry_, config_, 7));
   EXPECT_EQ(asked_.context.evaluationLimit, 0);
-  static_cast<void>(prepareRun(registry_, config_, 7, {}, nullptr, train::Extent::DryStep));
+  static_cast<void>(train::prepareRun(registry_, config_, 7, {}, nullptr, train::Extent::DryStep));
   EXPECT_EQ(asked_.context.evaluationLimit, asked_.context.evaluationBatchSize);
 }
 
@@ -145,16 +145,16 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
            {"model", "architecture"}, {"task", "name"}, {"data", "dataset"}}) {
     Json config = config_;
     config[table][key] = "smal";
-    EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError) << table;
+    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError) << table;
   }
   for (const char* table : {"optimizer", "schedule"}) {
     Json config = config_;
     config["train"][table]["name"] = "smal";
-    EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError) << table;
+    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError) << table;
   }
   Json config = config_;
   config["observe"]["rank"] = observeConfig().json();
-  EXPECT_THROW(static_cast<void>(prepareRun(registry_, config, 0)), NotFoundError);
+  EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError);
   EXPECT_FALSE(asked_.hasBuilt);
 }
 
@@ -165,7 +165,7 @@ TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
   init.weights = folder.path() / "w.safetensors";
   init.freeze = {"fc1"};
   LoadReport report;
-  const train::TrainerSetup setup = prepareRun(registry_, config_, 7, init, &report);
+  const train::TrainerSetup setup = train::prepareRun(registry_, config_, 7, init, &report);
   SmallModel other(42);
   const auto wanted = namedTensors(other), got = namedTensors(setup.session->model());
   ASSERT_EQ(got.size(), wanted.size());
@@ -184,9 +184,9 @@ TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
   writeWeights(folder.path() / "ema.safetensors", 2, 2);
   train::InitChoice init;
   init.weights = folder.path();
-  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 4);
+  EXPECT_EQ(headOf(train::prepareRun(registry_, config_, 7, init)), 4);
   init.use = "ema";
-  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init)), 8);
+  EXPECT_EQ(headOf(train::prepareRun(registry_, config_, 7, init)), 8);
 }
 
 TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
@@ -200,7 +200,7 @@ TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
     writeTensors(init.weights, tensors);
   }
   try {
-    static_cast<void>(prepareRun(registry_, config_, 7, init));
+    static_cast<void>(train::prepareRun(registry_, config_, 7, init));
     FAIL() << "a head of another shape was accepted";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("task.weight"));
@@ -208,7 +208,7 @@ TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
   }
   init.options.skip = {"task.*"};
   LoadReport report;
-  EXPECT_EQ(headOf(prepareRun(registry_, config_, 7, init, &report)), 0);
+  EXPECT_EQ(headOf(train::prepareRun(registry_, config_, 7, init, &report)), 0);
   EXPECT_THAT(report.skipped, ::testing::Contains("task.weight"));
 }
 

@@ -64,7 +64,7 @@ class PairedRuns : public testing::Test {
              std::int64_t stop = 0, const std::vector<train::AuxChoice>& auxiliaries = {}) {
     train::InitChoice init;
     init.auxiliaries = auxiliaries;
-    train::TrainerSetup setup = prepareRun(registry_, config, kSeed, init);
+    train::TrainerSetup setup = train::prepareRun(registry_, config, kSeed, init);
     setup.checkpointFolder = folder;
     if (const auto newest = newestCheckpoint(folder)) setup.resumeFrom = newest->folder;
     struct Stopping final : RecordingSink {
@@ -189,7 +189,7 @@ TEST_F(PairedRuns, RefuseToGoOnBesideAnotherTeacher) {
 
 TEST_F(PairedRuns, SayWhichAuxiliaryNetworkIsMissing) {
   try {
-    static_cast<void>(prepareRun(registry_, configuration(true), kSeed));
+    static_cast<void>(train::prepareRun(registry_, configuration(true), kSeed));
     FAIL() << "a task without its teacher was opened";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("[aux.teacher]"));

@@ -82,7 +82,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
   for (const auto& [name, scale] : settings.at("scale").items()) names.push_back(name);
   train::ParameterPolicy policy;
   policy.layerDecay = settings.at("decay").get<double>();
-  const auto groups = withPolicy(groupsOf(names), policy, layersByName(names));
+  const auto groups = train::withPolicy(groupsOf(names), policy, layersByName(names));
   for (const auto& [name, scale] : settings.at("scale").items())
     EXPECT_NEAR(groupWith(groups, name).learningRateScale, scale, 1e-12) << name;
   EXPECT_EQ(groupWith(groups, "norm.bias").weightDecayScale, 0);
@@ -93,7 +93,7 @@ TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
   train::ParameterPolicy policy;
   policy.layerDecay = 0.5;
   EXPECT_THAT(problemOf([&] {
-                static_cast<void>(withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
+                static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
               }),
               HasSubstr("train.layer_decay: the model has no parameters named 'blocks.N.'"));
 }
@@ -102,13 +102,13 @@ const Names kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
                    "blocks.1.weight", "head.weight",     "head.bias"};
 
 TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
-  const auto plain = withPolicy(groupsOf(kNames), {}, layersByName(kNames));
+  const auto plain = train::withPolicy(groupsOf(kNames), {}, layersByName(kNames));
   ASSERT_EQ(plain.size(), 2u);
   EXPECT_EQ(plain[0].name, "decay");
 
   train::ParameterPolicy policy;
   policy.groups = {{"head", {"head.*"}, 10, 0.5, false, Json{{"beta2", 0.9}}}};
-  const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
+  const auto groups = train::withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   ASSERT_EQ(groups.size(), 4u);
   const ParameterGroup& head = groupWith(groups, "head.weight");
   EXPECT_EQ(head.name, "decay head");
@@ -125,7 +125,7 @@ TEST(Groups, MultiplyTheScaleOfTheLayer) {
   train::ParameterPolicy policy;
   policy.layerDecay = 0.5;
   policy.groups = {{"first", {"embed.*", "blocks.0.*"}, 4, 1, false, nullptr}};
-  const auto groups = withPolicy(groupsOf(kNames), policy, layersByName(kNames));
+  const auto groups = train::withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   EXPECT_EQ(groupWith(groups, "embed.weight").learningRateScale, 4 * 0.125);
   EXPECT_EQ(groupWith(groups, "blocks.0.bias").learningRateScale, 4 * 0.25);
   EXPECT_EQ(groupWith(groups, "blocks.1.weight").learningRateScale, 0.5);
@@ -136,14 +136,14 @@ TEST(Groups, AreRefusedWhereAPatternMatchesNothingOrTwoGroupsMeet) {
   train::ParameterPolicy policy;
   policy.groups = {{"head", {"head.*", "haed.*"}, 1, 1, false, nullptr}};
   EXPECT_EQ(problemOf([&] {
-              static_cast<void>(withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
+              static_cast<void>(train::withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
             }),
             "train.groups.head.match: no trained parameter matches 'haed.*'; the first one is "
             "'embed.weight'");
   policy.groups = {{"a", {"head.*"}, 1, 1, false, nullptr},
                    {"b", {"*.bias"}, 1, 1, false, nullptr}};
   EXPECT_EQ(problemOf([&] {
-              static_cast<void>(withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
+              static_cast<void>(train::withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
             }),
             "train.groups: parameter 'head.bias' is in the groups 'a' and 'b'; it belongs in one");
 }
@@ -175,7 +175,7 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
       {"blocks", {"blocks.*"}, 8, 0.5, false, constants},
       {"rest", {"head.*", "patch_embed.*", "cls_token", "pos_embed"}, 4, 0.5, false, constants}};
   train::Optimizer optimizer = optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
-                                           withPolicy({decay, plain}, policy, layersByName(names)));
+                                           train::withPolicy({decay, plain}, policy, layersByName(names)));
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
     const std::string number = std::to_string(step);
@@ -206,7 +206,7 @@ TEST(Groups, OfARunFreezeAndScaleItsParameters) {
   const SmallModel untouched(3);
   SmallRun run(withGroups({{"first", {{"match", {"fc1", "bias1"}}, {"freeze", true}}},
                            {"still", {{"match", {"bias2"}}, {"learning_rate_scale", 0.0}}}}));
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   const auto before = untouched.named_parameters(), after = run.model->named_parameters();
   for (const char* name : {"fc1", "bias1", "bias2"})
     EXPECT_TRUE(at::equal(before[name], after[name])) << name;

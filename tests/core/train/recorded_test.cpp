@@ -100,7 +100,7 @@ class Recorded : public testing::TestWithParam<Case> {
 
   /// One segment; what it records is added to `sink_`.
   void train(const Json& config, std::int64_t pauseAt) {
-    train::TrainerSetup setup = prepareRun(registry_, config, kSeed);
+    train::TrainerSetup setup = train::prepareRun(registry_, config, kSeed);
     setup.checkpointFolder = folder_.path();
     if (const auto newest = newestCheckpoint(folder_.path())) setup.resumeFrom = newest->folder;
     RunControl control;
@@ -109,7 +109,7 @@ class Recorded : public testing::TestWithParam<Case> {
       if (--left == 0) control.ask(Request::Pause);
     };
     const train::TrainerResult result = train::Trainer(std::move(setup), sink_, control).run();
-    EXPECT_EQ(result.outcome, pauseAt > 0 ? Outcome::Paused : Outcome::Done) << result.reason;
+    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done) << result.reason;
   }
 
   [[nodiscard]] double recorded(const std::string& name, std::int64_t step) const {

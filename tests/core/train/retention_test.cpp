@@ -172,7 +172,7 @@ TEST(Retention, OfARunOfBestByALossKeepsTheLowest) {
                        {"evaluate.every_steps", 3},
                        {"evaluate.every_epochs", nullptr}}));
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   const auto curve = run.sink.curve("test/loss");
   const auto lowest = std::min_element(
       curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -200,7 +200,7 @@ TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
   SmallRun run(saving({{"checkpoint.best", true}, {"evaluate.every_steps", 6}}),
                std::make_unique<Session>());
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   const train::CheckpointState last =
       train::readCheckpointState(folder.path() / checkpointName(24));
   EXPECT_GT(last.bestStep, 6);
@@ -211,7 +211,7 @@ TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
   const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.best", true}, {"checkpoint.best_by", "test/top5"}}));
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("best_unknown").size(), 1U);
   EXPECT_EQ(run.sink.eventsOf("best_unknown")[0].text,
             "checkpoint.best_by is test/top5, which the evaluation does not give; it gives "
@@ -222,7 +222,7 @@ TEST(Retention, OfARunWritesAndKeepsEveryNth) {
   const TemporaryFolder folder;
   SmallRun run(saving({{"checkpoint.keep", 1}, {"checkpoint.keep_every", 10}}));
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{10, 20, 24}));
 }
 
@@ -309,7 +309,7 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
     if (step == 21) sink.disk.open();
   };
   train::Trainer trainer(std::move(run.setup), sink, run.control);
-  EXPECT_EQ(trainer.run().outcome, Outcome::Done);
+  EXPECT_EQ(trainer.run().outcome, train::Outcome::Done);
   EXPECT_EQ(sink.disk.most(), 1) << "two saves were under way";
   EXPECT_EQ(sink.next.eventsOf("checkpoint_late").size(), 1U);
   const Steps left = stepsIn(folder.path());
@@ -338,7 +338,7 @@ TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
     isFull = shallBe;
     wasFull = true;
   };
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(wasFull && !isFull);
@@ -374,7 +374,7 @@ TEST(Damage, IsAnEventOfTheRunThatGoesOnFromAnOlderCheckpoint) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->step, 16);
   run.setup.resumeFrom = found->folder;
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("checkpoint_damaged").size(), 1U);
   EXPECT_THAT(run.sink.eventsOf("checkpoint_damaged")[0].text,
               HasSubstr("step-000000024 is left out: optimizer.safetensors has another size"));
@@ -445,7 +445,7 @@ TEST(ChangedConditions, AreNamedOneByOneAndTheRunGoesOn) {
     SmallRun run(saving({}));
     run.setup.checkpointFolder = folder.path();
     run.setup.resumeFrom = from;
-    EXPECT_EQ(run.go().outcome, Outcome::Done);
+    EXPECT_EQ(run.go().outcome, train::Outcome::Done);
     EXPECT_NEAR(run.sink.curve("train/loss").back().second, undisturbed, 0.5) << key;
     const EventRecord event = run.sink.eventsOf("resumed").at(0);
     EXPECT_EQ(event.data.at("is_bit_exact"), key == "step") << key;
@@ -467,7 +467,7 @@ TEST(DataOrder, HasEverySampleOnceInEveryEpochHoweverOftenTheRunIsInterrupted) {
   run.train = saving({{"steps", 36}});
   for (const std::int64_t stop : {5, 1, 9, 3, 10}) run.segment(stop);
   run.go();
-  ASSERT_EQ(run.result.outcome, Outcome::Done);
+  ASSERT_EQ(run.result.outcome, train::Outcome::Done);
   Steps all;
   for (const Steps& taken : run.taken) all.insert(all.end(), taken.begin(), taken.end());
   Steps expected(36);

@@ -18,10 +18,10 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-TEST(train::Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
+TEST(Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
   SmallRun run(trainConfig({{"epochs", 20}, {"optimizer.learning_rate", 0.01}}));
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Done) << result.reason;
+  EXPECT_EQ(result.outcome, train::Outcome::Done) << result.reason;
   EXPECT_EQ(result.step, 240);  // 96 samples in batches of 8
   const auto accuracy = run.sink.curve("test/top1");
   ASSERT_EQ(accuracy.size(), 20U);
@@ -31,7 +31,7 @@ TEST(train::Trainer, LearnsTheSmallProblemAndEvaluatesEveryEpochAndAtTheEnd) {
   EXPECT_EQ(result.scores.at(0).second, accuracy.back().second);
 }
 
-TEST(train::Trainer, RecordsTheNamedCurvesOfEveryStep) {
+TEST(Trainer, RecordsTheNamedCurvesOfEveryStep) {
   SmallRun run(trainConfig({{"steps", 5}, {"clip_norm", 1.0}}));
   static_cast<void>(run.go());
   for (const char* name :
@@ -43,13 +43,13 @@ TEST(train::Trainer, RecordsTheNamedCurvesOfEveryStep) {
   EXPECT_TRUE(std::is_sorted(run.sink.times.begin(), run.sink.times.end()));
 }
 
-TEST(train::Trainer, RecordsOnlyEveryNthStepWhenAsked) {
+TEST(Trainer, RecordsOnlyEveryNthStepWhenAsked) {
   SmallRun run(trainConfig({{"steps", 7}, {"record_every", 3}}));
   static_cast<void>(run.go());
   EXPECT_EQ(run.sink.steps("train/loss"), (Steps{3, 6, 7}));
 }
 
-TEST(train::Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBeforeTheLastEvaluation) {
+TEST(Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBeforeTheLastEvaluation) {
   SmallRun run(trainConfig({{"steps", 24}}));
   static_cast<void>(run.go());
   Steps wanted{0};  // once more at the start, for probes at step 0
@@ -60,7 +60,7 @@ TEST(train::Trainer, MovesTheScheduledModelOnceBeforeEachStepAndFinishesItBefore
   EXPECT_EQ(run.sink.eventsOf("mask_cutoff")[0].step, 12);
 }
 
-TEST(train::Trainer, AveragesTheGradientsOfAccumulatedBatches) {
+TEST(Trainer, AveragesTheGradientsOfAccumulatedBatches) {
   // One step over two batches of 4 equals one step over the 8 samples they hold.
   std::vector<at::Tensor> weights;
   for (const int accumulate : {1, 2}) {
@@ -76,7 +76,7 @@ TEST(train::Trainer, AveragesTheGradientsOfAccumulatedBatches) {
   EXPECT_LT((weights[0] - weights[1]).abs().max().item<double>(), 2e-6);
 }
 
-TEST(train::Trainer, BeginsEveryEpochWithAFreshOrderWhenAccumulationLeavesBatchesOver) {
+TEST(Trainer, BeginsEveryEpochWithAFreshOrderWhenAccumulationLeavesBatchesOver) {
   SmallRun run(trainConfig(
       {{"epochs", 2}, {"accumulate", 5}}));  // 12 batches an epoch: two steps, two left out
   std::vector<std::int64_t> seen;
@@ -90,14 +90,14 @@ TEST(train::Trainer, BeginsEveryEpochWithAFreshOrderWhenAccumulationLeavesBatche
   EXPECT_EQ(std::set<std::int64_t>(seen.begin() + 80, seen.end()).size(), 80U);
 }
 
-TEST(train::Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
+TEST(Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
   SmallRun run(
       trainConfig({{"steps", 30}, {"precision", "bf16"}, {"optimizer.learning_rate", 0.01}}));
   const SmallSession* const session = run.session;
   at::ScalarType type = at::kFloat;
   run.session->onLoss = [&](const Batch&) { type = session->lastLogitsType; };
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Done);
+  EXPECT_EQ(result.outcome, train::Outcome::Done);
   EXPECT_EQ(type, at::kBFloat16);
   for (const at::Tensor& parameter : run.model->parameters())
     EXPECT_EQ(parameter.scalar_type(), at::kFloat);
@@ -105,7 +105,7 @@ TEST(train::Trainer, ComputesMatrixProductsInBFloat16WhenAsked) {
   EXPECT_LT(loss.back().second, loss.front().second);
 }
 
-TEST(train::Trainer, LeavesTorchsGlobalGeneratorAlone) {
+TEST(Trainer, LeavesTorchsGlobalGeneratorAlone) {
   const at::Generator global = at::detail::getDefaultCPUGenerator();
   const at::Tensor before = global.get_state().clone();
   SmallProbe probe;
@@ -115,7 +115,7 @@ TEST(train::Trainer, LeavesTorchsGlobalGeneratorAlone) {
   EXPECT_TRUE(at::equal(before, global.get_state()));
 }
 
-TEST(train::Trainer, EvaluatesTheAverageBesideTheWeights) {
+TEST(Trainer, EvaluatesTheAverageBesideTheWeights) {
   SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.99}}));
   const train::TrainerResult result = run.go();
   EXPECT_EQ(run.sink.steps("test/top1@ema"), (Steps{12, 24}));
@@ -123,7 +123,7 @@ TEST(train::Trainer, EvaluatesTheAverageBesideTheWeights) {
   EXPECT_EQ(result.scores.size(), 4U);
 }
 
-TEST(train::Trainer, TrainsNothingThatIsFrozen) {
+TEST(Trainer, TrainsNothingThatIsFrozen) {
   SmallRun run(trainConfig({{"steps", 5}}));
   run.setup.freeze = {"fc1", "bias*"};
   const at::Tensor before = run.weights();
@@ -133,20 +133,20 @@ TEST(train::Trainer, TrainsNothingThatIsFrozen) {
   EXPECT_FALSE(at::equal(before, after));
 }
 
-TEST(train::Trainer, RefusesAFreezeThatMatchesNothing) {
+TEST(Trainer, RefusesAFreezeThatMatchesNothing) {
   SmallRun run(trainConfig({{"steps", 5}}));
   run.setup.freeze = {"encoder.*"};
   EXPECT_THROW(static_cast<void>(run.go()), ConfigError);
 }
 
-TEST(train::Trainer, RefusesADeviceThatCannotBeHad) {
+TEST(Trainer, RefusesADeviceThatCannotBeHad) {
   SmallRun odd(trainConfig({{"steps", 5}, {"device", "tpu"}}));
   EXPECT_THROW(static_cast<void>(odd.go()), ConfigError);
   SmallRun far(trainConfig({{"steps", 5}, {"device", "cuda:99"}}));
   EXPECT_THROW(static_cast<void>(far.go()), RefusedError);
 }
 
-TEST(train::Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
+TEST(Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
   SmallRun run(trainConfig({{"steps", 60}}));
   run.session->onLoss = [](const Batch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -161,7 +161,7 @@ TEST(train::Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
 
 // ---- what is not finite ----
 
-TEST(train::Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
+TEST(Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
   SmallRun run(trainConfig({{"steps", 60}}));
   run.session->onLoss = [](const Batch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -196,7 +196,7 @@ TEST(NonFinite, EndsTheRunWithTheStepAndTheSamplesAndKeepsTheWeightsBeforeIt) {
   std::vector<std::vector<std::int64_t>> batches;
   run.session->onLoss = [&](const Batch& batch) { batches.push_back(batch.sampleIds); };
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_EQ(result.step, 6);
   EXPECT_THAT(result.reason, testing::HasSubstr("step 7"));
   EXPECT_THAT(result.reason, testing::HasSubstr(std::to_string(batches[6][0])));
@@ -217,7 +217,7 @@ TEST(NonFinite, IsFoundInTheGradientToo) {
     if (++count == 4) run.model->parameters()[0].mutable_grad() = at::full({24, 16}, INFINITY);
   };
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_EQ(result.step, 3);
   EXPECT_THAT(result.reason, testing::HasSubstr("gradient norm"));
 }
@@ -228,7 +228,7 @@ TEST(NonFinite, IsNeverSaved) {
   run.setup.checkpointFolder = folder.path() / "run-test";
   run.session->poisonedLoss = 9;  // the step that the second checkpoint would hold
   const train::TrainerResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::Failed);
+  EXPECT_EQ(result.outcome, train::Outcome::Failed);
   ASSERT_EQ(run.sink.checkpoints.size(), 1U);
   EXPECT_EQ(run.sink.checkpoints[0].step, 5);
 }
@@ -361,7 +361,7 @@ TEST(Probe, ThatFailsIsAnEventAndTheRunGoesOn) {
   probe.isFailing = true;
   SmallRun run(trainConfig({{"steps", 3}}));
   run.setup.observed = {{&probe, "probe", observeConfig()}};
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("probe_failed").size(), 2U);
   EXPECT_THAT(run.sink.eventsOf("probe_failed")[0].text, testing::HasSubstr("no attention here"));
 }
@@ -384,7 +384,7 @@ TEST(Evaluations, AreMadeAtTheirOwnPeriodWithTheWeightsTheyName) {
                             {"evaluate.every_steps", 6},
                             {"evaluate.every_epochs", nullptr}}),
                std::make_unique<TwoEvaluations>());
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.steps("rare/top1"), (std::vector<std::int64_t>{4, 8}));
   EXPECT_TRUE(run.sink.steps("rare/top1@ema").empty());
   EXPECT_EQ(run.sink.steps("test/top1"), (std::vector<std::int64_t>{6, 12}));
@@ -397,14 +397,14 @@ TEST(Evaluations, AreHeardByThoseWhoseOutputsTheyHave) {
   SmallRun run(trainConfig({{"steps", 8}, {"evaluate.every_steps", 4}}),
                std::make_unique<TwoEvaluations>());
   run.setup.observed = {{&listening, "listening", observeConfig()}};
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.steps("analysis/listening/heard"), (std::vector<std::int64_t>{4, 8}));
   EXPECT_TRUE(run.sink.steps("analysis/listening/rare/heard").empty());
   listening.hears = {"logits"};
   SmallRun other(trainConfig({{"steps", 8}, {"evaluate.every_steps", 4}}),
                  std::make_unique<TwoEvaluations>());
   other.setup.observed = {{&listening, "listening", observeConfig()}};
-  EXPECT_EQ(other.go().outcome, Outcome::Done);
+  EXPECT_EQ(other.go().outcome, train::Outcome::Done);
   EXPECT_EQ(other.sink.steps("analysis/listening/heard"), (std::vector<std::int64_t>{4, 8}));
   EXPECT_EQ(other.sink.steps("analysis/listening/rare/heard"), (std::vector<std::int64_t>{4}));
 }
@@ -449,7 +449,7 @@ TEST(OddTask, TrainsItsHeadAndNeverItsHelperAndSavesTheHeadUnderItsPrefix) {
   const auto head = session->head_, helper = session->helper_;
   SmallRun run(trainConfig({{"steps", 10}, {"ema.decay", 0.9}}), std::move(session));
   run.setup.checkpointFolder = folder.path();
-  EXPECT_EQ(run.go().outcome, Outcome::Done);
+  EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_FALSE(at::equal(head->weight.detach(), at::full({4, 4}, 0.3F)));
   EXPECT_TRUE(at::equal(helper->weight.detach(), at::full({4, 4}, 0.5F)));
   EXPECT_FALSE(run.sink.curve("train/loss/distilled").empty());

@@ -273,7 +273,7 @@ TEST(Select, OnlyTheRefitsReadTheTestSplit) {
     LastValues sink;
     RunControl control;
     const train::TrainerResult result =
-        train::Trainer(prepareRun(registry, config, run.seed), sink, control).run();
+        train::Trainer(train::prepareRun(registry, config, run.seed), sink, control).run();
     ASSERT_EQ(result.outcome, train::Outcome::Done) << result.reason;
     EXPECT_GT(readOf(Split::Train), trained);
     EXPECT_EQ(readOf(Split::Validation), 0) << "there is no such split in the files";

@@ -302,7 +302,7 @@ TEST_F(QueuePages, ShowsTheProcessorAndWhatItComputes) {
   EXPECT_FALSE(said.contains(QStringLiteral("busy \u2013"))) << "two readings were made";
 }
 
-TEST(jobs::Nvml, ReadsTheCardsOfTheDriversLibrary) {
+TEST(Nvml, ReadsTheCardsOfTheDriversLibrary) {
   jobs::Nvml nvml(QStringLiteral(FAKE_NVML));
   ASSERT_TRUE(nvml.isThere());
   const auto cards = nvml.read();
@@ -315,7 +315,7 @@ TEST(jobs::Nvml, ReadsTheCardsOfTheDriversLibrary) {
   EXPECT_TRUE(std::isnan(cards[1].temperature));
 }
 
-TEST(jobs::Nvml, HasNoCardsWithoutADriver) {
+TEST(Nvml, HasNoCardsWithoutADriver) {
   jobs::Nvml nvml(QStringLiteral("/no/such/libnvidia-ml.so.1"));
   EXPECT_FALSE(nvml.isThere());
   EXPECT_TRUE(nvml.read().empty());

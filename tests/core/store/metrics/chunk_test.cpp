@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 
-namespace vitrine::chunk {
+namespace vitrine::store::chunk {
 namespace {
 
 std::vector<Moment> regularMoments(std::int64_t count) {
@@ -101,4 +101,4 @@ TEST(Moment, KeepsMillisecondsAndMillionthsOfAnEpoch) {
 }
 
 }  // namespace
-}  // namespace vitrine::chunk
+}  // namespace vitrine::store::chunk
