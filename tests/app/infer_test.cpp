@@ -141,9 +141,20 @@ TEST(Infer, SaysWhatDoesNotFit) {
   EXPECT_EQ(run({"model.architecture=vitt"}).code, 3);
   EXPECT_EQ(run({"model.architecture=vit", "model.wdth=3"}).code, 2);
   EXPECT_EQ(run({"train.seed=1"}).code, 2);
-  const Ended shape = run({"model.architecture=vit", "model.preset=vit/demo"});
-  EXPECT_EQ(shape.code, 1);
-  EXPECT_THAT(shape.err, HasSubstr("'image'"));
+  EXPECT_THAT(run({"model.architecture=vit", "model.preset=vit/demo"}).err,
+              HasSubstr("'cls_token' is [1, 1, 48] in the file and [1, 1, 64] in the model"));
+
+  const std::vector<float> pixels(1 * 3 * 8 * 8, 0.5f);
+  writeSafetensors(scratch.path("in.safetensors"),
+                   {{"image", "F32", {1, 3, 8, 8}, std::as_bytes(std::span(pixels))}});
+  const Json model = Json::parse(readText(folder / "case.json")).at("model");
+  std::vector<std::string> words{"model.architecture=vit"};
+  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
+                          "mlp_width", "num_classes", "qkv_bias"})
+    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
+  const Ended shape = run(words);
+  EXPECT_NE(shape.code, 0);
+  EXPECT_THAT(shape.err, AllOf(HasSubstr("'image'"), HasSubstr("has shape [1, 3, 8, 8]")));
   EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
 }
 
@@ -151,14 +162,14 @@ TEST(Infer, SaysWhatDoesNotFit) {
 class InferByName : public ::testing::Test {
  protected:
   void SetUp() override {
-    ::setenv("VITRINE_PLUGIN_PATH", VITRINE_SERVE_ITEMS, 1);
+    ::setenv("TESTED_PLUGIN_PATH", VITRINE_SERVE_ITEMS, 1);
     const Ended trusted = vitrine({"plugins", "--trust", VITRINE_SERVE_ITEMS "/serve_items.so"});
     ASSERT_EQ(trusted.code, 0) << trusted.err;
     const std::vector<float> gain{1, 2, 3, 4};
     writeSafetensors(scratch_.path("w.safetensors"),
                      {{"gain", "F32", {4}, std::as_bytes(std::span(gain))}});
   }
-  void TearDown() override { ::unsetenv("VITRINE_PLUGIN_PATH"); }
+  void TearDown() override { ::unsetenv("TESTED_PLUGIN_PATH"); }
 
   /// \param names  of the inputs: latent [3, 4, 1, 2] of ones, t and y [3], positions [5]
   Ended run(const std::vector<std::string>& names, std::vector<std::string> more = {}) {
@@ -183,9 +194,8 @@ class InferByName : public ::testing::Test {
   }
   [[nodiscard]] std::vector<std::string> written() const {
     std::vector<std::string> names;
-    for (const SafetensorsEntry& entry :
-         SafetensorsFile(scratch_.path("out.safetensors")).entries())
-      names.push_back(entry.name);
+    const SafetensorsFile out(scratch_.path("out.safetensors"));
+    for (const SafetensorsEntry& entry : out.entries()) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     return names;
   }

@@ -166,8 +166,10 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
             remote::kLargestFrame + 1);
   EXPECT_FALSE(artifacts.back().meta.contains("left_out"));
   // Nor does a request that is too large end the link.
-  const Json answer = ask(
-      {{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", std::string(remote::kLargestFrame, 'x')}});
+  const Json answer = ask({{"op", "edit"},
+                           {"run", run},
+                           {"field", "note"},
+                           {"text", std::string(remote::kLargestFrame, 'x')}});
   EXPECT_EQ(answer.at("error").at("kind"), "refused") << answer.dump().substr(0, 200);
   EXPECT_EQ(ask({{"op", "devices"}}).count("devices"), 1u);
   EXPECT_EQ(state().link, Link::Linked);

@@ -224,8 +224,9 @@ Ade20kSet::Ade20kSet(const fs::path& folder, std::int64_t classes, DatasetInfo i
     for (const TextRange& line : divideText(text, Documents::Line))
       info_.classes.push_back(text.substr(line.begin, line.end - line.begin));
   }
-  for (std::int64_t c = 0; info_.classes.empty() && c < classes; ++c)
-    info_.classes.push_back(std::to_string(c + 1));
+  if (info_.classes.empty()) {
+    for (std::int64_t c = 1; c <= classes; ++c) info_.classes.push_back(std::to_string(c));
+  }
   info_.fields = {{"image", FieldKind::Image, at::kByte, {info_.channels, -1, -1}, "pixels"},
                   {"mask",
                    FieldKind::Mask,

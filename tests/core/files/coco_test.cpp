@@ -88,7 +88,7 @@ TEST(Coco, WhatIsWrittenIsReadAgain) {
                                           0, 0, 1, 1};
   CocoFile content{{"x", "y"}, {{"1.png", 3, 4, {}}}};
   CocoObject object{1, {0.5F, 0, 4, 3}, false, runsOf(mask, 3, 4), {}};
-  EXPECT_THAT(object.runs, ElementsAre(0, 2, 5, 2, 1, 1, 1));
+  EXPECT_THAT(object.runs, ElementsAre(0, 2, 5, 3, 1, 1));
   content.images[0].objects = {object};
   const CocoFile again = read(Json::parse(cocoText(content)));
   EXPECT_EQ(again.classes, content.classes);
