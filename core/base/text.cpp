@@ -31,14 +31,6 @@ std::string plainExponent(std::string text) {
   return text;
 }
 
-char lowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowerCase(std::string_view text) {
-  std::string lowered(text);
-  for (char& c : lowered) c = lowerCase(c);
-  return lowered;
-}
-
 /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
@@ -150,6 +142,14 @@ std::string utcText(std::int64_t milliseconds) {
                 parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
                 parts.tm_sec, static_cast<int>(milliseconds % 1000));
   return buffer.data();
+}
+
+std::string lowerCase(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lowered;
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {

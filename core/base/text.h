@@ -30,6 +30,8 @@ namespace vitrine {
     std::string_view word, std::span<const std::string> candidates);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::string> split(std::string_view text,
                                                                        char separator);
+/// `text` with A to Z as a to z; every other byte as it is.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string lowerCase(std::string_view text);
 /// True if `text` matches `pattern`, in which `*` stands for any run of characters.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool matchesGlob(std::string_view pattern,
                                                          std::string_view text);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/data/sample.h"
+#include "core/files/checkpoint_folder.h"
 #include "core/files/image_header.h"
 
 namespace vitrine::image_folder {
@@ -56,6 +57,11 @@ void decodeImage(std::span<const std::byte> bytes, const std::string& name, std:
                                           bytes.size(), channels, room, &target)) {
     throw FileError(name + " " + problem);
   }
+}
+
+void decodeFile(const std::filesystem::path& file, std::int64_t channels, SampleValue& out) {
+  const std::string content = readTextFile(file, kLargestFile);
+  decodeImage(std::as_bytes(std::span(content)), file.string(), channels, out);
 }
 
 }  // namespace vitrine::image_folder

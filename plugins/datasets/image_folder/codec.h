@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -32,5 +33,7 @@ using DecodeFunction = const char* (*)(const unsigned char* bytes, std::size_t s
 /// \throws Error  this build has no decoders
 void decodeImage(std::span<const std::byte> bytes, const std::string& name, std::int64_t channels,
                  SampleValue& out);
+/// The same of a file of at most kLargestFile. \throws FileError  it cannot be read, too
+void decodeFile(const std::filesystem::path& file, std::int64_t channels, SampleValue& out);
 
 }  // namespace vitrine::image_folder

@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/files/checkpoint_folder.h"
 
 namespace vitrine::image_folder {
 
@@ -74,10 +73,8 @@ double ImageFolder::memoryBytes() const {
 }
 
 void ImageFolder::decode(const ListedImage& image, SampleValue& out) const {
-  const std::filesystem::path file = folder_ / image.path;
   try {
-    const std::string content = readTextFile(file, kLargestFile);
-    decodeImage(std::as_bytes(std::span(content)), file.string(), info_.channels, out);
+    decodeFile(folder_ / image.path, info_.channels, out);
   } catch (const FileError& problem) {
     throw FileError(std::string(problem.what()) +
                     "; it was listed when the data set was opened: leave the folder alone while a "

@@ -17,15 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostImages = 10'000'000;
 constexpr int kDeepest = 8;
-constexpr std::array kEndings{".png", ".jpg", ".jpeg", ".webp"};
-
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 bool isPlain(const std::string& name) {
   return isUtf8(name) && std::none_of(name.begin(), name.end(), [](char c) {
            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -133,8 +124,7 @@ class Walk {
 
   /// One image of a list.
   void take(const std::string& path, std::int64_t label, Split split, const fs::path& file) {
-    const std::string ending = lower(fs::path(path).extension().string());
-    if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
+    if (!isImageName(path))
       throw FileError(file.string() + ": '" + path +
                       "' is not a PNG, JPEG or WebP file by its name");
     if (leadsOut(root_ / path)) {
@@ -219,12 +209,7 @@ class Walk {
   }
 
   [[nodiscard]] bool leadsOut(const fs::path& link) const {
-    if (options_.links == Links::Anywhere) return false;
-    std::error_code error;
-    const fs::path target = fs::canonical(link, error);
-    if (error) return false;  // leads nowhere: told where it is opened
-    return std::mismatch(root_.begin(), root_.end(), target.begin(), target.end()).first !=
-           root_.end();
+    return options_.links == Links::Inside && isOutside(root_, link);
   }
 
   void listClass(const std::string& path, const std::string& name, std::optional<Split> split) {
@@ -254,8 +239,8 @@ class Walk {
         }
         continue;
       }
-      const std::string ending = lower(entry.path().extension().string());
-      if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
+      if (!isImageName(entry.path())) {
+        const std::string ending = lowerCase(entry.path().extension().string());
         ++listing_.otherFiles[isPlain(ending) ? ending : "?"];
         continue;
       }
@@ -284,6 +269,20 @@ class Walk {
 };
 
 }  // namespace
+
+bool isImageName(const fs::path& file) {
+  constexpr std::array kEndings{".png", ".jpg", ".jpeg", ".webp"};
+  return std::find(kEndings.begin(), kEndings.end(), lowerCase(file.extension().string())) !=
+         kEndings.end();
+}
+
+bool isOutside(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  if (error) return false;
+  const fs::path base = fs::canonical(folder);
+  return std::mismatch(base.begin(), base.end(), target.begin(), target.end()).first != base.end();
+}
 
 Listing listImages(const fs::path& folder, const ListingOptions& options) {
   return Walk(folder, options).list();

@@ -61,6 +61,13 @@ struct CaptionedListing {
 [[nodiscard]] CaptionedListing listCaptions(const std::filesystem::path& folder,
                                             const std::filesystem::path& lists, Links links);
 
+/// Whether the name ends as those of PNG, JPEG and WebP files do, in either case.
+[[nodiscard]] bool isImageName(const std::filesystem::path& file);
+
+/// Whether links lead `path` out of `folder`, which is there; false of a path that leads nowhere.
+[[nodiscard]] bool isOutside(const std::filesystem::path& folder,
+                             const std::filesystem::path& path);
+
 /// Where the hash of a path puts an image: SHA-256 as a number in [0, 1), test first, then
 /// validation, then train.
 [[nodiscard]] Split splitOf(const std::string& path, const ListingOptions& options);

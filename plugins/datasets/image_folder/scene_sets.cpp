@@ -1,7 +1,6 @@
 #include "plugins/datasets/image_folder/scene_sets.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -9,6 +8,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/files/sample_lists.h"
 #include "plugins/datasets/image_folder/codec.h"
+#include "plugins/datasets/image_folder/listing.h"
 
 namespace vitrine::image_folder {
 
@@ -20,20 +20,12 @@ constexpr std::array kSplits = {Split::Train, Split::Validation, Split::Test};
 
 /// \throws FileError  there is no such file, or a link leads out of `folder`
 void requireInside(const fs::path& folder, const fs::path& file) {
-  std::error_code problem;
-  const fs::path real = fs::canonical(file, problem);
-  if (problem || !fs::is_regular_file(real, problem))
+  std::error_code ignored;  // a file that cannot be looked at is not there
+  if (!fs::is_regular_file(file, ignored))
     throw FileError(file.string() + " is not there, but is listed");
-  const fs::path base = fs::canonical(folder, problem);
-  const auto [end, rest] = std::mismatch(base.begin(), base.end(), real.begin(), real.end());
-  if (end != base.end())
+  if (isOutside(folder, file))
     throw FileError(file.string() + " leads out of " + folder.string() +
                     "; copy what it leads to into the folder");
-}
-
-void decode(const fs::path& file, std::int64_t channels, SampleValue& out) {
-  const std::string content = readTextFile(file, kLargestFile);
-  decodeImage(std::as_bytes(std::span(content)), file.string(), channels, out);
 }
 
 /// An index mask: its bytes are classes, so a palette or another depth would change them.
@@ -45,12 +37,6 @@ void decodeMask(const fs::path& file, SampleValue& out) {
   if (!isGrey)
     throw FileError(file.string() + " is not a grey PNG of 8 bits, whose values are classes");
   decodeImage(std::as_bytes(std::span(content)), file.string(), 1, out);
-}
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 std::string sizeText(std::int64_t height, std::int64_t width) {
@@ -103,6 +89,11 @@ CocoSet::CocoSet(const fs::path& folder, const std::array<std::string, 3>& annot
     if (info_.classes.empty()) info_.classes = part.content.classes;
     if (info_.classes != part.content.classes)
       throw FileError(file.string() + " has other categories than the split before it");
+    if (masks == CocoMasks::Instances && info_.classes.size() > 254) {
+      throw FileError(file.string() + " has " + std::to_string(info_.classes.size()) +
+                      " categories, more than the 254 that a mask of bytes can hold; set "
+                      "data.masks = \"objects\"");
+    }
   }
   info_.fields = {{"image", FieldKind::Image, at::kByte, {info_.channels, -1, -1}, "pixels"}};
   if (masks == CocoMasks::Objects)
@@ -132,7 +123,7 @@ void CocoSet::read(Split split, std::int64_t id, Sample& sample) const {
   const CocoImage& image = part.content.images[static_cast<std::size_t>(id)];
   const fs::path file = part.folder / image.path;
   SampleValue& pixels = sample["image"];
-  decode(file, info_.channels, pixels);
+  decodeFile(file, info_.channels, pixels);
   if (pixels.shape()[1] != image.height || pixels.shape()[2] != image.width) {
     throw FileError(file.string() + " has " + sizeText(pixels.shape()[1], pixels.shape()[2]) +
                     " pixels, its annotations say " + sizeText(image.height, image.width));
@@ -201,9 +192,7 @@ Ade20kSet::Ade20kSet(const fs::path& folder, std::int64_t classes, DatasetInfo i
     std::error_code problem;
     std::vector<std::string>& names = names_[static_cast<std::size_t>(split)];
     for (const auto& entry : fs::directory_iterator(below, problem)) {
-      const std::string ending = lowered(entry.path().extension().string());
-      if (ending != ".png" && ending != ".jpg" && ending != ".jpeg" && ending != ".webp") continue;
-      names.push_back(entry.path().filename().string());
+      if (isImageName(entry.path())) names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
@@ -240,7 +229,7 @@ void Ade20kSet::read(Split split, std::int64_t id, Sample& sample) const {
   const std::string& name = names_[static_cast<std::size_t>(split)][static_cast<std::size_t>(id)];
   SampleValue& image = sample["image"];
   SampleValue mask;
-  decode(folder_ / "images" / ade20kFolder(split) / name, info_.channels, image);
+  decodeFile(folder_ / "images" / ade20kFolder(split) / name, info_.channels, image);
   const fs::path file =
       folder_ / "annotations" / ade20kFolder(split) / fs::path(name).replace_extension(".png");
   decodeMask(file, mask);

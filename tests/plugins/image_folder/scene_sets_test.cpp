@@ -3,8 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/data/scene_files.h"
+#include "core/files/checkpoint_folder.h"
 #include "tests/plugins/image_folder/made_images.h"
 #include "tests/plugins/shapes/made_sets.h"
 
@@ -97,6 +101,23 @@ TEST(Coco, FindsImagesAsTheOfficialFoldersHoldThem) {
                           {{"train", nullptr}, {"test", "annotations/instances_val2017.json"}});
   EXPECT_EQ(set->size(Split::Train), 0);
   (void)sampleOf(*set, Split::Test, 1);
+}
+
+TEST(Coco, MoreCategoriesThanAMaskOfBytesHoldsAreRefusedForInstances) {
+  const TemporaryFolder folder;
+  (void)writeCocoScenes(*scenes(), Split::Train, 1, folder.path());
+  Json annotations = readJson(readTextFile(folder / "train.json", 1 << 20));
+  for (std::int64_t id = 1000; annotations.at("categories").size() < 254; ++id)
+    annotations["categories"].push_back({{"id", id}, {"name", std::to_string(id)}});
+  const auto open = [&] {
+    std::ofstream(folder / "train.json") << annotations;
+    return openAs(CocoSource(), folder.path(), {{"masks", "instances"}});
+  };
+  EXPECT_EQ(open()->info().classes.size(), 254u);
+  annotations["categories"].push_back({{"id", 5000}, {"name", "one too many"}});
+  EXPECT_THAT(sentenceOf<FileError>([&] { (void)open(); }),
+              HasSubstr("has 255 categories, more than the 254 that a mask of bytes can hold"));
+  EXPECT_EQ(openAs(CocoSource(), folder.path())->info().classes.size(), 255u);
 }
 
 TEST(Coco, AnImageThatIsNotThereOrNotWhatItWasIsNamed) {
