@@ -64,6 +64,10 @@ X
 fake g++ <<'X'
 pass 9000
 X
+fake ninja <<'X'
+echo "[1/200] Building CXX object a.o"
+echo "[200/200] Linking CXX executable vitrine"
+X
 fake cmake <<X
 echo "cmake \$*" >>"$work/calls"
 [ -f "$work/cmake_fails" ] && { cat "$work/cmake_fails"; exit 1; }
@@ -163,7 +167,7 @@ pass 60000; step 150/200
 X
 VITRINE_JOBS=2 run runs
 check "cores and jobs are named" says "building on 2 cores, jobs: 2"
-check "the first file is timed and a build estimated from it" says "one file took 9.0 s here: a whole build takes about 12 minutes"
+check "the first file is timed and a build estimated from it" says "one file took 9.0 s here: the 200 steps take about 12 minutes"
 check "the first step is estimated from that file" says "1 of 200 steps done, about 12 minutes left"
 check "steps that follow soon are not said" not says "2 of 200"
 check "nothing is said within a minute" not says "20 of 200"
@@ -218,6 +222,20 @@ run runs
 check "a failed build is refused" exits 4
 check "a failed build shows the error" says "a.cpp:1:1: error: it does not compile"
 rm "$work/build_steps"
+
+# The demo waits for what it needs, and the window is built after it.
+clean
+rm -f "$work/calls"
+run demo
+check "the demo succeeds" exits 0
+check "the demo runs once its parts are built" test "$(grep -c -- '--target demo_parts' "$work/calls")" -eq 1
+check "the window is built after it" test "$(grep -- --target "$work/calls" | tail -n 1 | grep -c product)" -eq 1
+check "and is announced" says "./vitrine studio opens it"
+rm -f "$work/calls"
+run runs
+check "then everything is there" not test -e "$work/calls"
+run demo
+check "a second demo builds nothing" not test -e "$work/calls"
 
 # Another distribution: the packages are named, nothing is installed.
 fake dpkg-query <<'X'
