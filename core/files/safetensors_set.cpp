@@ -183,6 +183,7 @@ struct SafetensorsSet::State {
     std::size_t entry = 0, file = 0;
   };
   std::map<std::string, Place> byName;
+  bool isList = false;
 
   void add(const SafetensorsEntry& entry, std::size_t file) {
     byName.emplace(entry.name, Place{entries.size(), file});
@@ -195,6 +196,7 @@ struct SafetensorsSet::State {
   }
 
   void openList(const fs::path& list) {
+    isList = true;
     const SafetensorsIndex index = readSafetensorsIndex(textOf(list), list);
     std::map<std::string, std::set<std::string>> namesIn;  // by shard
     for (const auto& [name, shard] : index.shardOf) namesIn[shard].insert(name);
@@ -256,6 +258,11 @@ void SafetensorsSet::read(const SafetensorsEntry& entry, std::span<std::byte> ou
   if (found == state_->byName.end())
     throw FileError("these weights have no tensor " + inQuotes(entry.name));
   state_->files[found->second.file].read(entry, out);
+}
+
+const std::map<std::string, std::string>& SafetensorsSet::metadata() const noexcept {
+  static const std::map<std::string, std::string> none;
+  return state_->isList ? none : state_->files.front().metadata();
 }
 
 std::size_t SafetensorsSet::shards() const noexcept { return state_->files.size(); }

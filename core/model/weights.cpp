@@ -220,9 +220,8 @@ WeightSource openWeightSource(const std::filesystem::path& file, const LoadOptio
         {name}, std::move(origin));
   }
   if (isOne) {
-    const SafetensorsFile header(file);
-    const auto references = header.metadata().find(kReferences);
-    if (references != header.metadata().end())
+    const auto references = opened->metadata().find(kReferences);
+    if (references != opened->metadata().end())
       addReferences(source, file, references->second, nameOf);
   }
   return source;
