@@ -16,21 +16,21 @@ There isThere(Database& database, const MetricDeclaration& metric) {
 
 }  // namespace
 
-std::vector<std::string> declareMetrics(const std::filesystem::path& database,
+std::vector<std::string> declareMetrics(RunStore& store,
                                         const std::vector<MetricDeclaration>& metrics) {
   std::vector<std::string> others;
   std::vector<const MetricDeclaration*> missing;
   if (metrics.empty()) return others;
-  Database opened(database, Database::Access::Write);
+  Database& database = store.connection();
   for (const MetricDeclaration& metric : metrics) {
-    const There there = isThere(opened, metric);
+    const There there = isThere(database, metric);
     if (there == There::No) missing.push_back(&metric);
     if (there == There::Other) others.push_back(metric.pattern);
   }
   if (missing.empty()) return others;  // the usual run writes nothing
-  opened.write([&] {
+  database.write([&] {
     for (const MetricDeclaration* metric : missing) {
-      opened
+      database
           .prepare(
               "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition) VALUES (?, "
               "?, ?, ?)")

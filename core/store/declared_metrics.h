@@ -1,11 +1,11 @@
 // What the metrics of a task mean, as its card declares them, in the database of its runs.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/config/catalog.h"
+#include "core/store/run_store.h"
 #include "core/store_export.h"
 
 namespace vitrine::store {
@@ -14,6 +14,6 @@ namespace vitrine::store {
 /// \returns  patterns that are there with another unit or direction
 /// \throws StoreError
 VITRINE_STORE_EXPORT std::vector<std::string> declareMetrics(
-    const std::filesystem::path& database, const std::vector<MetricDeclaration>& metrics);
+    RunStore& store, const std::vector<MetricDeclaration>& metrics);
 
 }  // namespace vitrine::store

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "core/base/statistics.h"
@@ -239,6 +240,7 @@ std::map<std::int64_t, RunScore> RunScores::read(RunReader& store, const TaskCar
     ofSplits.push_back(row[0].get<std::string>());
 
   std::map<std::int64_t, RunScore> scores;
+  std::optional<MetricKinds> kinds;  // read for the first task that is not known here
   for (const auto& [task, ids] : runs) {
     std::string quantity;
     if (const MetricCard* card = cardOf(cards, task); card != nullptr) {
@@ -257,7 +259,8 @@ std::map<std::int64_t, RunScore> RunScores::read(RunReader& store, const TaskCar
            store.query("SELECT DISTINCT name FROM metric_summaries WHERE run_id IN (" + list + ")")
                .rows)
         recorded.push_back(row[0].get<std::string>());
-      const std::vector<std::string> guessed = guessedHeadline(recorded, metricKinds(store));
+      if (!kinds) kinds = metricKinds(store);
+      const std::vector<std::string> guessed = guessedHeadline(recorded, *kinds);
       if (!guessed.empty()) quantity = metricName(guessed.front()).quantity;
     }
     if (quantity.empty()) continue;

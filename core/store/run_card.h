@@ -31,7 +31,6 @@ using TaskCards = std::map<std::string, MetricCard>;
 /// task which is not known is taken for it.
 [[nodiscard]] VITRINE_STORE_EXPORT bool countsSamples(const MetricCard* card);
 
-
 /// A row of metric_kind: what the metrics of a pattern mean.
 struct MetricKind {
   std::string pattern, unit, definition;  ///< unit "fraction" is shown in percent

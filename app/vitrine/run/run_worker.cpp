@@ -156,7 +156,7 @@ void declareMetricsOf(store::RunStore& store, const store::TaskCards& cards, con
                       RunLog& log) {
   const MetricCard* card = store::cardOf(cards, store::taskOf(config));
   if (card == nullptr) return;
-  for (const std::string& pattern : store::declareMetrics(store.file(), card->declared)) {
+  for (const std::string& pattern : store::declareMetrics(store, card->declared)) {
     log.line("warning: this database knows the metrics '" + pattern +
              "' with another unit or direction than the task says; they are shown as the database "
              "has it");

@@ -138,7 +138,7 @@ TEST_F(RunCards, KnowTheMetricsThatATaskDeclares) {
       {"*/top1", "accuracy", "fraction", "higher", "of this task"},
       {"*/ece", "calibration error", "fraction", "higher", "the other way round"}};
   EXPECT_EQ(kindOf(metricKinds(store_), "test/distance").direction, Direction::None);
-  EXPECT_THAT(declareMetrics(file(), declared), ElementsAre("*/ece"));
+  EXPECT_THAT(declareMetrics(store_, declared), ElementsAre("*/ece"));
   const MetricKinds kinds = metricKinds(store_);
   EXPECT_EQ(kindOf(kinds, "validation/distance@ema").direction, Direction::Lower);
   EXPECT_EQ(kindOf(kinds, "test/distance").unit, "px");
@@ -146,13 +146,13 @@ TEST_F(RunCards, KnowTheMetricsThatATaskDeclares) {
   EXPECT_EQ(kindOf(kinds, "test/ece").direction, Direction::Lower) << "what is there stays";
   EXPECT_EQ(kindOf(kinds, "test/top1").direction, Direction::Higher);
   const std::size_t rows = kinds.size();
-  EXPECT_THAT(declareMetrics(file(), declared), ElementsAre("*/ece"));
+  EXPECT_THAT(declareMetrics(store_, declared), ElementsAre("*/ece"));
   EXPECT_EQ(metricKinds(store_).size(), rows) << "once";
 }
 
 TEST_F(RunCards, DeclaredMetricsGoWithARunThatHasThem) {
   static_cast<void>(
-      declareMetrics(file(), {{"*/distance", "distance", "px", "lower", "how far the mean is off"},
+      declareMetrics(store_, {{"*/distance", "distance", "px", "lower", "how far the mean is off"},
                               {"*/unheard", "unheard", "", "higher", "of no run"}}));
   const std::int64_t id = addTaskRun(store_, "drawing", "a", {{"test/distance", 3}});
   const std::filesystem::path away = file().parent_path() / "away.vitrine";
