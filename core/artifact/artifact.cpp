@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
@@ -15,9 +16,7 @@ static_assert(std::endian::native == std::endian::little, "artifacts are stored 
 constexpr std::int64_t kLargestEmptySide = 65'536;  ///< of an array without values
 
 std::string describe(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
+  return "[" + joined(shape, [](std::int64_t side) { return std::to_string(side); }) + "]";
 }
 
 /// The product of the sides, or -1 when a side is negative or the product does not fit.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
@@ -29,9 +30,7 @@ bool canRun(CpuPath path) {
 }
 
 std::string listOf(const std::vector<CpuPath>& paths) {
-  std::string text;
-  for (const CpuPath path : paths) text += (text.empty() ? "" : ", ") + std::string(nameOf(path));
-  return text;
+  return joined(paths, [](CpuPath path) { return nameOf(path); });
 }
 
 CpuPath chosenPath() {

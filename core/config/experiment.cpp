@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/exclude.h"
 #include "core/config/experiment_reader.h"
@@ -222,9 +223,7 @@ class Planner {
         parts.push_back("seed " + shownInName(select_->seeds[*cell - select_->gridSize()]));
     }
     if (stage) parts.push_back(stage->name);
-    std::string name;
-    for (const std::string& part : parts) name += (name.empty() ? "" : ", ") + part;
-    return name;
+    return joined(parts);
   }
 
   /// Where a run stands in the product of all that varies.

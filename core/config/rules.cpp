@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/resolve.h"
 
@@ -54,11 +55,7 @@ std::string shown(const Json& value) {
     return std::string("'").append(value.get_ref<const std::string&>()).append("'");
   if (value.is_number_float()) return formatReal(value.get<double>());
   if (value.is_array() && value.size() == 2 && value[0] == value[1]) return shown(value[0]);
-  if (value.is_array()) {
-    std::string text = "[";
-    for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + shown(item);
-    return text + "]";
-  }
+  if (value.is_array()) return "[" + joined(value, shown) + "]";
   return value.dump();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/experiment.h"
 
@@ -54,20 +55,22 @@ std::string tomlValue(const Json& value) {
     if (text.find_first_of(".eni") == std::string::npos) text += ".0";
     return text;
   }
-  if (value.is_array()) {
-    std::string text = "[";
-    for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + tomlValue(item);
-    return text + "]";
-  }
+  if (value.is_array())
+    return "[" + joined(value, [](const Json& item) { return tomlValue(item); }) + "]";
   if (value.is_object()) {
-    if (value.empty()) return "{}";
-    std::string text = "{ ";
-    for (const auto& [key, item] : value.items()) {
-      text += (text.size() > 2 ? ", " : "") + tomlKey(key) + " = " + tomlValue(item);
-    }
-    return text + " }";
+    std::vector<std::pair<std::string, Json>> entries;
+    for (const auto& [key, item] : value.items()) entries.emplace_back(key, item);
+    return tomlTable(entries);
   }
   return value.dump();
+}
+
+std::string tomlTable(const std::vector<std::pair<std::string, Json>>& entries) {
+  if (entries.empty()) return "{}";
+  const auto textOf = [](const auto& entry) {
+    return tomlKey(entry.first) + " = " + tomlValue(entry.second);
+  };
+  return "{ " + joined(entries, textOf) + " }";
 }
 
 std::string toToml(const Json& config) {

@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/foundation_export.h"
@@ -16,5 +18,8 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string tomlKey(std::string_view key);
 /// One value on one line: tables inline, null as "none", a real always with a point or exponent.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string tomlValue(const Json& value);
+/// "{ key = value, key = value }" in the given order; "{}" of nothing.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string tomlTable(
+    const std::vector<std::pair<std::string, Json>>& entries);
 
 }  // namespace vitrine

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/coco.h"
 #include "core/files/png.h"
@@ -17,10 +18,9 @@ namespace fs = std::filesystem;
 void requireField(const Dataset& dataset, const char* name, const char* format) {
   const std::vector<SampleField> fields = fieldsOf(dataset.info());
   if (findField(fields, name) != nullptr) return;
-  std::string there;
-  for (const SampleField& field : fields) there += (there.empty() ? "" : ", ") + field.name;
   throw ConfigError(std::string("writing as ") + format + " needs the field '" + name +
-                    "'; the samples have " + there);
+                    "'; the samples have " +
+                    joined(fields, [](const SampleField& field) { return field.name; }));
 }
 
 std::int64_t countOf(const Dataset& dataset, Split split, std::int64_t limit) {

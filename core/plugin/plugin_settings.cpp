@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
 #include "core/files/checkpoint_folder.h"
@@ -28,10 +29,8 @@ void store(const std::vector<DisabledPlugin>& plugins) {
   std::string text =
       "# Plugins that are not loaded; see `vitrine plugins --disable ID` and --enable ID.\n";
   for (const DisabledPlugin& plugin : plugins) {
-    text += "\n[[disabled]]\nid = " + tomlString(plugin.id) + "\nitems = [";
-    for (std::size_t i = 0; i < plugin.items.size(); ++i)
-      text += (i > 0 ? ", " : "") + tomlString(plugin.items[i]);
-    text += "]\n";
+    text += "\n[[disabled]]\nid = " + tomlString(plugin.id) + "\nitems = [" +
+            joined(plugin.items, [](const std::string& item) { return tomlString(item); }) + "]\n";
   }
   std::error_code error;
   fs::create_directories(file.parent_path(), error);

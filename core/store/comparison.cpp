@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
@@ -319,10 +320,8 @@ std::string leftOutText(const std::map<std::string, std::vector<LeftOutRun>>& by
     }
     ++counts[words];
   }
-  std::string text;
-  for (const auto& [words, count] : counts)
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
-  return text;
+  return joined(counts,
+                [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
 }
 
 std::string statesText(const VariantGroup& variant, const std::vector<ComparedRun>& runs) {

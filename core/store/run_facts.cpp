@@ -1,5 +1,6 @@
 #include "core/store/run_facts.h"
 
+#include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/store/tables/rows.h"
 
@@ -9,9 +10,7 @@ namespace {
 
 /// "3, 5"
 std::string listOf(const std::set<std::int64_t>& ids) {
-  std::string list;
-  for (const std::int64_t id : ids) list += (list.empty() ? "" : ", ") + std::to_string(id);
-  return list;
+  return joined(ids, [](std::int64_t id) { return std::to_string(id); });
 }
 
 std::string textOf(const Json& value) {

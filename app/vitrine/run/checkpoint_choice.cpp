@@ -4,6 +4,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/log.h"
 #include "core/files/checkpoint_folder.h"
 
@@ -55,9 +56,9 @@ CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::Run
     choice.step = stepFrom(run, which);
     choice.folder = parent / checkpointName(choice.step);
     if (!fs::exists(choice.folder)) {
-      std::string there;
-      for (const CheckpointFolder& other : listCheckpoints(parent))
-        there += (there.empty() ? "" : ", ") + std::to_string(other.step);
+      const std::string there = joined(listCheckpoints(parent), [](const CheckpointFolder& other) {
+        return std::to_string(other.step);
+      });
       throw NotFoundError(nameOf(run) + " has no checkpoint of step " +
                           std::to_string(choice.step) +
                           (there.empty() ? "" : "; there are those of steps " + there));

@@ -8,6 +8,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/config/selection.h"
@@ -259,9 +260,8 @@ std::string leftOutText(const Plan& plan) {
   Table table{{"left out by [[exclude]]", "variant", "values"}, {}};
   for (const ExcludedRun& run : plan.leftOut) {
     if (table.rows.size() == kMostNamed) break;
-    std::string values;
-    for (const auto& [key, value] : run.point)
-      values += (values.empty() ? "" : ", ") + key + " = " + plain(value);
+    const std::string values =
+        joined(run.point, [](const auto& each) { return each.first + " = " + plain(each.second); });
     table.rows.push_back({run.name, run.variant, values});
   }
   std::string text = toText(table);
@@ -326,10 +326,9 @@ std::string forPeople(const Report& report) {
   if (plan.runs.size() > 1) {
     Table runs{{"run", "name", "parameters", "memory", "differs from run 1"}, {}};
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-      std::string changes;
-      for (const Difference& change : difference(plan.runs.front().config, plan.runs[i].config)) {
-        changes += (changes.empty() ? "" : ", ") + change.key + " = " + plain(change.after);
-      }
+      const std::string changes =
+          joined(difference(plan.runs.front().config, plan.runs[i].config),
+                 [](const Difference& change) { return change.key + " = " + plain(change.after); });
       const auto& cost = report.costs[i];
       runs.rows.push_back(
           {i + 1, plan.runs[i].name, cost ? Json(formatCount(cost->parameters)) : Json(nullptr),

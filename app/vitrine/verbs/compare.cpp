@@ -8,6 +8,7 @@
 #include "app/vitrine/cli/task_cards.h"
 #include "app/vitrine/verbs/compare_claims.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
@@ -178,12 +179,9 @@ std::string countText(const SampleStatistics& sample, const PairedSample& paired
 }
 
 std::string differsText(const Ablation& ablation, const store::VariantGroup& variant) {
-  std::string text;
-  for (const Json& change : differencesFrom(ablation.variants.front(), variant)) {
-    text += (text.empty() ? "" : ", ") + change.at("key").get<std::string>() + " = " +
-            plain(change.at("to"));
-  }
-  return text;
+  return joined(differencesFrom(ablation.variants.front(), variant), [](const Json& change) {
+    return change.at("key").get<std::string>() + " = " + plain(change.at("to"));
+  });
 }
 
 Table csvTable(const Ablation& ablation) {

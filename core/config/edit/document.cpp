@@ -340,12 +340,7 @@ std::string toText(const Document& document) {
   for (const Document::Variant& variant : document.variants) {
     text += "\n[[variant]]\nname = " + tomlString(variant.name) + "\n";
     if (variant.set.empty()) continue;
-    text += "set = { ";
-    for (std::size_t i = 0; i < variant.set.size(); ++i) {
-      text += (i > 0 ? ", " : "") + tomlKey(variant.set[i].first) + " = " +
-              tomlValue(variant.set[i].second);
-    }
-    text += " }\n";
+    text += "set = " + tomlTable(variant.set) + "\n";
   }
   for (const Document::Exclude& exclude : document.excludes) {
     text += "\n[[exclude]]\n";

@@ -19,15 +19,6 @@ std::string joinedPath(const TomlPath& path, std::size_t from = 0) {
   return text;
 }
 
-std::string variantSetText(const Document::Variant& variant) {
-  std::string text = "{ ";
-  for (std::size_t i = 0; i < variant.set.size(); ++i) {
-    text += (i > 0 ? ", " : "") + tomlKey(variant.set[i].first) + " = " +
-            tomlValue(variant.set[i].second);
-  }
-  return text + " }";
-}
-
 std::string excludeBody(const Document::Exclude& exclude, const std::string& newLine) {
   std::string text;
   for (const auto& [key, value] : exclude)
@@ -142,7 +133,7 @@ class RunsPatch {
   /// Without its header and its last line break.
   [[nodiscard]] std::string variantBody(const Document::Variant& variant) const {
     std::string text = "name = " + tomlString(variant.name);
-    if (!variant.set.empty()) text += text_.newLine() + "set = " + variantSetText(variant);
+    if (!variant.set.empty()) text += text_.newLine() + "set = " + tomlTable(variant.set);
     return text;
   }
   [[nodiscard]] std::string variantText(const Document::Variant& variant) const {
@@ -227,11 +218,11 @@ class RunsPatch {
     const auto patchSet = [&, set] {
       if (old.set == wanted.set) return;
       if (set == nullptr) {
-        if (!wanted.set.empty()) text_.putLine(name->end, "set = " + variantSetText(wanted));
+        if (!wanted.set.empty()) text_.putLine(name->end, "set = " + tomlTable(wanted.set));
       } else if (wanted.set.empty()) {
         text_.put(set->begin, set->end, "");
       } else {
-        text_.put(set->valueBegin, set->valueEnd, variantSetText(wanted));
+        text_.put(set->valueBegin, set->valueEnd, tomlTable(wanted.set));
       }
     };
     if (set == nullptr || set->begin > name->begin) {

@@ -4,6 +4,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"
 #include "core/files/png.h"
@@ -216,10 +217,8 @@ void exportTensorBoard(const ExportTask& task) {
       out.close();
     });
   }
-  std::string kinds;
-  for (const auto& [kind, count] : left) {
-    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
-  }
+  const std::string kinds =
+      joined(left, [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
   if (!kinds.empty()) {
     task.report.notes.push_back("TensorBoard shows scalars and images; left out of its files: " +
                                 kinds);

@@ -12,6 +12,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/utc.h"
@@ -283,10 +284,9 @@ class RunImport {
   }
 
   void settle() {
-    std::string left;
-    for (const auto& [kind, count] : skipped_) {
-      left += (left.empty() ? "" : ", ") + std::to_string(count) + " x " + kind;
-    }
+    const std::string left = joined(skipped_, [](const auto& each) {
+      return std::to_string(each.second) + " x " + each.first;
+    });
     if (!left.empty()) notes_.push_back("'" + folder_.name + "': left out " + left);
     const std::string start = utcOf(start_);
     database_

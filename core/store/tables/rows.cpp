@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/run_store.h"
@@ -182,10 +183,9 @@ std::vector<std::string> writableColumns(Database& database, const std::string& 
 }
 
 std::string columnList(const std::vector<std::string>& names, const char* item) {
-  std::string list;
-  for (const std::string& name : names)
-    list += (list.empty() ? "" : ", ") + (item != nullptr ? item : '"' + name + '"');
-  return list;
+  return joined(names, [item](const std::string& name) {
+    return item != nullptr ? std::string(item) : '"' + name + '"';
+  });
 }
 
 std::string lastLogLine(const std::filesystem::path& folder, const std::string& relativePath) {
