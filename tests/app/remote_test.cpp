@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/jobs/order.h"
+#include "core/jobs/command.h"
 #include "core/remote/mirror.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
@@ -220,17 +220,17 @@ TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   EXPECT_EQ(ask(edit).at("theirs"), "typed here");
   EXPECT_EQ(there.note(run), "typed here");
 
-  jobs::Order order;
-  order.what = jobs::Order::What::Mode;
-  order.mode = store::QueueMode::Paused;
-  EXPECT_EQ(jobs::outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).mode,
+  jobs::Command command;
+  command.what = jobs::Command::What::Mode;
+  command.mode = store::QueueMode::Paused;
+  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).mode,
             store::QueueMode::Paused);
   store::RunStore reader = copy();
   EXPECT_TRUE(soon([&] { return jobs::JobQueue(reader).mode() == store::QueueMode::Paused; }));
-  order.what = jobs::Order::What::Delete;
-  order.runs = {run};
-  EXPECT_EQ(jobs::outcomeFromJson(ask({{"op", "order"}, {"order", toJson(order)}})).runs,
-            order.runs);
+  command.what = jobs::Command::What::Delete;
+  command.runs = {run};
+  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).runs,
+            command.runs);
   EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
   EXPECT_THAT(ask({{"op", "order"}, {"order", {{"what", "explode"}}}}).at("error").at("message"),
               HasSubstr("'what' is one of enqueue"));

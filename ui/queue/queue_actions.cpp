@@ -129,75 +129,77 @@ void QueuePage::fillMenu(QMenu& menu) {
 }
 
 void QueuePage::pauseQueue(store::QueueMode mode) {
-  jobs::Order order;
-  order.what =
-      mode == store::QueueMode::Paused ? jobs::Order::What::PauseAll : jobs::Order::What::Mode;
-  order.mode = mode;
-  workbench_.queue().order(order, [mode](const jobs::OrderOutcome& outcome) {
+  jobs::Command command;
+  command.what =
+      mode == store::QueueMode::Paused ? jobs::Command::What::PauseAll : jobs::Command::What::Mode;
+  command.mode = mode;
+  workbench_.queue().execute(command, [mode](const jobs::CommandResult& result) {
     if (mode == store::QueueMode::AfterCurrent) {
-      return outcome.mode == store::QueueMode::Paused
+      return result.mode == store::QueueMode::Paused
                  ? tr("The queue is paused: nothing is in progress.")
                  : tr("The queue pauses after what is in progress.");
     }
-    return outcome.runs.empty()
+    return result.runs.empty()
                ? tr("The queue is paused.")
                : tr("The queue is paused; %1 at a checkpoint, and first in line afterwards.")
-                     .arg(counted(std::ssize(outcome.runs), tr("run stops"), tr("runs stop")));
+                     .arg(counted(std::ssize(result.runs), tr("run stops"), tr("runs stop")));
   });
 }
 
 void QueuePage::resumeQueue() {
-  jobs::Order order;
-  order.what = jobs::Order::What::Mode;
-  workbench_.queue().order(order, [](const jobs::OrderOutcome& outcome) {
-    return tr("The queue goes on with %1.").arg(counted(outcome.entries, tr("run"), tr("runs")));
+  jobs::Command command;
+  command.what = jobs::Command::What::Mode;
+  workbench_.queue().execute(command, [](const jobs::CommandResult& result) {
+    return tr("The queue goes on with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 
 void QueuePage::pauseRuns() {
-  give(jobs::Order::What::Pause, selected(Section::Running), [](const jobs::OrderOutcome& outcome) {
-    return tr("Asked %1 to pause: the step is finished, a checkpoint written, the device freed.")
-        .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
-  });
+  give(jobs::Command::What::Pause, selected(Section::Running),
+       [](const jobs::CommandResult& result) {
+         return tr("Asked %1 to pause: the step is finished, a checkpoint written, the device "
+                   "freed.")
+             .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
+       });
 }
 
 void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end) {
-  jobs::Order order;
-  order.what = jobs::Order::What::Enqueue;
-  order.end = end;
-  give(order, runs, [](const jobs::OrderOutcome& outcome) {
+  jobs::Command command;
+  command.what = jobs::Command::What::Enqueue;
+  command.end = end;
+  give(command, runs, [](const jobs::CommandResult& result) {
     return tr("%1 in the queue; what has a checkpoint goes on from it.")
-        .arg(counted(std::ssize(outcome.runs), tr("run is"), tr("runs are")));
+        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
   });
 }
 
 void QueuePage::removeRuns() {
-  give(jobs::Order::What::Remove, selected(Section::Waiting),
-       [](const jobs::OrderOutcome& outcome) {
+  give(jobs::Command::What::Remove, selected(Section::Waiting),
+       [](const jobs::CommandResult& result) {
          return tr("Removed %1 from the queue; Start puts them back.")
-             .arg(counted(std::ssize(outcome.runs), tr("run"), tr("runs")));
+             .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
        });
 }
 
-void QueuePage::give(jobs::Order order, const std::vector<std::int64_t>& runs,
+void QueuePage::give(jobs::Command command, const std::vector<std::int64_t>& runs,
                      QueueDesk::Sentence sentence) {
   if (runs.empty()) return;
-  order.runs = runs;
-  workbench_.queue().order(order, std::move(sentence));
+  command.runs = runs;
+  workbench_.queue().execute(command, std::move(sentence));
 }
 
-void QueuePage::give(jobs::Order::What what, const std::vector<std::int64_t>& runs,
+void QueuePage::give(jobs::Command::What what, const std::vector<std::int64_t>& runs,
                      QueueDesk::Sentence sentence) {
-  jobs::Order order;
-  order.what = what;
-  give(order, runs, std::move(sentence));
+  jobs::Command command;
+  command.what = what;
+  give(command, runs, std::move(sentence));
 }
 
 void QueuePage::move(const std::vector<std::int64_t>& runs, std::int64_t before) {
-  jobs::Order order;
-  order.what = jobs::Order::What::Move;
-  order.before = before;
-  give(order, runs);
+  jobs::Command command;
+  command.what = jobs::Command::What::Move;
+  command.before = before;
+  give(command, runs);
 }
 
 void QueuePage::moveBy(int places) {
@@ -219,10 +221,10 @@ void QueuePage::moveBy(int places) {
 }
 
 void QueuePage::setLimit(double seconds) {
-  jobs::Order order;
-  order.what = jobs::Order::What::Limit;
-  order.seconds = seconds;
-  give(order, selected(Section::Waiting));
+  jobs::Command command;
+  command.what = jobs::Command::What::Limit;
+  command.seconds = seconds;
+  give(command, selected(Section::Waiting));
 }
 
 void QueuePage::askLimit() {
@@ -252,10 +254,10 @@ void QueuePage::fillDeviceMenu() {
 }
 
 void QueuePage::setDevice(const std::string& device) {
-  jobs::Order order;
-  order.what = jobs::Order::What::Device;
-  order.device = device;
-  give(order, selected(Section::Waiting));
+  jobs::Command command;
+  command.what = jobs::Command::What::Device;
+  command.device = device;
+  give(command, selected(Section::Waiting));
 }
 
 }  // namespace vitrine::ui

@@ -68,9 +68,9 @@ class QueuePage : public Page {
   void setLimit(double seconds);
   void askLimit();
   void setDevice(const std::string& device);
-  void give(jobs::Order order, const std::vector<std::int64_t>& runs,
+  void give(jobs::Command command, const std::vector<std::int64_t>& runs,
             QueueDesk::Sentence sentence = {});
-  void give(jobs::Order::What what, const std::vector<std::int64_t>& runs,
+  void give(jobs::Command::What what, const std::vector<std::int64_t>& runs,
             QueueDesk::Sentence sentence);
   void fillDeviceMenu();
 

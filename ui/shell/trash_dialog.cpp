@@ -117,10 +117,10 @@ void TrashDialog::askEmpty() {
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
                QString::fromStdString(formatBytes(static_cast<double>(bytes))));
   if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;
-  jobs::Order order;
-  order.what = jobs::Order::What::EmptyTrash;
-  workbench_.queue().order(order,
-                           [](const jobs::OrderOutcome&) { return tr("The trash is empty."); });
+  jobs::Command command;
+  command.what = jobs::Command::What::EmptyTrash;
+  workbench_.queue().execute(command,
+                             [](const jobs::CommandResult&) { return tr("The trash is empty."); });
   accept();
 }
 

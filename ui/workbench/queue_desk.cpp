@@ -241,19 +241,19 @@ void QueueDesk::refresh() {
   });
 }
 
-void QueueDesk::order(const jobs::Order& order, Sentence sentence) {
-  const auto tell = [this, sentence = std::move(sentence)](const jobs::OrderOutcome& outcome) {
+void QueueDesk::execute(const jobs::Command& command, Sentence sentence) {
+  const auto tell = [this, sentence = std::move(sentence)](const jobs::CommandResult& result) {
     QString text = sentence ? sentence(outcome) : QString();
-    if (!outcome.trouble.empty())
-      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(outcome.trouble);
+    if (!result.trouble.empty())
+      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.trouble);
     if (!text.isEmpty()) Q_EMIT said(text);
   };
   if (link_ != nullptr) {
-    link_->send({{"op", "order"}, {"order", toJson(order)}}, this,
+    link_->send({{"op", "order"}, {"order", toJson(command)}}, this,
                 [this, tell](const Json& answer) {
                   try {
                     remote::throwAnswered(answer);
-                    tell(jobs::outcomeFromJson(answer));
+                    tell(jobs::resultFromJson(answer));
                   } catch (const std::exception& error) {
                     Q_EMIT said(QString::fromUtf8(error.what()));
                   }
@@ -266,7 +266,7 @@ void QueueDesk::order(const jobs::Order& order, Sentence sentence) {
     std::function<void()> after;
     try {
       thread_->open();
-      after = [tell, outcome = carryOut(order, *thread_->store, *thread_->queue)] {
+      after = [tell, outcome = execute(command, *thread_->store, *thread_->queue)] {
         tell(outcome);
       };
     } catch (const std::exception& error) {

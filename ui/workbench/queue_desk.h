@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/jobs/order.h"
+#include "core/jobs/command.h"
 #include "core/jobs/queue.h"
 
 namespace vitrine::ui {
@@ -49,9 +49,9 @@ class QueueDesk : public QObject {
   /// Reads again, soon; many calls are one reading.
   void refresh();
   /// What is said of an order that was carried out; "" says nothing. Called in the window's thread.
-  using Sentence = std::function<QString(const jobs::OrderOutcome& outcome)>;
+  using Sentence = std::function<QString(const jobs::CommandResult& result)>;
   /// Carries an order out, soon; what it came to, or why it could not be done, is said.
-  void order(const jobs::Order& order, Sentence sentence = {});
+  void execute(const jobs::Command& command, Sentence sentence = {});
   /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
   /// machine that has the database somebody does that.
   void tidy();

@@ -231,20 +231,20 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
            "interrupted or failed."));
     return;
   }
-  jobs::Order order;
-  order.what = jobs::Order::What::Start;
-  order.runs = wanted;
-  order.end = end;
-  queue_.order(order, [this, end](const jobs::OrderOutcome& outcome) {
-    if (outcome.runs.empty()) return tr("These runs are in the queue already.");
-    const auto number = static_cast<std::int64_t>(outcome.runs.size());
-    const store::RunRow* first = run(outcome.runs.front());
+  jobs::Command command;
+  command.what = jobs::Command::What::Start;
+  command.runs = wanted;
+  command.end = end;
+  queue_.execute(command, [this, end](const jobs::CommandResult& result) {
+    if (result.runs.empty()) return tr("These runs are in the queue already.");
+    const auto number = static_cast<std::int64_t>(result.runs.size());
+    const store::RunRow* first = run(result.runs.front());
     const QString who =
         number == 1 ? tr("Run %1, %2,")
-                          .arg(outcome.runs.front())
+                          .arg(result.runs.front())
                           .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
                     : counted(number, tr("run"), tr("runs"));
-    if (outcome.mode != store::QueueMode::Running)
+    if (result.mode != store::QueueMode::Running)
       return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
     const QString where =
@@ -264,29 +264,29 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     say(tr("None of the selected runs is running."));
     return;
   }
-  jobs::Order order;
-  order.what = jobs::Order::What::Stop;
-  order.runs = wanted;
-  queue_.order(order, [](const jobs::OrderOutcome& outcome) {
+  jobs::Command command;
+  command.what = jobs::Command::What::Stop;
+  command.runs = wanted;
+  queue_.execute(command, [](const jobs::CommandResult& result) {
     return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
-        .arg(counted(static_cast<std::int64_t>(outcome.runs.size()), tr("run"), tr("runs")));
+        .arg(counted(static_cast<std::int64_t>(result.runs.size()), tr("run"), tr("runs")));
   });
 }
 
 void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return;
-  jobs::Order order;
-  order.what = jobs::Order::What::Delete;
-  order.runs = ids;
-  queue_.order(order, [this](const jobs::OrderOutcome& outcome) {
-    QString sentence = tr("Moved %1 to the trash.").arg(namesOf(outcome.runs));
-    if (!outcome.trouble.empty())
-      sentence += QLatin1Char(' ') + QString::fromStdString(outcome.trouble);
-    drop(outcome.runs);
+  jobs::Command command;
+  command.what = jobs::Command::What::Delete;
+  command.runs = ids;
+  queue_.execute(command, [this](const jobs::CommandResult& result) {
+    QString sentence = tr("Moved %1 to the trash.").arg(namesOf(result.runs));
+    if (!result.trouble.empty())
+      sentence += QLatin1Char(' ') + QString::fromStdString(result.trouble);
+    drop(result.runs);
     // After the sentence of the queue, which has the trouble alone.
     QMetaObject::invokeMethod(
         this,
-        [this, sentence, runs = outcome.runs] {
+        [this, sentence, runs = result.runs] {
           Q_EMIT offered(sentence, tr("Undo"), [this, runs] { restoreRuns(runs); });
         },
         Qt::QueuedConnection);
@@ -296,14 +296,14 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
 
 void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return;
-  jobs::Order order;
-  order.what = jobs::Order::What::Restore;
-  order.runs = ids;
-  queue_.order(order, [this](const jobs::OrderOutcome& outcome) {
+  jobs::Command command;
+  command.what = jobs::Command::What::Restore;
+  command.runs = ids;
+  queue_.execute(command, [this](const jobs::CommandResult& result) {
     watcher_.poll();
-    if (link_ == nullptr && !outcome.runs.empty())
-      selection_.setRuns(outcome.runs, outcome.runs.front());
-    return tr("Restored %1.").arg(namesOf(outcome.runs));
+    if (link_ == nullptr && !result.runs.empty())
+      selection_.setRuns(result.runs, result.runs.front());
+    return tr("Restored %1.").arg(namesOf(result.runs));
   });
 }
 

@@ -7,9 +7,9 @@
 #include "app/vitrine/serve/serve_session.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/jobs/command.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
-#include "core/jobs/order.h"
 #include "core/jobs/work.h"
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
@@ -68,17 +68,17 @@ void ServeSession::log(const Task& task) {
 void ServeSession::order(const Task& task) {
   const auto asked = task.request.find("order");
   if (asked == task.request.end()) throw BadRequest("'order' has to be a map");
-  const jobs::Order order = jobs::orderFromJson(*asked);
+  const jobs::Command command = jobs::commandFromJson(*asked);
   store::RunStore store(database_, store::OpenMode::ReadWrite);
   store.reapLostRuns();
   jobs::JobQueue queue(store);
-  const jobs::OrderOutcome outcome = carryOut(order, store, queue);
-  const bool mayStart = order.what == jobs::Order::What::Enqueue ||
-                        order.what == jobs::Order::What::Start ||
-                        order.what == jobs::Order::What::Mode;
-  if (mayStart && outcome.mode == store::QueueMode::Running && outcome.entries > 0)
+  const jobs::CommandResult result = execute(command, store, queue);
+  const bool mayStart = command.what == jobs::Command::What::Enqueue ||
+                        command.what == jobs::Command::What::Start ||
+                        command.what == jobs::Command::What::Mode;
+  if (mayStart && result.mode == store::QueueMode::Running && result.entries > 0)
     jobs::attendQueue(database_, jobs::headlessProgram());
-  answer(task, toJson(outcome));
+  answer(task, toJson(result));
 }
 
 void ServeSession::edit(const Task& task) {

@@ -13,9 +13,9 @@
 #include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/jobs/command.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
-#include "core/jobs/order.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
 #include "core/store/exchange/mirror.h"
@@ -381,7 +381,7 @@ void ServeSession::request(const Task& task) {
   jobs::JobQueue queue(store);
   (void)store.run(id);
   if (what == "stop" || what == "pause" || what == "delete") {
-    carryOut(jobs::orderFromJson({{"what", what}, {"runs", {id}}}), store, queue);
+    execute(jobs::commandFromJson({{"what", what}, {"runs", {id}}}), store, queue);
     if (what == "delete") return answer(task, {{"run", id}, {"state", nullptr}});
   } else if (what == "checkpoint") {
     store.setRequest(id, "checkpoint");

@@ -73,16 +73,16 @@ TEST(QueueDesk, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   OpenDesk open;
   QSignalSpy said(&open.desk, &QueueDesk::said);
   const std::int64_t run = open.enqueued();
-  jobs::Order order;
-  order.what = jobs::Order::What::Remove;
-  order.runs = {run};
-  open.desk.order(order, [run](const jobs::OrderOutcome& outcome) {
-    EXPECT_EQ(outcome.runs, std::vector<std::int64_t>{run});
+  jobs::Command command;
+  command.what = jobs::Command::What::Remove;
+  command.runs = {run};
+  open.desk.execute(command, [run](const jobs::CommandResult& result) {
+    EXPECT_EQ(result.runs, std::vector<std::int64_t>{run});
     return QStringLiteral("well done");
   });
-  order.what = jobs::Order::What::Limit;
-  order.runs = {77};
-  open.desk.order(order);
+  command.what = jobs::Command::What::Limit;
+  command.runs = {77};
+  open.desk.execute(command);
   open.desk.settle();
   ASSERT_EQ(said.count(), 2);
   EXPECT_EQ(said[0][0].toString().toStdString(), "well done");
@@ -126,10 +126,10 @@ TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.contains(QStringLiteral("/no/such/program")))
       << open.desk.view().trouble.toStdString();
-  jobs::Order order;
-  order.what = jobs::Order::What::Mode;
-  order.mode = store::QueueMode::Paused;
-  open.desk.order(order);
+  jobs::Command command;
+  command.what = jobs::Command::What::Mode;
+  command.mode = store::QueueMode::Paused;
+  open.desk.execute(command);
   open.desk.settle();
   EXPECT_TRUE(open.desk.view().trouble.isEmpty()) << "nothing is to be started now";
 }

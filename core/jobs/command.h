@@ -12,7 +12,7 @@
 
 namespace vitrine::jobs {
 
-struct Order {
+struct Command {
   enum class What {
     Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint goes on from it
     Start,       ///< the same, but those that wait keep their place unless `end` is the front
@@ -38,23 +38,23 @@ struct Order {
 };
 
 /// What came of it.
-struct OrderOutcome {
+struct CommandResult {
   std::vector<std::int64_t> runs;  ///< that it was done to
   store::QueueMode mode = store::QueueMode::Running;
   std::int64_t entries = 0;  ///< in the queue, after it
   std::string trouble;       ///< why it was not done to another one; "" when it was done to all
 };
 
-/// Does as much as can be done: the outcome names it.
+/// Does as much as can be done: the result names it.
 /// \throws Error  nothing of it could be done, with the reason
-VITRINE_STORE_EXPORT OrderOutcome carryOut(const Order& order, store::RunStore& store,
+VITRINE_STORE_EXPORT CommandResult execute(const Command& command, store::RunStore& store,
                                            JobQueue& queue);
 
-[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const Order& order);
+[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const Command& command);
 /// \throws ConfigError  a field is missing or of another type; names it
-[[nodiscard]] VITRINE_STORE_EXPORT Order orderFromJson(const Json& json);
-[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const OrderOutcome& outcome);
+[[nodiscard]] VITRINE_STORE_EXPORT Command commandFromJson(const Json& json);
+[[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const CommandResult& result);
 /// \throws ConfigError
-[[nodiscard]] VITRINE_STORE_EXPORT OrderOutcome outcomeFromJson(const Json& json);
+[[nodiscard]] VITRINE_STORE_EXPORT CommandResult resultFromJson(const Json& json);
 
 }  // namespace vitrine::jobs

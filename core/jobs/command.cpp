@@ -1,4 +1,4 @@
-#include "core/jobs/order.h"
+#include "core/jobs/command.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace vitrine::jobs {
 
 namespace {
 
-using What = Order::What;
+using What = Command::What;
 
 constexpr std::array<std::pair<What, const char*>, 13> kOrders{{
     {What::Enqueue, "enqueue"},
@@ -35,32 +35,34 @@ constexpr std::array<store::QueueMode, 3> kQueueModes{
     store::QueueMode::Running, store::QueueMode::AfterCurrent, store::QueueMode::Paused};
 
 /// Before the first of those that stay when `before` is moved itself.
-void moveRuns(const Order& order, JobQueue& queue) {
+void moveRuns(const Command& command, JobQueue& queue) {
   const auto isMoved = [&](std::int64_t run) {
-    return std::find(order.runs.begin(), order.runs.end(), run) != order.runs.end();
+    return std::find(command.runs.begin(), command.runs.end(), run) != command.runs.end();
   };
-  if (order.before == 0) {
-    for (const std::int64_t run : order.runs) {
+  if (command.before == 0) {
+    for (const std::int64_t run : command.runs) {
       const auto entries = queue.list();
       if (!entries.empty() && entries.back().run != run) queue.moveAfter(run, entries.back().run);
     }
     return;
   }
-  std::int64_t target = order.before;
+  std::int64_t target = command.before;
   const std::vector<QueueEntry> entries = queue.list();
   auto at = std::find_if(entries.begin(), entries.end(),
-                         [&](const QueueEntry& entry) { return entry.run == order.before; });
+                         [&](const QueueEntry& entry) { return entry.run == command.before; });
   for (; at != entries.end() && isMoved(target); ++at) target = at->run;
   if (isMoved(target)) return;
-  for (const std::int64_t run : order.runs) queue.moveBefore(run, target);
+  for (const std::int64_t run : command.runs) queue.moveBefore(run, target);
 }
 
-std::vector<std::int64_t> enqueueable(const Order& order, store::RunStore& store, JobQueue& queue) {
+std::vector<std::int64_t> enqueueable(const Command& command, store::RunStore& store,
+                                      JobQueue& queue) {
   std::vector<std::int64_t> runs;
-  for (const std::int64_t run : order.runs) {
-    if (order.what == What::Start) {
+  for (const std::int64_t run : command.runs) {
+    if (command.what == What::Start) {
       const auto entry = queue.find(run);
-      if (entry && entry->state == store::RunState::Queued && order.end == QueueEnd::Back) continue;
+      if (entry && entry->state == store::RunState::Queued && command.end == QueueEnd::Back)
+        continue;
       runs.push_back(run);
     } else if (canChange(store.run(run).state, store::RunState::Queued)) {
       runs.push_back(run);
@@ -70,7 +72,7 @@ std::vector<std::int64_t> enqueueable(const Order& order, store::RunStore& store
 }
 
 [[noreturn]] void wrongOrder(const std::string& what) {
-  throw ConfigError("the order is not understood: " + what);
+  throw ConfigError("the command is not understood: " + what);
 }
 
 template <typename Value>
@@ -94,102 +96,102 @@ store::QueueMode orderMode(const Json& json) {
 
 }  // namespace
 
-OrderOutcome carryOut(const Order& order, store::RunStore& store, JobQueue& queue) {
-  OrderOutcome outcome;
+CommandResult execute(const Command& command, store::RunStore& store, JobQueue& queue) {
+  CommandResult result;
   const auto each = [&](const std::vector<std::int64_t>& runs, const auto& act) {
     for (const std::int64_t run : runs) {
       try {
-        if (act(run)) outcome.runs.push_back(run);
+        if (act(run)) result.runs.push_back(run);
       } catch (const Error& error) {
-        if (outcome.trouble.empty()) outcome.trouble = error.what();
+        if (result.trouble.empty()) result.trouble = error.what();
         if (runs.size() == 1) throw;
       }
     }
-    if (outcome.runs.empty() && !outcome.trouble.empty()) throw RefusedError(outcome.trouble);
+    if (result.runs.empty() && !result.trouble.empty()) throw RefusedError(result.trouble);
   };
-  switch (order.what) {
+  switch (command.what) {
     case What::Enqueue:
     case What::Start:
-      outcome.runs = enqueueable(order, store, queue);
-      queue.enqueue(outcome.runs, {}, order.end);
+      result.runs = enqueueable(command, store, queue);
+      queue.enqueue(result.runs, {}, command.end);
       break;
     case What::Remove:
-      each(order.runs, [&](std::int64_t run) { return queue.remove(run); });
+      each(command.runs, [&](std::int64_t run) { return queue.remove(run); });
       break;
     case What::Move:
-      moveRuns(order, queue);
-      outcome.runs = order.runs;
+      moveRuns(command, queue);
+      result.runs = command.runs;
       break;
     case What::Limit:
-      each(order.runs, [&](std::int64_t run) {
-        queue.setTimeLimit(run, order.seconds);
+      each(command.runs, [&](std::int64_t run) {
+        queue.setTimeLimit(run, command.seconds);
         return true;
       });
       break;
     case What::Device:
-      each(order.runs, [&](std::int64_t run) {
-        queue.setDevice(run, order.device);
+      each(command.runs, [&](std::int64_t run) {
+        queue.setDevice(run, command.device);
         return true;
       });
       break;
     case What::Pause:
-      each(order.runs, [&](std::int64_t run) {
+      each(command.runs, [&](std::int64_t run) {
         pauseRun(store, run);
         queue.remove(run);
         return true;
       });
       break;
     case What::Stop:
-      each(order.runs, [&](std::int64_t run) {
+      each(command.runs, [&](std::int64_t run) {
         stopRun(store, run);
         return true;
       });
       break;
     case What::Delete:
-      each(order.runs, [&](std::int64_t run) {
+      each(command.runs, [&](std::int64_t run) {
         store::trashRun(store.file(), run);
         return true;
       });
       break;
     case What::Restore:
-      for (std::int64_t& run : outcome.runs = order.runs)
+      for (std::int64_t& run : result.runs = command.runs)
         run = store::restoreRun(store.file(), run);
       break;
     case What::EmptyTrash:
       store::emptyTrash(store.file());
       break;
     case What::Mode:
-      queue.setMode(order.mode);
+      queue.setMode(command.mode);
       break;
     case What::PauseAll:
       queue.setMode(store::QueueMode::Paused);
       for (const std::int64_t run : queue.inProgress()) {
         try {
           pauseRun(store, run);
-          outcome.runs.push_back(run);
+          result.runs.push_back(run);
         } catch (const RefusedError&) {  // it ends just now
         }
       }
       break;
   }
-  outcome.mode = queue.mode();
-  outcome.entries = static_cast<std::int64_t>(queue.list().size());
-  return outcome;
+  result.mode = queue.mode();
+  result.entries = static_cast<std::int64_t>(queue.list().size());
+  return result;
 }
 
-Json toJson(const Order& order) {
+Json toJson(const Command& command) {
   const auto name = std::find_if(kOrders.begin(), kOrders.end(),
-                                 [&](const auto& entry) { return entry.first == order.what; });
-  Json json{{"what", name->second}, {"runs", order.runs}};
-  if (order.what == What::Move) json["before"] = order.before;
-  if (order.what == What::Limit) json["seconds"] = order.seconds;
-  if (order.what == What::Device) json["device"] = order.device;
-  if (order.what == What::Mode) json["mode"] = toString(order.mode);
-  if (order.end == QueueEnd::Front) json["front"] = true;
+                                 [&](const auto& entry) { return entry.first == command.what; });
+  Json json{{"what", name->second}, {"runs", command.runs}};
+  if (command.what == What::Move) json["before"] = command.before;
+  if (command.what == What::Limit) json["seconds"] = command.seconds;
+  if (command.what == What::Device) json["device"] = command.device;
+  if (command.what == What::Mode) json["mode"] = toString(command.mode);
+  if (command.end == QueueEnd::Front) json["front"] = true;
   return json;
 }
 
-Order orderFromJson(const Json& json) {
+Command commandFromJson(const Json& json) {
   if (!json.is_object()) wrongOrder("it is no map");
   const auto what = orderField<std::string>(json, "what", "");
   const auto known = std::find_if(kOrders.begin(), kOrders.end(),
@@ -198,29 +200,29 @@ Order orderFromJson(const Json& json) {
     const std::string names = joined(kOrders, [](const auto& each) { return each.second; });
     wrongOrder("'what' is one of " + names + ", not '" + what + "'");
   }
-  Order order;
-  order.what = known->first;
-  order.runs = orderField<std::vector<std::int64_t>>(json, "runs", {});
-  order.before = orderField<std::int64_t>(json, "before", 0);
-  order.seconds = orderField<double>(json, "seconds", 0);
-  order.device = orderField<std::string>(json, "device", "");
-  order.mode = orderMode(json);
-  order.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
-  const bool isOfAll =
-      order.what == What::Mode || order.what == What::PauseAll || order.what == What::EmptyTrash;
-  if (order.runs.empty() && !isOfAll) wrongOrder("'runs' names none");
-  return order;
+  Command command;
+  command.what = known->first;
+  command.runs = orderField<std::vector<std::int64_t>>(json, "runs", {});
+  command.before = orderField<std::int64_t>(json, "before", 0);
+  command.seconds = orderField<double>(json, "seconds", 0);
+  command.device = orderField<std::string>(json, "device", "");
+  command.mode = orderMode(json);
+  command.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
+  const bool isOfAll = command.what == What::Mode || command.what == What::PauseAll ||
+                       command.what == What::EmptyTrash;
+  if (command.runs.empty() && !isOfAll) wrongOrder("'runs' names none");
+  return command;
 }
 
-Json toJson(const OrderOutcome& outcome) {
-  return {{"runs", outcome.runs},
-          {"mode", toString(outcome.mode)},
-          {"entries", outcome.entries},
-          {"trouble", outcome.trouble}};
+Json toJson(const CommandResult& result) {
+  return {{"runs", result.runs},
+          {"mode", toString(result.mode)},
+          {"entries", result.entries},
+          {"trouble", result.trouble}};
 }
 
-OrderOutcome outcomeFromJson(const Json& json) {
-  if (!json.is_object()) wrongOrder("its outcome is no map");
+CommandResult resultFromJson(const Json& json) {
+  if (!json.is_object()) wrongOrder("its result is no map");
   return {orderField<std::vector<std::int64_t>>(json, "runs", {}), orderMode(json),
           orderField<std::int64_t>(json, "entries", 0),
           orderField<std::string>(json, "trouble", "")};

@@ -1,5 +1,5 @@
 // What people ask of the queue, as a value.
-#include "core/jobs/order.h"
+#include "core/jobs/command.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::messageOf;
-using What = Order::What;
+using What = Command::What;
 
 class Orders : public testing::StoreTest {
  protected:
@@ -22,17 +22,17 @@ class Orders : public testing::StoreTest {
     queue.enqueue(runs, {});
     return runs;
   }
-  std::vector<std::int64_t> order() {
+  std::vector<std::int64_t> command() {
     std::vector<std::int64_t> runs;
     for (const QueueEntry& entry : queue.list()) runs.push_back(entry.run);
     return runs;
   }
-  OrderOutcome give(What what, std::vector<std::int64_t> runs, std::int64_t before = 0) {
-    Order order;
-    order.what = what;
-    order.runs = std::move(runs);
-    order.before = before;
-    return carryOut(order, store, queue);
+  CommandResult give(What what, std::vector<std::int64_t> runs, std::int64_t before = 0) {
+    Command command;
+    command.what = what;
+    command.runs = std::move(runs);
+    command.before = before;
+    return execute(command, store, queue);
   }
 
   store::RunStore store{file()};
@@ -42,26 +42,26 @@ class Orders : public testing::StoreTest {
 TEST_F(Orders, MoveKeepsTheOrderOfThoseThatMove) {
   const auto runs = waiting(5);
   give(What::Move, {runs[3], runs[4]}, runs[1]);
-  EXPECT_THAT(order(), ElementsAre(runs[0], runs[3], runs[4], runs[1], runs[2]));
+  EXPECT_THAT(command(), ElementsAre(runs[0], runs[3], runs[4], runs[1], runs[2]));
   give(What::Move, {runs[0], runs[3]});
-  EXPECT_THAT(order(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
+  EXPECT_THAT(command(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
   // Before one that moves itself: before the next one that stays.
   give(What::Move, {runs[1], runs[2]}, runs[1]);
-  EXPECT_THAT(order(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
+  EXPECT_THAT(command(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
 }
 
 TEST_F(Orders, DoWhatCanBeDoneAndSayWhyTheRestWasNot) {
   const std::int64_t alive = addRunning(store), ended = addRun(store);
-  const OrderOutcome outcome = give(What::Delete, {alive, ended});
-  EXPECT_THAT(outcome.runs, ElementsAre(ended));
-  EXPECT_THAT(outcome.trouble, HasSubstr("run " + std::to_string(alive)));
+  const CommandResult result = give(What::Delete, {alive, ended});
+  EXPECT_THAT(result.runs, ElementsAre(ended));
+  EXPECT_THAT(result.trouble, HasSubstr("run " + std::to_string(alive)));
   EXPECT_THAT(messageOf<RefusedError>([&] { give(What::Delete, {alive}); }), HasSubstr("run"));
 }
 
 TEST_F(Orders, StartLeavesAWaitingRunInItsPlaceAndEnqueueTakesOnlyWhatCanWait) {
   const auto runs = waiting(2);
   EXPECT_TRUE(give(What::Start, {runs[0]}).runs.empty());
-  EXPECT_THAT(order(), ElementsAre(runs[0], runs[1]));
+  EXPECT_THAT(command(), ElementsAre(runs[0], runs[1]));
   const std::int64_t alive = addRunning(store);
   EXPECT_TRUE(give(What::Enqueue, {alive}).runs.empty());
   EXPECT_EQ(give(What::Start, {addRun(store)}).entries, 3);
@@ -71,24 +71,24 @@ TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
   for (const What what :
        {What::Enqueue, What::Start, What::Remove, What::Move, What::Limit, What::Device,
         What::Pause, What::Stop, What::Delete, What::Mode, What::PauseAll}) {
-    Order order;
-    order.what = what;
-    order.runs = {3, 1};
-    order.before = what == What::Move ? 7 : 0;
-    order.seconds = what == What::Limit ? 0.5 : 0;
-    order.device = what == What::Device ? "cuda:1" : "";
-    order.mode = what == What::Mode ? store::QueueMode::AfterCurrent : store::QueueMode::Running;
-    order.end = QueueEnd::Front;
-    const Json json = toJson(order);
-    EXPECT_EQ(toJson(orderFromJson(json)), json);
-    EXPECT_EQ(orderFromJson(json).before, order.before);
-    EXPECT_EQ(orderFromJson(json).mode, order.mode);
+    Command command;
+    command.what = what;
+    command.runs = {3, 1};
+    command.before = what == What::Move ? 7 : 0;
+    command.seconds = what == What::Limit ? 0.5 : 0;
+    command.device = what == What::Device ? "cuda:1" : "";
+    command.mode = what == What::Mode ? store::QueueMode::AfterCurrent : store::QueueMode::Running;
+    command.end = QueueEnd::Front;
+    const Json json = toJson(command);
+    EXPECT_EQ(toJson(commandFromJson(json)), json);
+    EXPECT_EQ(commandFromJson(json).before, command.before);
+    EXPECT_EQ(commandFromJson(json).mode, command.mode);
   }
 }
 
 TEST_F(Orders, FromElsewhereAreRefusedWithTheFieldThatIsWrong) {
   const auto refusal = [](const char* json) {
-    return messageOf<ConfigError>([&] { static_cast<void>(orderFromJson(Json::parse(json))); });
+    return messageOf<ConfigError>([&] { static_cast<void>(commandFromJson(Json::parse(json))); });
   };
   EXPECT_THAT(refusal("[]"), HasSubstr("no map"));
   EXPECT_THAT(refusal(R"({"what": "stop"})"), HasSubstr("'runs' names none"));
