@@ -18,7 +18,7 @@ struct JobLimits {
 };
 
 /// The strictest that can be had here: a control group of our own (version 2 or 1), a scope of the
-/// user's systemd if it outlives the log-out, or nothing, in which case the keeper watches.
+/// user's systemd if it outlives the log-out, or nothing, in which case the supervisor watches.
 class VITRINE_STORE_EXPORT Containment {
  public:
   enum class Kind { GroupV2, GroupV1, Scope, Watched };

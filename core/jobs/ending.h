@@ -8,7 +8,7 @@
 
 namespace vitrine::jobs {
 
-/// Why the keeper itself ended a process.
+/// Why the supervisor itself ended a process.
 enum class EndedBy { Nobody, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
 
 /// What is known about a process that ended.

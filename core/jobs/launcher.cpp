@@ -67,7 +67,7 @@ std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
     throw RefusedError("run " + std::to_string(run) +
                        " cannot be started: its last process is still ending; try again");
   }
-  return launchKeeper(store, row, program, {}, {lock->descriptor()}, KeepSettings());
+  return launchSupervisor(store, row, program, {}, {lock->descriptor()}, SupervisorSettings());
 }
 
 void stopRun(store::RunStore& store, std::int64_t run) {

@@ -225,12 +225,12 @@ bool JobQueue::adopt(std::int64_t run) {
   return isOurs;
 }
 
-void JobQueue::handOver(std::int64_t run, const store::Worker& keeper) {
+void JobQueue::handOver(std::int64_t run, const store::Worker& supervisor) {
   const store::Worker here = store::thisWorker();
   table_.transaction([&] {
     const store::RunRow row = store_.run(run);
     const bool isMine = row.worker.pid == here.pid && row.worker.startTime == here.startTime;
-    if (isAlive(row.state) && isMine) store_.setWorker(run, keeper);
+    if (isAlive(row.state) && isMine) store_.setWorker(run, supervisor);
   });
 }
 

@@ -72,9 +72,9 @@ class VITRINE_STORE_EXPORT JobQueue {
       const Device& device, const std::function<std::string(const QueueEntry&)>& hold);
   /// The process that keeps a run takes its claim over. \returns false  it must not start any more
   [[nodiscard]] bool adopt(std::int64_t run);
-  /// This process has claimed the run and started `keeper` for it. Nothing happens when the keeper,
-  /// or the run's own process, said so before.
-  void handOver(std::int64_t run, const store::Worker& keeper);
+  /// This process has claimed the run and started `supervisor` for it. Nothing happens when the
+  /// supervisor, or the run's own process, said so before.
+  void handOver(std::int64_t run, const store::Worker& supervisor);
   /// Writes down how the process that worked on a run ended: a run that is in progress becomes
   /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may go on.
   void ended(std::int64_t run, const RunEnding& ending);

@@ -139,7 +139,7 @@ bool QueueWorker::noteEnded() {
       row = store_.run(entry->first);
     } catch (const NotFoundError&) {  // deleted as soon as it had ended
     }
-    // Its keeper may be about to say more about how it ended.
+    // Its supervisor may be about to say more about how it ended.
     const auto isHeld = [&] {
       std::string why;
       const auto lock = tried(why, [&] {
@@ -210,9 +210,9 @@ bool QueueWorker::startOn(const Device& device) {
     const std::string visible = visibleDevices(all, *now, entry->configured);
     std::vector<int> locks = deviceLock->descriptors();
     locks.push_back(runLock->descriptor());
-    launchKeeper(store_, store_.run(entry->run), options_.program,
-                 {"CUDA_VISIBLE_DEVICES=" + visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID"}, locks,
-                 options_.keep);
+    launchSupervisor(store_, store_.run(entry->run), options_.program,
+                     {"CUDA_VISIBLE_DEVICES=" + visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID"}, locks,
+                     options_.supervisor);
   } catch (const Error& error) {
     log::error(label(*entry) + ": " + error.what());
     return false;
@@ -317,9 +317,9 @@ std::string whyNoRoom(const store::QueueOptions& needs, const Device& device,
   return {};
 }
 
-std::int64_t launchKeeper(store::RunStore& store, const store::RunRow& run, const fs::path& program,
-                          const std::vector<std::string>& environment,
-                          const std::vector<int>& locks, const KeepSettings& settings) {
+std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
+                              const fs::path& program, const std::vector<std::string>& environment,
+                              const std::vector<int>& locks, const SupervisorSettings& settings) {
   const fs::path database = fs::absolute(store.file());
   const std::string folder = "run-" + run.uuid;
   std::error_code error;
@@ -328,7 +328,7 @@ std::int64_t launchKeeper(store::RunStore& store, const store::RunRow& run, cons
     if (error) throw Error("cannot make the folder '" + folder + "': " + error.message());
     store.setLogFile(run.id, folder + "/run.log");
     const std::int64_t pid = spawnDetached(
-        {program.string(), "work", "--keep", std::to_string(run.id), "--db", database.string(),
+        {program.string(), "work", "--supervise", std::to_string(run.id), "--db", database.string(),
          "--hang-alarm", formatReal(settings.hangAlarmSeconds), "--hang-limit",
          formatReal(settings.hangLimitSeconds), "--max-processes", std::to_string(settings.tasks)},
         store::filesFolder(database) / folder / "run.log", {environment, locks});

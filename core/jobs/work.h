@@ -1,5 +1,6 @@
-// Works the queue without a window: claims runs for the devices of this machine and starts a keeper
-// for each. Holds no run itself: when it is killed, runs go on, and the next one finds them.
+// Works the queue without a window: claims runs for the devices of this machine and starts a
+// supervisor for each. Holds no run itself: when it is killed, runs go on, and the next one finds
+// them.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/jobs/keeper.h"
 #include "core/jobs/queue.h"
+#include "core/jobs/run_supervisor.h"
 
 namespace vitrine::jobs {
 
@@ -23,7 +24,7 @@ struct WorkOptions {
   WorkUntil until = WorkUntil::Asked;
   std::vector<std::string> devices;  ///< names or UUIDs; none: all of this machine
   JobQueue::Policy policy;
-  KeepSettings keep;
+  SupervisorSettings supervisor;
   std::filesystem::path program;  ///< the headless program
   std::function<bool()> isAsked;  ///< to end; looked at four times a second
 };
@@ -74,9 +75,9 @@ VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& datab
 
 /// Starts the process that keeps a run which this process has claimed. \returns its pid
 /// \throws Error  it could not be started; the run is `failed` then
-std::int64_t launchKeeper(store::RunStore& store, const store::RunRow& run,
-                          const std::filesystem::path& program,
-                          const std::vector<std::string>& environment,
-                          const std::vector<int>& locks, const KeepSettings& settings);
+std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
+                              const std::filesystem::path& program,
+                              const std::vector<std::string>& environment,
+                              const std::vector<int>& locks, const SupervisorSettings& settings);
 
 }  // namespace vitrine::jobs

@@ -1,10 +1,10 @@
 // Stands in for the headless program where LibTorch would only cost time: a trainer that counts,
-// the keeper and the queue as they are. A run's configuration says what goes wrong:
+// the supervisor and the queue as they are. A run's configuration says what goes wrong:
 //   {"train": {"steps": 30, "checkpoint_every": 5, "step_ms": 5},
 //    "fault": {"kind": "segfault", "at": 7}}
 //
 //   fault_worker run --id N --db FILE
-//   fault_worker work --keep N --db FILE ...          one run's keeper
+//   fault_worker work --supervise N --db FILE ...          one run's supervisor
 //   fault_worker work --db FILE [--drain] [--retries N] [--hang-limit S] ...   the queue, on "cpu"
 //   fault_worker watch --db FILE                      looks at the runs, as a window does
 //   fault_worker write --db FILE --number N [--period MS] [--points N]
@@ -262,21 +262,22 @@ int work(const std::map<std::string, std::string>& options) {
     const auto found = options.find(name);
     return found == options.end() ? standard : std::strtod(found->second.c_str(), nullptr);
   };
-  jobs::KeepSettings keep;
-  keep.hangAlarmSeconds = number("--hang-alarm", keep.hangAlarmSeconds);
-  keep.hangLimitSeconds = number("--hang-limit", keep.hangLimitSeconds);
-  keep.tasks =
-      static_cast<std::int64_t>(number("--max-processes", static_cast<double>(keep.tasks)));
+  jobs::SupervisorSettings supervisor;
+  supervisor.hangAlarmSeconds = number("--hang-alarm", supervisor.hangAlarmSeconds);
+  supervisor.hangLimitSeconds = number("--hang-limit", supervisor.hangLimitSeconds);
+  supervisor.tasks =
+      static_cast<std::int64_t>(number("--max-processes", static_cast<double>(supervisor.tasks)));
   const fs::path self = fs::read_symlink("/proc/self/exe");
   const fs::path database = options.at("--db");
-  if (options.count("--keep") != 0)
-    return keepQueuedRun(database, static_cast<std::int64_t>(number("--keep", 0)), self, keep);
+  if (options.count("--supervise") != 0)
+    return superviseQueuedRun(database, static_cast<std::int64_t>(number("--supervise", 0)), self,
+                              supervisor);
   store::RunStore store(database, store::OpenMode::ReadWrite);
   jobs::WorkOptions work;
   work.until = options.count("--drain") != 0 ? jobs::WorkUntil::Drained : jobs::WorkUntil::Asked;
   work.policy.retries = static_cast<int>(number("--retries", 3));
   work.policy.pauses = {number("--pause", 0.05)};
-  work.keep = keep;
+  work.supervisor = supervisor;
   work.program = self;
   work.isAsked = [] { return isAsked.load(); };
   ::signal(SIGTERM, [](int) { isAsked.store(true); });

@@ -39,7 +39,7 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
   for (int i = 0; i < kRuns; ++i) add(store, kSteps, isLong() ? 40 : 8);
   std::mt19937 random(7);
   pid_t work = 0, window = 0;
-  int killed = 0, ofRuns = 0, ofKeepers = 0, ofWork = 0;
+  int killed = 0, ofRuns = 0, ofSupervisors = 0, ofWork = 0;
   while (killed < kills && countDone(store) < kRuns) {
     if (work == 0) work = start("work", patient);
     if (window == 0) window = start("watch");
@@ -54,9 +54,9 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
       }
     }
     if (whom == 1 || whom == 3) {
-      for (const pid_t pid : processes("work --keep")) {
+      for (const pid_t pid : processes("work --supervise")) {
         signalProcess(pid, SIGKILL);
-        ++ofKeepers;
+        ++ofSupervisors;
       }
     }
     if (whom == 2 || whom == 3) {
@@ -67,7 +67,7 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
     ++killed;
   }
   EXPECT_GT(ofRuns, 0);
-  EXPECT_GT(ofKeepers, 0);
+  EXPECT_GT(ofSupervisors, 0);
   EXPECT_GT(ofWork, 0);
   EXPECT_GE(killed, kills) << "the queue was too fast for the test";
   if (work != 0) kill(work);
@@ -99,12 +99,12 @@ TEST_F(KilledQueue, LeavesRunsAloneWhenItsWorkerIsGoneAndTheNextOneFindsThem) {
   EXPECT_EQ(store.run(second).state, store::RunState::Done);
 }
 
-TEST_F(KilledQueue, LetsARunEndAloneWhenItsKeeperIsGone) {
+TEST_F(KilledQueue, LetsARunEndAloneWhenItsSupervisorIsGone) {
   store::RunStore store(file());
   const std::int64_t run = add(store, 100, 5);
   const pid_t work = start("work", {"--drain"});
   ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
-  for (const pid_t pid : processes("work --keep")) signalProcess(pid, SIGKILL);
+  for (const pid_t pid : processes("work --supervise")) signalProcess(pid, SIGKILL);
   EXPECT_EQ(wait(work), 0);
   EXPECT_EQ(store.run(run).state, store::RunState::Done);
   EXPECT_EQ(store.segments(run).size(), 1u);

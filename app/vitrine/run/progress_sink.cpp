@@ -47,7 +47,7 @@ std::string progressText(const ProgressRecord& record, const std::string& unit) 
 
 RunLog::RunLog(const std::filesystem::path& file, std::string unit)
     : path_(file), unit_(std::move(unit)), isTerminal_(::isatty(STDERR_FILENO) == 1) {
-  // The keeper of the run writes what comes from stderr into the log, and keeps that short.
+  // The supervisor of the run writes what comes from stderr into the log, and keeps that short.
   const char* kept = std::getenv("VITRINE_RUN_LOG");
   isKept_ = kept != nullptr && std::string(kept) == "stderr";
   if (!isKept_) open();
@@ -76,7 +76,7 @@ RunLog::~RunLog() {
 }
 
 void RunLog::writeToFile(const std::string& text) {
-  // The keeper is gone: from here on the run keeps its log itself.
+  // The supervisor is gone: from here on the run keeps its log itself.
   if (file_ == nullptr && std::ferror(stderr) != 0 && !isReopened_) {
     isReopened_ = true;
     try {

@@ -15,7 +15,7 @@ namespace vitrine::app {
 /// elsewhere one is written every ten seconds. Thread-safe.
 class RunLog {
  public:
-  /// \param file  appended; its folder is made. When stderr is that file already, or a keeper's
+  /// \param file  appended; its folder is made. When stderr is that file already, or a supervisor's
   /// ($VITRINE_RUN_LOG=stderr), lines are written once.
   /// \param unit  what the throughput of the run counts: "images"
   RunLog(const std::filesystem::path& file, std::string unit);

@@ -23,7 +23,7 @@ struct WorkArguments {
   std::vector<std::string> devices;
   int retries = 3;
   std::string hangAlarm = "30s", hangLimit = "none";
-  std::int64_t processes = 4096, keep = 0;
+  std::int64_t processes = 4096, supervised = 0;
 };
 
 void addWorkOptions(CLI::App& app, WorkArguments& asked) {
@@ -49,7 +49,8 @@ void addWorkOptions(CLI::App& app, WorkArguments& asked) {
   app.add_option("--max-processes", asked.processes, "processes and threads that one run may have")
       ->capture_default_str()
       ->check(CLI::Range(16, 1'000'000));
-  app.add_option("--keep", asked.keep, "")->group("");  // what it starts beside every run
+  app.add_option("--supervise", asked.supervised, "")
+      ->group("");  // what it starts beside every run
 }
 
 }  // namespace
@@ -59,12 +60,13 @@ int workVerb(const Arguments& arguments) {
   WorkArguments asked;
   addWorkOptions(line.app(), asked);
   line.parse(arguments);
-  jobs::KeepSettings keep;
-  keep.hangAlarmSeconds = parseDuration(asked.hangAlarm);
-  keep.hangLimitSeconds = asked.hangLimit == "none" ? 0 : parseDuration(asked.hangLimit);
-  keep.tasks = asked.processes;
-  if (asked.keep > 0)
-    return keepQueuedRun(databaseOf(line), asked.keep, jobs::headlessProgram(), keep);
+  jobs::SupervisorSettings supervisor;
+  supervisor.hangAlarmSeconds = parseDuration(asked.hangAlarm);
+  supervisor.hangLimitSeconds = asked.hangLimit == "none" ? 0 : parseDuration(asked.hangLimit);
+  supervisor.tasks = asked.processes;
+  if (asked.supervised > 0)
+    return superviseQueuedRun(databaseOf(line), asked.supervised, jobs::headlessProgram(),
+                              supervisor);
 
   store::RunStore store = openStore(line, Missing::Refuse);
   jobs::WorkOptions options;
@@ -72,7 +74,7 @@ int workVerb(const Arguments& arguments) {
   if (asked.isOnce) options.until = jobs::WorkUntil::OneEnded;
   options.devices = asked.devices;
   options.policy.retries = asked.retries;
-  options.keep = keep;
+  options.supervisor = supervisor;
   options.program = jobs::headlessProgram();
   options.isAsked = [] { return isWorkAsked.load(); };
   struct sigaction action {};

@@ -1,6 +1,6 @@
 // Stands in for the headless program. `run` says what it was given, who it is and waits for
-// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS; `work --keep` and `work --drain`
-// are keeper and worker as they are.
+// SIGTERM; `describe` counts its calls in the file $FAKE_CALLS; `work --supervise` and `work
+// --drain` are supervisor and worker as they are.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/jobs/keeper.h"
+#include "core/jobs/run_supervisor.h"
 #include "core/jobs/work.h"
 
 namespace {
@@ -36,8 +36,8 @@ int main(int count, char** words) {
     vitrine::jobs::workQueue(store, devices, options);
     return 0;
   }
-  if (verb == "work")  // work --keep N --db FILE ...
-    return vitrine::jobs::keepQueuedRun(words[5], std::atoll(words[3]), words[0], {});
+  if (verb == "work")  // work --supervise N --db FILE ...
+    return vitrine::jobs::superviseQueuedRun(words[5], std::atoll(words[3]), words[0], {});
   struct sigaction action {};
   action.sa_handler = [](int) { isAsked = 1; };
   sigaction(SIGTERM, &action, nullptr);

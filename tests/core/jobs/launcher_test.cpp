@@ -61,7 +61,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
 
   const auto log = store::filesFolder(file()) / row.logFile;
   const std::string text = waitFor(log, "this is stderr");
-  // The session is the keeper's, the process group the run's own.
+  // The session is the supervisor's, the process group the run's own.
   EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));

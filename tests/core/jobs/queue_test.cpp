@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/jobs/keeper.h"
 #include "core/jobs/kernel_lock.h"
+#include "core/jobs/run_supervisor.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
@@ -370,26 +370,26 @@ TEST_F(Queue, KnowsBetterWhyThanWhoeverSawARunGone) {
   EXPECT_THAT(order(), IsEmpty());
 }
 
-TEST_F(Queue, LetsNoKeeperStartARunThatIsWantedNoMore) {
+TEST_F(Queue, LetsNoSupervisorStartARunThatIsWantedNoMore) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   store.setState(run, store::RunState::Stopped);
   EXPECT_FALSE(queue.adopt(run));
 }
 
-TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
+TEST_F(Queue, IsLeftByTheSupervisorOfARunWhoseDatabaseWasDeleted) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
-  const pid_t keeper = forkChild();
-  if (keeper == 0) {
-    ::alarm(60);  // a keeper that waits for the file ends by this
-    KeepOptions options;
+  const pid_t supervisor = forkChild();
+  if (supervisor == 0) {
+    ::alarm(60);  // a supervisor that waits for the file ends by this
+    SupervisorOptions options;
     options.database = file();
     options.run = run;
     options.command = {"/bin/sh", "-c",
                        "echo started; while [ -e '" + file().string() + "' ]; do sleep 0.02; done"};
     try {
-      keepRun(options);
+      superviseRun(options);
     } catch (const std::exception&) {
       ::_exit(9);
     }
@@ -405,7 +405,7 @@ TEST_F(Queue, IsLeftByTheKeeperOfARunWhoseDatabaseWasDeleted) {
   for (int i = 0; i < 6000 && !hasStarted(); ++i) ::usleep(10000);
   for (const char* suffix : {"-wal", "-shm", ""}) std::filesystem::remove(file().string() + suffix);
   int status = 0;
-  ASSERT_EQ(::waitpid(keeper, &status, 0), keeper);
+  ASSERT_EQ(::waitpid(supervisor, &status, 0), supervisor);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << status;
 }
 

@@ -1,4 +1,4 @@
-#include "core/jobs/keeper.h"
+#include "core/jobs/run_supervisor.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -46,7 +46,8 @@ std::string secondsText(double seconds) {
 }
 
 /// In the child: becomes the program, its own process group, output into the pipe.
-[[noreturn]] void become(const KeepOptions& options, const Containment& containment, int output) {
+[[noreturn]] void become(const SupervisorOptions& options, const Containment& containment,
+                         int output) {
   ::setpgid(0, 0);
   containment.enter();
   if (!containment.limitsTasks() && options.settings.tasks > 0) {
@@ -60,7 +61,7 @@ std::string secondsText(double seconds) {
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGHUP, SIG_DFL);
-  // SIGPIPE stays ignored: the run goes on when its keeper is gone.
+  // SIGPIPE stays ignored: the run goes on when its supervisor is gone.
   std::vector<std::string> words = containment.prefix();
   words.insert(words.end(), options.command.begin(), options.command.end());
   std::vector<char*> arguments;
@@ -74,9 +75,10 @@ std::string secondsText(double seconds) {
   ::_exit(127);
 }
 
-class Keeper {
+class RunSupervisor {
  public:
-  Keeper(const KeepOptions& options, store::RunStore& store, const std::filesystem::path& log)
+  RunSupervisor(const SupervisorOptions& options, store::RunStore& store,
+                const std::filesystem::path& log)
       : options_(options),
         store_(store),
         queue_(store),
@@ -106,7 +108,7 @@ class Keeper {
   void finish();
   void say(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
 
-  const KeepOptions& options_;
+  const SupervisorOptions& options_;
   store::RunStore& store_;
   JobQueue queue_;
   LogRing log_;
@@ -122,7 +124,7 @@ class Keeper {
   ProcessEnd end_;
 };
 
-void Keeper::start() {
+void RunSupervisor::start() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     throw Error(std::string("cannot start a process: ") + std::strerror(errno));
@@ -141,7 +143,7 @@ void Keeper::start() {
     taskWatch_.emplace(child_, taskLimit(options_.settings.tasks));
 }
 
-void Keeper::readLog() {
+void RunSupervisor::readLog() {
   std::array<char, 65536> buffer;  // NOLINT: filled by read
   // A job that floods its log is slowed down by this: at most 4 MiB before the next look.
   for (int round = 0; round < 64 && pipe_ >= 0; ++round) {
@@ -159,7 +161,7 @@ void Keeper::readLog() {
   }
 }
 
-bool Keeper::look() {
+bool RunSupervisor::look() {
   pollfd entry{pipe_, POLLIN, 0};
   if (pipe_ >= 0) {
     ::poll(&entry, 1, 50);
@@ -187,7 +189,7 @@ bool Keeper::look() {
   return false;
 }
 
-void Keeper::watch() {
+void RunSupervisor::watch() {
   watchMemory();
   if (isAskedToEnd.load() && !isPassedOn_) {
     isPassedOn_ = true;  // the machine is shut down: a checkpoint, and on after the next start
@@ -218,7 +220,7 @@ void Keeper::watch() {
   }
 }
 
-void Keeper::askToStop() {
+void RunSupervisor::askToStop() {
   askedAt_ = Clock::now();
   store_.setRequest(options_.run, "stop");
   if (canChange(store_.run(options_.run).state, store::RunState::Stopping))
@@ -227,7 +229,7 @@ void Keeper::askToStop() {
 }
 
 /// Measures where no control group does.
-void Keeper::watchMemory() {
+void RunSupervisor::watchMemory() {
   if (containment_.limitsMemory() || options_.memoryLimitBytes <= 0) return;
   std::int64_t bytes = 0;
   for (const ProcessFacts& process : descendantsOf(::getpid())) bytes += process.residentBytes;
@@ -235,7 +237,7 @@ void Keeper::watchMemory() {
     kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
 }
 
-void Keeper::watchLife(const store::RunRow& row) {
+void RunSupervisor::watchLife(const store::RunRow& row) {
   const std::int64_t mark = signsOfLife(store_, options_.run);
   const double silent = secondsSince(lifeSeen_);
   if (mark != lifeMark_) {
@@ -258,7 +260,7 @@ void Keeper::watchLife(const store::RunRow& row) {
     kill(EndedBy::Hang, secondsText(options_.settings.hangLimitSeconds));
 }
 
-void Keeper::kill(EndedBy why, const std::string& detail) {
+void RunSupervisor::kill(EndedBy why, const std::string& detail) {
   if (end_.endedBy == EndedBy::Nobody || why == EndedBy::TimeLimit) {
     end_.endedBy = why;
     end_.detail = detail;
@@ -269,7 +271,7 @@ void Keeper::kill(EndedBy why, const std::string& detail) {
 }
 
 /// Ends what is left of the job's process group, and the watch.
-void Keeper::leaveNone() {
+void RunSupervisor::leaveNone() {
   ::kill(-child_, SIGKILL);
   if (!taskWatch_) return;
   taskWatch_->stop();
@@ -279,7 +281,7 @@ void Keeper::leaveNone() {
   }
 }
 
-void Keeper::finish() {
+void RunSupervisor::finish() {
   // What left the group stays behind neither.
   containment_.killAll();
   if (const int left = killDescendants(); left > 0)
@@ -314,7 +316,7 @@ void Keeper::finish() {
 
 }  // namespace
 
-int keepRun(const KeepOptions& options) {
+int superviseRun(const SupervisorOptions& options) {
   struct sigaction action {};
   action.sa_handler = [](int) { isAskedToEnd.store(true); };
   ::sigaction(SIGTERM, &action, nullptr);
@@ -330,12 +332,12 @@ int keepRun(const KeepOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (row.logFile.empty()) store.setLogFile(options.run, "run-" + row.uuid + "/run.log");
-  return Keeper(options, store, folder / "run.log").keep();
+  return RunSupervisor(options, store, folder / "run.log").keep();
 }
 
-int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
-                  const std::filesystem::path& program, const KeepSettings& settings) {
-  KeepOptions options;
+int superviseQueuedRun(const std::filesystem::path& database, std::int64_t run,
+                       const std::filesystem::path& program, const SupervisorSettings& settings) {
+  SupervisorOptions options;
   options.settings = settings;
   options.database = database;
   options.run = run;
@@ -354,7 +356,7 @@ int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
   }
   // The machine itself should survive a run that takes all it gets.
   if (options.memoryLimitBytes == 0) options.memoryLimitBytes = machineMemory().totalBytes / 10 * 9;
-  return keepRun(options);
+  return superviseRun(options);
 }
 
 }  // namespace vitrine::jobs

@@ -12,17 +12,17 @@
 namespace vitrine::jobs {
 
 /// What holds for every run of a `vitrine work`.
-struct KeepSettings {
+struct SupervisorSettings {
   double hangAlarmSeconds = 30;  ///< without a sign of life: an event says so
   double hangLimitSeconds = 0;   ///< without a sign of life: the end; 0: never
   std::int64_t tasks = 4096;     ///< processes and threads of a run
 };
 
-struct KeepOptions {
+struct SupervisorOptions {
   std::filesystem::path database;
   std::int64_t run = 0;
   std::vector<std::string> command;  ///< `vitrine run --id N --db FILE`
-  KeepSettings settings;
+  SupervisorSettings settings;
   std::int64_t memoryLimitBytes = 0;  ///< 0: none
   double graceSeconds = 30;
   double timeLimitSeconds = 0;  ///< that is left; 0: none
@@ -30,12 +30,12 @@ struct KeepOptions {
 
 /// Works until the run's process is gone and the database knows how it ended. \returns  the exit
 /// code of the process, 128 + its signal, or 4 when the run must not be started any more
-VITRINE_STORE_EXPORT int keepRun(const KeepOptions& options);
+VITRINE_STORE_EXPORT int superviseRun(const SupervisorOptions& options);
 
-/// What `vitrine work --keep N` does: reads limits from the queue, then keepRun(). `program` is the
-/// headless program.
-VITRINE_STORE_EXPORT int keepQueuedRun(const std::filesystem::path& database, std::int64_t run,
-                                       const std::filesystem::path& program,
-                                       const KeepSettings& settings);
+/// What `vitrine work --supervise N` does: reads limits from the queue, then superviseRun().
+/// `program` is the headless program.
+VITRINE_STORE_EXPORT int superviseQueuedRun(const std::filesystem::path& database, std::int64_t run,
+                                            const std::filesystem::path& program,
+                                            const SupervisorSettings& settings);
 
 }  // namespace vitrine::jobs
