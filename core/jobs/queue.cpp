@@ -186,7 +186,7 @@ std::optional<QueueEntry> JobQueue::next(
     return entry.isReady && fits(wanted, device);
   };
   {
-    // Most of the time there is nothing to do, and looking needs no turn at the gate.
+    // Most of the time there is nothing to do, and looking needs no turn at the writer lock.
     const std::vector<QueueEntry> entries = readEntries();
     if (mode() != store::QueueMode::Running ||
         std::none_of(entries.begin(), entries.end(), isWanted))

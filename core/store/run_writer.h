@@ -1,5 +1,5 @@
 // Writing runs and what they leave behind into the experiment database. Every write transaction
-// goes through the gate file (reliability D1).
+// goes through the writer lock file (reliability D1).
 #pragma once
 
 #include <cstdint>

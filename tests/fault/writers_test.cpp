@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
 
@@ -158,10 +158,10 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
   for (int i = 0; i < 10; ++i) {
     others.push_back(forkChild());
     if (others.back() == 0) {
-      store::Gate gate(file());
-      if (!gate.lock(kPatience)) ::_exit(1);
+      store::WriterLock lock(file());
+      if (!lock.lock(kPatience)) ::_exit(1);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      gate.unlock();
+      lock.unlock();
       ::_exit(0);
     }
   }
@@ -170,7 +170,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
     ::waitpid(other, &status, 0);
     EXPECT_EQ(status, 0) << "told that the database is busy while it was its turn soon";
   }
-  store::Gate held(file()), waits(file());
+  store::WriterLock held(file()), waits(file());
   ASSERT_TRUE(held.lock(kPatience));
   EXPECT_FALSE(waits.lock(std::chrono::milliseconds(100))) << "one that hangs is told";
 }

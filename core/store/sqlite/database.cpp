@@ -106,7 +106,7 @@ Database::Database(const std::filesystem::path& file, Access access)
                        "disk and carry results over with `vitrine export` and `vitrine import`");
   }
   if (access == Access::Write || access == Access::Create) {
-    gate_ = std::make_unique<Gate>(file_);
+    writerLock_ = std::make_unique<WriterLock>(file_);
   }
   try {
     open();
@@ -200,13 +200,13 @@ void Database::configure() {
 
 Database::~Database() {
   for (const auto& entry : cache_) sqlite3_finalize(entry.second);
-  if (hasWritten_ && poison_.empty() && gate_ && !isLogGone()) {
+  if (hasWritten_ && poison_.empty() && writerLock_ && !isLogGone()) {
     // The last writer leaves an empty log where it can; whoever is in the way does it later.
     try {
-      if (gate_->lock(std::chrono::milliseconds(100))) {
+      if (writerLock_->lock(std::chrono::milliseconds(100))) {
         sqlite3_busy_timeout(handle_, 0);
         sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-        gate_->unlock();
+        writerLock_->unlock();
       }
     } catch (const StoreError&) {  // the log stays and is read by the next opener
     }
@@ -242,7 +242,7 @@ std::int64_t Database::integer(std::string_view sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-/// Takes the gate, when writing is possible at all.
+/// Takes the writer lock, when writing is possible at all.
 void Database::lock() {
   if (isReadOnly()) {
     throw StoreError("'" + file_.string() + "' is open for reading only");
@@ -250,7 +250,7 @@ void Database::lock() {
   if (!poison_.empty()) {
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
   }
-  if (gate_ && !gate_->lock(patience_)) {
+  if (writerLock_ && !writerLock_->lock(patience_)) {
     throw UnwritableError("'" + file_.string() +
                           "' is busy: another process has been writing for " +
                           secondsOf(patience_) + "; try again");
@@ -265,7 +265,7 @@ void Database::lock() {
 
 void Database::begin() {
   lock();
-  // Programs that do not know the gate are waited for here.
+  // Programs that do not know the writer lock are waited for here.
   sqlite3_busy_timeout(handle_, static_cast<int>(patience_.count()));
   try {
     execute("BEGIN IMMEDIATE");
@@ -315,7 +315,7 @@ void Database::vacuum() {
 }
 
 void Database::commit() {
-  execute("COMMIT");  // an automatic checkpoint happens in here, under the gate
+  execute("COMMIT");  // an automatic checkpoint happens in here, under the writer lock
   depth_ = 0;
   hasWritten_ = true;
   limitLog();
@@ -332,7 +332,7 @@ void Database::rollback() noexcept {
 }
 
 void Database::unlock() noexcept {
-  if (gate_) gate_->unlock();
+  if (writerLock_) writerLock_->unlock();
 }
 
 void Database::checkPlace() {
@@ -372,10 +372,10 @@ std::string Database::logSentence() const {
 
 void Database::setPatience(std::chrono::milliseconds patience) { patience_ = patience; }
 
-/// Under the gate, after a commit: keeps the log short. A reader that stands still prevents it;
-/// then nothing is lost, but the log grows (reliability DB17).
+/// Under the writer lock, after a commit: keeps the log short. A reader that stands still prevents
+/// it; then nothing is lost, but the log grows (reliability DB17).
 void Database::limitLog() {
-  if (!gate_) return;
+  if (!writerLock_) return;
   const std::uint64_t size = sizeOf(file_.string() + "-wal");
   if (size < logPolicy.emptyAt) {
     isLogAlarmed_ = false;

@@ -16,7 +16,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "core/store_export.h"
 
 namespace vitrine::store {
@@ -117,7 +117,8 @@ class VITRINE_STORE_EXPORT Database {
   void execute(const char* sql);  ///< any number of statements without parameters
   [[nodiscard]] std::int64_t integer(std::string_view sql);
 
-  /// Runs `body` in BEGIN IMMEDIATE ... COMMIT under the gate; rolls back when it throws. Nests.
+  /// Runs `body` in BEGIN IMMEDIATE ... COMMIT under the writer lock; rolls back when it throws.
+  /// Nests.
   template <typename Body>
   auto write(Body&& body);
   /// Runs `body` on one snapshot.
@@ -141,12 +142,12 @@ class VITRINE_STORE_EXPORT Database {
   /// times, twelve times as long.
   void setPatience(std::chrono::milliseconds patience);
 
-  /// Turns the write-ahead log on, under the gate: of several that open a new file at once, SQLite
-  /// would tell all but one that it is busy, without waiting. Returns the journal mode that is on
-  /// then. Not within a transaction.
+  /// Turns the write-ahead log on, under the writer lock: of several that open a new file at once,
+  /// SQLite would tell all but one that it is busy, without waiting. Returns the journal mode that
+  /// is on then. Not within a transaction.
   [[nodiscard]] std::string useLog();
 
-  /// VACUUM and an empty log, under the gate. Not within a transaction.
+  /// VACUUM and an empty log, under the writer lock. Not within a transaction.
   void vacuum();
 
   LogPolicy logPolicy;
@@ -172,7 +173,7 @@ class VITRINE_STORE_EXPORT Database {
 
   std::filesystem::path file_;
   Access access_;
-  std::unique_ptr<Gate> gate_;
+  std::unique_ptr<WriterLock> writerLock_;
   sqlite3* handle_ = nullptr;
   std::unordered_map<std::string, sqlite3_stmt*> cache_;
   std::optional<LogFiles> log_;  ///< as they were opened

@@ -107,9 +107,9 @@ TEST_F(Place, WhoseGateWasRemovedStillLetsOneWriterThroughAtATime) {
   RunStore first(file());
   const std::int64_t run = addRun(first);
   ASSERT_TRUE(fs::remove(beside(".gate")));
-  Gate other(file());  // the file again: another one
+  WriterLock other(file());  // the file again: another one
   ASSERT_TRUE(other.lock(std::chrono::milliseconds(0)));
-  Gate mine(file());
+  WriterLock mine(file());
   EXPECT_FALSE(mine.lock(std::chrono::milliseconds(1)));
   other.unlock();
   first.setNote(run, "written under the new gate");
@@ -121,18 +121,18 @@ TEST_F(Place, WhoseGateWasRemovedStillLetsOneWriterThroughAtATime) {
   mine.unlock();
   ASSERT_TRUE(mine.lock(std::chrono::milliseconds(100)));
   EXPECT_TRUE(fs::exists(beside(".gate")));
-  Gate late(file());
+  WriterLock late(file());
   EXPECT_FALSE(late.lock(std::chrono::milliseconds(1)));
 }
 
 TEST_F(Place, IsLockedAgainAfterItsFolderWasAway) {
-  Gate gate(file());
+  WriterLock lock(file());
   const fs::path folder = file().parent_path(), away = folder.string() + "-away";
   fs::rename(folder, away);
-  EXPECT_THROW((void)gate.lock(std::chrono::milliseconds(10)), StoreError);
-  EXPECT_THROW((void)gate.lock(std::chrono::milliseconds(10)), StoreError);
+  EXPECT_THROW((void)lock.lock(std::chrono::milliseconds(10)), StoreError);
+  EXPECT_THROW((void)lock.lock(std::chrono::milliseconds(10)), StoreError);
   fs::rename(away, folder);
-  EXPECT_TRUE(gate.lock(std::chrono::milliseconds(10)));
+  EXPECT_TRUE(lock.lock(std::chrono::milliseconds(10)));
 }
 
 TEST_F(Place, WithoutItsLogOpensAsItWasBefore) {

@@ -11,7 +11,7 @@
 
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/maintenance/trash.h"
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/support/file_locks.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/shell/main_window.h"

@@ -15,7 +15,7 @@
 #include "core/files/event_file.h"
 #include "core/store/exchange/exchange.h"
 #include "core/store/maintenance/maintenance.h"
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
 
@@ -223,8 +223,8 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
   };
   {
     // Somebody else writes all the time: reading does not wait for them, nor they for it.
-    Gate gate(database);
-    ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
+    WriterLock lock(database);
+    ASSERT_TRUE(lock.lock(std::chrono::seconds(5)));
     const pid_t child = forkChild();
     if (child == 0) {
       try {
@@ -241,10 +241,10 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
       isRead = !files.empty() && fs::file_size(files[0]) > empty + 16'384;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    EXPECT_TRUE(isRead) << "it waits at the gate before it has read anything";
+    EXPECT_TRUE(isRead) << "it waits at the writer lock before it has read anything";
     signalProcess(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    gate.unlock();
+    lock.unlock();
   }
   EXPECT_EQ(RunStore(database).runs().size(), 0u);
   EXPECT_EQ(stagingFiles().size(), 1u);
@@ -329,13 +329,13 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
   }
   {
     // Between two of its transactions, and it waits meanwhile.
-    Gate gate(database);
+    WriterLock lock(database);
     bool isHalf = false;
     for (int i = 0; i < 60'000 && !isHalf && ::waitpid(child, nullptr, WNOHANG) == 0; ++i) {
-      ASSERT_TRUE(gate.lock(std::chrono::seconds(5)));
+      ASSERT_TRUE(lock.lock(std::chrono::seconds(5)));
       isHalf = countOf(database, "SELECT count(*) FROM metric_chunk") > 0;
       if (isHalf) signalProcess(child, SIGKILL);
-      gate.unlock();
+      lock.unlock();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ::waitpid(child, nullptr, 0);

@@ -15,7 +15,7 @@
 #include <random>
 #include <thread>
 
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 #include "tests/support/long_tier.h"
@@ -155,10 +155,10 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   auto* turns = new (shared) std::atomic<int>(0);
-  Gate gate(file());
+  WriterLock lock(file());
   const pid_t greedy = forkChild();
   if (greedy == 0) {
-    Gate other(file());
+    WriterLock other(file());
     while (other.lock(std::chrono::seconds(30))) {
       ++*turns;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -170,9 +170,9 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
   int overtaken = 0;
   for (int i = 0; i < 50; ++i) {
     const int before = *turns;
-    ASSERT_TRUE(gate.lock(std::chrono::seconds(30)));
+    ASSERT_TRUE(lock.lock(std::chrono::seconds(30)));
     overtaken += *turns - before;
-    gate.unlock();
+    lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   // The one it was in the middle of, and one more where this process was put to sleep in between;
@@ -180,16 +180,16 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
   EXPECT_LE(overtaken, 2 * 50);
   signalProcess(greedy, SIGKILL);
   ASSERT_EQ(waitFor(greedy), 128 + SIGKILL);
-  EXPECT_TRUE(gate.lock(std::chrono::seconds(30))) << "the dead keep neither gate nor turn";
-  gate.unlock();
+  EXPECT_TRUE(lock.lock(std::chrono::seconds(30))) << "the dead keep neither lock nor turn";
+  lock.unlock();
   ::munmap(shared, sizeof(std::atomic<int>));
 }
 
 TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
   RunStore store(file());
   const std::int64_t run = addRun(store);
-  const std::string gate = file().string() + ".gate";
-  const int held = ::open(gate.c_str(), O_RDWR | O_CLOEXEC);
+  const std::string lock = file().string() + ".gate";
+  const int held = ::open(lock.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(held, 0);
   ASSERT_EQ(::flock(held, LOCK_EX), 0);
   std::atomic<bool> isReleased = false;
@@ -199,7 +199,7 @@ TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
     ::flock(held, LOCK_UN);
   });
   store.setNote(run, "written after all");
-  EXPECT_TRUE(isReleased) << "the gate was not respected";
+  EXPECT_TRUE(isReleased) << "the writer lock was not respected";
   EXPECT_EQ(store.note(run), "written after all");
   holder.join();
   ::close(held);

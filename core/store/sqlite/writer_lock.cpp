@@ -1,4 +1,4 @@
-#include "core/store/sqlite/gate.h"
+#include "core/store/sqlite/writer_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,9 +15,11 @@
 
 namespace vitrine::store {
 
-Gate::Gate(const std::filesystem::path& database) : file_(database.string() + ".gate") { open(); }
+WriterLock::WriterLock(const std::filesystem::path& database) : file_(database.string() + ".gate") {
+  open();
+}
 
-void Gate::open() {
+void WriterLock::open() {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw StoreError("cannot open '" + file_.string() +
@@ -26,7 +28,7 @@ void Gate::open() {
   }
 }
 
-Gate::~Gate() {
+WriterLock::~WriterLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -34,9 +36,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Who waits for the gate holds its turn, a lock beside it, and whoever comes back right after
-/// leaving must wait for the turn first: otherwise a writer that writes without pause would lock
-/// again before the others look, and they would never get in.
+/// Who waits for the writer lock holds its turn, a lock beside it, and whoever comes back right
+/// after leaving must wait for the turn first: otherwise a writer that writes without pause would
+/// lock again before the others look, and they would never get in.
 bool setTurn(int descriptor, short type) noexcept {
   struct flock turn {};
   turn.l_type = type;
@@ -59,7 +61,7 @@ bool waitUntil(Call&& isThere, Over&& isOver) {
 
 }  // namespace
 
-bool Gate::lock(std::chrono::milliseconds wait) {
+bool WriterLock::lock(std::chrono::milliseconds wait) {
   if (descriptor_ < 0) open();  // it was gone the last time
   const auto last = Clock::now() + 12 * wait;
   std::uint64_t seen = entries();
@@ -101,18 +103,18 @@ bool Gate::lock(std::chrono::milliseconds wait) {
       std::min(wait, std::chrono::duration_cast<std::chrono::milliseconds>(last - Clock::now()))));
 }
 
-/// How often the gate was passed: those who wait see that it moves. Lost with the machine, or where
-/// the disk is full; then they wait as for one that hangs.
-std::uint64_t Gate::entries() const noexcept {
+/// How often the writer lock was passed: those who wait see that it moves. Lost with the machine,
+/// or where the disk is full; then they wait as for one that hangs.
+std::uint64_t WriterLock::entries() const noexcept {
   std::uint64_t count = 0;
   return ::pread(descriptor_, &count, sizeof count, 0) == sizeof count ? count : 0;
 }
 
-void Gate::countEntry() noexcept {
+void WriterLock::countEntry() noexcept {
   const std::uint64_t count = entries() + 1;
   [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_, &count, sizeof count, 0);
 }
 
-void Gate::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }
+void WriterLock::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }
 
 }  // namespace vitrine::store

@@ -12,13 +12,13 @@ namespace vitrine::store {
 
 /// Never the database file itself: closing a second descriptor of that would drop SQLite's own
 /// locks. The kernel frees the lock when its holder dies, however it dies.
-class VITRINE_STORE_EXPORT Gate {
+class VITRINE_STORE_EXPORT WriterLock {
  public:
   /// \throws StoreError  the file cannot be made
-  explicit Gate(const std::filesystem::path& database);
-  ~Gate();
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
+  explicit WriterLock(const std::filesystem::path& database);
+  ~WriterLock();
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
 
   /// Waits for those who are before it, for each at most `wait` and for all of them at most twelve
   /// times that; false when it did not get in. Many who write briefly one after the other are not
