@@ -257,7 +257,7 @@ void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
                            now == store::RunState::Queued);
     if (!stays) table_.remove(run);
   });
-  tidy();
+  prune();
 }
 
 void JobQueue::note(std::int64_t run, const std::string& kind, const std::string& text) {
@@ -266,7 +266,7 @@ void JobQueue::note(std::int64_t run, const std::string& kind, const std::string
   });
 }
 
-void JobQueue::tidy() {
+void JobQueue::prune() {
   const auto over = [&] {
     std::vector<std::int64_t> runs;
     for (const store::QueueRow& entry : table_.rows()) {
@@ -286,7 +286,7 @@ void JobQueue::tidy() {
   });
 }
 
-void JobQueue::giveUp() {
+void JobQueue::failExhausted() {
   const auto lost = [&] {
     std::vector<QueueEntry> entries = readEntries();
     std::erase_if(entries, [&](const QueueEntry& entry) {

@@ -83,10 +83,10 @@ class VITRINE_STORE_EXPORT JobQueue {
   void note(std::int64_t run, const std::string& kind, const std::string& text);
 
   /// Takes runs out that have ended for good; ends AfterCurrent. Anybody may call it at any time.
-  void tidy();
+  void prune();
   /// Takes runs out that have been started too often without a new checkpoint. Only who starts runs
   /// may say so: the policy is theirs.
-  void giveUp();
+  void failExhausted();
   /// Runs of the queue in progress.
   [[nodiscard]] std::vector<std::int64_t> inProgress();
 

@@ -85,8 +85,8 @@ class QueueWorker {
         if (isReapDue) attend();
         if (isReapDue) looked = Clock::now();
         seen = version;
-        queue_.tidy();
-        queue_.giveUp();
+        queue_.prune();
+        queue_.failExhausted();
         if (isOver()) break;
         startWhatCan();
         if (isOver()) break;

@@ -111,7 +111,7 @@ class Bench {
         isOpened = care(dice);
     }
     told.opened += isOpened ? 1 : 0;
-    tidy();
+    prune();
   }
 
   /// What was imported so far must be whole.
@@ -208,7 +208,7 @@ class Bench {
     takes([&] {
       jobs::JobQueue queue(store);
       static_cast<void>(queue.list());
-      queue.tidy();
+      queue.prune();
       queue.enqueue(std::vector<std::int64_t>{2}, store::QueueOptions());
       queue.moveToFront(2);
       static_cast<void>(queue.inProgress());
@@ -276,7 +276,7 @@ class Bench {
   }
 
   /// Removes what this input made; everything lies where it may.
-  void tidy() {
+  void prune() {
     for (const auto& entry : fs::directory_iterator(folder_)) {
       const std::string name = entry.path().filename().string();
       if (name.starts_with("empty.") || name == "target") continue;

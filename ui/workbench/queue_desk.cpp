@@ -282,13 +282,13 @@ void QueueDesk::execute(const jobs::Command& command, Sentence sentence) {
   });
 }
 
-void QueueDesk::tidy() {
+void QueueDesk::prune() {
   if (link_ != nullptr) return;
   thread_->run([this] {
     try {
       thread_->open();
       thread_->store->reapLostRuns();
-      thread_->queue->tidy();
+      thread_->queue->prune();
     } catch (const std::exception& error) {
       QMetaObject::invokeMethod(
           this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); },

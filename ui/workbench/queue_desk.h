@@ -54,7 +54,7 @@ class QueueDesk : public QObject {
   void execute(const jobs::Command& command, Sentence sentence = {});
   /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
   /// machine that has the database somebody does that.
-  void tidy();
+  void prune();
   /// From now on somebody works on the queue while the window is open: a process of its own is
   /// started whenever there is something to start and nobody does. It outlives the window. The
   /// other machine does that by itself.

@@ -62,7 +62,7 @@ void StudioWorkbench::start() {
   watcher_.start();
   if (link_ == nullptr) edits_.takeOver();
   queue_.refresh();
-  connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::tidy);
+  connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::prune);
   reaper_.start(10'000);
 }
 

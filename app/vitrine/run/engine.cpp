@@ -63,7 +63,7 @@ Plan planFile(const std::string& file, const Catalog& catalog,
   return explained(planExperimentFile(file, catalog, parsed));
 }
 
-void requireSound(const std::vector<Problem>& problems) {
+void requireValid(const std::vector<Problem>& problems) {
   if (problems.empty()) return;
   for (const Problem& problem : problems) log::error(problem.sentence());
   throw ConfigError(std::to_string(problems.size()) +

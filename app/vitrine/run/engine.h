@@ -23,7 +23,7 @@ void loadEngine(Engine& engine, Refused refused = Refused::Warn);
                             const std::vector<std::string>& overrides);
 
 /// Says every problem on stderr. \throws ConfigError  there are some: counts them
-void requireSound(const std::vector<Problem>& problems);
+void requireValid(const std::vector<Problem>& problems);
 
 /// What a stored or planned run starts from, as it is kept in its row.
 [[nodiscard]] Json initToJson(const InitSource& init);

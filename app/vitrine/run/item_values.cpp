@@ -33,7 +33,7 @@ Json resolveOrThrow(const Schema& schema, const std::string& prefix, Json values
   for (Problem& problem : problems) {
     if (problem.file.empty()) problem.file = "command line";
   }
-  requireSound(problems);
+  requireValid(problems);
   return values;
 }
 

@@ -20,7 +20,7 @@ Json modelTable(const Registry& registry, const std::vector<std::string>& texts)
     throw ConfigError(
         "say which model it is: model.architecture=NAME; `vitrine describe` lists them");
   (void)registry.architecture(model.at("architecture").get<std::string>());
-  requireSound(problems);
+  requireValid(problems);
   return model;
 }
 

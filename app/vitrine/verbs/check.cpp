@@ -363,7 +363,7 @@ int checkVerb(const Arguments& arguments) {
     return static_cast<int>(report.plan.problems.empty() ? ExitCode::Done : ExitCode::BadUsage);
   }
   for (const std::string& warning : report.warnings) log::warning(warning);
-  requireSound(report.plan.problems);
+  requireValid(report.plan.problems);
   print(forPeople(report));
   return 0;
 }

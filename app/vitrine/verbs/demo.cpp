@@ -215,7 +215,7 @@ int demoVerb(const Arguments& arguments) {
   loadEngine(engine);
   Plan plan = planFile(file.empty() ? experimentFile().string() : file, engine.registry.catalog(),
                        overrides);
-  requireSound(plan.problems);
+  requireValid(plan.problems);
   store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();
   const fs::path database = databaseOf(line);

@@ -163,7 +163,7 @@ int enqueueVerb(const Arguments& arguments) {
   loadEngine(engine);
   Plan plan =
       planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides);
-  requireSound(plan.problems);
+  requireValid(plan.problems);
   requireDevice(plan, asked.device);
   store::RunStore store = openStore(line, Missing::Create);
   Json skipped = Json::array();

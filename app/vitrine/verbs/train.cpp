@@ -17,7 +17,7 @@ int trainVerb(const Arguments& arguments) {
   Engine engine;
   loadEngine(engine);
   const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
-  requireSound(plan.problems);
+  requireValid(plan.problems);
   store::RunStore store = openStore(line, Missing::Create);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, plan));
   printTrained(trained, line.wantsJson());

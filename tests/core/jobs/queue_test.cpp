@@ -262,11 +262,11 @@ TEST_F(Queue, IsPausedAfterTheCurrentRun) {
   queue.setMode(store::QueueMode::AfterCurrent);
   EXPECT_EQ(queue.mode(), store::QueueMode::AfterCurrent);
   EXPECT_EQ(next(), 0);
-  queue.tidy();
+  queue.prune();
   EXPECT_EQ(queue.mode(), store::QueueMode::AfterCurrent);
   store.openSegment(one, 0, store::thisWorker(), Json::object());
   store.setState(one, store::RunState::Done);
-  queue.tidy();
+  queue.prune();
   EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
   EXPECT_EQ(next(), 0);
   queue.setMode(store::QueueMode::Running);
@@ -281,10 +281,10 @@ TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
     lose(run);
   }
   EXPECT_EQ(next(), 0);
-  JobQueue(store, {100, {0}}).giveUp();
-  queue.tidy();
+  JobQueue(store, {100, {0}}).failExhausted();
+  queue.prune();
   EXPECT_THAT(order(), ElementsAre(run)) << "whoever has more patience may go on";
-  queue.giveUp();
+  queue.failExhausted();
   EXPECT_THAT(order(), IsEmpty());
   EXPECT_EQ(store.run(run).state, store::RunState::Interrupted);
   EXPECT_THAT(store.run(run).reason,
@@ -315,7 +315,7 @@ TEST_F(Queue, ForgetsRunsThatHaveEnded) {
   store.setState(failed, store::RunState::Failed);
   store.setState(stopped, store::RunState::Stopped);
   store.deleteRun(deleted);
-  queue.tidy();
+  queue.prune();
   EXPECT_THAT(order(), ElementsAre(waiting));
 }
 
