@@ -25,7 +25,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     : Page(parent),
       workbench_(workbench),
       reader_(workbench.store().file()),
-      alerts_(AlertDesk::of(workbench)) {
+      alerts_(AlertService::of(workbench)) {
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
   settings_.smoothing = storedSmoothing();
@@ -128,7 +128,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
       card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
     }
   });
-  connect(&alerts_, &AlertDesk::raised, strip_,
+  connect(&alerts_, &AlertService::raised, strip_,
           [this](const QString& sentence) { strip_->showAlert(sentence); });
   connect(&reader_, &Background::failed, this, [this](const QString& sentence) {
     isFailing_ = true;

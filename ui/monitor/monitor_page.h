@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "ui/kit/background.h"
-#include "ui/monitor/alert_desk.h"
+#include "ui/monitor/alert_service.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/log_panel.h"
 #include "ui/monitor/plot_card.h"
@@ -73,7 +73,7 @@ class MonitorPage : public Page {
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   /// Those of the selected runs that are shown; what others add meanwhile stays.
   void removeNotes(const std::string& metric);
-  [[nodiscard]] AlertDesk& alerts() { return alerts_; }
+  [[nodiscard]] AlertService& alerts() { return alerts_; }
   [[nodiscard]] CurveCache& cache() { return cache_; }
   [[nodiscard]] RunStrip& strip() { return *strip_; }
   [[nodiscard]] LogPanel& logPanel() { return *log_; }
@@ -175,7 +175,7 @@ class MonitorPage : public Page {
   store::MetricKinds kinds_;
   bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
   Json ranges_;               ///< of a view, for cards that are still to be made
-  AlertDesk& alerts_;         ///< of the workbench: it goes on when the page is not there
+  AlertService& alerts_;      ///< of the workbench: it goes on when the page is not there
   PlotSettings settings_;
   bool isFollowing_ = true, isZoomShared_ = true, isSetting_ = false;
   std::vector<PlotCard*> cards_;

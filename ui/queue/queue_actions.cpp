@@ -182,14 +182,14 @@ void QueuePage::removeRuns() {
 }
 
 void QueuePage::give(jobs::Command command, const std::vector<std::int64_t>& runs,
-                     QueueDesk::Sentence sentence) {
+                     QueueService::Sentence sentence) {
   if (runs.empty()) return;
   command.runs = runs;
   workbench_.queue().execute(command, std::move(sentence));
 }
 
 void QueuePage::give(jobs::Command::What what, const std::vector<std::int64_t>& runs,
-                     QueueDesk::Sentence sentence) {
+                     QueueService::Sentence sentence) {
   jobs::Command command;
   command.what = what;
   give(command, runs, std::move(sentence));

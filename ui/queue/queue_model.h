@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/workbench/queue_desk.h"
+#include "ui/workbench/queue_service.h"
 
 namespace vitrine::ui {
 

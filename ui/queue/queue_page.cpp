@@ -107,7 +107,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   whole->setContentsMargins(0, 0, 0, 0);
   whole->addWidget(makeFitArea(inside));
 
-  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, [this] {
+  connect(&workbench_.queue(), &QueueService::viewChanged, this, [this] {
     isStale_ = true;
     if (isVisible()) showQueue();
   });

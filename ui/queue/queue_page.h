@@ -69,9 +69,9 @@ class QueuePage : public Page {
   void askLimit();
   void setDevice(const std::string& device);
   void give(jobs::Command command, const std::vector<std::int64_t>& runs,
-            QueueDesk::Sentence sentence = {});
+            QueueService::Sentence sentence = {});
   void give(jobs::Command::What what, const std::vector<std::int64_t>& runs,
-            QueueDesk::Sentence sentence);
+            QueueService::Sentence sentence);
   void fillDeviceMenu();
 
   Workbench& workbench_;

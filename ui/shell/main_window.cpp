@@ -17,7 +17,7 @@
 #include "ui/kit/plot_accessible.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
-#include "ui/monitor/alert_desk.h"
+#include "ui/monitor/alert_service.h"
 #include "ui/shell/link_bar.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/store_bar.h"
@@ -57,7 +57,7 @@ void keepRoomFor(const QToolBar& bar, QAction* action, const QStringList& words)
 MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
     : QMainWindow(parent), workbench_(workbench), files_(workbench) {
   useAccessiblePlots();
-  (void)AlertDesk::of(workbench_);  // watches from now on, whichever page is in front
+  (void)AlertService::of(workbench_);  // watches from now on, whichever page is in front
   setObjectName(QStringLiteral("studio"));
   setWindowTitle(tr("Vitrine Studio"));
   setDockNestingEnabled(true);
@@ -78,13 +78,13 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   statusBar()->addWidget(bottom_, 1);
 
   files_.addOpener([this](const QString& file) { return openFigure(file); });
-  connect(&files_, &FileDesk::importing, this, &MainWindow::showImport);
-  connect(&files_, &FileDesk::weightsOpened, this, &MainWindow::showWeights);
+  connect(&files_, &FileController::importing, this, &MainWindow::showImport);
+  connect(&files_, &FileController::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
-  connect(&workbench_, &StudioWorkbench::fileRequested, &files_, &FileDesk::open);
+  connect(&workbench_, &StudioWorkbench::fileRequested, &files_, &FileController::open);
   connect(&workbench_, &StudioWorkbench::configureRequested, this,
           [this](const std::string& text, const QString& origin) {
             showPage(QStringLiteral("configure"));
@@ -92,7 +92,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
               form->setText(text, origin);
           });
   connect(&workbench_, &StudioWorkbench::runsChanged, this, &MainWindow::updateActions);
-  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &MainWindow::updateQueue);
+  connect(&workbench_.queue(), &QueueService::viewChanged, this, &MainWindow::updateQueue);
   connect(&workbench_, &StudioWorkbench::runsRemoved, this,
           [this](const std::vector<std::int64_t>& ids) {
             const Selection& selection = workbench_.selection();

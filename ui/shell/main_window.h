@@ -15,7 +15,7 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
-#include "ui/shell/file_desk.h"
+#include "ui/shell/file_controller.h"
 #include "ui/shell/inspector.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/live_zoom.h"
@@ -50,7 +50,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] RunsPanel& runsPanel() { return *runsPanel_; }
   [[nodiscard]] BottomBar& bottomBar() { return *bottom_; }
   [[nodiscard]] KeyMap& keys() { return keys_; }
-  [[nodiscard]] FileDesk& files() { return files_; }
+  [[nodiscard]] FileController& files() { return files_; }
   void openPalette();
   /// The arrangement that Studio comes with.
   void resetLayout();
@@ -111,7 +111,7 @@ class MainWindow : public QMainWindow {
   KeyMap keys_;
   ViewHistory history_;
   LiveZoom liveZoom_{uiZoom()};
-  FileDesk files_;
+  FileController files_;
   QElapsedTimer sinceView_;     ///< since the user chose a view
   bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user
   QPointer<QProgressDialog> importing_;

@@ -115,7 +115,7 @@ void MainWindow::showImport(const QString& file) {
   importing_->setAutoClose(false);
   importing_->setAutoReset(false);
   importing_->setValue(0);
-  connect(importing_, &QProgressDialog::canceled, &files_, &FileDesk::cancelImport);
+  connect(importing_, &QProgressDialog::canceled, &files_, &FileController::cancelImport);
 }
 
 void MainWindow::showWeights(const QString& file) {

@@ -117,7 +117,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll);
 
-  connect(&workbench_.queue(), &QueueDesk::viewChanged, this, &StartPage::later);
+  connect(&workbench_.queue(), &QueueService::viewChanged, this, &StartPage::later);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, &StartPage::later);
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {

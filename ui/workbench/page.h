@@ -20,7 +20,7 @@
 #include "core/store/run_card.h"
 #include "core/store/run_store.h"
 #include "core/store/run_watcher.h"
-#include "ui/workbench/queue_desk.h"
+#include "ui/workbench/queue_service.h"
 #include "ui/workbench/selection.h"
 
 namespace vitrine::ui {
@@ -37,7 +37,7 @@ class Workbench : public QObject {
   [[nodiscard]] virtual store::RunReader& store() = 0;
   [[nodiscard]] virtual store::RunWatcher& watcher() = 0;
   [[nodiscard]] virtual Selection& selection() = 0;
-  [[nodiscard]] virtual QueueDesk& queue() = 0;
+  [[nodiscard]] virtual QueueService& queue() = 0;
   /// Schemas, asked from `vitrine describe --json` in the background at first use; empty until
   /// catalogReady.
   [[nodiscard]] virtual const Catalog& catalog() = 0;

@@ -42,8 +42,8 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
   connect(&watcher_, &store::RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &store::RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::say);
-  connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueDesk::refresh);
-  connect(&queue_, &QueueDesk::said, this, &StudioWorkbench::say);
+  connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueService::refresh);
+  connect(&queue_, &QueueService::said, this, &StudioWorkbench::say);
 }
 
 StudioWorkbench::~StudioWorkbench() {
@@ -62,7 +62,7 @@ void StudioWorkbench::start() {
   watcher_.start();
   if (link_ == nullptr) edits_.takeOver();
   queue_.refresh();
-  connect(&reaper_, &QTimer::timeout, &queue_, &QueueDesk::prune);
+  connect(&reaper_, &QTimer::timeout, &queue_, &QueueService::prune);
   reaper_.start(10'000);
 }
 

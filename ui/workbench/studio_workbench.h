@@ -28,7 +28,7 @@ class StudioWorkbench final : public Workbench {
   store::RunStore& store() override { return store_; }
   store::RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
-  QueueDesk& queue() override { return queue_; }
+  QueueService& queue() override { return queue_; }
   RemoteLink* link() override { return link_; }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
@@ -95,7 +95,7 @@ class StudioWorkbench final : public Workbench {
   Catalog catalog_;
   store::TaskCards cards_;
   std::map<std::int64_t, store::RunRow> rows_;
-  QueueDesk queue_;
+  QueueService queue_;
   LocalEdits edits_;
   QTimer reaper_;
   std::jthread describing_;

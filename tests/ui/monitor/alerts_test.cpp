@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "tests/ui/support/qt_test.h"
-#include "ui/monitor/alert_desk.h"
+#include "ui/monitor/alert_service.h"
 
 namespace vitrine::ui {
 namespace {
@@ -114,29 +114,30 @@ TEST_F(Alerts, AreReadBackAsTheyWereWritten) {
 }
 
 TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgress) {
-  AlertDesk& desk = AlertDesk::of(studio_.workbench);
-  EXPECT_EQ(&AlertDesk::of(studio_.workbench), &desk) << "one for each workbench";
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 0);
-  QSignalSpy raised(&desk, &AlertDesk::raised), told(&studio_.workbench, &StudioWorkbench::said);
-  desk.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 1);
+  AlertService& service = AlertService::of(studio_.workbench);
+  EXPECT_EQ(&AlertService::of(studio_.workbench), &service) << "one for each workbench";
+  service.settle();
+  EXPECT_EQ(service.looks(), 0);
+  QSignalSpy raised(&service, &AlertService::raised),
+      told(&studio_.workbench, &StudioWorkbench::said);
+  service.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
+  service.settle();
+  EXPECT_EQ(service.looks(), 1);
   ASSERT_GE(raised.count(), 1);
   EXPECT_EQ(told.count(), raised.count());
   const auto before = raised.count();
-  desk.settle();
+  service.settle();
   EXPECT_EQ(raised.count(), before) << "once, until it has passed";
-  desk.setRulesOf("train/loss", {});
-  desk.settle();
-  EXPECT_EQ(desk.looks(), 2);
+  service.setRulesOf("train/loss", {});
+  service.settle();
+  EXPECT_EQ(service.looks(), 2);
 }
 
 TEST_F(Alerts, AreRaisedByNewValuesWithoutBeingAsked) {
-  AlertDesk& desk = AlertDesk::of(studio_.workbench);
-  QSignalSpy raised(&desk, &AlertDesk::raised);
-  desk.setRulesOf("alerts/test", {{"alerts/test", AlertRule::Kind::Above, 10.0}});
-  desk.settle();
+  AlertService& service = AlertService::of(studio_.workbench);
+  QSignalSpy raised(&service, &AlertService::raised);
+  service.setRulesOf("alerts/test", {{"alerts/test", AlertRule::Kind::Above, 10.0}});
+  service.settle();
   ASSERT_EQ(raised.count(), 0);
   write({11});
   studio_.workbench.watcher().poll();

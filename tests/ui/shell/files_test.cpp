@@ -96,7 +96,7 @@ TEST_F(DroppedFiles, WhatNobodyKnowsIsNamed) {
 TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
   becomeProgram(studio_, "echo '{\"runs\":[{\"id\":" + QByteArray::number(qint64(studio_.runs[2])) +
                              ",\"imported\":true}]}'");
-  QSignalSpy importing(&window_.files(), &FileDesk::importing);
+  QSignalSpy importing(&window_.files(), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
   EXPECT_EQ(studio_.workbench.selection().current(), studio_.runs[2]);
@@ -105,7 +105,7 @@ TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
 
 TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
   becomeProgram(studio_, "echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
-  QSignalSpy importing(&window_.files(), &FileDesk::importing);
+  QSignalSpy importing(&window_.files(), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
   EXPECT_EQ(sentence(), "runs.vitrine is damaged");

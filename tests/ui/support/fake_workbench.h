@@ -27,7 +27,7 @@ class FakeWorkbench : public Workbench {
   }
   store::RunWatcher& watcher() override { return watcher_; }
   Selection& selection() override { return selection_; }
-  QueueDesk& queue() override { return queue_; }
+  QueueService& queue() override { return queue_; }
   const Catalog& catalog() override { return catalog_; }
   void askCatalogAgain() override { ++asked; }
   const store::RunRow* run(std::int64_t id) override {
@@ -80,7 +80,7 @@ class FakeWorkbench : public Workbench {
   store::RunStore store_;
   store::RunWatcher watcher_;
   Selection selection_;
-  QueueDesk queue_;
+  QueueService queue_;
   Catalog catalog_;
   std::map<std::int64_t, store::RunRow> rows_;
   std::set<std::int64_t> written_;  ///< rows that a test wrote by hand

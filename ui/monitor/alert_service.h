@@ -13,7 +13,7 @@ namespace vitrine::ui {
 
 /// Reads off the window's thread, at most once a second and only while there are rules and runs in
 /// progress; says what is raised in the status bar and on the desktop.
-class AlertDesk : public QObject {
+class AlertService : public QObject {
   Q_OBJECT
  public:
   static constexpr int kLeastMs = 1000;  ///< between two looks
@@ -21,7 +21,7 @@ class AlertDesk : public QObject {
       10'000;  ///< a run that is stuck writes nothing that wakes this up
 
   /// That of a workbench, made with the first call: it goes with the workbench.
-  [[nodiscard]] static AlertDesk& of(Workbench& workbench);
+  [[nodiscard]] static AlertService& of(Workbench& workbench);
 
   [[nodiscard]] const std::vector<AlertRule>& rules() const { return watch_.rules(); }
   [[nodiscard]] std::vector<AlertRule> rulesOf(const std::string& metric) const {
@@ -38,7 +38,7 @@ class AlertDesk : public QObject {
   void raised(const QString& sentence, qlonglong run);
 
  private:
-  explicit AlertDesk(Workbench& workbench);
+  explicit AlertService(Workbench& workbench);
   void later();
   void look();
 

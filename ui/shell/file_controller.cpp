@@ -1,4 +1,4 @@
-#include "ui/shell/file_desk.h"
+#include "ui/shell/file_controller.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -47,10 +47,10 @@ FolderKind kindOfFolder(const QString& folder) {
 
 }  // namespace
 
-FileDesk::FileDesk(Workbench& workbench, QObject* parent)
+FileController::FileController(Workbench& workbench, QObject* parent)
     : QObject(parent), workbench_(workbench) {}
 
-FileDesk::~FileDesk() {
+FileController::~FileController() {
   probing_
       .request_stop();  // a file on a disk that hangs does not hold up the closing of the window
   if (probing_.joinable()) probing_.join();
@@ -60,7 +60,7 @@ FileDesk::~FileDesk() {
   import_->waitForFinished(2000);
 }
 
-void FileDesk::open(const QString& file) {
+void FileController::open(const QString& file) {
   if (remote::isRemotePlace(file.toStdString())) return openDatabase(file);
   const QFileInfo info(file);
   const QString shown = QDir::toNativeSeparators(file);
@@ -116,7 +116,7 @@ void FileDesk::open(const QString& file) {
   }
 }
 
-void FileDesk::openFolder(const QString& folder) {
+void FileController::openFolder(const QString& folder) {
   switch (kindOfFolder(folder)) {
     case FolderKind::TensorBoard:
       import(folder);
@@ -138,14 +138,14 @@ void FileDesk::openFolder(const QString& folder) {
   }
 }
 
-void FileDesk::openWindow(const QString& place, const QString& what) {
+void FileController::openWindow(const QString& place, const QString& what) {
   const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                                  {QStringLiteral("--db"), place});
   workbench_.say(isStarted ? tr("Opened %1 in a window of its own.").arg(what)
                            : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
 }
 
-void FileDesk::openDatabase(const QString& file) {
+void FileController::openDatabase(const QString& file) {
   if (remote::isRemotePlace(file.toStdString())) {
     try {
       const remote::RemotePlace place = remote::remotePlace(file.toStdString());
@@ -170,14 +170,14 @@ void FileDesk::openDatabase(const QString& file) {
     } catch (const Error& error) {
       probed.refusal = error.what();
     }
-    // Joined in the destructor, so `this` is alive; the event is dropped when the desk is gone
+    // Joined in the destructor, so `this` is alive; the event is dropped when the service is gone
     // first.
     QMetaObject::invokeMethod(
         this, [this, file, probed] { databaseProbed(file, probed); }, Qt::QueuedConnection);
   });
 }
 
-void FileDesk::databaseProbed(const QString& file, const store::ProbedFile& probed) {
+void FileController::databaseProbed(const QString& file, const store::ProbedFile& probed) {
   isProbing_ = false;
   if (!probed.isUsable) {
     workbench_.say(QString::fromStdString(probed.refusal));
@@ -194,7 +194,7 @@ void FileDesk::databaseProbed(const QString& file, const store::ProbedFile& prob
                                      counted(probed.runs, tr("run"), tr("runs"))));
 }
 
-void FileDesk::import(const QString& file) {
+void FileController::import(const QString& file) {
   if (RemoteLink* link = workbench_.link()) {
     workbench_.say(
         tr("%1 is imported where the database is: copy it to %2 and run `vitrine import` "
@@ -216,7 +216,7 @@ void FileDesk::import(const QString& file) {
   isCancelled_ = false;
   import_ = new QProcess(this);
   import_->setProperty("file", file);
-  connect(import_, &QProcess::finished, this, &FileDesk::importEnded);
+  connect(import_, &QProcess::finished, this, &FileController::importEnded);
   connect(import_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart) importEnded();
   });
@@ -226,13 +226,13 @@ void FileDesk::import(const QString& file) {
                            QStringLiteral("--json")});
 }
 
-void FileDesk::cancelImport() {
+void FileController::cancelImport() {
   isCancelled_ = true;
   imports_.clear();
   if (import_ != nullptr) import_->terminate();
 }
 
-void FileDesk::importEnded() {
+void FileController::importEnded() {
   if (import_ == nullptr) return;
   QProcess* process = import_;
   import_.clear();

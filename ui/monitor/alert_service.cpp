@@ -1,26 +1,26 @@
-#include "ui/monitor/alert_desk.h"
+#include "ui/monitor/alert_service.h"
 
 #include "ui/kit/settings.h"
 #include "ui/monitor/monitor_parts.h"
 
 namespace vitrine::ui {
 
-AlertDesk& AlertDesk::of(Workbench& workbench) {
-  if (auto* made = workbench.findChild<AlertDesk*>(QString(), Qt::FindDirectChildrenOnly))
+AlertService& AlertService::of(Workbench& workbench) {
+  if (auto* made = workbench.findChild<AlertService*>(QString(), Qt::FindDirectChildrenOnly))
     return *made;
-  return *new AlertDesk(workbench);
+  return *new AlertService(workbench);
 }
 
-AlertDesk::AlertDesk(Workbench& workbench)
+AlertService::AlertService(Workbench& workbench)
     : QObject(&workbench), workbench_(workbench), reader_(workbench.store().file()) {
   watch_.setRules(alertsFromText(setting(QLatin1String(kAlertsKey), QByteArray()).toByteArray()));
   clock_.start();
   timer_.setSingleShot(true);
   timer_.setInterval(kLeastMs);
   stuck_.setInterval(kStuckMs);
-  connect(&timer_, &QTimer::timeout, this, &AlertDesk::look);
-  connect(&stuck_, &QTimer::timeout, this, &AlertDesk::look);
-  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &AlertDesk::later);
+  connect(&timer_, &QTimer::timeout, this, &AlertService::look);
+  connect(&stuck_, &QTimer::timeout, this, &AlertService::look);
+  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &AlertService::later);
   connect(&watch_, &AlertWatch::raised, this, [this](const QString& sentence, qlonglong run) {
     workbench_.say(sentence);
     notifyDesktop(tr("Vitrine Studio"), sentence);
@@ -29,17 +29,17 @@ AlertDesk::AlertDesk(Workbench& workbench)
   later();
 }
 
-void AlertDesk::later() {
+void AlertService::later() {
   if (!watch_.rules().empty() && !timer_.isActive()) timer_.start();
 }
 
-void AlertDesk::setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules) {
+void AlertService::setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules) {
   watch_.setRulesOf(metric, rules);
   storeSetting(QLatin1String(kAlertsKey), QByteArray::fromStdString(toJson(watch_.rules()).dump()));
   later();
 }
 
-void AlertDesk::look() {
+void AlertService::look() {
   if (reader_.isBusy()) return later();  // a look that takes long is not thrown away for the next
   std::vector<store::RunRow> alive;
   for (const auto& [id, row] : workbench_.runs())
@@ -57,7 +57,7 @@ void AlertDesk::look() {
   });
 }
 
-void AlertDesk::settle() {
+void AlertService::settle() {
   reader_.settle();
   timer_.stop();
   look();

@@ -1,4 +1,4 @@
-#include "ui/workbench/queue_desk.h"
+#include "ui/workbench/queue_service.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -38,7 +38,7 @@ QString lastLineOf(const std::filesystem::path& log) {
 }  // namespace
 
 /// Reads the queue; of the runs only what has changed since the last time. Lives on the thread of
-/// the desk.
+/// the service.
 class QueueReader {
  public:
   QueueView read(store::RunStore& store, jobs::JobQueue& queue) {
@@ -92,7 +92,7 @@ class QueueReader {
   std::int64_t change_ = 0;
 };
 
-/// Sees to it that a process works on the queue. Lives on the thread of the desk.
+/// Sees to it that a process works on the queue. Lives on the thread of the service.
 class QueueAttendant {
  public:
   /// \returns  why nobody works on it, or ""
@@ -113,7 +113,7 @@ class QueueAttendant {
     if (const std::string why = jobs::whyNotHere(store); !why.empty())
       return trouble_ = QString::fromStdString(why);
     if (failures_ >= kPatience) {
-      trouble_ = QueueDesk::tr("The process that works on the queue ended %1 times: %2")
+      trouble_ = QueueService::tr("The process that works on the queue ended %1 times: %2")
                      .arg(failures_)
                      .arg(lastLineOf(jobs::workLogFile(file)));
     }
@@ -162,7 +162,7 @@ std::vector<std::int64_t> QueueView::waiting() const {
 }
 
 /// What lives on the other thread.
-class QueueDesk::Thread : public QThread {
+class QueueService::Thread : public QThread {
  public:
   Thread(std::filesystem::path database, store::OpenMode openMode)
       : file(std::move(database)), mode(openMode) {
@@ -205,15 +205,15 @@ class QueueDesk::Thread : public QThread {
   std::unique_ptr<QTimer> timer;
 };
 
-QueueDesk::QueueDesk(const std::filesystem::path& database, RemoteLink* link, QObject* parent)
+QueueService::QueueService(const std::filesystem::path& database, RemoteLink* link, QObject* parent)
     : QObject(parent),
       thread_(std::make_unique<Thread>(
           database, link != nullptr ? store::OpenMode::ReadOnly : store::OpenMode::ReadWrite)),
       link_(link) {}
 
-QueueDesk::~QueueDesk() = default;
+QueueService::~QueueService() = default;
 
-void QueueDesk::refresh() {
+void QueueService::refresh() {
   if (isReading_) return;
   isReading_ = true;
   thread_->run([this] {
@@ -241,7 +241,7 @@ void QueueDesk::refresh() {
   });
 }
 
-void QueueDesk::execute(const jobs::Command& command, Sentence sentence) {
+void QueueService::execute(const jobs::Command& command, Sentence sentence) {
   const auto tell = [this, sentence = std::move(sentence)](const jobs::CommandResult& result) {
     QString text = sentence ? sentence(outcome) : QString();
     if (!result.trouble.empty())
@@ -282,7 +282,7 @@ void QueueDesk::execute(const jobs::Command& command, Sentence sentence) {
   });
 }
 
-void QueueDesk::prune() {
+void QueueService::prune() {
   if (link_ != nullptr) return;
   thread_->run([this] {
     try {
@@ -294,25 +294,25 @@ void QueueDesk::prune() {
           this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); },
           Qt::QueuedConnection);
     }
-    QMetaObject::invokeMethod(this, &QueueDesk::refresh, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(this, &QueueService::refresh, Qt::QueuedConnection);
   });
 }
 
-void QueueDesk::attend() {
+void QueueService::attend() {
   if (link_ != nullptr) return;
   thread_->run([this] {
     if (thread_->attendant) return;
     thread_->attendant.emplace();
     thread_->timer = std::make_unique<QTimer>();
     QObject::connect(thread_->timer.get(), &QTimer::timeout, &thread_->place, [this] {
-      QMetaObject::invokeMethod(this, &QueueDesk::refresh, Qt::QueuedConnection);
+      QMetaObject::invokeMethod(this, &QueueService::refresh, Qt::QueuedConnection);
     });
     thread_->timer->start(kLookMs);
   });
   refresh();
 }
 
-void QueueDesk::settle() {
+void QueueService::settle() {
   // A change ends with a reading, which is posted from here: two rounds.
   for (int round = 0; round < 2; ++round) {
     QMetaObject::invokeMethod(

@@ -15,15 +15,15 @@
 
 namespace vitrine::ui {
 
-class FileDesk : public QObject {
+class FileController : public QObject {
   Q_OBJECT
  public:
   /// A kind of file that a room of the window knows beyond those of core/store/file_probe.h:
   /// returns false where the file is not one.
   using Opener = std::function<bool(const QString& file)>;
 
-  explicit FileDesk(Workbench& workbench, QObject* parent = nullptr);
-  ~FileDesk() override;
+  explicit FileController(Workbench& workbench, QObject* parent = nullptr);
+  ~FileController() override;
 
   /// Asked before a file is called unknown, in the order in which they came.
   void addOpener(Opener opener) { openers_.push_back(std::move(opener)); }

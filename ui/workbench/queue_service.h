@@ -35,15 +35,15 @@ struct QueueView {
   [[nodiscard]] std::vector<std::int64_t> waiting() const;
 };
 
-class QueueDesk : public QObject {
+class QueueService : public QObject {
   Q_OBJECT
  public:
   /// Nothing is opened before the first refresh() or order().
   /// \param link  to the machine that has the database, which `database` is a copy of; orders go
   /// there
-  explicit QueueDesk(const std::filesystem::path& database, RemoteLink* link = nullptr,
-                     QObject* parent = nullptr);
-  ~QueueDesk() override;
+  explicit QueueService(const std::filesystem::path& database, RemoteLink* link = nullptr,
+                        QObject* parent = nullptr);
+  ~QueueService() override;
 
   [[nodiscard]] const QueueView& view() const { return view_; }
   /// Reads again, soon; many calls are one reading.

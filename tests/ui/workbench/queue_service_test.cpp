@@ -1,5 +1,5 @@
-// The desk: what it reads, what it changes, and who works on the queue.
-#include "ui/workbench/queue_desk.h"
+// The service: what it reads, what it changes, and who works on the queue.
+#include "ui/workbench/queue_service.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -11,11 +11,11 @@
 namespace vitrine::ui {
 namespace {
 
-struct OpenDesk {
-  OpenDesk()
+struct OpenQueue {
+  OpenQueue()
       : store(folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
         queue(store),
-        desk(store.file()) {}
+        service(store.file()) {}
 
   std::int64_t add(store::RunState state = store::RunState::Queued) {
     store::NewRun run;
@@ -47,11 +47,11 @@ struct OpenDesk {
   QTemporaryDir folder;
   store::RunStore store;
   jobs::JobQueue queue;
-  QueueDesk desk;
+  QueueService service;
 };
 
-TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
-  OpenDesk open;
+TEST(QueueService, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
+  OpenQueue open;
   const std::int64_t first = open.enqueued(), second = open.enqueued(), lost = open.add(),
                      failed = open.add();
   open.add();  // as `train` stores it: not in the queue
@@ -59,9 +59,9 @@ TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
   open.store.setState(lost, store::RunState::Interrupted, "killed");
   open.store.setState(failed, store::RunState::Failed, "no memory");
   open.queue.moveBefore(second, first);
-  open.desk.refresh();
-  open.desk.settle();
-  const QueueView& view = open.desk.view();
+  open.service.refresh();
+  open.service.settle();
+  const QueueView& view = open.service.view();
   EXPECT_EQ(view.waiting(), (std::vector<std::int64_t>{second, first}));
   EXPECT_EQ(view.resumable, std::vector<std::int64_t>{lost});
   EXPECT_EQ(view.ended, std::vector<std::int64_t>{failed});
@@ -69,37 +69,37 @@ TEST(QueueDesk, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
   EXPECT_TRUE(view.trouble.isEmpty()) << view.trouble.toStdString();
 }
 
-TEST(QueueDesk, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
-  OpenDesk open;
-  QSignalSpy said(&open.desk, &QueueDesk::said);
+TEST(QueueService, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
+  OpenQueue open;
+  QSignalSpy said(&open.service, &QueueService::said);
   const std::int64_t run = open.enqueued();
   jobs::Command command;
   command.what = jobs::Command::What::Remove;
   command.runs = {run};
-  open.desk.execute(command, [run](const jobs::CommandResult& result) {
+  open.service.execute(command, [run](const jobs::CommandResult& result) {
     EXPECT_EQ(result.runs, std::vector<std::int64_t>{run});
     return QStringLiteral("well done");
   });
   command.what = jobs::Command::What::Limit;
   command.runs = {77};
-  open.desk.execute(command);
-  open.desk.settle();
+  open.service.execute(command);
+  open.service.settle();
   ASSERT_EQ(said.count(), 2);
   EXPECT_EQ(said[0][0].toString().toStdString(), "well done");
   EXPECT_TRUE(said[1][0].toString().contains(QStringLiteral("run 77")));
-  EXPECT_TRUE(open.desk.view().entries.empty());
+  EXPECT_TRUE(open.service.view().entries.empty());
 }
 
-TEST(QueueDesk, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
-  OpenDesk open;
+TEST(QueueService, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
+  OpenQueue open;
   open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls; sleep 10");
-  open.desk.attend();
-  open.desk.settle();
+  open.service.attend();
+  open.service.settle();
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
   open.enqueued();
   for (int look = 0; look < 3; ++look) {
-    open.desk.refresh();
-    open.desk.settle();
+    open.service.refresh();
+    open.service.settle();
   }
   ASSERT_TRUE(
       QTest::qWaitFor([&] { return !open.contentOf(QStringLiteral("calls")).isEmpty(); }, 10'000));
@@ -107,31 +107,31 @@ TEST(QueueDesk, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
             "work --drain --db " + open.store.file().string());
 }
 
-TEST(QueueDesk, LeavesTheQueueToWhoeverWorksOnItAlready) {
-  OpenDesk open;
+TEST(QueueService, LeavesTheQueueToWhoeverWorksOnItAlready) {
+  OpenQueue open;
   open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls");
   const auto elsewhere = jobs::KernelLock::tryLock(jobs::workLockFile(open.store.file()));
   ASSERT_TRUE(elsewhere);
   open.enqueued();
-  open.desk.attend();
-  open.desk.settle();
+  open.service.attend();
+  open.service.settle();
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
 }
 
-TEST(QueueDesk, SaysWhyNobodyWorksOnTheQueue) {
-  OpenDesk open;
+TEST(QueueService, SaysWhyNobodyWorksOnTheQueue) {
+  OpenQueue open;
   qputenv("VITRINE_PROGRAM", "/no/such/program");
   open.enqueued();
-  open.desk.attend();
-  open.desk.settle();
-  EXPECT_TRUE(open.desk.view().trouble.contains(QStringLiteral("/no/such/program")))
-      << open.desk.view().trouble.toStdString();
+  open.service.attend();
+  open.service.settle();
+  EXPECT_TRUE(open.service.view().trouble.contains(QStringLiteral("/no/such/program")))
+      << open.service.view().trouble.toStdString();
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   command.mode = store::QueueMode::Paused;
-  open.desk.execute(command);
-  open.desk.settle();
-  EXPECT_TRUE(open.desk.view().trouble.isEmpty()) << "nothing is to be started now";
+  open.service.execute(command);
+  open.service.settle();
+  EXPECT_TRUE(open.service.view().trouble.isEmpty()) << "nothing is to be started now";
 }
 
 TEST(Workbench, PutsRunsIntoTheQueueOnce) {
