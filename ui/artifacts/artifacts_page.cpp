@@ -52,7 +52,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(splitter_, this));
   stack_->addWidget(makeFitArea(makeEmpty(), this));
 
-  connect(&readers_, &Readers::again, this, &ArtifactsPage::reload);
+  connect(&readers_, &LoadingState::again, this, &ArtifactsPage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
     if (isVisible()) readers_.readLater();
@@ -93,9 +93,9 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     cancel_->setVisible(isOffered);
     emptyCancel_->setVisible(isOffered);
   };
-  connect(&readers_, &Readers::waiting, this, &ArtifactsPage::showWaiting);
-  connect(&readers_, &Readers::cancellable, this, [offerCancel] { offerCancel(true); });
-  connect(&readers_, &Readers::done, this, [offerCancel] { offerCancel(false); });
+  connect(&readers_, &LoadingState::waiting, this, &ArtifactsPage::showWaiting);
+  connect(&readers_, &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });
+  connect(&readers_, &LoadingState::done, this, [offerCancel] { offerCancel(false); });
   for (Background* one : {&lists_, &figures_}) {
     connect(one, &Background::failed, this, [this](const QString& sentence) {
       showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(sentence), false);

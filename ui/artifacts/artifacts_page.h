@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ui/figures/figure.h"
-#include "ui/kit/readers.h"
+#include "ui/kit/loading_state.h"
 #include "ui/workbench/page.h"
 
 class QCheckBox;
@@ -128,7 +128,7 @@ class ArtifactsPage final : public Page {
 
   Workbench& workbench_;
   Background lists_, figures_;
-  Readers readers_;  ///< both of them
+  LoadingState readers_;  ///< both of them
   QStackedWidget* stack_;
   QSplitter* splitter_ = nullptr;
   QLabel* emptyText_ = nullptr;

@@ -62,7 +62,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(makeEmpty(), this));
   keepWheelForFocus(*this);
 
-  connect(&readers_, &Readers::again, this, &ComparePage::reload);
+  connect(&readers_, &LoadingState::again, this, &ComparePage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
     if (isVisible() && !isCancelled_) readers_.readLater();
@@ -87,12 +87,12 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&curveReader_, &Background::failed, this, failed);
   connect(&chartMaker_, &Background::failed, this, failed);
   connect(&publishedReader_, &Background::failed, this, failed);
-  connect(&readers_, &Readers::waiting, busy_, &QWidget::show);
-  connect(&readers_, &Readers::cancellable, this, [this] {
+  connect(&readers_, &LoadingState::waiting, busy_, &QWidget::show);
+  connect(&readers_, &LoadingState::cancellable, this, [this] {
     cancel_->show();
     emptyCancel_->setVisible(data_ == nullptr);
   });
-  connect(&readers_, &Readers::done, this, [this] {
+  connect(&readers_, &LoadingState::done, this, [this] {
     busy_->hide();
     cancel_->hide();
     emptyCancel_->hide();

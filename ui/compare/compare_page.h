@@ -13,7 +13,7 @@
 #include "ui/compare/difference_list.h"
 #include "ui/compare/published_table.h"
 #include "ui/compare/variant_curves.h"
-#include "ui/kit/readers.h"
+#include "ui/kit/loading_state.h"
 #include "ui/workbench/page.h"
 
 class QBoxLayout;
@@ -141,7 +141,7 @@ class ComparePage final : public Page {
   CompareChoice choice_;
   std::shared_ptr<const CompareData> data_;
   Background reader_, curveReader_, chartMaker_, publishedReader_;
-  Readers readers_;  ///< all of them
+  LoadingState readers_;  ///< all of them
   AblationModel model_;
   AblationOrder order_;
   CurveRequest request_;
@@ -161,7 +161,7 @@ class ComparePage final : public Page {
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
-  std::vector<int> fitted_;    ///< widths that fitColumns() gave the columns of the table
+  std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table
   bool isCancelled_ = false;  ///< what runs write is not read until somebody asks again
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them

@@ -1,17 +1,17 @@
-#include "ui/kit/readers.h"
+#include "ui/kit/loading_state.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace vitrine::ui {
 
-Readers::Readers(std::vector<Background*> readers, int pauseMs, QObject* parent)
+LoadingState::LoadingState(std::vector<Background*> readers, int pauseMs, QObject* parent)
     : QObject(parent), readers_(std::move(readers)) {
   for (QTimer* timer : {&pause_, &waiting_, &cancellable_}) timer->setSingleShot(true);
   pause_.setInterval(pauseMs);
   waiting_.setInterval(kWaitingAfterMs);
   cancellable_.setInterval(kCancelAfterMs);
-  connect(&waiting_, &QTimer::timeout, this, &Readers::waiting);
+  connect(&waiting_, &QTimer::timeout, this, &LoadingState::waiting);
   connect(&cancellable_, &QTimer::timeout, this, [this] {
     isOffered_ = true;
     Q_EMIT cancellable();
@@ -23,24 +23,25 @@ Readers::Readers(std::vector<Background*> readers, int pauseMs, QObject* parent)
       Q_EMIT again();
     }
   });
-  for (Background* one : readers_) connect(one, &Background::busyChanged, this, &Readers::look);
+  for (Background* one : readers_)
+    connect(one, &Background::busyChanged, this, &LoadingState::look);
 }
 
-bool Readers::isBusy() const {
+bool LoadingState::isBusy() const {
   return std::any_of(readers_.begin(), readers_.end(),
                      [](const Background* one) { return one->isBusy(); });
 }
 
-void Readers::cancel() {
+void LoadingState::cancel() {
   pause_.stop();
   for (Background* one : readers_) one->cancel();
 }
 
-void Readers::readLater() {
+void LoadingState::readLater() {
   if (!pause_.isActive()) pause_.start();
 }
 
-void Readers::look() {
+void LoadingState::look() {
   if (!isBusy()) {
     waiting_.stop();
     cancellable_.stop();

@@ -1,4 +1,4 @@
-#include "ui/kit/readers.h"
+#include "ui/kit/loading_state.h"
 
 #include <gtest/gtest.h>
 
@@ -29,15 +29,15 @@ class ReadersTest : public ::testing::Test {
   SampleStudio studio_;
   std::atomic<bool> isReleased_ = false;
   Background one_{studio_.writer.file()}, two_{studio_.writer.file()};
-  Readers readers_{{&one_, &two_}, 20};
+  LoadingState readers_{{&one_, &two_}, 20};
 };
 
 TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
   QStringList said;
-  QObject::connect(&readers_, &Readers::waiting, [&] { said << QStringLiteral("waiting"); });
-  QObject::connect(&readers_, &Readers::cancellable,
+  QObject::connect(&readers_, &LoadingState::waiting, [&] { said << QStringLiteral("waiting"); });
+  QObject::connect(&readers_, &LoadingState::cancellable,
                    [&] { said << QStringLiteral("cancellable"); });
-  QObject::connect(&readers_, &Readers::done, [&] { said << QStringLiteral("done"); });
+  QObject::connect(&readers_, &LoadingState::done, [&] { said << QStringLiteral("done"); });
   hold(one_);
   hold(two_);
   EXPECT_TRUE(readers_.isBusy());
@@ -49,17 +49,18 @@ TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
 }
 
 TEST_F(ReadersTest, ThatAreQuickSayNothing) {
-  QSignalSpy waiting(&readers_, &Readers::waiting), cancellable(&readers_, &Readers::cancellable);
+  QSignalSpy waiting(&readers_, &LoadingState::waiting),
+      cancellable(&readers_, &LoadingState::cancellable);
   release();
   hold(one_);
   one_.settle();
-  QTest::qWait(Readers::kCancelAfterMs + 200);
+  QTest::qWait(LoadingState::kCancelAfterMs + 200);
   EXPECT_EQ(waiting.count(), 0);
   EXPECT_EQ(cancellable.count(), 0);
 }
 
 TEST_F(ReadersTest, ReadAgainOnceForAllThatAskedAndNotBeforeWhatIsReadIsThere) {
-  QSignalSpy again(&readers_, &Readers::again);
+  QSignalSpy again(&readers_, &LoadingState::again);
   hold(two_);
   for (int i = 0; i < 100; ++i) readers_.readLater();
   QTest::qWait(200);  // ten pauses
@@ -71,7 +72,7 @@ TEST_F(ReadersTest, ReadAgainOnceForAllThatAskedAndNotBeforeWhatIsReadIsThere) {
 }
 
 TEST_F(ReadersTest, ThatAreCancelledAreDoneAndReadNothingLater) {
-  QSignalSpy again(&readers_, &Readers::again), done(&readers_, &Readers::done);
+  QSignalSpy again(&readers_, &LoadingState::again), done(&readers_, &LoadingState::done);
   hold(one_);
   readers_.readLater();
   readers_.cancel();

@@ -9,15 +9,15 @@
 
 namespace vitrine::ui {
 
-class Readers : public QObject {
+class LoadingState : public QObject {
   Q_OBJECT
  public:
-  static constexpr int kWaitingAfterMs = 300;   ///< what takes longer says that it is being read
-  static constexpr int kCancelAfterMs = 1000;   ///< what takes longer offers to stop
+  static constexpr int kWaitingAfterMs = 300;  ///< what takes longer says that it is being read
+  static constexpr int kCancelAfterMs = 1000;  ///< what takes longer offers to stop
 
   /// \param readers  outlive this object
   /// \param pauseMs  between two readings while runs write
-  Readers(std::vector<Background*> readers, int pauseMs, QObject* parent = nullptr);
+  LoadingState(std::vector<Background*> readers, int pauseMs, QObject* parent = nullptr);
 
   [[nodiscard]] bool isBusy() const;
   /// Drops what they read and what is still to be asked.
