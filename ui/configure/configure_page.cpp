@@ -28,9 +28,9 @@
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/loading_view.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
-#include "ui/configure/plan/waiting.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -62,11 +62,11 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);
-  stack_->addWidget(new Waiting(QStringLiteral("Reading what the plugins offer"), this));
-  auto* broken = new Broken(
+  stack_->addWidget(new LoadingView(QStringLiteral("Reading what the plugins offer"), this));
+  auto* broken = new ErrorView(
       QStringLiteral("The form needs the plugins' schemas, and they could not be read."), this);
   failure_ = broken->reason();
-  connect(broken, &Broken::retry, this, [this] {
+  connect(broken, &ErrorView::retry, this, [this] {
     stack_->setCurrentIndex(0);
     workbench_.askCatalogAgain();
   });
@@ -152,12 +152,12 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     if (picker.exec() == QDialog::Accepted && picker.picked() != 0)
       side_->changes().compareWith(picker.picked());
   });
-  connect(&side_->coming(), &ComingRunsView::runWanted, this, [this](std::int64_t run) {
+  connect(&side_->coming(), &PlannedRunsView::runWanted, this, [this](std::int64_t run) {
     workbench_.selection().setRuns({run}, run);
     workbench_.showPage(QStringLiteral("monitor"));
   });
-  connect(&side_->coming(), &ComingRunsView::leaveOutWanted, this, &ConfigurePage::leaveOut);
-  connect(&side_->coming(), &ComingRunsView::putBackWanted, this, &ConfigurePage::putBackIn);
+  connect(&side_->coming(), &PlannedRunsView::leaveOutWanted, this, &ConfigurePage::leaveOut);
+  connect(&side_->coming(), &PlannedRunsView::putBackWanted, this, &ConfigurePage::putBackIn);
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;

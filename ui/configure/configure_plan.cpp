@@ -16,7 +16,7 @@
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/changes_view.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"

@@ -19,7 +19,7 @@
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
 #include "ui/workbench/run_facts.h"
 
@@ -257,10 +257,10 @@ TEST_F(Editing, ListsTheRunsToComeWithWhatDiffers) {
   enter(shown->side(), QStringLiteral("Seeds, comma separated"), QStringLiteral("0, 1"));
   menu(*shown, "model.width", QStringLiteral("New variant from this field"));  // says the default
   shown->settle();
-  const ComingRuns& runs = shown->side().coming().runs();
+  const PlannedRuns& runs = shown->side().coming().runs();
   ASSERT_EQ(runs.rowCount(), 4);
-  EXPECT_EQ(runs.index(1).data(ComingRuns::DiffersRole).toString().toStdString(), "seed 1");
-  EXPECT_EQ(runs.index(2).data(ComingRuns::NoteRole).toString().toStdString(),
+  EXPECT_EQ(runs.index(1).data(PlannedRuns::DiffersRole).toString().toStdString(), "seed 1");
+  EXPECT_EQ(runs.index(2).data(PlannedRuns::NoteRole).toString().toStdString(),
             "same as run 1 here");
 }
 

@@ -5,7 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/configure/form/fold.h"
+#include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/form_row.h"
 #include "ui/kit/theme.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/config/edit/document.h"
 #include "core/config/lookup.h"
-#include "ui/configure/form/fold.h"
+#include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/form_row.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

@@ -11,8 +11,8 @@
 #include <algorithm>
 
 #include "core/config/to_toml.h"
+#include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/experiment_form.h"
-#include "ui/configure/form/fold.h"
 #include "ui/configure/form/wording.h"
 #include "ui/kit/theme.h"
 
@@ -58,7 +58,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   column->setSpacing(px(8));
   const auto fold = [&](const QString& name, const QString& title, const QString& button,
                         const QString& tip, auto slot) {
-    auto* part = new Fold(name, title, this);
+    auto* part = new CollapsibleSection(name, title, this);
     QToolButton* add = quietButton(button, tip, part);
     connect(add, &QToolButton::clicked, this, slot);
     part->corner()->addWidget(add);
@@ -66,9 +66,9 @@ SweepEditor::SweepEditor(QWidget* parent)
     folds_.push_back(part);
     return part;
   };
-  Fold* sweep = fold(QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
-                     QStringLiteral("Add an axis: every value makes a run"),
-                     qOverload<>(&SweepEditor::addAxis));
+  CollapsibleSection* sweep = fold(
+      QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
+      QStringLiteral("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
   auto* seedLabel = labelOf(QStringLiteral("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
@@ -82,7 +82,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   sweep->body()->addLayout(seedLine);
   sweep->body()->addWidget(axes_);
   connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
-  Fold* variants =
+  CollapsibleSection* variants =
       fold(QStringLiteral("variants"), QStringLiteral("Variants"), QStringLiteral("+ variant"),
            QStringLiteral("Add a variant: a named change, compared with the first"),
            qOverload<>(&SweepEditor::addVariant));

@@ -13,12 +13,12 @@
 #include <algorithm>
 
 #include "core/config/edit/document.h"
-#include "ui/configure/form/fold.h"
+#include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/form/toml_highlighter.h"
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/changes_view.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -37,13 +37,15 @@ SidePanel::SidePanel(QWidget* parent)
     : QWidget(parent),
       changes_(new ChangesView(this)),
       sweep_(new SweepEditor(this)),
-      coming_(new ComingRunsView(this)),
+      coming_(new PlannedRunsView(this)),
       text_(new QPlainTextEdit(this)),
       comingNote_(new QLabel(this)),
       problems_(new QLabel(this)),
-      changesFold_(new Fold(QStringLiteral("changes"), QStringLiteral("Changes"), this)),
-      comingFold_(new Fold(QStringLiteral("runs"), QStringLiteral("Runs to come"), this)),
-      textFold_(new Fold(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
+      changesFold_(
+          new CollapsibleSection(QStringLiteral("changes"), QStringLiteral("Changes"), this)),
+      comingFold_(
+          new CollapsibleSection(QStringLiteral("runs"), QStringLiteral("Runs to come"), this)),
+      textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   auto* outer = new QVBoxLayout(this);
@@ -90,11 +92,12 @@ SidePanel::SidePanel(QWidget* parent)
 
   connect(text_, &QPlainTextEdit::textChanged, this, &SidePanel::textEdited);
   connect(changes_, &ChangesView::againstChanged, this, &SidePanel::viewChanged);
-  for (Fold* fold : folds()) connect(fold, &Fold::toggled, this, &SidePanel::viewChanged);
+  for (CollapsibleSection* fold : folds())
+    connect(fold, &CollapsibleSection::toggled, this, &SidePanel::viewChanged);
 }
 
-std::vector<Fold*> SidePanel::folds() const {
-  std::vector<Fold*> all{changesFold_, comingFold_, textFold_};
+std::vector<CollapsibleSection*> SidePanel::folds() const {
+  std::vector<CollapsibleSection*> all{changesFold_, comingFold_, textFold_};
   all.insert(all.end(), sweep_->folds().begin(), sweep_->folds().end());
   return all;
 }
@@ -152,7 +155,7 @@ void SidePanel::showText() { textFold_->setOpen(true); }
 
 Json SidePanel::viewState() const {
   Json open = Json::object();
-  for (const Fold* fold : folds()) open[fold->name().toStdString()] = fold->isOpen();
+  for (const CollapsibleSection* fold : folds()) open[fold->name().toStdString()] = fold->isOpen();
   const auto against = changes_->against();
   return {{"open", open},
           {"against", against == ChangesView::Against::Defaults  ? Json("defaults")
@@ -164,7 +167,7 @@ Json SidePanel::viewState() const {
 void SidePanel::setViewState(const Json& state) {
   if (!state.is_object()) return;
   if (const auto open = state.find("open"); open != state.end() && open->is_object()) {
-    for (Fold* fold : folds()) {
+    for (CollapsibleSection* fold : folds()) {
       const auto one = open->find(fold->name().toStdString());
       if (one != open->end() && one->is_boolean()) fold->setOpen(one->get<bool>());
     }

@@ -16,8 +16,8 @@ class QPlainTextEdit;
 namespace vitrine::ui {
 
 class ChangesView;
-class ComingRunsView;
-class Fold;
+class PlannedRunsView;
+class CollapsibleSection;
 class SweepEditor;
 
 class SidePanel : public QWidget {
@@ -27,7 +27,7 @@ class SidePanel : public QWidget {
 
   [[nodiscard]] SweepEditor& sweep() const { return *sweep_; }
   [[nodiscard]] ChangesView& changes() const { return *changes_; }
-  [[nodiscard]] ComingRunsView& coming() const { return *coming_; }
+  [[nodiscard]] PlannedRunsView& coming() const { return *coming_; }
   [[nodiscard]] QPlainTextEdit& text() const { return *text_; }
 
   /// One line over the runs to come: "6 runs, about 9 min".
@@ -49,15 +49,15 @@ class SidePanel : public QWidget {
   void viewChanged();
 
  private:
-  [[nodiscard]] std::vector<Fold*> folds() const;
+  [[nodiscard]] std::vector<CollapsibleSection*> folds() const;
 
   ChangesView* changes_;
   SweepEditor* sweep_;
-  ComingRunsView* coming_;
+  PlannedRunsView* coming_;
   QPlainTextEdit* text_;
   QLabel *comingNote_, *problems_;
   QString comingTitle_;
-  Fold *changesFold_, *comingFold_, *textFold_;
+  CollapsibleSection *changesFold_, *comingFold_, *textFold_;
 };
 
 }  // namespace vitrine::ui

@@ -1,6 +1,6 @@
 // What is said of the time of runs to come, and from what.
 #include "tests/ui/configure/configure_fixture.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
 
 namespace vitrine::ui {

@@ -6,7 +6,7 @@
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "ui/configure/form/sweep_editor.h"
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
 
 namespace vitrine::ui {
@@ -27,12 +27,12 @@ class LeaveOut : public Configure {
     EXPECT_EQ(shown->plan().runs.size(), 6U);
     return shown;
   }
-  static ComingRunsView& table(ConfigurePage& page) { return page.side().coming(); }
+  static PlannedRunsView& table(ConfigurePage& page) { return page.side().coming(); }
   static std::string rowText(ConfigurePage& page, int row) {
     return table(page).runs().index(row).data().toString().toStdString();
   }
   static bool isOut(ConfigurePage& page, int row) {
-    return table(page).runs().index(row).data(ComingRuns::LeftOutRole).toBool();
+    return table(page).runs().index(row).data(PlannedRuns::LeftOutRole).toBool();
   }
   static void turn(ConfigurePage& page, int row, Qt::CheckState state) {
     table(page).runs().setData(table(page).runs().index(row), state, Qt::CheckStateRole);
@@ -68,7 +68,7 @@ TEST_F(LeaveOut, TheTickSetAgainPutsItBackAsIfNothingHadBeen) {
 
 TEST_F(LeaveOut, DeleteLeavesTheSelectedRowsOutAsOneStep) {
   const auto shown = sixRuns();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   view.setCurrentIndex(view.runs().index(1));
   view.selectionModel()->select(view.runs().index(5), QItemSelectionModel::Select);
   QTest::keyClick(&view, Qt::Key_Delete);
@@ -81,7 +81,7 @@ TEST_F(LeaveOut, DeleteLeavesTheSelectedRowsOutAsOneStep) {
 
 TEST_F(LeaveOut, SpaceTurnsTheTickOfTheCurrentRow) {
   const auto shown = sixRuns();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   view.setCurrentIndex(view.runs().index(2));
   QTest::keyClick(&view, Qt::Key_Space);
   shown->planNow();
@@ -94,7 +94,7 @@ TEST_F(LeaveOut, SpaceTurnsTheTickOfTheCurrentRow) {
 TEST_F(LeaveOut, AClickOnTheTickTurnsItAndElsewhereOnlySelects) {
   const auto shown = sixRuns();
   shown->show();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   const QRect row = view.visualRect(view.runs().index(3));
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, row.center());
   shown->planNow();
@@ -107,7 +107,7 @@ TEST_F(LeaveOut, AClickOnTheTickTurnsItAndElsewhereOnlySelects) {
 
 TEST_F(LeaveOut, TheMenuSaysWhatItWouldLeaveOutAndWhyNot) {
   const auto shown = sixRuns();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   view.setCurrentIndex(view.runs().index(0));
   QMenu menu;
   view.fillMenu(menu);
@@ -145,7 +145,7 @@ TEST_F(LeaveOut, LeavesOutWhatWasMadeBefore) {
 
 TEST_F(LeaveOut, OneRunMustStay) {
   const auto shown = sixRuns();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   view.selectAll();
   QTest::keyClick(&view, Qt::Key_Delete);
   shown->planNow();
@@ -236,7 +236,7 @@ TEST_F(LeaveOut, StartEnqueuesExactlyTheOthers) {
   const auto shown = sixRuns();
   workbench_.addRun("made by the program", Json::object());
   shown->show();
-  ComingRunsView& view = table(*shown);
+  PlannedRunsView& view = table(*shown);
   for (const int out : {1, 5}) {
     const QRect row = view.visualRect(view.runs().index(out));
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {},

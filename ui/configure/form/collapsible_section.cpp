@@ -1,4 +1,4 @@
-#include "ui/configure/form/fold.h"
+#include "ui/configure/form/collapsible_section.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>
@@ -13,7 +13,7 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setText(title);
   button->setAccessibleName(title);
-  button->setProperty(kListed, QStringLiteral("Fold: ") + title);
+  button->setProperty(kListed, QStringLiteral("CollapsibleSection: ") + title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   button->setArrowType(Qt::DownArrow);
   button->setIconSize({px(12), px(12)});
@@ -33,7 +33,7 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   return button;
 }
 
-Fold::Fold(const QString& name, const QString& title, QWidget* parent)
+CollapsibleSection::CollapsibleSection(const QString& name, const QString& title, QWidget* parent)
     : QWidget(parent),
       name_(name),
       heading_(makeFoldButton(title, this)),
@@ -53,17 +53,17 @@ Fold::Fold(const QString& name, const QString& title, QWidget* parent)
   body_->setSpacing(px(6));
   column->addWidget(holder_, 1);
   connect(heading_, &QToolButton::toggled, holder_, &QWidget::setVisible);
-  connect(heading_, &QToolButton::clicked, this, &Fold::toggled);
+  connect(heading_, &QToolButton::clicked, this, &CollapsibleSection::toggled);
 }
 
-bool Fold::isOpen() const { return heading_->isChecked(); }
+bool CollapsibleSection::isOpen() const { return heading_->isChecked(); }
 
-void Fold::setOpen(bool isOpen) { heading_->setChecked(isOpen); }
+void CollapsibleSection::setOpen(bool isOpen) { heading_->setChecked(isOpen); }
 
-void Fold::setTitle(const QString& title) {
+void CollapsibleSection::setTitle(const QString& title) {
   heading_->setText(title);
   heading_->setAccessibleName(title);
-  heading_->setProperty(kListed, QStringLiteral("Fold: ") + title);
+  heading_->setProperty(kListed, QStringLiteral("CollapsibleSection: ") + title);
 }
 
 }  // namespace vitrine::ui

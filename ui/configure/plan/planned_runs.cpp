@@ -1,5 +1,5 @@
 // Two lines per run; differences are worked out when a row is shown.
-#include "ui/configure/plan/coming_runs.h"
+#include "ui/configure/plan/planned_runs.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -42,7 +42,7 @@ class ComingRunDelegate final : public QStyledItemDelegate {
     painter->setPen(colours.grid);
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
     QRect inside = option.rect.adjusted(px(6), px(4), -px(6), -px(4));
-    const bool isOut = index.data(ComingRuns::LeftOutRole).toBool();
+    const bool isOut = index.data(PlannedRuns::LeftOutRole).toBool();
     if (const QVariant tick = index.data(Qt::CheckStateRole); tick.isValid()) {
       const QRect box = tickRect(option.rect);
       paintTick(painter, box, tick.toInt() == Qt::Checked);
@@ -51,9 +51,10 @@ class ComingRunDelegate final : public QStyledItemDelegate {
     const QRect above(inside.left(), inside.top(), inside.width(), inside.height() / 2);
     const QRect under(inside.left(), above.bottom() + 1, inside.width(), inside.height() / 2);
     line(painter, above, bodyFont(), isOut ? colours.muted : colours.text, index.data().toString(),
-         index.data(ComingRuns::TimeRole).toString(), colours.muted);
-    line(painter, under, smallFont(), colours.muted, index.data(ComingRuns::DiffersRole).toString(),
-         index.data(ComingRuns::NoteRole).toString(), isOut ? colours.muted : colours.warn);
+         index.data(PlannedRuns::TimeRole).toString(), colours.muted);
+    line(painter, under, smallFont(), colours.muted,
+         index.data(PlannedRuns::DiffersRole).toString(),
+         index.data(PlannedRuns::NoteRole).toString(), isOut ? colours.muted : colours.warn);
     if (option.state.testFlag(QStyle::State_HasFocus)) {
       painter->setPen(colours.accent);
       painter->drawRect(option.rect.adjusted(0, 0, -1, -1));
@@ -112,7 +113,7 @@ class ComingRunDelegate final : public QStyledItemDelegate {
 
 }  // namespace
 
-void ComingRuns::setPlan(std::shared_ptr<const Plan> plan) {
+void PlannedRuns::setPlan(std::shared_ptr<const Plan> plan) {
   beginResetModel();
   plan_ = std::move(plan);
   rows_.clear();
@@ -128,8 +129,8 @@ void ComingRuns::setPlan(std::shared_ptr<const Plan> plan) {
   endResetModel();
 }
 
-void ComingRuns::setForecast(const Forecast& forecast,
-                             const std::map<std::int64_t, store::RunRow>& rows) {
+void PlannedRuns::setForecast(const Forecast& forecast,
+                              const std::map<std::int64_t, store::RunRow>& rows) {
   forecast_ = forecast;
   states_.clear();
   for (const RunForecast& one : forecast_.runs) {
@@ -140,23 +141,23 @@ void ComingRuns::setForecast(const Forecast& forecast,
   if (rowCount() > 0) Q_EMIT dataChanged(index(0), index(rowCount() - 1));
 }
 
-int ComingRuns::rowCount(const QModelIndex& parent) const {
+int PlannedRuns::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }
 
-int ComingRuns::runAt(int row) const {
+int PlannedRuns::runAt(int row) const {
   if (row < 0 || row >= rowCount()) return -1;
   const Row& one = rows_[static_cast<std::size_t>(row)];
   return one.isLeftOut ? -1 : one.at;
 }
 
-int ComingRuns::leftOutAt(int row) const {
+int PlannedRuns::leftOutAt(int row) const {
   if (row < 0 || row >= rowCount()) return -1;
   const Row& one = rows_[static_cast<std::size_t>(row)];
   return one.isLeftOut ? one.at : -1;
 }
 
-std::vector<int> ComingRuns::madeBefore() const {
+std::vector<int> PlannedRuns::madeBefore() const {
   std::vector<int> made;
   for (std::size_t i = 0; i < forecast_.runs.size(); ++i) {
     if (forecast_.runs[i].existing != 0) made.push_back(static_cast<int>(i));
@@ -164,12 +165,12 @@ std::vector<int> ComingRuns::madeBefore() const {
   return made;
 }
 
-Qt::ItemFlags ComingRuns::flags(const QModelIndex& index) const {
+Qt::ItemFlags PlannedRuns::flags(const QModelIndex& index) const {
   const Qt::ItemFlags flags = QAbstractListModel::flags(index);
   return index.isValid() && canLeaveOut() ? flags | Qt::ItemIsUserCheckable : flags;
 }
 
-bool ComingRuns::setData(const QModelIndex& index, const QVariant& value, int role) {
+bool PlannedRuns::setData(const QModelIndex& index, const QVariant& value, int role) {
   if (role != Qt::CheckStateRole || !index.isValid() || !canLeaveOut()) return false;
   const bool isWanted = value.toInt() == Qt::Checked;
   if (const int run = runAt(index.row()); run >= 0 && !isWanted) {
@@ -181,7 +182,7 @@ bool ComingRuns::setData(const QModelIndex& index, const QVariant& value, int ro
   return out >= 0 && isWanted;
 }
 
-QString ComingRuns::differs(int row) const {
+QString PlannedRuns::differs(int row) const {
   if (row == 0) {
     return plan_->runs.size() == 1 ? QStringLiteral("as the form says")
                                    : QStringLiteral("the first: the others are compared with it");
@@ -200,7 +201,7 @@ QString ComingRuns::differs(int row) const {
   return text;
 }
 
-QString ComingRuns::note(int row) const {
+QString PlannedRuns::note(int row) const {
   if (static_cast<std::size_t>(row) >= forecast_.runs.size()) return {};
   const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
   if (one.sameAs >= 0) return QStringLiteral("same as run %1 here").arg(one.sameAs + 1);
@@ -209,7 +210,7 @@ QString ComingRuns::note(int row) const {
   return {};
 }
 
-QVariant ComingRuns::leftOutData(const Row& row, int role) const {
+QVariant PlannedRuns::leftOutData(const Row& row, int role) const {
   const ExcludedRun& run = plan_->leftOut[static_cast<std::size_t>(row.at)];
   const QString name = QString::fromStdString(run.name);
   switch (role) {
@@ -232,7 +233,7 @@ QVariant ComingRuns::leftOutData(const Row& row, int role) const {
   }
 }
 
-QVariant ComingRuns::data(const QModelIndex& index, int role) const {
+QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const Row& place = rows_[static_cast<std::size_t>(index.row())];
   if (place.isLeftOut) return leftOutData(place, role);
@@ -275,7 +276,8 @@ QVariant ComingRuns::data(const QModelIndex& index, int role) const {
   }
 }
 
-ComingRunsView::ComingRunsView(QWidget* parent) : QListView(parent), model_(new ComingRuns(this)) {
+PlannedRunsView::PlannedRunsView(QWidget* parent)
+    : QListView(parent), model_(new PlannedRuns(this)) {
   setModel(model_);
   setItemDelegate(new ComingRunDelegate(this));
   setAccessibleName(QStringLiteral("Runs to come"));
@@ -297,15 +299,15 @@ ComingRunsView::ComingRunsView(QWidget* parent) : QListView(parent), model_(new 
   });
   offerMenu(
       this, [] { return QStringLiteral("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
-  connect(model_, &ComingRuns::leaveOutWanted, this, &ComingRunsView::leaveOutWanted);
-  connect(model_, &ComingRuns::putBackWanted, this, &ComingRunsView::putBackWanted);
+  connect(model_, &PlannedRuns::leaveOutWanted, this, &PlannedRunsView::leaveOutWanted);
+  connect(model_, &PlannedRuns::putBackWanted, this, &PlannedRunsView::putBackWanted);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
-    if (const auto run = index.data(ComingRuns::ExistingRole).toLongLong(); run != 0)
+    if (const auto run = index.data(PlannedRuns::ExistingRole).toLongLong(); run != 0)
       Q_EMIT runWanted(run);
   });
 }
 
-std::vector<int> ComingRunsView::selectedRuns() const {
+std::vector<int> PlannedRunsView::selectedRuns() const {
   std::vector<int> runs;
   for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
     if (const int run = model_->runAt(index.row()); run >= 0) runs.push_back(run);
@@ -314,7 +316,7 @@ std::vector<int> ComingRunsView::selectedRuns() const {
   return runs;
 }
 
-std::vector<int> ComingRunsView::selectedLeftOut() const {
+std::vector<int> PlannedRunsView::selectedLeftOut() const {
   std::vector<int> places;
   for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
     if (const int place = model_->leftOutAt(index.row()); place >= 0) places.push_back(place);
@@ -323,7 +325,7 @@ std::vector<int> ComingRunsView::selectedLeftOut() const {
   return places;
 }
 
-void ComingRunsView::fillMenu(QMenu& menu) {
+void PlannedRunsView::fillMenu(QMenu& menu) {
   const std::vector<int> runs = selectedRuns(), out = selectedLeftOut();
   const std::vector<int> made = model_->madeBefore();
   const auto add = [&](const QString& text, bool isOn, const QString& why, const auto& act) {
@@ -355,7 +357,7 @@ void ComingRunsView::fillMenu(QMenu& menu) {
                    : QStringLiteral("every run was made before"),
       [this, made] { Q_EMIT leaveOutWanted(made); });
   menu.addSeparator();
-  const auto existing = currentIndex().data(ComingRuns::ExistingRole).toLongLong();
+  const auto existing = currentIndex().data(PlannedRuns::ExistingRole).toLongLong();
   add(existing == 0 ? QStringLiteral("Open the run that was made before")
                     : QStringLiteral("Open run #%1").arg(existing),
       existing != 0, QStringLiteral("this run was not made before"),
@@ -367,7 +369,7 @@ void ComingRunsView::fillMenu(QMenu& menu) {
   });
 }
 
-void ComingRunsView::keyPressEvent(QKeyEvent* event) {
+void PlannedRunsView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete && model_->canLeaveOut()) {
     if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT leaveOutWanted(runs);
     return;
@@ -380,7 +382,7 @@ void ComingRunsView::keyPressEvent(QKeyEvent* event) {
   QListView::keyPressEvent(event);
 }
 
-void ComingRunsView::contextMenuEvent(QContextMenuEvent* event) {
+void PlannedRunsView::contextMenuEvent(QContextMenuEvent* event) {
   if (const QModelIndex under = indexAt(event->pos());
       under.isValid() && !selectionModel()->isSelected(under))
     setCurrentIndex(under);
@@ -389,7 +391,7 @@ void ComingRunsView::contextMenuEvent(QContextMenuEvent* event) {
   menu.exec(event->globalPos());
 }
 
-QSize ComingRunsView::sizeHint() const {
+QSize PlannedRunsView::sizeHint() const {
   return {px(200), px(44) * std::clamp(model_->rowCount(), 1, kMostShownRows) + 2};
 }
 

@@ -13,11 +13,11 @@ namespace vitrine::ui {
 /// A heading with an arrow; a click or Space turns it.
 [[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent);
 
-class Fold : public QWidget {
+class CollapsibleSection : public QWidget {
   Q_OBJECT
  public:
   /// \param name  of the part in the state of the view: "changes"
-  Fold(const QString& name, const QString& title, QWidget* parent = nullptr);
+  CollapsibleSection(const QString& name, const QString& title, QWidget* parent = nullptr);
 
   [[nodiscard]] QString name() const { return name_; }
   [[nodiscard]] bool isOpen() const;

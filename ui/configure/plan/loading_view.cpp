@@ -1,5 +1,5 @@
 // Skeleton and error state.
-#include "ui/configure/plan/waiting.h"
+#include "ui/configure/plan/loading_view.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -14,7 +14,8 @@
 
 namespace vitrine::ui {
 
-Waiting::Waiting(const QString& sentence, QWidget* parent) : QWidget(parent), sentence_(sentence) {
+LoadingView::LoadingView(const QString& sentence, QWidget* parent)
+    : QWidget(parent), sentence_(sentence) {
   setAccessibleName(sentence);
   delay_.setSingleShot(true);
   delay_.setInterval(200);
@@ -24,12 +25,12 @@ Waiting::Waiting(const QString& sentence, QWidget* parent) : QWidget(parent), se
   });
 }
 
-void Waiting::showEvent(QShowEvent*) {
+void LoadingView::showEvent(QShowEvent*) {
   isShown_ = false;
   delay_.start();
 }
 
-void Waiting::paintEvent(QPaintEvent*) {
+void LoadingView::paintEvent(QPaintEvent*) {
   if (!isShown_) return;
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -52,7 +53,8 @@ void Waiting::paintEvent(QPaintEvent*) {
   }
 }
 
-Broken::Broken(const QString& sentence, QWidget* parent) : QWidget(parent), reason_(new WrapLabel) {
+ErrorView::ErrorView(const QString& sentence, QWidget* parent)
+    : QWidget(parent), reason_(new WrapLabel) {
   auto* inside = new QWidget;
   auto* column = new QVBoxLayout(inside);
   column->setContentsMargins(px(24), px(24), px(24), px(24));
@@ -78,7 +80,7 @@ Broken::Broken(const QString& sentence, QWidget* parent) : QWidget(parent), reas
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
   whole->addWidget(makeFitArea(inside));
-  connect(again, &QPushButton::clicked, this, &Broken::retry);
+  connect(again, &QPushButton::clicked, this, &ErrorView::retry);
   connect(copy, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(reason_->text()); });
 }

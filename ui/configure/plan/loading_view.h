@@ -9,10 +9,10 @@ class QLabel;
 namespace vitrine::ui {
 
 /// Grey bars where the form will be, after 200 ms.
-class Waiting : public QWidget {
+class LoadingView : public QWidget {
   Q_OBJECT
  public:
-  explicit Waiting(const QString& sentence, QWidget* parent = nullptr);
+  explicit LoadingView(const QString& sentence, QWidget* parent = nullptr);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -25,10 +25,10 @@ class Waiting : public QWidget {
 };
 
 /// What failed, why, and Retry; the reason can be copied.
-class Broken : public QWidget {
+class ErrorView : public QWidget {
   Q_OBJECT
  public:
-  explicit Broken(const QString& sentence, QWidget* parent = nullptr);
+  explicit ErrorView(const QString& sentence, QWidget* parent = nullptr);
   [[nodiscard]] QLabel* reason() const { return reason_; }
 
  Q_SIGNALS:

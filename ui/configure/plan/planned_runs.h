@@ -16,7 +16,7 @@ class QMenu;
 
 namespace vitrine::ui {
 
-class ComingRuns : public QAbstractListModel {
+class PlannedRuns : public QAbstractListModel {
   Q_OBJECT
  public:
   enum Role {
@@ -66,11 +66,11 @@ class ComingRuns : public QAbstractListModel {
 };
 
 /// Space turns the tick of a row, Delete leaves the selected rows out.
-class ComingRunsView : public QListView {
+class PlannedRunsView : public QListView {
   Q_OBJECT
  public:
-  explicit ComingRunsView(QWidget* parent = nullptr);
-  [[nodiscard]] ComingRuns& runs() const { return *model_; }
+  explicit PlannedRunsView(QWidget* parent = nullptr);
+  [[nodiscard]] PlannedRuns& runs() const { return *model_; }
   QSize sizeHint() const override;
   /// What can be done with the selected rows.
   void fillMenu(QMenu& menu);
@@ -89,7 +89,7 @@ class ComingRunsView : public QListView {
   [[nodiscard]] std::vector<int> selectedRuns() const;
   [[nodiscard]] std::vector<int> selectedLeftOut() const;
 
-  ComingRuns* model_;
+  PlannedRuns* model_;
   int keptRow_ = -1, keptScroll_ = 0;  ///< over a new plan
 };
 
