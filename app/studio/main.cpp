@@ -275,7 +275,7 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
       throw NotFoundError("there is no page '" + options.page.toStdString() + "'");
     if (!options.view.is_null()) window.currentPage()->setViewState(options.view);
     waitFor(std::max(options.waitMs, 50));
-    window.settle();
+    window.waitUntilIdle();
     QApplication::processEvents();
     image = window.grab().toImage();
   }
@@ -307,9 +307,9 @@ void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
   page->setAttribute(Qt::WA_DontShowOnScreen);
   page->resize(1200, 800);
   page->show();
-  page->settle();
+  page->waitUntilIdle();
   page->setViewState(recipe->view);
-  page->settle();
+  page->waitUntilIdle();
   if (options.waitMs > 0) waitFor(options.waitMs);
   const std::unique_ptr<ui::Figure> figure = page->figure();
   if (figure == nullptr) {

@@ -330,11 +330,11 @@ void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, s
   }
 }
 
-void ArtifactsPage::settle() {
+void ArtifactsPage::waitUntilIdle() {
   readers_.forgetLater();
   reload();
-  lists_.settle();
-  figures_.settle();
+  lists_.waitUntilIdle();
+  figures_.waitUntilIdle();
   for (int depth = 0; depth < 4; ++depth) {
     // New figures are laid out now, not at the next turn of the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);

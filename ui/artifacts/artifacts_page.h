@@ -35,7 +35,7 @@ class ArtifactsPage final : public Page {
   explicit ArtifactsPage(Workbench& workbench, QWidget* parent = nullptr);
   ~ArtifactsPage() override;
 
-  void settle() override;
+  void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
   /// What is shown, all runs.

@@ -464,14 +464,14 @@ void ComparePage::selectRunsOfTable() {
   if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
 }
 
-void ComparePage::settle() {
+void ComparePage::waitUntilIdle() {
   readers_.forgetLater();
   workbench_.settleCards();
   reload();
-  reader_.settle();
-  publishedReader_.settle();
-  curveReader_.settle();
-  chartMaker_.settle();
+  reader_.waitUntilIdle();
+  publishedReader_.waitUntilIdle();
+  curveReader_.waitUntilIdle();
+  chartMaker_.waitUntilIdle();
   for (int depth = 0; depth < 5; ++depth) {
     // New figures are laid out now, not at the next turn of the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);

@@ -46,7 +46,7 @@ class ComparePage final : public Page {
   explicit ComparePage(Workbench& workbench, QWidget* parent = nullptr);
   ~ComparePage() override;
 
-  void settle() override;
+  void waitUntilIdle() override;
   QList<QAction*> tools() override { return {toolMenu_}; }
   [[nodiscard]] Json viewState() const override { return toJson(choice_); }
   void setViewState(const Json& state) override;

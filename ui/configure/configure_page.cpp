@@ -357,9 +357,9 @@ void ConfigurePage::askPlan() {
 
 void ConfigurePage::planNow() {
   askPlan();
-  planner_.settle();
-  stored_.settle();
-  command_.settle();
+  planner_.waitUntilIdle();
+  stored_.waitUntilIdle();
+  command_.waitUntilIdle();
   if (isPlanPending()) planNow();  // what was read made another text
 }
 
@@ -402,7 +402,7 @@ void ConfigurePage::onRunSelected() {
   showChanges();
 }
 
-void ConfigurePage::settle() {
+void ConfigurePage::waitUntilIdle() {
   QElapsedTimer clock;
   clock.start();
   const auto waitWhile = [&](const auto& isPending) {
@@ -414,18 +414,18 @@ void ConfigurePage::settle() {
   tick.start(20);
   waitWhile([this] { return stack_->currentIndex() == 0; });
   if (form_->catalog() == nullptr) return;
-  stored_.settle();  // a run to start from
+  stored_.waitUntilIdle();  // a run to start from
   planNow();
   if (!report_ && costProblem_.isEmpty() && start_->isEnabled()) {
     checkTimer_.stop();
     if (!check_.isRunning()) check_.ask(text_);
     waitWhile([this] { return check_.isRunning(); });
   }
-  forecaster_.settle();
-  stored_.settle();
+  forecaster_.waitUntilIdle();
+  stored_.waitUntilIdle();
   if (referenceCheck_.isRunning()) {
     waitWhile([this] { return referenceCheck_.isRunning(); });
-    forecaster_.settle();
+    forecaster_.waitUntilIdle();
   }
   placeSide();
   for (int depth = 0; depth < 3; ++depth) {

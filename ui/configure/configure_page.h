@@ -44,7 +44,7 @@ class ConfigurePage final : public Page {
   explicit ConfigurePage(Workbench& workbench, QWidget* parent = nullptr);
   ~ConfigurePage() override;
 
-  void settle() override;
+  void waitUntilIdle() override;
   [[nodiscard]] QList<QAction*> tools() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;

@@ -113,7 +113,7 @@ void Background::deliver(std::uint64_t number, const Finish& finish, const QStri
   Q_EMIT busyChanged();
 }
 
-void Background::settle() {
+void Background::waitUntilIdle() {
   // What a job shows may ask for another one.
   while (isBusy()) {
     {

@@ -32,7 +32,7 @@ class Background : public QObject {
   void cancel();
   [[nodiscard]] bool isBusy() const;
   /// The last job is done and shown when this returns: for pictures and tests.
-  void settle();
+  void waitUntilIdle();
 
  Q_SIGNALS:
   void busyChanged();

@@ -57,11 +57,11 @@ void AlertService::look() {
   });
 }
 
-void AlertService::settle() {
-  reader_.settle();
+void AlertService::waitUntilIdle() {
+  reader_.waitUntilIdle();
   timer_.stop();
   look();
-  reader_.settle();
+  reader_.waitUntilIdle();
 }
 
 }  // namespace vitrine::ui

@@ -30,7 +30,7 @@ class AlertService : public QObject {
   /// Replaces those of a metric; stored for the next start.
   void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
   /// The next look is over and judged when this returns, for tests.
-  void settle();
+  void waitUntilIdle();
   /// How often it has read: what a test counts.
   [[nodiscard]] std::int64_t looks() const { return looks_; }
 

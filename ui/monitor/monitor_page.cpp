@@ -315,7 +315,7 @@ void MonitorPage::stepCursor(int direction) {
   moveCursor(xs[static_cast<std::size_t>(place)], &plot);
 }
 
-void MonitorPage::settle() {
+void MonitorPage::waitUntilIdle() {
   timer_.stop();
   catchUp_.stop();
   if (!workbench_.selection().runs().empty()) workbench_.settleCards();
@@ -325,7 +325,7 @@ void MonitorPage::settle() {
   layout()->activate();
   // What is read may make new cards, whose curves are wanted too.
   do {
-    reader_.settle();
+    reader_.waitUntilIdle();
     read();
   } while (reader_.isBusy());
   isSettling_ = false;

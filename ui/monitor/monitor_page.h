@@ -38,7 +38,7 @@ class MonitorPage : public Page {
 
   explicit MonitorPage(Workbench& workbench, QWidget* parent = nullptr);
 
-  void settle() override;
+  void waitUntilIdle() override;
   QList<QAction*> tools() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;

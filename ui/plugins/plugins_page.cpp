@@ -172,7 +172,7 @@ void PluginsPage::showDiff(bool isDiff) {
   if (isDiff) diff_->fillSources();
 }
 
-void PluginsPage::settle() {
+void PluginsPage::waitUntilIdle() {
   if (!isAsked_) {
     isAsked_ = true;
     process_.ask();

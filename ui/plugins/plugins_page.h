@@ -26,7 +26,7 @@ class PluginsPage final : public Page {
  public:
   explicit PluginsPage(Workbench& workbench, QWidget* parent = nullptr);
 
-  void settle() override;
+  void waitUntilIdle() override;
   [[nodiscard]] QList<QAction*> tools() override { return {probe_}; }
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;

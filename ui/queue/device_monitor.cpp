@@ -77,7 +77,7 @@ void DeviceMonitor::take(std::vector<jobs::DeviceLoad> loads) {
   Q_EMIT changed();
 }
 
-void DeviceMonitor::settle() {
+void DeviceMonitor::waitUntilIdle() {
   if (thread_ == nullptr) return;
   for (int reading = 0; reading < 2; ++reading) {
     ask();

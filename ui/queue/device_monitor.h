@@ -26,7 +26,7 @@ class DeviceMonitor : public QObject {
   void start(int intervalMs);
   void stop() { timer_.stop(); }
   /// Two readings, so that the use of processors is known: for pictures and tests.
-  void settle();
+  void waitUntilIdle();
 
  Q_SIGNALS:
   void changed();

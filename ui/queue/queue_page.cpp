@@ -385,9 +385,9 @@ QString QueuePage::howToRead() const {
       "runs they compute.");
 }
 
-void QueuePage::settle() {
-  workbench_.queue().settle();
-  devices_.settle();
+void QueuePage::waitUntilIdle() {
+  workbench_.queue().waitUntilIdle();
+  devices_.waitUntilIdle();
   showQueue();
   layout()->activate();
 }

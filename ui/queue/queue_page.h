@@ -27,7 +27,7 @@ class QueuePage : public Page {
  public:
   explicit QueuePage(Workbench& workbench, QWidget* parent = nullptr);
 
-  void settle() override;
+  void waitUntilIdle() override;
   QList<QAction*> tools() override;
   [[nodiscard]] QString howToRead() const override;
 

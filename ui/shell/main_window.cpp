@@ -203,11 +203,11 @@ Page* MainWindow::currentPage() {
   return found == made_.end() ? nullptr : found->second;
 }
 
-void MainWindow::settle() {
-  workbench_.queue().settle();
+void MainWindow::waitUntilIdle() {
+  workbench_.queue().waitUntilIdle();
   updateQueue();
   inspector_->refresh();
-  if (Page* page = currentPage()) page->settle();
+  if (Page* page = currentPage()) page->waitUntilIdle();
 }
 
 void MainWindow::makeDocks() {

@@ -44,7 +44,7 @@ class MainWindow : public QMainWindow {
   bool showPage(const QString& id);
   [[nodiscard]] Page* currentPage();
   /// Everything the window shows is up to date when this returns: for pictures and tests.
-  void settle();
+  void waitUntilIdle();
   [[nodiscard]] CommandPalette& commandPalette() { return *palette_; }
   [[nodiscard]] QDockWidget& inspectorDock() { return *inspectorDock_; }
   [[nodiscard]] RunsPanel& runsPanel() { return *runsPanel_; }

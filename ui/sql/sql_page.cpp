@@ -452,13 +452,13 @@ void SqlPage::openStatement(const QString& sql) {
   editor_->setFocus();
 }
 
-void SqlPage::settle() {
+void SqlPage::waitUntilIdle() {
   readSchema();
-  reader_.settle();
-  runner_.settle();
-  for (Background* work : {&sorter_, &charter_, &writer_}) work->settle();
+  reader_.waitUntilIdle();
+  runner_.waitUntilIdle();
+  for (Background* work : {&sorter_, &charter_, &writer_}) work->waitUntilIdle();
   showValue();
-  reader_.settle();
+  reader_.waitUntilIdle();
   for (int depth = 0; depth < 3; ++depth) {
     // What was written into labels is laid out now, not at the next turn of the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);

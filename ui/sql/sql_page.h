@@ -41,7 +41,7 @@ class SqlPage final : public Page {
   explicit SqlPage(Workbench& workbench, QWidget* parent = nullptr);
   ~SqlPage() override;
 
-  void settle() override;
+  void waitUntilIdle() override;
   [[nodiscard]] QList<QAction*> tools() override;
   [[nodiscard]] Json viewState() const override;
   /// Runs the statement of the state where it is another one than what is shown.

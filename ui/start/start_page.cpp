@@ -426,8 +426,8 @@ void StartPage::resizeEvent(QResizeEvent* event) {
   if (wasWide != (event->size().width() >= px(kTwoColumns))) showAll();
 }
 
-void StartPage::settle() {
-  workbench_.queue().settle();
+void StartPage::waitUntilIdle() {
+  workbench_.queue().waitUntilIdle();
   showAll();
   // New rows are shown and laid out now, not at the next turn of the event loop.
   for (QVBoxLayout* rows : {goOnRows_, recentRows_}) {

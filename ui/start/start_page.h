@@ -23,7 +23,7 @@ class StartPage final : public Page {
   StartPage(Workbench& workbench, const std::vector<PageFactory>& others,
             QWidget* parent = nullptr);
 
-  void settle() override;
+  void waitUntilIdle() override;
 
   [[nodiscard]] QPushButton& demo() { return *demo_; }
   [[nodiscard]] QString demoState() const { return demoState_->text(); }

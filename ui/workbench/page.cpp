@@ -21,7 +21,7 @@ QImage Page::snapshot(QSize size, double scale) {
   resize(size);
   ensurePolished();
   if (parentWidget() == nullptr) show();
-  settle();
+  waitUntilIdle();
   const auto plots = findChildren<QCustomPlot*>();
   for (QCustomPlot* plot : plots) {
     plot->setBufferDevicePixelRatio(scale);

@@ -94,7 +94,7 @@ class Page : public QWidget {
  public:
   using QWidget::QWidget;
   /// Everything the page shows is up to date when this returns: for --screenshot and tests.
-  virtual void settle() = 0;
+  virtual void waitUntilIdle() = 0;
   /// What the page adds to the tool bar, the menu and the palette while it is in front. The page
   /// owns them.
   [[nodiscard]] virtual QList<QAction*> tools() { return {}; }

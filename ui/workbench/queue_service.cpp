@@ -312,7 +312,7 @@ void QueueService::attend() {
   refresh();
 }
 
-void QueueService::settle() {
+void QueueService::waitUntilIdle() {
   // A change ends with a reading, which is posted from here: two rounds.
   for (int round = 0; round < 2; ++round) {
     QMetaObject::invokeMethod(

@@ -60,7 +60,7 @@ class QueueService : public QObject {
   /// other machine does that by itself.
   void attend();
   /// All that was asked before is done and shown when this returns: for pictures and tests.
-  void settle();
+  void waitUntilIdle();
 
  Q_SIGNALS:
   void viewChanged();

@@ -42,7 +42,7 @@ class Artifacts : public ::testing::Test {
     auto made = std::make_unique<ArtifactsPage>(workbench_);
     made->resize(900, 700);
     workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
-    made->settle();
+    made->waitUntilIdle();
     return made;
   }
   static QString labels(const QWidget& widget) {
@@ -93,7 +93,7 @@ TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
   EXPECT_EQ(shown->shownStep(), 100);
   EXPECT_FALSE(shown->isFollowing());
   workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->steps().size(), 3U);
   EXPECT_EQ(shown->shownStep(), 100);
 }
@@ -103,7 +103,7 @@ TEST_F(Artifacts, FollowsWhileTheNewestIsShown) {
   const auto shown = page({run});
   EXPECT_TRUE(shown->isFollowing());
   workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->shownStep(), 300);
 }
 
@@ -135,7 +135,7 @@ TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
   second.name = "image 1";
   const auto shown = page({runWith("a", {samples::attention(), second, samples::spectrum()})});
   shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
-  shown->settle();
+  shown->waitUntilIdle();
   shown->show();
   shown->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
@@ -144,7 +144,7 @@ TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
   QTest::keyClick(shown.get(), Qt::Key_BracketLeft);
   EXPECT_EQ(shown->name().toStdString(), "image 0");
   shown->showArtifact(QStringLiteral("attention_rank"), QString());
-  shown->settle();
+  shown->waitUntilIdle();
   QTest::keyClick(shown.get(), Qt::Key_Period);
   EXPECT_EQ(workbench_.selection().layer(), 1);
   QTest::keyClick(shown.get(), Qt::Key_Period);
@@ -158,12 +158,12 @@ TEST_F(Artifacts, ShowsWhatIsAskedForByName) {
                                          at(samples::confusion(), 20), samples::table()});
   const auto shown = page({run});
   shown->showArtifact(QStringLiteral("classification"), QStringLiteral("confusion"), 10);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->name().toStdString(), "confusion");
   EXPECT_EQ(shown->shownStep(), 10);
   EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
   shown->showArtifact(QStringLiteral("nothing"), QStringLiteral("here"));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("no artifact nothing/here")));
 }
 
@@ -197,7 +197,7 @@ TEST_F(Artifacts, SaysWhatToDoWhenThereIsNothing) {
   const auto shown = page({});
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Select a run")));
   workbench_.selection().setRuns({workbench_.addRun("empty", Json::object())}, 1);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Nothing was observed yet")));
   for (QPushButton* button : shown->findChildren<QPushButton*>()) {
     if (button->text() == QLatin1String("New experiment")) button->click();
@@ -210,7 +210,7 @@ TEST_F(Artifacts, PutsTheNoteUnderAttention) {
   const auto shown = page({runWith("a", {samples::attention()})});
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("not why the model decides")));
   shown->showArtifact(QStringLiteral("attention_map"), QString());
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->name().toStdString(), "image 0");
 }
 
@@ -258,7 +258,7 @@ TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
   for (const Artifact& artifact : samples::all()) {
     shown->showArtifact(QString::fromStdString(artifact.analysis),
                         QString::fromStdString(artifact.name), 10);
-    shown->settle();
+    shown->waitUntilIdle();
     shown->exportTo(drawn);
     const auto recipe = readRecipe(drawn);
     ASSERT_TRUE(recipe) << artifact.kind;
@@ -268,9 +268,9 @@ TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
     ArtifactsPage again(workbench_);
     again.resize(500, 400);
     selectRunsOf(*recipe, workbench_);
-    again.settle();
+    again.waitUntilIdle();
     again.setViewState(recipe->view);
-    again.settle();
+    again.waitUntilIdle();
     EXPECT_EQ(again.shownStep(), 10) << artifact.kind;
     EXPECT_EQ(again.viewState(), shown->viewState());
     const auto figure = again.figure();
@@ -285,7 +285,7 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   const auto shown = page({runWith(
       "a", {at(samples::attention(), 10), at(samples::attention(), 20), samples::confusion()})});
   shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
-  shown->settle();
+  shown->waitUntilIdle();
   const Json before = shown->viewState();
   QSignalSpy changed(shown.get(), &Page::viewChanged);
   shown->previousStep();
@@ -296,12 +296,12 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   EXPECT_EQ(after.at("step"), 10);
   EXPECT_EQ(after.at("query_at"), Json::array({0.75, 0.25}));
   shown->setViewState(before);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), before);
   EXPECT_EQ(shown->shownStep(), 20);
   EXPECT_EQ(shown->views()[0]->figure()->style().head, 0);
   shown->setViewState(after);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), after);
   EXPECT_EQ(shown->views()[0]->figure()->style().queryAt, (std::array<double, 2>{0.75, 0.25}));
   EXPECT_EQ(changed.count(), 4) << "only what the user does is said";
@@ -396,7 +396,7 @@ TEST(ArtifactsReading, AsksNothingOnTheConnectionOfTheWindow) {
   page.copyImage();
   EXPECT_NE(page.figure(), nullptr);
   page.setViewState(page.viewState());
-  page.settle();
+  page.waitUntilIdle();
   EXPECT_EQ(windowStatements, 0) << "of steps, names, a file and the clipboard";
   sqlite3_reset_auto_extension();
 }
@@ -430,10 +430,10 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
   EXPECT_FALSE(shown->isReading());
   EXPECT_EQ(shown->views()[0]->figure(), nullptr);
   EXPECT_TRUE(shown->views()[0]->accessibleDescription().contains(QStringLiteral("cancelled")));
-  shown->settle();  // as a run that writes asks again
+  shown->waitUntilIdle();  // as a run that writes asks again
   EXPECT_EQ(shown->views()[0]->figure(), nullptr);
   shown->nextStep();
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NE(shown->views()[0]->figure(), nullptr);
 }
 

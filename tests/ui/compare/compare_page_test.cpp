@@ -46,7 +46,7 @@ class ComparePageTest : public ::testing::Test {
     page_ = std::make_unique<ComparePage>(studio_.workbench);
     page_->resize(1100, 760);
     page_->show();
-    page_->settle();
+    page_->waitUntilIdle();
   }
   template <class Widget>
   Widget* named(const QString& name) {
@@ -71,7 +71,7 @@ class ComparePageTest : public ::testing::Test {
     ASSERT_GE(index, 0) << item.toStdString();
     box->setCurrentIndex(index);
     Q_EMIT box->activated(index);
-    page_->settle();
+    page_->waitUntilIdle();
   }
   QStringList cells(int row) {
     QStringList out;
@@ -139,7 +139,7 @@ TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
   EXPECT_EQ(step->value(), 30) << "as far as all have come";
   EXPECT_EQ(cells(3)[4], QStringLiteral("3")) << "the failed run came so far";
   step->setValue(15);
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_EQ(cells(0)[2], QStringLiteral("52.0 \u00b1 5.0"));
 }
 
@@ -150,7 +150,7 @@ TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
   for (auto* box : page_->findChildren<QCheckBox*>()) {
     if (box->text().startsWith(QLatin1String("Count"))) box->click();
   }
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_EQ(cells(3)[4], QStringLiteral("3"));
 }
 
@@ -186,7 +186,7 @@ TEST_F(ComparePageTest, ComparesTheRunsThatAreSelected) {
   EXPECT_THAT(variants(), ElementsAre(QStringLiteral("base"), QStringLiteral("+ better")));
   EXPECT_EQ(cells(1)[4], QStringLiteral("2"));
   studio_.workbench.selection().setRuns({1}, 1);
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_EQ(variants().size(), 4);
 }
 
@@ -196,7 +196,7 @@ TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
   addAblationRun(studio_.writer,
                  {"late", {{"width", 48}, {"mlp", "late"}, {"preset", nullptr}}, 0, {0.9}});
   studio_.workbench.watcher().poll();
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_EQ(variants().size(), 5);
 }
 
@@ -209,7 +209,7 @@ TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
   addAblationRun(studio_.writer,
                  {"a name that is longer", {{"width", 48}, {"mlp", "late"}}, 0, {0.9}});
   studio_.workbench.watcher().poll();
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_GT(header.sectionSize(0), before);
   EXPECT_EQ(header.sectionSize(1), 77);
 }
@@ -278,7 +278,7 @@ TEST_F(ComparePageTest, EveryViewHasAPicture) {
   QStringList pictures;
   for (const char* name : {"Table", "Parallel", "Scatter", "Differences"}) {
     press(QString::fromLatin1(name));
-    page_->settle();
+    page_->waitUntilIdle();
     const auto figure = page_->figure();
     ASSERT_NE(figure, nullptr) << name;
     EXPECT_FALSE(figure->summary().isEmpty());
@@ -287,7 +287,7 @@ TEST_F(ComparePageTest, EveryViewHasAPicture) {
     pictures << figure->csv();
   }
   press(QStringLiteral("Published"));
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_EQ(page_->figure(), nullptr) << "this experiment has no published numbers";
 }
 
@@ -312,7 +312,7 @@ TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
   page_->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
   page_->tableView().selectRow(1);
-  page_->settle();
+  page_->waitUntilIdle();
   page_->curvesView().setFocus();
   const QString drawn = page_->figure()->csv();
   EXPECT_THAT(drawn.toStdString(), HasSubstr("+ better (n = 3)"));
@@ -323,13 +323,13 @@ TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
   ComparePage again(studio_.workbench);
   again.resize(900, 600);
   again.show();
-  again.settle();
+  again.waitUntilIdle();
   again.setViewState(view);
-  again.settle();
+  again.waitUntilIdle();
   ASSERT_NE(again.figure(), nullptr);
   EXPECT_EQ(again.figure()->csv().toStdString(), drawn.toStdString());
   again.setViewState(Json::object());
-  again.settle();
+  again.waitUntilIdle();
   EXPECT_THAT(again.figure()->csv().toStdString(), HasSubstr("+ noise")) << "the table, all of it";
 }
 
@@ -338,7 +338,7 @@ TEST_F(ComparePageTest, ControlsGoOnInASecondLineWhereOneIsTooShort) {
   show();
   const auto inside = [&](int width) {
     page_->resize(width, 760);
-    page_->settle();
+    page_->waitUntilIdle();
     QCoreApplication::processEvents();
     int lines = 0, last = -1;
     for (const char* name : {"Horizontal axis", "Aggregate", "Band", "Colour", "Dash", "Panel"}) {
@@ -380,7 +380,7 @@ TEST_F(ComparePageTest, LongReadingCanBeCancelled) {
   for (auto* button : page_->findChildren<QPushButton*>()) {
     if (button->text() == QStringLiteral("Read the runs")) button->click();
   }
-  page_->settle();
+  page_->waitUntilIdle();
   EXPECT_NE(page_->data(), nullptr);
 }
 
@@ -428,7 +428,7 @@ TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
   fill();
   show();
   press(QStringLiteral("Published"));
-  page_->settle();
+  page_->waitUntilIdle();
   QString all;
   for (const QLabel* label : page_->findChildren<QLabel*>()) all += label->text();
   EXPECT_THAT(all.toStdString(), HasSubstr("No published numbers belong to"));

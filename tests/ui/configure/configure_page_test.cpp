@@ -146,7 +146,7 @@ TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
 
 TEST_F(Configure, ShowsWhatCheckSaysAboutCosts) {
   const auto shown = page();
-  shown->settle();
+  shown->waitUntilIdle();
   const QString said = labels(*shown);
   EXPECT_TRUE(said.contains(QStringLiteral("205,066 parameters"))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("3.7\u2009MFLOP per sample"))) << said.toStdString();
@@ -157,7 +157,7 @@ TEST_F(Configure, ShowsWhatCheckSaysAboutCosts) {
 TEST_F(Configure, SaysWhyCostsAreUnknown) {
   qputenv("VITRINE_PROGRAM", "/bin/false");
   const auto shown = page();
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("The costs are unknown")));
   EXPECT_TRUE(startButton(*shown)->isEnabled());
 }

@@ -256,7 +256,7 @@ TEST_F(Editing, ListsTheRunsToComeWithWhatDiffers) {
   const auto shown = page();
   enter(shown->side(), QStringLiteral("Seeds, comma separated"), QStringLiteral("0, 1"));
   menu(*shown, "model.width", QStringLiteral("New variant from this field"));  // says the default
-  shown->settle();
+  shown->waitUntilIdle();
   const PlannedRuns& runs = shown->side().coming().runs();
   ASSERT_EQ(runs.rowCount(), 4);
   EXPECT_EQ(runs.index(1).data(PlannedRuns::DiffersRole).toString().toStdString(), "seed 1");
@@ -268,7 +268,7 @@ TEST_F(Editing, MarksRunsThatWereMadeBeforeAndOffersAnotherSeed) {
   const auto shown = page();
   shown->planNow();
   const std::int64_t run = workbench_.addRun("earlier", shown->plan().runs.at(0).config);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
   const QString said = labels(*shown);
   EXPECT_TRUE(said.contains(QStringLiteral("Run #%1 (queued) has exactly this").arg(run)))
@@ -276,7 +276,7 @@ TEST_F(Editing, MarksRunsThatWereMadeBeforeAndOffersAnotherSeed) {
   for (QPushButton* button : shown->findChildren<QPushButton*>()) {
     if (button->text() == QLatin1String("Use seed 1")) button->click();
   }
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->plan().runs.at(0).seed, 1U);
   for (const QPushButton* button : shown->findChildren<QPushButton*>()) {
     if (button->text() == QLatin1String("Use seed 1")) {
@@ -298,7 +298,7 @@ TEST_F(Editing, ComparesWithTheNearestRunAndTheNewestOfEquals) {
   const std::int64_t nearest = with("width", 48);
   with("mlp_width", 64);  // two keys
   shown->side().changes().setAgainst(ChangesView::Against::Nearest);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().nearest, nearest);
   EXPECT_EQ(shown->forecast().nearestKeys, 1);
   const QString said = labels(shown->side());
@@ -323,14 +323,14 @@ TEST_F(Editing, TakesTimeAndMemoryFromRunsLikeThese) {
   row.startedAt = "2026-01-01T00:00:00.000Z";
   row.finishedAt = "2026-01-01T00:00:40.000Z";  // 0.1 s per step
   row.memoryBytes = 123'000'000;
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
   EXPECT_TRUE(shown->forecast().timeSource.contains(QStringLiteral("(#%1)").arg(run)));
   EXPECT_NEAR(shown->forecast().memoryBytes, 4e8, 1) << "another model: what check says";
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("about ") + duration(100)))
       << labels(*shown).toStdString();
   type(*shown, "model.width", QStringLiteral("32"));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().memoryBytes, 123e6, 1);
 }
 
@@ -478,7 +478,7 @@ TEST_F(Editing, ClonesWhatARunSaidOverItsPreset) {
   ASSERT_TRUE(shown->plan().problems.empty());
   EXPECT_TRUE(difference(config, shown->plan().runs.at(0).config).empty()) << shown->text();
   EXPECT_EQ(shown->form().changedCount(), 1);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
 }
 

@@ -26,7 +26,7 @@ TEST(Background, ShowsTheResultInTheThreadOfTheWindow) {
     };
   });
   EXPECT_TRUE(background.isBusy());
-  background.settle();
+  background.waitUntilIdle();
   EXPECT_FALSE(background.isBusy());
   EXPECT_EQ(runs, studio.runs.size());
   EXPECT_TRUE(isOtherThread);
@@ -50,7 +50,7 @@ TEST(Background, DropsWhatANewerJobReplaced) {
   background.run([&](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     return [&] { shown.push_back(3); };
   });
-  background.settle();
+  background.waitUntilIdle();
   EXPECT_EQ(shown, std::vector<int>{3});
 }
 
@@ -71,7 +71,7 @@ TEST(Background, ShowsNothingAfterItWasCancelled) {
   background.run([&](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
     return [&] { ++after; };
   });
-  background.settle();
+  background.waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_FALSE(isShown);
   EXPECT_EQ(after, 1);
@@ -85,7 +85,7 @@ TEST(Background, TellsWhyAJobFailed) {
     (void)store.query("SELECT * FROM nowhere");
     return {};
   });
-  background.settle();
+  background.waitUntilIdle();
   ASSERT_EQ(failed.count(), 1);
   EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("nowhere")));
 }

@@ -53,7 +53,7 @@ TEST_F(ReadersTest, ThatAreQuickSayNothing) {
       cancellable(&readers_, &LoadingState::cancellable);
   release();
   hold(one_);
-  one_.settle();
+  one_.waitUntilIdle();
   QTest::qWait(LoadingState::kCancelAfterMs + 200);
   EXPECT_EQ(waiting.count(), 0);
   EXPECT_EQ(cancellable.count(), 0);

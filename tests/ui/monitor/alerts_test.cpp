@@ -116,20 +116,20 @@ TEST_F(Alerts, AreReadBackAsTheyWereWritten) {
 TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgress) {
   AlertService& service = AlertService::of(studio_.workbench);
   EXPECT_EQ(&AlertService::of(studio_.workbench), &service) << "one for each workbench";
-  service.settle();
+  service.waitUntilIdle();
   EXPECT_EQ(service.looks(), 0);
   QSignalSpy raised(&service, &AlertService::raised),
       told(&studio_.workbench, &StudioWorkbench::said);
   service.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
-  service.settle();
+  service.waitUntilIdle();
   EXPECT_EQ(service.looks(), 1);
   ASSERT_GE(raised.count(), 1);
   EXPECT_EQ(told.count(), raised.count());
   const auto before = raised.count();
-  service.settle();
+  service.waitUntilIdle();
   EXPECT_EQ(raised.count(), before) << "once, until it has passed";
   service.setRulesOf("train/loss", {});
-  service.settle();
+  service.waitUntilIdle();
   EXPECT_EQ(service.looks(), 2);
 }
 
@@ -137,7 +137,7 @@ TEST_F(Alerts, AreRaisedByNewValuesWithoutBeingAsked) {
   AlertService& service = AlertService::of(studio_.workbench);
   QSignalSpy raised(&service, &AlertService::raised);
   service.setRulesOf("alerts/test", {{"alerts/test", AlertRule::Kind::Above, 10.0}});
-  service.settle();
+  service.waitUntilIdle();
   ASSERT_EQ(raised.count(), 0);
   write({11});
   studio_.workbench.watcher().poll();

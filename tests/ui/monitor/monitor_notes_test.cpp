@@ -29,7 +29,7 @@ struct NotesWindow {
     page = std::make_unique<MonitorPage>(workbench);
     page->resize(1000, 700);
     page->show();
-    page->settle();
+    page->waitUntilIdle();
     QCoreApplication::processEvents();
   }
   [[nodiscard]] PlotCard& card() const { return *page->card(kMetric); }
@@ -41,7 +41,7 @@ struct NotesWindow {
   }
   void lookAgain() {
     workbench.watcher().poll();
-    page->settle();
+    page->waitUntilIdle();
   }
   /// Right click, an entry of the menu, and `answer` to the dialog that comes.
   void choose(const char* entry, const std::function<void(QWidget& dialog)>& answer) {
@@ -260,7 +260,7 @@ TEST_F(MonitorNotes, OfAViewOfBeforeAreLeftOut) {
   Json view = window.page->viewState();
   view["notes"] = {{{"run", "x"}, {"metric", kMetric}, {"step", 3}, {"text", "old"}}};
   window.page->setViewState(view);
-  window.page->settle();
+  window.page->waitUntilIdle();
   EXPECT_TRUE(window.shown().isEmpty());
   EXPECT_TRUE(stored().isEmpty());
 }

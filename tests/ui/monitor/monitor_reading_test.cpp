@@ -67,7 +67,7 @@ TEST(MonitorReading, AsksTheStoreNothingOnTheThreadOfTheWindow) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return !page.isReading(); }, 20'000));
   }
   for (const QString& group : page.groups()) page.setGroupOpen(group, true);
-  page.settle();
+  page.waitUntilIdle();
   EXPECT_EQ(StatementCount::here(), 0) << "of runs, axes and groups";
 }
 
@@ -78,7 +78,7 @@ TEST(MonitorReading, OfLiveDataAsksNothingOnTheThreadOfTheWindowEither) {
   MonitorPage page(studio.workbench);
   page.resize(1000, 700);
   page.show();
-  page.settle();
+  page.waitUntilIdle();
   const CurveSeries& series = *page.cards().front()->plot().curves().front().series;
   const std::size_t before = series.size();
   appendSamplePoints(studio.writer, studio.runs[8], 1, 8, 1400, 1408, 3000);
@@ -125,7 +125,7 @@ TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
   page.setMetrics({"train/loss"});
   page.resize(1000, 700);
   page.show();
-  page.settle();
+  page.waitUntilIdle();
   const CurvePlot& plot = page.card("train/loss")->plot();
   ASSERT_EQ(plot.curves().size(), 1u);
   const CurveSeries& series = *plot.curves().front().series;
@@ -172,10 +172,10 @@ TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
   MonitorPage page(studio.workbench);
   page.resize(1000, 700);
   page.show();
-  page.settle();
+  page.waitUntilIdle();
   const std::int64_t before = page.cache().readings();
-  page.settle();
-  page.settle();
+  page.waitUntilIdle();
+  page.waitUntilIdle();
   EXPECT_EQ(page.cache().readings(), before);
 }
 

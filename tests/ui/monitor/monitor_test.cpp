@@ -231,7 +231,7 @@ struct OpenPage {
                                            studio.runs[8]);
     }
     page.show();
-    page.settle();
+    page.waitUntilIdle();
     QCoreApplication::processEvents();
   }
   std::int64_t drawings() const {

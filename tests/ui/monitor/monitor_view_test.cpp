@@ -24,7 +24,7 @@ struct OpenMonitor {
   static void open(MonitorPage& page) {
     page.resize(1000, 700);
     page.show();
-    page.settle();
+    page.waitUntilIdle();
     QCoreApplication::processEvents();
   }
   SampleStudio studio;
@@ -120,7 +120,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
     PlotSettings settings = open.page->settings();
     settings.x = axis;
     open.page->setSettings(settings);
-    open.page->settle();
+    open.page->waitUntilIdle();
     const CurveSeries& series = *loss->plot().curves().front().series;
     ASSERT_EQ(series.x(axis).size(), points);
     EXPECT_TRUE(std::is_sorted(series.x(axis).begin(), series.x(axis).end()));
@@ -132,7 +132,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
   settings.x = XAxis::Metric;
   settings.xMetric = "optimizer/learning_rate";
   open.page->setSettings(settings);
-  open.page->settle();
+  open.page->waitUntilIdle();
   ASSERT_FALSE(loss->plot().curves().empty());
   const CurveSeries& over = *loss->plot().curves().front().series;
   EXPECT_TRUE(std::is_sorted(over.x(XAxis::Metric).begin(), over.x(XAxis::Metric).end()));
@@ -299,7 +299,7 @@ TEST(MonitorView, IsTheSameAfterItWasGivenToAnotherPage) {
   OpenMonitor::open(other);
   other.setViewState(state);
   EXPECT_EQ(other.viewState(), state) << other.viewState().dump(1) << state.dump(1);
-  other.settle();
+  other.waitUntilIdle();
   EXPECT_EQ(other.viewState(), state) << "settling moves nothing";
 }
 
@@ -314,7 +314,7 @@ TEST(MonitorView, StatesThatAreNoneDoNoHarm) {
         "{\"smoothing\": {\"kind\": \"centred\", \"amount\": -4}, \"notes\": [{\"step\": \"x\"}]}",
         "{\"pinned\": [\"\", 1, null, \"no/such\"], \"search\": 4}"}) {
     open.page->setViewState(Json::parse(text));
-    open.page->settle();
+    open.page->waitUntilIdle();
   }
   EXPECT_FALSE(open.page->viewState().empty());
 }
@@ -346,7 +346,7 @@ TEST(MonitorFigure, EveryFormatRedrawsTheSamePicture) {
     MonitorPage again(open.studio.workbench);
     OpenMonitor::open(again);
     again.setViewState(read->view);
-    again.settle();
+    again.waitUntilIdle();
     const auto redrawn = again.figure();
     ASSERT_NE(redrawn, nullptr) << ending;
     EXPECT_EQ(paperPicture(*redrawn, read->paper, 6), drawn) << ending;

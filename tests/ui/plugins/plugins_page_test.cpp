@@ -88,7 +88,7 @@ class Plugins : public ::testing::Test {
   std::unique_ptr<PluginsPage> page() {
     auto made = std::make_unique<PluginsPage>(workbench_);
     made->resize(1100, 760);
-    made->settle();
+    made->waitUntilIdle();
     return made;
   }
   static QStringList rows(const QTreeWidget& tree) {
@@ -148,14 +148,14 @@ TEST_F(Plugins, DisablesAndEnablesThroughTheProgram) {
   shown->showEntry(QStringLiteral("plugin:pictures"));
   EXPECT_EQ(shown->change().text().toStdString(), "Disable");
   shown->change().click();
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(asked().contains(QStringLiteral("plugins --disable pictures --json")))
       << asked().toStdString();
   EXPECT_EQ(workbench_.asked, 1) << "the schemas are asked for once more";
   shown->showEntry(QStringLiteral("plugin:off"));
   EXPECT_EQ(shown->change().text().toStdString(), "Enable");
   shown->trust(QStringLiteral("/home/mine.so"));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(asked().contains(QStringLiteral("plugins --trust /home/mine.so --json")));
 }
 
@@ -170,7 +170,7 @@ TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   QFile::remove(workbench_.path(QStringLiteral("broken")));
   workbench_.become(catalogOfPlugins());
   shown->probe();
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->failure().toStdString(), "");
   EXPECT_EQ(shown->list().topLevelItemCount(), 6);
 }
@@ -192,7 +192,7 @@ TEST_F(Plugins, HighlightsChangedBlocksAndOpensConfigureWithTheAblation) {
   const auto shown = page();
   shown->showDiff(true);
   shown->diff().choose(QStringLiteral("run:%1").arg(plain), QStringLiteral("run:%1").arg(masked));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->diff().failure().toStdString(), "");
   QTreeWidget& blocks = shown->diff().blocks();
   ASSERT_EQ(blocks.topLevelItemCount(), 1);
@@ -219,7 +219,7 @@ TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
   shown->showDiff(true);
   shown->diff().choose(QStringLiteral("preset:picture/tiny"),
                        QStringLiteral("preset:picture/tiny"));
-  shown->settle();
+  shown->waitUntilIdle();
   QString texts;
   for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("A: model.width: 5 is odd"))) << texts.toStdString();

@@ -32,11 +32,11 @@ TEST_F(RealProgram, ShowsViTBesideILLaMAAndLeavesOutADisabledPlugin) {
   SampleStudio studio(SampleOptions{0, 0});
   PluginsPage page(studio.workbench);
   page.resize(1200, 800);
-  page.settle();
+  page.waitUntilIdle();
   ASSERT_EQ(page.failure().toStdString(), "");
   page.showDiff(true);
   page.diff().choose(QStringLiteral("preset:vit/demo"), QStringLiteral("preset:illama/demo"));
-  page.settle();
+  page.waitUntilIdle();
   ASSERT_EQ(page.diff().failure().toStdString(), "");
   const QString csv = page.diff().csv();
   for (const char* line :
@@ -56,7 +56,7 @@ TEST_F(RealProgram, ShowsViTBesideILLaMAAndLeavesOutADisabledPlugin) {
   EXPECT_GT(plan.runs.size(), 3U) << ablation;
 
   page.setEnabledPlugin(QStringLiteral("illama"), false);
-  page.settle();
+  page.waitUntilIdle();
   QProcess check;
   check.start(QStringLiteral(VITRINE_PROGRAM),
               {QStringLiteral("check"), QStringLiteral("-"), QStringLiteral("--json")});

@@ -39,9 +39,9 @@ class QueuePages : public ::testing::Test {
     page_ = std::make_unique<QueuePage>(workbench_);
     page_->resize(900, 640);
     page_->show();
-    settle();
+    waitUntilIdle();
   }
-  void settle() { page_->settle(); }
+  void waitUntilIdle() { page_->waitUntilIdle(); }
   void select(const Ids& runs) { workbench_.selection().setRuns(runs, runs.front()); }
   QAction& action(const QString& text) {
     for (QAction* one : page_->findChildren<QAction*>()) {
@@ -52,7 +52,7 @@ class QueuePages : public ::testing::Test {
   void trigger(const QString& text) {
     ASSERT_TRUE(action(text).isEnabled()) << text.toStdString();
     action(text).trigger();
-    settle();
+    waitUntilIdle();
   }
   Ids order() {
     Ids runs;
@@ -92,7 +92,7 @@ TEST_F(QueuePages, FillsItsWidthAlsoWhenTheFirstRunComesLater) {
   open();
   enqueued("one");
   workbench_.queue().refresh();
-  settle();
+  waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(page_->view().header()->length(), page_->view().viewport()->width());
 }
@@ -133,11 +133,11 @@ TEST_F(QueuePages, TellsAndDrawsOnlyWhatChangedOfAThousandRuns) {
   QObject::connect(
       &page_->model(), &QueueModel::dataChanged, page_.get(),
       [&](const QModelIndex& from, const QModelIndex& to) { told += to.row() - from.row() + 1; });
-  settle();  // nothing happened
+  waitUntilIdle();  // nothing happened
   EXPECT_EQ(told, 0);
   queue_.setTimeLimit(ids[500], 60);
   workbench_.queue().refresh();
-  settle();
+  waitUntilIdle();
   EXPECT_EQ(told, 1);
   EXPECT_EQ(resets, 0);
   delegate.cells = 0;
@@ -184,11 +184,11 @@ TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
   ASSERT_NE(dragged, nullptr);
   EXPECT_FALSE(model.dropMimeData(dragged.get(), Qt::MoveAction, 0, 0, waiting))
       << "rows move when the queue says so";
-  settle();
+  waitUntilIdle();
   EXPECT_EQ(order(), (Ids{two, three, one}));
   const std::unique_ptr<QMimeData> again(model.mimeData({model.indexOf(two)}));
   model.dropMimeData(again.get(), Qt::MoveAction, -1, 0, waiting);  // on the header: to the end
-  settle();
+  waitUntilIdle();
   EXPECT_EQ(order(), (Ids{three, one, two}));
 }
 
@@ -266,10 +266,10 @@ TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
   EXPECT_EQ(order(), Ids{other});
   const std::int64_t later = interrupted("later");
   workbench_.queue().refresh();
-  settle();
+  waitUntilIdle();
   ASSERT_TRUE(button(QStringLiteral("Resume"))->isVisible()) << "another one was interrupted";
   QTest::mouseClick(button(QStringLiteral("Resume")), Qt::LeftButton);
-  settle();
+  waitUntilIdle();
   EXPECT_EQ(order(), (Ids{lost, later, other}));
   EXPECT_FALSE(button(QStringLiteral("Resume"))->isVisible());
 }

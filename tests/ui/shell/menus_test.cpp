@@ -27,7 +27,7 @@ TEST(Menus, ThatAreFilledAnewLeaveNoneBehind) {
   window.show();
   for (const PageFactory& page : pages()) {
     window.showPage(page.id);
-    window.settle();
+    window.waitUntilIdle();
   }
   window.showPage(QStringLiteral("monitor"));
   const qsizetype menus = fillMenus(window);

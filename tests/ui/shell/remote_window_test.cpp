@@ -255,7 +255,7 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
     ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
     remote.choose(run);
     MonitorPage page(remote.workbench);
-    page.settle();
+    page.waitUntilIdle();
     page.addNote(run, "train/loss", 2, QStringLiteral("with a link"));
     const QStringList both{QStringLiteral("1 old"), QStringLiteral("2 with a link")};
     EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "while it is under way";

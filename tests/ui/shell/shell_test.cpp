@@ -77,7 +77,7 @@ TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
   EXPECT_EQ(unnamed(window).join(QLatin1Char('\n')).toStdString(), "");
   for (const PageFactory& page : pages()) {
     ASSERT_TRUE(window.showPage(page.id));
-    window.settle();
+    window.waitUntilIdle();
     EXPECT_EQ(unnamed(*window.currentPage()).join(QLatin1Char('\n')).toStdString(), "")
         << page.id.toStdString();
   }
@@ -93,7 +93,7 @@ TEST(MainWindow, EveryPlotIsATableToAScreenReader) {
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("monitor"));
-  window.settle();
+  window.waitUntilIdle();
   int plots = 0, rows = 0;
   for (QWidget* widget : window.currentPage()->findChildren<QWidget*>()) {
     const auto* plot = qobject_cast<CurvePlot*>(widget);
@@ -116,7 +116,7 @@ TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
   window.show();
   for (const PageFactory& page : pages()) {
     window.showPage(page.id);
-    window.settle();
+    window.waitUntilIdle();
     std::set<const QWidget*> reached;
     for (const QWidget* next = window.nextInFocusChain(); next != &window;
          next = next->nextInFocusChain())
@@ -366,7 +366,7 @@ TEST(Workbench, DeletingARunTellsEverybody) {
   MainWindow window(studio.workbench);
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
   studio.workbench.deleteRuns({studio.runs[0]});
-  studio.workbench.queue().settle();
+  studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(window.runsPanel().model().runCount(), 11);
   EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>{studio.runs[1]});
   EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);

@@ -141,7 +141,7 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
   const std::int64_t run = studio_.runs[0];
   const QString name = QString::fromStdString(studio_.workbench.run(run)->name);
   studio_.workbench.deleteRuns({run});
-  studio_.workbench.queue().settle();
+  studio_.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(window.runsPanel().model().runCount(), 11);
   const QString said = window.bottomBar().sentence();
@@ -153,7 +153,7 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
   }
   ASSERT_NE(undo, nullptr);
   undo->click();
-  studio_.workbench.queue().settle();
+  studio_.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(window.runsPanel().model().runCount(), 12);
   EXPECT_EQ(studio_.workbench.selection().current(), run);
@@ -169,7 +169,7 @@ TEST_F(Storing, TheTrashListsDeletedRunsAndBringsThemBack) {
   ASSERT_EQ(dialog.runs().size(), 2u);
   EXPECT_EQ(dialog.runs().front().id, studio_.runs[1]) << "the newest first";
   dialog.restore();
-  studio_.workbench.queue().settle();
+  studio_.workbench.queue().waitUntilIdle();
   EXPECT_EQ(store::trashedRuns(database_).size(), 1u);
   EXPECT_NE(studio_.workbench.run(studio_.runs[1]), nullptr);
 }

@@ -112,7 +112,7 @@ TEST_F(TwoTasks, TheMonitorPinsThePlotsOfTheSelectedTasksUntilTheUserChooses) {
   page.show();
   const auto shown = [&](const std::vector<std::int64_t>& runs) {
     select(runs);
-    page.settle();
+    page.waitUntilIdle();
     return page.metrics();
   };
   const Names drawing{"train/loss/diffusion", "optimizer/learning_rate"};
@@ -134,12 +134,12 @@ TEST_F(TwoTasks, TheMonitorKeepsAViewThatFollowsTheTask) {
   page.resize(1000, 700);
   page.show();
   select({labels_[0]});
-  page.settle();
+  page.waitUntilIdle();
   const Json usual = page.viewState();
   page.setMetrics({"test/ece"});
   page.setViewState(usual);
   select({drawings_[0]});
-  page.settle();
+  page.waitUntilIdle();
   EXPECT_EQ(page.metrics().front(), "train/loss/diffusion");
   forgetSettings();
 }
@@ -150,7 +150,7 @@ TEST_F(TwoTasks, TheStepBarCountsInTheUnitOfTheTask) {
   MonitorPage page(studio_.workbench);
   page.show();
   select({run});
-  page.settle();
+  page.waitUntilIdle();
   bool isSaid = false;
   for (const QLabel* label : page.strip().findChildren<QLabel*>())
     isSaid = isSaid || label->text().contains(QStringLiteral("5,120 tokens/s"));
@@ -168,12 +168,12 @@ TEST_F(TwoTasks, CompareBeginsWithTheScoreOfTheTask) {
     return std::string();
   };
   select(drawings_);
-  page.settle();
+  page.waitUntilIdle();
   ASSERT_NE(page.data(), nullptr);
   EXPECT_EQ(page.data()->metrics, Names{"test/fid"});
   EXPECT_EQ(speed(), "tokens/s");
   select({labels_[0], drawings_[0]});
-  page.settle();
+  page.waitUntilIdle();
   EXPECT_EQ(page.data()->metrics, Names{"test/top1"});
   EXPECT_EQ(speed(), "samples/s");
 }

@@ -26,12 +26,12 @@ class SqlConsole : public ::testing::Test {
  protected:
   SqlConsole() : studio_(SampleOptions{0, 60}), page_(studio_.workbench) {
     page_.resize(1000, 700);
-    page_.settle();
+    page_.waitUntilIdle();
   }
   void ask(const QString& sql) {
     page_.editor().setPlainText(sql);
     page_.runWanted();
-    page_.settle();
+    page_.waitUntilIdle();
   }
   QTreeWidgetItem* schemaItem(const QString& name) {
     const auto found = page_.side()
@@ -62,7 +62,7 @@ TEST_F(SqlConsole, RunsTheStatementUnderTheCursorOnCtrlReturn) {
   page_.editor().setTextCursor(cursor);
   page_.editor().setFocus();
   QTest::keyClick(&page_.editor(), Qt::Key_Return, Qt::ControlModifier);
-  page_.settle();
+  page_.waitUntilIdle();
   ASSERT_EQ(page_.model().columnCount(), 1);
   EXPECT_EQ(page_.model().table().columns[0], "b");
   EXPECT_EQ(page_.editor().toPlainText().count(QLatin1Char('\n')), 1) << "no line was added";
@@ -81,7 +81,7 @@ TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
   cursor.movePosition(QTextCursor::End);
   page_.editor().setTextCursor(cursor);
   page_.runWanted();
-  page_.settle();
+  page_.waitUntilIdle();
   ASSERT_TRUE(page_.editor().mistake().has_value());
   EXPECT_EQ(page_.editor().textOf(*page_.editor().mistake()).toStdString(), "nope");
   EXPECT_TRUE(page_.failure().contains(QStringLiteral("line 2, column 3")))
@@ -234,7 +234,7 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
   const Json state = page_.viewState();
   SqlPage other(studio_.workbench);
   other.setViewState(state);
-  other.settle();
+  other.waitUntilIdle();
   EXPECT_TRUE(other.isChartShown());
   EXPECT_EQ(other.viewState(), state);
   other.setViewState(Json{{"statement", 3}, {"chart", "x"}, {"more", {}}});
@@ -252,7 +252,7 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "y");
   const QString file = studio_.folder.filePath(QStringLiteral("rows.jsonl"));
   page_.exportTo(file);
-  page_.settle();
+  page_.waitUntilIdle();
   QFile written(file);
   ASSERT_TRUE(written.open(QIODevice::ReadOnly));
   EXPECT_EQ(written.readAll().toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
@@ -261,7 +261,7 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
 TEST_F(SqlConsole, SortsByAHeaderAndBack) {
   ask(QStringLiteral("SELECT 2 AS a UNION ALL SELECT 10 UNION ALL SELECT 1"));
   page_.table().horizontalHeader()->setSortIndicator(0, Qt::DescendingOrder);
-  page_.settle();
+  page_.waitUntilIdle();
   EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(10));
 }
 
@@ -279,7 +279,7 @@ TEST_F(SqlConsole, NeverPutsRowsIntoOrderInTheWindowsThread) {
   EXPECT_EQ(page_.model().order(), before);
   EXPECT_TRUE(page_.isWorking());
   EXPECT_TRUE(page_.summary().contains(QStringLiteral("sorting"))) << page_.summary().toStdString();
-  page_.settle();
+  page_.waitUntilIdle();
   EXPECT_FALSE(page_.isWorking());
   EXPECT_FALSE(page_.summary().contains(QStringLiteral("sorting")));
   EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(0));
@@ -293,7 +293,7 @@ TEST_F(SqlConsole, DropsAnOrderOfRowsThatAreShownNoMore) {
   ask(QStringLiteral("SELECT 2 AS a UNION ALL SELECT 10 UNION ALL SELECT 1"));
   page_.table().horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
   ask(QStringLiteral("SELECT 5 AS a UNION ALL SELECT 4 UNION ALL SELECT 3"));
-  page_.settle();
+  page_.waitUntilIdle();
   EXPECT_EQ(page_.model().order(), (std::vector<int>{0, 1, 2}));
 }
 

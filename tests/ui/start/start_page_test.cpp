@@ -49,7 +49,7 @@ TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
   SampleStudio studio(SampleOptions{0, 0});
   MainWindow window(studio.workbench);
   window.show();
-  window.settle();
+  window.waitUntilIdle();
   QCoreApplication::processEvents();
   const auto labels = window.findChildren<WordLabel*>();
   ASSERT_GE(labels.size(), 10);
@@ -62,7 +62,7 @@ TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
     return sum;
   };
   const int before = measured();
-  startOf(window)->settle();
+  startOf(window)->waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(measured(), before);
 }
@@ -117,7 +117,7 @@ TEST(StartPage, ADemoThatIsTrainedIsShownAndNotTrainedAgain) {
   window.show();
   window.showPage(QStringLiteral("start"));
   StartPage* start = startOf(window);
-  start->settle();
+  start->waitUntilIdle();
   EXPECT_EQ(start->demo().text().toStdString(), "Show the demo");
   start->demo().click();
   EXPECT_EQ(studio.workbench.selection().current(), run);
@@ -129,7 +129,7 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("start"));
-  startOf(window)->settle();
+  startOf(window)->waitUntilIdle();
   std::int64_t interrupted = 0;
   std::string name;
   for (const auto& [id, row] : studio.workbench.runs()) {
@@ -143,10 +143,10 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
       QStringLiteral("Resume #%1 %2").arg(interrupted).arg(QString::fromStdString(name)));
   ASSERT_NE(resume, nullptr);
   resume->click();
-  studio.workbench.queue().settle();
+  studio.workbench.queue().waitUntilIdle();
   const jobs::QueueEntry* entry = studio.workbench.queue().view().entry(interrupted);
   EXPECT_NE(entry, nullptr) << "it waits in the queue";
-  startOf(window)->settle();
+  startOf(window)->waitUntilIdle();
   QPushButton* queue = buttonNamed(*window.currentPage(), QStringLiteral("Show the queue"));
   ASSERT_NE(queue, nullptr) << "and the page says so instead of nothing";
   queue->click();

@@ -137,7 +137,7 @@ inline std::string whatDoesNotFitAnywhere(Page& page) {
   std::string lines;
   for (const QSize& size : kPageSizes) {
     page.setGeometry({QPoint(0, 0), size});
-    page.settle();
+    page.waitUntilIdle();
     for (int i = 0; i < 6; ++i) QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
     QCoreApplication::processEvents();
     if (uiZoom() == 1.0 && size.width() == 300) continue;  // no window is as small as that

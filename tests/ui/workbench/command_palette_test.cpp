@@ -47,7 +47,7 @@ TEST(CommandPalette, ListsEveryActionAndButtonOfEveryPageOnce) {
   studio.workbench.selection().setRuns(studio.runs, studio.runs.front());
   for (const PageFactory& page : pages()) {
     window.showPage(page.id);
-    window.settle();
+    window.waitUntilIdle();
     Page* shown = window.currentPage();
     ASSERT_NE(shown, nullptr) << page.id.toStdString();
     std::vector<std::unique_ptr<QMenu>> menus;
@@ -111,7 +111,7 @@ TEST(CommandPalette, ShowsTheKeyOfAPagesActionAndRunsIt) {
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("sql"));
-  window.settle();
+  window.waitUntilIdle();
   QListWidgetItem* row = rowOf(window, QStringLiteral("Run the statement"));
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->data(Qt::AccessibleTextRole).toString().toStdString(),
@@ -119,7 +119,7 @@ TEST(CommandPalette, ShowsTheKeyOfAPagesActionAndRunsIt) {
   window.commandPalette().list().setCurrentItem(row);
   QTest::keyClick(&window.commandPalette().input(), Qt::Key_Return);
   EXPECT_FALSE(window.commandPalette().isVisible());
-  window.settle();
+  window.waitUntilIdle();
   row = rowOf(window, QStringLiteral("Export: Copy all rows"));
   ASSERT_NE(row, nullptr) << "the statement ran, so there is something to copy";
   EXPECT_FALSE(row->data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("not now")));
@@ -130,7 +130,7 @@ TEST(CommandPalette, SaysWhyACommandCannotBeUsedAndStaysOpen) {
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("sql"));
-  window.settle();
+  window.waitUntilIdle();
   QListWidgetItem* row = rowOf(window, QStringLiteral("Stop the statement"));
   ASSERT_NE(row, nullptr);
   EXPECT_TRUE(
@@ -151,7 +151,7 @@ TEST(CommandPalette, ListsTheContextMenuOfWhatIsSelected) {
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("queue"));
-  window.settle();
+  window.waitUntilIdle();
   EXPECT_NE(rowOf(window, QStringLiteral("Show curves")), nullptr);
   window.commandPalette().reject();
 }

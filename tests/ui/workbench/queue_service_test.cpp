@@ -60,7 +60,7 @@ TEST(QueueService, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
   open.store.setState(failed, store::RunState::Failed, "no memory");
   open.queue.moveBefore(second, first);
   open.service.refresh();
-  open.service.settle();
+  open.service.waitUntilIdle();
   const QueueView& view = open.service.view();
   EXPECT_EQ(view.waiting(), (std::vector<std::int64_t>{second, first}));
   EXPECT_EQ(view.resumable, std::vector<std::int64_t>{lost});
@@ -83,7 +83,7 @@ TEST(QueueService, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   command.what = jobs::Command::What::Limit;
   command.runs = {77};
   open.service.execute(command);
-  open.service.settle();
+  open.service.waitUntilIdle();
   ASSERT_EQ(said.count(), 2);
   EXPECT_EQ(said[0][0].toString().toStdString(), "well done");
   EXPECT_TRUE(said[1][0].toString().contains(QStringLiteral("run 77")));
@@ -94,12 +94,12 @@ TEST(QueueService, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
   OpenQueue open;
   open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls; sleep 10");
   open.service.attend();
-  open.service.settle();
+  open.service.waitUntilIdle();
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
   open.enqueued();
   for (int look = 0; look < 3; ++look) {
     open.service.refresh();
-    open.service.settle();
+    open.service.waitUntilIdle();
   }
   ASSERT_TRUE(
       QTest::qWaitFor([&] { return !open.contentOf(QStringLiteral("calls")).isEmpty(); }, 10'000));
@@ -114,7 +114,7 @@ TEST(QueueService, LeavesTheQueueToWhoeverWorksOnItAlready) {
   ASSERT_TRUE(elsewhere);
   open.enqueued();
   open.service.attend();
-  open.service.settle();
+  open.service.waitUntilIdle();
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
 }
 
@@ -123,14 +123,14 @@ TEST(QueueService, SaysWhyNobodyWorksOnTheQueue) {
   qputenv("VITRINE_PROGRAM", "/no/such/program");
   open.enqueued();
   open.service.attend();
-  open.service.settle();
+  open.service.waitUntilIdle();
   EXPECT_TRUE(open.service.view().trouble.contains(QStringLiteral("/no/such/program")))
       << open.service.view().trouble.toStdString();
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   command.mode = store::QueueMode::Paused;
   open.service.execute(command);
-  open.service.settle();
+  open.service.waitUntilIdle();
   EXPECT_TRUE(open.service.view().trouble.isEmpty()) << "nothing is to be started now";
 }
 
@@ -147,10 +147,10 @@ TEST(Workbench, PutsRunsIntoTheQueueOnce) {
   ASSERT_NE(done, 0);
   QSignalSpy said(&studio.workbench, &StudioWorkbench::said);
   studio.workbench.startRuns({done, queued});
-  studio.workbench.queue().settle();
+  studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(studio.workbench.queue().view().waiting(), std::vector<std::int64_t>{queued});
   studio.workbench.startRuns({queued});
-  studio.workbench.queue().settle();
+  studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("already")));
   studio.workbench.startRuns({done});
   EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("None of the selected runs")));

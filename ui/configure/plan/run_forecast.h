@@ -61,7 +61,7 @@ class RunForecaster : public QObject {
   /// \param report  of `vitrine check`, or null: memory and operations of each run
   void ask(std::shared_ptr<const Plan> plan, const Json& report);
   void cancel() { background_.cancel(); }
-  void settle() { background_.settle(); }
+  void waitUntilIdle() { background_.waitUntilIdle(); }
   [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
   /// What one sample costs a run that was made, forward, as `vitrine check` says; 0: it does not
   /// say.

@@ -28,7 +28,7 @@ class RunPlanner : public QObject {
   void ask(std::string text, std::shared_ptr<const Catalog> catalog);
   [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
   /// The last text is planned and told when this returns: for pictures and tests.
-  void settle() { background_.settle(); }
+  void waitUntilIdle() { background_.waitUntilIdle(); }
 
  Q_SIGNALS:
   void planned(std::shared_ptr<const vitrine::Plan> plan);

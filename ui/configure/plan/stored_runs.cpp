@@ -60,9 +60,9 @@ const std::vector<std::int64_t>* StoredRuns::checkpoints(std::int64_t run, std::
   return steps_.run == run ? &steps_.steps : nullptr;
 }
 
-void StoredRuns::settle() {
-  configReader_.settle();
-  stepReader_.settle();
+void StoredRuns::waitUntilIdle() {
+  configReader_.waitUntilIdle();
+  stepReader_.waitUntilIdle();
 }
 
 }  // namespace vitrine::ui

@@ -25,7 +25,7 @@ class StoredRuns : public QObject {
   /// Steps of its checkpoints as they were when `sign`, anything that changes with them, was last
   /// another one; nullptr where they are not read yet.
   [[nodiscard]] const std::vector<std::int64_t>* checkpoints(std::int64_t run, std::int64_t sign);
-  void settle();
+  void waitUntilIdle();
 
  Q_SIGNALS:
   void arrived();

@@ -42,7 +42,7 @@ TEST_F(Forecasts, OfTheSameModelWithAnotherLengthAreItsStepsAtTheSameSpeed) {
   Json config = shown->plan().runs.at(0).config;
   config["train"]["steps"] = 400;
   const std::int64_t run = done(config);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
   EXPECT_EQ(shown->forecast().timeSource.toStdString(),
             "from run #" + std::to_string(run) + ": same model, batch size and device");
@@ -55,7 +55,7 @@ TEST_F(Forecasts, OfAnotherBatchSizeAreScaledByItsImagesAndSaySo) {
   config["train"]["batch_size"] = 2 * batch;
   const std::int64_t first = done(config);
   const std::int64_t second = done(config);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().seconds, 50, 1e-6);
   const QString basis = shown->forecast().timeSource;
   EXPECT_TRUE(basis.startsWith(QStringLiteral("from 2 runs of picture"))) << basis.toStdString();
@@ -80,7 +80,7 @@ TEST_F(Forecasts, OfATaskThatCountsTokensTakeWhatTheRunItselfExpects) {
   row.totalSteps = 400;
   row.imagesPerSecond = 1e6;
   row.remainingSeconds = 60;
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().seconds, 200, 1e-6) << "0.2 s a step, whatever a token is";
 }
 
@@ -90,7 +90,7 @@ TEST_F(Forecasts, OfAnotherModelAreScaledByTheOperationsThatCheckCountsForBoth) 
   Json config = shown->plan().runs.at(0).config;
   config["model"]["width"] = 32;
   done(config);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().seconds, 400, 1e-6);
   EXPECT_TRUE(shown->forecast().timeSource.endsWith(
       QStringLiteral("other settings of the model, scaled by the operations of a step")))
@@ -105,14 +105,14 @@ TEST_F(Forecasts, PreferTheClosestRunAndLeaveTheOthersAlone) {
   done(wider);
   const std::int64_t closest = done(same);
   done(wider);
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(shown->forecast().timeSource.startsWith(QStringLiteral("from run #%1:").arg(closest)))
       << shown->forecast().timeSource.toStdString();
 }
 
 TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   const auto shown = thousandSteps();
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().timed, 0);
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("20 steps of one run of picture on ")))
@@ -121,11 +121,11 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   Json config = shown->plan().runs.at(0).config;
   config["train"]["device"] = "cuda:7";
   done(config, "cuda:7");
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().timed, 0);
   type(*shown, "train.steps", QString());
   type(*shown, "train.epochs", QStringLiteral("3"));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(
       labels(*shown).contains(QStringLiteral("Its steps are known once one run on squares")))
       << labels(*shown).toStdString();
@@ -134,7 +134,7 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
 TEST_F(Forecasts, SayOfEachRunWhatItsTimeIsTakenFrom) {
   const auto shown = thousandSteps();
   done(shown->plan().runs.at(0).config);
-  shown->settle();
+  shown->waitUntilIdle();
   const QString tip = shown->side().coming().runs().index(0).data(Qt::ToolTipRole).toString();
   EXPECT_TRUE(tip.contains(QStringLiteral("same model, batch size and device")))
       << tip.toStdString();

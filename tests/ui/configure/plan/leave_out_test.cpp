@@ -131,7 +131,7 @@ TEST_F(LeaveOut, LeavesOutWhatWasMadeBefore) {
   const auto shown = sixRuns();
   workbench_.addRun("earlier", shown->plan().runs.at(1).config);
   workbench_.addRun("earlier too", shown->plan().runs.at(3).config);
-  shown->settle();
+  shown->waitUntilIdle();
   QMenu menu;
   table(*shown).fillMenu(menu);
   for (QAction* one : menu.actions()) {

@@ -57,7 +57,7 @@ TEST(RunPlanner, IsNeverWaitedForAndPlansOnlyTheFirstAndTheNewestOfMany) {
   for (int i = 1; i <= 50; ++i) planner.ask("text " + std::to_string(i), catalog);
   EXPECT_TRUE(planner.isBusy());
   held.gate.set_value();
-  planner.settle();
+  planner.waitUntilIdle();
   EXPECT_EQ(held.texts, (std::vector<std::string>{"text 0", "text 50"}));
   EXPECT_EQ(told, std::vector<std::string>{"text 50"});
   EXPECT_TRUE(held.sawStale) << "the older one is told that it is old";
@@ -73,7 +73,7 @@ TEST(RunPlanner, LooksAtNoMoreRunsThanAreShown) {
                        return Plan();
                      });
   planner.ask("", std::make_shared<const Catalog>());
-  planner.settle();
+  planner.waitUntilIdle();
   EXPECT_EQ(most, RunPlanner::kMostRuns);
 }
 
@@ -86,13 +86,13 @@ TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
   shown->side().changes().setAgainst(ChangesView::Against::Nearest);
   const int before = workbench_.storeAsked;
   type(*shown, "model.width", QStringLiteral("128"));
-  shown->settle();
+  shown->waitUntilIdle();
   type(*shown, "model.heads", QStringLiteral("8"));
-  shown->settle();
+  shown->waitUntilIdle();
   shown->side().changes().compareWith(run);
-  shown->settle();
+  shown->waitUntilIdle();
   shown->startFrom(run);
-  shown->settle();
+  shown->waitUntilIdle();
   shown->copyAsCommand();
   shown->planNow();
   EXPECT_EQ(shown->forecast().nearest, run);
@@ -119,7 +119,7 @@ TEST_F(Configure, StartsNothingThatWasEditedAfterStartWasPressed) {
   type(*shown, "model.width", QStringLiteral("128"));
   shown->start();
   type(*shown, "model.width", QStringLiteral("192"));
-  shown->settle();
+  shown->waitUntilIdle();
   EXPECT_TRUE(workbench_.pages.empty());
   EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).isEmpty());
 }
