@@ -162,8 +162,8 @@ void dropAxis(std::vector<Exclude>& excludes, std::size_t axis) {
     one.choice.erase(one.choice.begin() + static_cast<std::ptrdiff_t>(axis));
 }
 
-int leftOutBy(const std::vector<Exclude>& excludes, std::size_t variant,
-              const std::vector<std::size_t>& choice) {
+int excludedBy(const std::vector<Exclude>& excludes, std::size_t variant,
+               const std::vector<std::size_t>& choice) {
   for (std::size_t i = 0; i < excludes.size(); ++i) {
     const Exclude& one = excludes[i];
     if (one.variant >= 0 && static_cast<std::size_t>(one.variant) != variant) continue;

@@ -21,7 +21,7 @@ void dropAxis(std::vector<Exclude>& excludes, std::size_t axis);
 
 /// Which of `excludes` leaves a run out: its place, or -1. \param choice  place of each axis's
 /// value
-[[nodiscard]] int leftOutBy(const std::vector<Exclude>& excludes, std::size_t variant,
-                            const std::vector<std::size_t>& choice);
+[[nodiscard]] int excludedBy(const std::vector<Exclude>& excludes, std::size_t variant,
+                             const std::vector<std::size_t>& choice);
 
 }  // namespace vitrine

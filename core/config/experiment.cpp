@@ -154,11 +154,11 @@ class Planner {
         if (limits_.isStale != nullptr && *limits_.isStale) return;
         const std::vector<std::size_t> choice = choiceAt(point);
         const bool isWanted = plan.runs.size() < limits_.mostRuns;
-        if (leftOutBy(text_.excludes, variant, choice) >= 0) {
+        if (excludedBy(text_.excludes, variant, choice) >= 0) {
           if (isWanted)
-            plan.leftOut.push_back({nameOf(variant, choice, {}, nullptr),
-                                    text_.variants.empty() ? "" : text_.variants[variant].name,
-                                    pointAt(choice), plan.runs.size()});
+            plan.excluded.push_back({nameOf(variant, choice, {}, nullptr),
+                                     text_.variants.empty() ? "" : text_.variants[variant].name,
+                                     pointAt(choice), plan.runs.size()});
           continue;
         }
         plan.total += stageCount * cells_;

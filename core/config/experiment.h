@@ -113,9 +113,9 @@ struct VITRINE_FOUNDATION_EXPORT Plan {
   std::string title;
   std::string sourceText;  ///< the file as it was read
   std::vector<PlannedRun> runs;
-  std::vector<ExcludedRun> leftOut;  ///< in their order
-  std::size_t total = 0;             ///< runs the file means: more than `runs` where limits said so
-  std::vector<Problem> problems;     ///< empty means go
+  std::vector<ExcludedRun> excluded;  ///< in their order
+  std::size_t total = 0;          ///< runs the file means: more than `runs` where limits said so
+  std::vector<Problem> problems;  ///< empty means go
 };
 
 /// A `key=value` from the command line or a form. The value is TOML; a bare word is text; `none`

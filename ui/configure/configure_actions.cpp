@@ -238,7 +238,7 @@ void ConfigurePage::useFreeSeed() {
   applyDocument(document, QStringLiteral("seed"));
 }
 
-void ConfigurePage::leaveOut(const std::vector<int>& rows) {
+void ConfigurePage::exclude(const std::vector<int>& rows) {
   Document document = form_->document();
   side_->sweep().applyTo(document);
   QString label;
@@ -257,7 +257,7 @@ void ConfigurePage::leaveOut(const std::vector<int>& rows) {
   }
   const bool isAll = std::all_of(plan_->runs.begin(), plan_->runs.end(), [&](const auto& run) {
     return std::any_of(document.excludes.begin(), document.excludes.end(),
-                       [&](const auto& one) { return isLeftOutBy(one, run.variant, run.point); });
+                       [&](const auto& one) { return isExcludedBy(one, run.variant, run.point); });
   });
   if (left == 0 || (isAll && plan_->total == plan_->runs.size())) {
     workbench_.say(QStringLiteral("One run must stay: change the form instead."));
@@ -267,12 +267,12 @@ void ConfigurePage::leaveOut(const std::vector<int>& rows) {
                                     : QStringLiteral("leave out %1 runs").arg(left));
 }
 
-void ConfigurePage::putBackIn(const std::vector<int>& rows) {
+void ConfigurePage::include(const std::vector<int>& rows) {
   Document document = form_->document();
   side_->sweep().applyTo(document);
   for (const int at : rows) {
-    if (at >= 0 && static_cast<std::size_t>(at) < plan_->leftOut.size())
-      putBack(document, plan_->leftOut, static_cast<std::size_t>(at));
+    if (at >= 0 && static_cast<std::size_t>(at) < plan_->excluded.size())
+      include(document, plan_->excluded, static_cast<std::size_t>(at));
   }
   applyDocument(document, QStringLiteral("put back runs that were left out"));
 }

@@ -156,8 +156,8 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     workbench_.selection().setRuns({run}, run);
     workbench_.showPage(QStringLiteral("monitor"));
   });
-  connect(&side_->coming(), &PlannedRunsView::leaveOutWanted, this, &ConfigurePage::leaveOut);
-  connect(&side_->coming(), &PlannedRunsView::putBackWanted, this, &ConfigurePage::putBackIn);
+  connect(&side_->coming(), &PlannedRunsView::excludeRequested, this, &ConfigurePage::exclude);
+  connect(&side_->coming(), &PlannedRunsView::includeRequested, this, &ConfigurePage::include);
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;

@@ -126,8 +126,8 @@ class ConfigurePage final : public Page {
   void showOrigin();
   void askForecast();
   void askReference();
-  void leaveOut(const std::vector<int>& rows);
-  void putBackIn(const std::vector<int>& rows);
+  void exclude(const std::vector<int>& rows);
+  void include(const std::vector<int>& rows);
   void dropEmptyExcludes();
   void moveToVariant(FormRow* row, int place);
   /// \param table  "init" or "aux.NAME"

@@ -108,7 +108,7 @@ void ConfigurePage::showForecast() {
     if (made > 0) note << QStringLiteral("%1 made before").arg(count(made));
     if (twice > 0) note << QStringLiteral("%1 the same as another here").arg(count(twice));
   }
-  if (const auto out = static_cast<std::int64_t>(plan_->leftOut.size()); out > 0)
+  if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
     note.prepend(QStringLiteral("%1 left out").arg(count(out)));
   if (runs > plan_->runs.size()) {
     note.prepend(QStringLiteral("the first %1 are listed")
@@ -323,9 +323,9 @@ void ConfigurePage::showCost() {
                          .arg(plural(plan_->total, QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
-  if (!factors.isEmpty() && !plan_->leftOut.empty())
+  if (!factors.isEmpty() && !plan_->excluded.empty())
     details.last() += QStringLiteral(", %1 left out")
-                          .arg(count(static_cast<std::int64_t>(plan_->leftOut.size())));
+                          .arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {
     details << QStringLiteral("about %1").arg(duration(forecast_.seconds));

@@ -213,16 +213,16 @@ Json toJsonReport(const Report& report) {
                                                                : Json(nullptr)}});
   }
   out["runs"] = runs;
-  Json leftOut = Json::array();
-  for (const ExcludedRun& run : report.plan.leftOut) {
+  Json excluded = Json::array();
+  for (const ExcludedRun& run : report.plan.excluded) {
     Json point = Json::object();
     for (const auto& [key, value] : run.point) point[key] = value;
-    leftOut.push_back({{"name", run.name},
-                       {"variant", run.variant},
-                       {"values", point},
-                       {"runs_before", run.place}});
+    excluded.push_back({{"name", run.name},
+                        {"variant", run.variant},
+                        {"values", point},
+                        {"runs_before", run.place}});
   }
-  out["left_out"] = leftOut;
+  out["left_out"] = excluded;
   return out;
 }
 
@@ -254,19 +254,19 @@ std::string blocksText(const Cost& cost) {
 }
 
 /// What [[exclude]] takes away, one line each; "" where there is nothing.
-std::string leftOutText(const Plan& plan) {
-  if (plan.leftOut.empty()) return {};
+std::string excludedText(const Plan& plan) {
+  if (plan.excluded.empty()) return {};
   constexpr std::size_t kMostNamed = 50;  // --json has all of them
   Table table{{"left out by [[exclude]]", "variant", "values"}, {}};
-  for (const ExcludedRun& run : plan.leftOut) {
+  for (const ExcludedRun& run : plan.excluded) {
     if (table.rows.size() == kMostNamed) break;
     const std::string values =
         joined(run.point, [](const auto& each) { return each.first + " = " + plain(each.second); });
     table.rows.push_back({run.name, run.variant, values});
   }
   std::string text = toText(table);
-  if (plan.leftOut.size() > kMostNamed)
-    text += "... and " + formatCount(static_cast<long long>(plan.leftOut.size() - kMostNamed)) +
+  if (plan.excluded.size() > kMostNamed)
+    text += "... and " + formatCount(static_cast<long long>(plan.excluded.size() - kMostNamed)) +
             " more; --json has all\n";
   return text;
 }
@@ -302,8 +302,8 @@ std::string forPeople(const Report& report) {
   const Plan& plan = report.plan;
   std::string text = plan.title + ": " + std::to_string(plan.runs.size()) +
                      (plan.runs.size() == 1 ? " run" : " runs");
-  if (!plan.leftOut.empty())
-    text += ", " + std::to_string(plan.leftOut.size()) + " left out by [[exclude]]";
+  if (!plan.excluded.empty())
+    text += ", " + std::to_string(plan.excluded.size()) + " left out by [[exclude]]";
   text += "\n";
   if (plan.runs.empty()) return text;
   text += "\n" + configText(plan.runs.front());
@@ -338,8 +338,8 @@ std::string forPeople(const Report& report) {
   }
   const std::string selection = selectionText(plan);
   if (!selection.empty()) text += "\n" + selection;
-  const std::string leftOut = leftOutText(plan);
-  if (!leftOut.empty()) text += "\n" + leftOut;
+  const std::string excluded = excludedText(plan);
+  if (!excluded.empty()) text += "\n" + excluded;
   return text;
 }
 

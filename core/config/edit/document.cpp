@@ -219,8 +219,8 @@ const Document::Axis* Document::axis(const std::string& key) const {
   return found == sweep.end() ? nullptr : &*found;
 }
 
-bool isLeftOutBy(const Document::Exclude& exclude, const std::string& variant,
-                 const SweepPoint& point) {
+bool isExcludedBy(const Document::Exclude& exclude, const std::string& variant,
+                  const SweepPoint& point) {
   return std::all_of(exclude.begin(), exclude.end(), [&](const auto& said) {
     if (said.first == "variant") return said.second == variant;
     return std::any_of(point.begin(), point.end(), [&said](const auto& one) {
@@ -240,9 +240,9 @@ Document::Exclude excludeOf(const Document& document, const std::string& variant
   return exclude;
 }
 
-void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::size_t place) {
+void include(Document& document, const std::vector<ExcludedRun>& excluded, std::size_t place) {
   const auto means = [&](const Document::Exclude& exclude, std::size_t run) {
-    return isLeftOutBy(exclude, leftOut[run].variant, leftOut[run].point);
+    return isExcludedBy(exclude, excluded[run].variant, excluded[run].point);
   };
   std::vector<Document::Exclude> kept;
   std::vector<std::size_t> others;  // that go with what is taken away
@@ -251,7 +251,7 @@ void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::s
       kept.push_back(exclude);
       continue;
     }
-    for (std::size_t i = 0; i < leftOut.size(); ++i) {
+    for (std::size_t i = 0; i < excluded.size(); ++i) {
       if (i != place && means(exclude, i)) others.push_back(i);
     }
   }
@@ -259,7 +259,7 @@ void putBack(Document& document, const std::vector<ExcludedRun>& leftOut, std::s
     const bool isStillOut = std::any_of(kept.begin(), kept.end(),
                                         [&](const auto& exclude) { return means(exclude, other); });
     if (!isStillOut)
-      kept.push_back(excludeOf(document, leftOut[other].variant, leftOut[other].point));
+      kept.push_back(excludeOf(document, excluded[other].variant, excluded[other].point));
   }
   document.excludes = std::move(kept);
 }

@@ -56,15 +56,15 @@ class VITRINE_FOUNDATION_EXPORT Document {
 };
 
 /// Whether an [[exclude]] means a run of that variant and point.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isLeftOutBy(const Document::Exclude& exclude,
-                                                         const std::string& variant,
-                                                         const SweepPoint& point);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isExcludedBy(const Document::Exclude& exclude,
+                                                          const std::string& variant,
+                                                          const SweepPoint& point);
 /// What tells one run of `document` from all others: as little as its [[exclude]] must say.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Document::Exclude excludeOf(const Document& document,
                                                                     const std::string& variant,
                                                                     const SweepPoint& point);
-/// Takes a run back in. What left others out with it goes on doing so. \param leftOut  of the plan
-VITRINE_FOUNDATION_EXPORT void putBack(Document& document, const std::vector<ExcludedRun>& leftOut,
+/// Takes a run back in. What left others out with it goes on doing so. \param excluded  of the plan
+VITRINE_FOUNDATION_EXPORT void include(Document& document, const std::vector<ExcludedRun>& excluded,
                                        std::size_t place);
 
 /// \param problem  receives the first syntax error, with its line

@@ -48,12 +48,12 @@ TEST(Exclude, LeavesOutEveryRunWithAValueWhereItNamesNothingElse) {
 
 TEST(Exclude, SaysWhichRunsAreLeftOutAndWhereTheyWouldStand) {
   const Plan plan = without("[[exclude]]\nvariant = \"plain\"\n\"train.seed\" = 1\n");
-  ASSERT_EQ(plan.leftOut.size(), 1u);
-  EXPECT_EQ(plan.leftOut[0].name, "plain, seed 1");
-  EXPECT_EQ(plan.leftOut[0].variant, "plain");
-  EXPECT_EQ(plan.leftOut[0].place, 1u);
-  ASSERT_EQ(plan.leftOut[0].point.size(), 1u);
-  EXPECT_EQ(plan.leftOut[0].point[0], (std::pair<std::string, Json>("train.seed", 1)));
+  ASSERT_EQ(plan.excluded.size(), 1u);
+  EXPECT_EQ(plan.excluded[0].name, "plain, seed 1");
+  EXPECT_EQ(plan.excluded[0].variant, "plain");
+  EXPECT_EQ(plan.excluded[0].place, 1u);
+  ASSERT_EQ(plan.excluded[0].point.size(), 1u);
+  EXPECT_EQ(plan.excluded[0].point[0], (std::pair<std::string, Json>("train.seed", 1)));
   EXPECT_EQ(plan.runs[1].point[0].second, Json(2));
 }
 
@@ -169,10 +169,9 @@ TEST(Exclude, AreCountedOverMoreRunsThanAreLookedAt) {
     excludes += "[[exclude]]\n\"train.seed\" = " + std::to_string(i) + "\n";
   PlanLimits limits;
   limits.mostRuns = 3;
-  const Plan plan =
-      planExperiment(std::string(kGoodFile) + "[sweep]\n\"model.depth\" = [" + depths +
-                         "]\n\"train.seed\" = [" + seeds + "]\n" + excludes,
-                     "sample.toml", sampleCatalog(), {}, limits);
+  const Plan plan = planExperiment(std::string(kGoodFile) + "[sweep]\n\"model.depth\" = [" +
+                                       depths + "]\n\"train.seed\" = [" + seeds + "]\n" + excludes,
+                                   "sample.toml", sampleCatalog(), {}, limits);
   EXPECT_EQ(sentences(plan), "");
   EXPECT_EQ(plan.runs.size(), 3u);
   EXPECT_EQ(plan.total, 150u);

@@ -119,7 +119,7 @@ void PlannedRuns::setPlan(std::shared_ptr<const Plan> plan) {
   rows_.clear();
   std::size_t out = 0;
   for (std::size_t i = 0; i <= plan_->runs.size(); ++i) {
-    for (; out < plan_->leftOut.size() && plan_->leftOut[out].place <= i; ++out)
+    for (; out < plan_->excluded.size() && plan_->excluded[out].place <= i; ++out)
       rows_.push_back({true, static_cast<int>(out)});
     if (i < plan_->runs.size()) rows_.push_back({false, static_cast<int>(i)});
   }
@@ -151,7 +151,7 @@ int PlannedRuns::runAt(int row) const {
   return one.isLeftOut ? -1 : one.at;
 }
 
-int PlannedRuns::leftOutAt(int row) const {
+int PlannedRuns::excludedAt(int row) const {
   if (row < 0 || row >= rowCount()) return -1;
   const Row& one = rows_[static_cast<std::size_t>(row)];
   return one.isLeftOut ? one.at : -1;
@@ -174,11 +174,11 @@ bool PlannedRuns::setData(const QModelIndex& index, const QVariant& value, int r
   if (role != Qt::CheckStateRole || !index.isValid() || !canLeaveOut()) return false;
   const bool isWanted = value.toInt() == Qt::Checked;
   if (const int run = runAt(index.row()); run >= 0 && !isWanted) {
-    Q_EMIT leaveOutWanted({run});
+    Q_EMIT excludeRequested({run});
     return true;
   }
-  const int out = leftOutAt(index.row());
-  if (out >= 0 && isWanted) Q_EMIT putBackWanted({out});
+  const int out = excludedAt(index.row());
+  if (out >= 0 && isWanted) Q_EMIT includeRequested({out});
   return out >= 0 && isWanted;
 }
 
@@ -210,8 +210,8 @@ QString PlannedRuns::note(int row) const {
   return {};
 }
 
-QVariant PlannedRuns::leftOutData(const Row& row, int role) const {
-  const ExcludedRun& run = plan_->leftOut[static_cast<std::size_t>(row.at)];
+QVariant PlannedRuns::excludedData(const Row& row, int role) const {
+  const ExcludedRun& run = plan_->excluded[static_cast<std::size_t>(row.at)];
   const QString name = QString::fromStdString(run.name);
   switch (role) {
     case Qt::DisplayRole:
@@ -236,7 +236,7 @@ QVariant PlannedRuns::leftOutData(const Row& row, int role) const {
 QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const Row& place = rows_[static_cast<std::size_t>(index.row())];
-  if (place.isLeftOut) return leftOutData(place, role);
+  if (place.isLeftOut) return excludedData(place, role);
   const int row = place.at;
   const PlannedRun& run = plan_->runs[static_cast<std::size_t>(row)];
   const QString name = QStringLiteral("%1  %2").arg(row + 1).arg(QString::fromStdString(run.name));
@@ -299,8 +299,8 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
   });
   offerMenu(
       this, [] { return QStringLiteral("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
-  connect(model_, &PlannedRuns::leaveOutWanted, this, &PlannedRunsView::leaveOutWanted);
-  connect(model_, &PlannedRuns::putBackWanted, this, &PlannedRunsView::putBackWanted);
+  connect(model_, &PlannedRuns::excludeRequested, this, &PlannedRunsView::excludeRequested);
+  connect(model_, &PlannedRuns::includeRequested, this, &PlannedRunsView::includeRequested);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
     if (const auto run = index.data(PlannedRuns::ExistingRole).toLongLong(); run != 0)
       Q_EMIT runWanted(run);
@@ -319,7 +319,7 @@ std::vector<int> PlannedRunsView::selectedRuns() const {
 std::vector<int> PlannedRunsView::selectedLeftOut() const {
   std::vector<int> places;
   for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
-    if (const int place = model_->leftOutAt(index.row()); place >= 0) places.push_back(place);
+    if (const int place = model_->excludedAt(index.row()); place >= 0) places.push_back(place);
   }
   std::sort(places.begin(), places.end());
   return places;
@@ -346,16 +346,16 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
       model_->canLeaveOut() && !runs.empty(),
       runs.empty() ? QStringLiteral("select a run that is not left out")
                    : QStringLiteral("it is the only run: change the form instead"),
-      [this, runs] { Q_EMIT leaveOutWanted(runs); })
+      [this, runs] { Q_EMIT excludeRequested(runs); })
       ->setShortcut(Qt::Key_Delete);
   add(of(out, QStringLiteral("Put this run back"), QStringLiteral("Put %1 runs back")),
       !out.empty(), QStringLiteral("select a run that is left out"),
-      [this, out] { Q_EMIT putBackWanted(out); });
+      [this, out] { Q_EMIT includeRequested(out); });
   add(QStringLiteral("Leave out what was made before"),
       model_->canLeaveOut() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
       made.empty() ? QStringLiteral("none of these runs was made before")
                    : QStringLiteral("every run was made before"),
-      [this, made] { Q_EMIT leaveOutWanted(made); });
+      [this, made] { Q_EMIT excludeRequested(made); });
   menu.addSeparator();
   const auto existing = currentIndex().data(PlannedRuns::ExistingRole).toLongLong();
   add(existing == 0 ? QStringLiteral("Open the run that was made before")
@@ -371,7 +371,7 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
 
 void PlannedRunsView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete && model_->canLeaveOut()) {
-    if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT leaveOutWanted(runs);
+    if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT excludeRequested(runs);
     return;
   }
   if (event->key() == Qt::Key_Space && currentIndex().isValid()) {

@@ -34,27 +34,27 @@ class PlannedRuns : public QAbstractListModel {
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
-  /// A tick that is taken away or set: leaveOutWanted() or putBackWanted().
+  /// A tick that is taken away or set: excludeRequested() or includeRequested().
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
   /// Index into Plan::runs; -1 of a run that is left out.
   [[nodiscard]] int runAt(int row) const;
-  /// Index into Plan::leftOut; -1 of a run that is not.
-  [[nodiscard]] int leftOutAt(int row) const;
+  /// Index into Plan::excluded; -1 of a run that is not.
+  [[nodiscard]] int excludedAt(int row) const;
   /// The file means more than one run, so one of them can be left out.
   [[nodiscard]] bool canLeaveOut() const { return rows_.size() > 1; }
   /// Runs that were made before, as indices into Plan::runs.
   [[nodiscard]] std::vector<int> madeBefore() const;
 
  Q_SIGNALS:
-  void leaveOutWanted(const std::vector<int>& runs);
-  void putBackWanted(const std::vector<int>& leftOut);
+  void excludeRequested(const std::vector<int>& runs);
+  void includeRequested(const std::vector<int>& excluded);
 
  private:
   struct Row {
     bool isLeftOut = false;
-    int at = 0;  ///< in Plan::leftOut or Plan::runs
+    int at = 0;  ///< in Plan::excluded or Plan::runs
   };
-  [[nodiscard]] QVariant leftOutData(const Row& row, int role) const;
+  [[nodiscard]] QVariant excludedData(const Row& row, int role) const;
   [[nodiscard]] QString differs(int row) const;
   [[nodiscard]] QString note(int row) const;
 
@@ -77,8 +77,8 @@ class PlannedRunsView : public QListView {
 
  Q_SIGNALS:
   void runWanted(std::int64_t run);
-  void leaveOutWanted(const std::vector<int>& runs);
-  void putBackWanted(const std::vector<int>& leftOut);
+  void excludeRequested(const std::vector<int>& runs);
+  void includeRequested(const std::vector<int>& excluded);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

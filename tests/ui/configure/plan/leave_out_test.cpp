@@ -173,7 +173,7 @@ TEST_F(LeaveOut, PuttingOneBackKeepsTheOthersOfAWideExcludeOut) {
   const auto shown = page();
   shown->setText(text_ + "\n[[exclude]]\nvariant = \"+ wide\"\n");
   shown->planNow();
-  ASSERT_EQ(shown->plan().leftOut.size(), 3U);
+  ASSERT_EQ(shown->plan().excluded.size(), 3U);
   turn(*shown, 4, Qt::Checked);
   EXPECT_EQ(shown->text(), text_ +
                                "\n[[exclude]]\nvariant = \"+ wide\"\n\"train.seed\" = 0\n"
