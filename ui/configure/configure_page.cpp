@@ -135,24 +135,24 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::say);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
   connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
-  connect(form_, &ExperimentForm::runWanted, this, &ConfigurePage::chooseSourceRun);
-  connect(form_, &ExperimentForm::weightsWanted, this, &ConfigurePage::chooseSourceWeights);
-  connect(form_, &ExperimentForm::renameWanted, this, &ConfigurePage::renameTable);
-  connect(form_, &ExperimentForm::menuWanted, this, [this](FormRow* row, const QPoint& place) {
+  connect(form_, &ExperimentForm::runRequested, this, &ConfigurePage::chooseSourceRun);
+  connect(form_, &ExperimentForm::weightsRequested, this, &ConfigurePage::chooseSourceWeights);
+  connect(form_, &ExperimentForm::renameRequested, this, &ConfigurePage::renameTable);
+  connect(form_, &ExperimentForm::menuRequested, this, [this](FormRow* row, const QPoint& place) {
     fieldMenu(row).release()->popup(place);  // goes with its closing
   });
   connect(&side_->sweep(), &SweepEditor::edited, this, &ConfigurePage::onFormEdited);
   connect(side_, &SidePanel::textEdited, this, &ConfigurePage::onTextEdited);
   connect(side_, &SidePanel::viewChanged, this, &Page::viewChanged);
   connect(&side_->changes(), &ChangesView::againstChanged, this, &ConfigurePage::showChanges);
-  connect(&side_->changes(), &ChangesView::keyWanted, this,
+  connect(&side_->changes(), &ChangesView::keyRequested, this,
           [this](const QString& key) { reveal(key.toStdString()); });
-  connect(&side_->changes(), &ChangesView::chooseWanted, this, [this] {
+  connect(&side_->changes(), &ChangesView::chooseRequested, this, [this] {
     RunPicker picker(QStringLiteral("Compare with a run"), workbench_.runs(), nullptr, this);
     if (picker.exec() == QDialog::Accepted && picker.picked() != 0)
       side_->changes().compareWith(picker.picked());
   });
-  connect(&side_->coming(), &PlannedRunsView::runWanted, this, [this](std::int64_t run) {
+  connect(&side_->coming(), &PlannedRunsView::runRequested, this, [this](std::int64_t run) {
     workbench_.selection().setRuns({run}, run);
     workbench_.showPage(QStringLiteral("monitor"));
   });

@@ -50,8 +50,8 @@ void fitMargins(QCPAxisRect& rect, const PlotSettings& settings) {
   const QFontMetrics metrics(axisFont());
   const bool isClock = settings.x == XAxis::Wall && !settings.isLogX;
   const QString widest = isClock ? QStringLiteral("00 Mmm 00:00") : QStringLiteral("000,000");
-  rect.setMinimumMargins(QMargins(px(44), metrics.height() / 2 + 2,
-                                  metrics.horizontalAdvance(widest) / 2 + 4, 0));
+  rect.setMinimumMargins(
+      QMargins(px(44), metrics.height() / 2 + 2, metrics.horizontalAdvance(widest) / 2 + 4, 0));
   rect.setMargins(rect.minimumMargins());
 }
 
@@ -376,7 +376,7 @@ void CurvePlot::mousePressEvent(QMouseEvent* event) {
   pressedX_ = xAxis->range();
   pressedY_ = yAxis->range();
   if (event->button() == Qt::RightButton) {
-    Q_EMIT menuAsked(event->globalPosition().toPoint());
+    Q_EMIT menuRequested(event->globalPosition().toPoint());
   } else if (event->button() == Qt::MiddleButton) {
     drag_ = Drag::Pan;
   } else if (event->button() == Qt::LeftButton) {
@@ -442,7 +442,7 @@ void CurvePlot::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() == Qt::LeftButton) {
     drag_ = Drag::None;
     isYChosen_ = false;
-    Q_EMIT fitAsked();
+    Q_EMIT fitRequested();
   }
 }
 
@@ -495,7 +495,7 @@ bool CurvePlot::moveByKey(int key) {
       return true;
     case Qt::Key_Home:
       isYChosen_ = false;
-      Q_EMIT fitAsked();
+      Q_EMIT fitRequested();
       return true;
     default:
       return false;
@@ -513,7 +513,7 @@ void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
   // Held for a wheel or a drag that did not come is no tap.
   const bool isTap = isHeld && isTap_ && sinceKey_.elapsed() < kLongestTapMs;
   isHeld = isTap_ = false;
-  if (isTap) Q_EMIT logAsked(key == Qt::Key_X ? Qt::Horizontal : Qt::Vertical);
+  if (isTap) Q_EMIT logRequested(key == Qt::Key_X ? Qt::Horizontal : Qt::Vertical);
 }
 
 void CurvePlot::enterEvent(QEnterEvent* event) {

@@ -97,10 +97,10 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   void cursorLeft();
   void picked(double x);
   void rangeChosen(double from, double to);
-  void fitAsked();
+  void fitRequested();
   void exponentChanged(int exponent);
-  void menuAsked(const QPoint& place);
-  void logAsked(Qt::Orientation axis);  ///< or linear, when it is logarithmic
+  void menuRequested(const QPoint& place);
+  void logRequested(Qt::Orientation axis);  ///< or linear, when it is logarithmic
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -148,11 +148,11 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   plot.installEventFilter(this);
   connect(&plot, &CurvePlot::cursorMoved, this, [this, &plot](double x) { moveCursor(x, &plot); });
   connect(&plot, &CurvePlot::cursorLeft, this, [this] { moveCursor(std::nullopt, nullptr); });
-  connect(&plot, &CurvePlot::fitAsked, this, &MonitorPage::fitAndFollow);
-  connect(&plot, &CurvePlot::logAsked, this, [this](Qt::Orientation axis) {
+  connect(&plot, &CurvePlot::fitRequested, this, &MonitorPage::fitAndFollow);
+  connect(&plot, &CurvePlot::logRequested, this, [this](Qt::Orientation axis) {
     (axis == Qt::Horizontal ? logXAction_ : logYAction_)->trigger();
   });
-  connect(&plot, &CurvePlot::menuAsked, this,
+  connect(&plot, &CurvePlot::menuRequested, this,
           [this, card](const QPoint& place) { showCardMenu(*card, place); });
   connect(&plot, &CurvePlot::picked, this, [this](double x) {
     if (settings_.x == XAxis::Step) workbench_.selection().setStep(std::llround(x));
@@ -169,7 +169,7 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
     }
     Q_EMIT viewChanged();
   });
-  connect(card, &PlotCard::pinAsked, this, [this, metric] {
+  connect(card, &PlotCard::pinRequested, this, [this, metric] {
     const bool isPinned = std::find(pinned_.begin(), pinned_.end(), metric) != pinned_.end();
     // The card is the sender: it goes when the event has been dealt with.
     QMetaObject::invokeMethod(
@@ -180,7 +180,7 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
         },
         Qt::QueuedConnection);
   });
-  connect(card, &PlotCard::bellAsked, this, [this, card] { askAlerts(*card); });
+  connect(card, &PlotCard::bellRequested, this, [this, card] { askAlerts(*card); });
   return card;
 }
 

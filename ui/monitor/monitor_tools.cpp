@@ -293,7 +293,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   if (chosen == figure) exportCard(card);
   if (chosen == copy) QGuiApplication::clipboard()->setPixmap(card.grab());
   if (chosen == values) saveValues(card);
-  if (chosen == pin) Q_EMIT card.pinAsked();
+  if (chosen == pin) Q_EMIT card.pinRequested();
 }
 
 void MonitorPage::askNote(PlotCard& card) {

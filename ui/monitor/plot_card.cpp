@@ -84,8 +84,8 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   };
   pin_ = small(tr("Pin this plot to the top"));
   bell_ = small(tr("Alerts on this metric"));
-  connect(pin_, &QToolButton::clicked, this, &PlotCard::pinAsked);
-  connect(bell_, &QToolButton::clicked, this, &PlotCard::bellAsked);
+  connect(pin_, &QToolButton::clicked, this, &PlotCard::pinRequested);
+  connect(bell_, &QToolButton::clicked, this, &PlotCard::bellRequested);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(0);
   buttons->addWidget(bell_);

@@ -39,8 +39,8 @@ class PlotCard : public QFrame {
   bool isStale = false;  ///< has not been drawn since its curves or what they are changed
 
  Q_SIGNALS:
-  void pinAsked();
-  void bellAsked();
+  void pinRequested();
+  void bellRequested();
 
  private:
   void fillSubtitle();

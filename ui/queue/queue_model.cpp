@@ -375,7 +375,7 @@ bool QueueModel::dropMimeData(const QMimeData* data, Qt::DropAction action, int 
        i < waiting.size() && before == 0; ++i) {
     if (std::find(runs.begin(), runs.end(), waiting[i]) == runs.end()) before = waiting[i];
   }
-  Q_EMIT moveAsked(runs, before);
+  Q_EMIT moveRequested(runs, before);
   return false;  // the rows move when the queue says so
 }
 

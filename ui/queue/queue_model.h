@@ -53,7 +53,7 @@ class QueueModel : public QAbstractItemModel {
 
  Q_SIGNALS:
   /// These are to stand before `before`, or behind all others when that is 0.
-  void moveAsked(const std::vector<std::int64_t>& runs, std::int64_t before);
+  void moveRequested(const std::vector<std::int64_t>& runs, std::int64_t before);
 
  private:
   /// What the last column says of a moment; worked out when it is shown.

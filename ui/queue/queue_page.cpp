@@ -112,7 +112,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
     if (isVisible()) showQueue();
   });
   connect(&devices_, &DeviceMonitor::changed, this, &QueuePage::showDevices);
-  connect(&model_, &QueueModel::moveAsked, this, &QueuePage::move);
+  connect(&model_, &QueueModel::moveRequested, this, &QueuePage::move);
   connect(&model_, &QueueModel::modelReset, this, [this] { isReset_ = true; });
   connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     if (!isApplying_) readSelection();

@@ -156,7 +156,7 @@ void MainWindow::makePages() {
   } else {
     auto* bar = new StoreBar(workbench_.edits(), workbench_.store());
     rows->addWidget(bar);
-    connect(bar, &StoreBar::openAgainWanted, this, &MainWindow::openAgain);
+    connect(bar, &StoreBar::openAgainRequested, this, &MainWindow::openAgain);
     connect(&workbench_.watcher(), &store::RunWatcher::failed, bar, &StoreBar::look);
   }
   rows->addWidget(tabs_, 1);

@@ -122,7 +122,7 @@ void MainWindow::showWeights(const QString& file) {
   try {
     auto* dialog = new WeightsDialog(file, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &WeightsDialog::experimentAsked, this,
+    connect(dialog, &WeightsDialog::experimentRequested, this,
             [this](const std::string& text) { workbench_.configure(text, QString()); });
     dialog->show();
   } catch (const Error& error) {

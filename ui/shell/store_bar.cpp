@@ -25,7 +25,7 @@ StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
   layout->addWidget(try_);
   layout->addWidget(open_);
   connect(try_, &QPushButton::clicked, &edits_, &LocalEdits::tryNow);
-  connect(open_, &QPushButton::clicked, this, &StoreBar::openAgainWanted);
+  connect(open_, &QPushButton::clicked, this, &StoreBar::openAgainRequested);
   connect(&edits_, &LocalEdits::changed, this, &StoreBar::look);
   look();
 }

@@ -21,7 +21,7 @@ class StoreBar : public QFrame {
 
  Q_SIGNALS:
   /// Opens the database in a new window and closes this one.
-  void openAgainWanted();
+  void openAgainRequested();
 
  private:
   LocalEdits& edits_;

@@ -137,7 +137,7 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
   QPushButton* begin =
       buttons->addButton(tr("New experiment from these weights"), QDialogButtonBox::ActionRole);
   connect(begin, &QPushButton::clicked, this, [this] {
-    Q_EMIT experimentAsked("[init]\nweights = " + Json(path_.toStdString()).dump() + "\n");
+    Q_EMIT experimentRequested("[init]\nweights = " + Json(path_.toStdString()).dump() + "\n");
     accept();
   });
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

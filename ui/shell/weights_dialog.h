@@ -22,7 +22,7 @@ class WeightsDialog : public QDialog {
 
  Q_SIGNALS:
   /// The text of an experiment file that starts from these weights.
-  void experimentAsked(const std::string& experimentText);
+  void experimentRequested(const std::string& experimentText);
 
  private:
   QString path_;

@@ -292,7 +292,7 @@ bool SqlEditor::event(QEvent* event) {
 void SqlEditor::keyPressEvent(QKeyEvent* event) {
   if (isRunKey(*event)) {
     completer_->popup()->hide();
-    Q_EMIT runAsked();
+    Q_EMIT runRequested();
     return;
   }
   if (isCompleteKey(*event)) {

@@ -50,7 +50,7 @@ class SqlEditor : public QPlainTextEdit {
   void complete();
 
  Q_SIGNALS:
-  void runAsked();
+  void runRequested();
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -84,7 +84,7 @@ QWidget* SqlPage::makeEditor() {
   editor_->setProperty("role", "mono");
   editor_->document()->setDocumentMargin(px(10));
   column->addWidget(editor_, 1);
-  connect(editor_, &SqlEditor::runAsked, run_, &QAction::trigger);
+  connect(editor_, &SqlEditor::runRequested, run_, &QAction::trigger);
   return card;
 }
 

@@ -122,8 +122,8 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
     editor_->setFocus();
   });
   connect(side_, &SqlSide::statementChosen, this, &SqlPage::openStatement);
-  connect(side_, &SqlSide::forgetAsked, this, &SqlPage::forgetHistory);
-  connect(side_, &SqlSide::removeAsked, this, [this](const QString& name) {
+  connect(side_, &SqlSide::forgetRequested, this, &SqlPage::forgetHistory);
+  connect(side_, &SqlSide::removeRequested, this, [this](const QString& name) {
     const auto all = book_.saved();
     const auto found = std::find_if(all.begin(), all.end(), [&name](const SqlBook::Saved& one) {
       return !one.isShipped && one.name == name;
@@ -135,7 +135,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
                       "run.")
                        .arg(name));
   });
-  connect(side_, &SqlSide::renameAsked, this, [this](const QString& from, const QString& to) {
+  connect(side_, &SqlSide::renameRequested, this, [this](const QString& from, const QString& to) {
     if (!book_.rename(from, to.trimmed()))
       workbench_.say(tr("'%1' cannot be the name of a query: it is empty or taken.").arg(to));
     // The list is filled again once the editing of its item is over.
@@ -156,7 +156,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   connect(findChild<QPushButton*>(QStringLiteral("firstQuery")), &QPushButton::clicked, this,
           [this] {
             openStatement(sqlSamples().front().sql);
-            runWanted();
+            runRequested();
           });
   connect(findChild<QToolButton*>(QStringLiteral("copyFailure")), &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(failure_->text()); });
@@ -202,7 +202,7 @@ void SqlPage::makeActions() {
   run_ = new QAction(tr("Run the statement"), this);
   run_->setShortcut(Qt::CTRL | Qt::Key_Return);
   run_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  connect(run_, &QAction::triggered, this, &SqlPage::runWanted);
+  connect(run_, &QAction::triggered, this, &SqlPage::runRequested);
   addAction(run_);
   stop_ = new QAction(icon(Icon::Stop), tr("Stop the statement"), this);
   stop_->setIconText(tr("Stop"));
@@ -259,7 +259,7 @@ std::size_t SqlPage::rowLimit() const {
 }
 int SqlPage::secondsLimit() const { return seconds_->currentData().toInt(); }
 
-void SqlPage::runWanted() {
+void SqlPage::runRequested() {
   const std::optional<SqlRange> range = editor_->wanted();
   if (!range) {
     showFailure(tr("There is no statement under the cursor; write one, for example SELECT * FROM "

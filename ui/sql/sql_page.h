@@ -66,7 +66,7 @@ class SqlPage final : public Page {
 
  public Q_SLOTS:
   /// Runs the selection, or the statement under the cursor.
-  void runWanted();
+  void runRequested();
   void runStatement(const QString& sql);
   void stop();
   void showChart(bool isChart);

@@ -114,14 +114,14 @@ SqlSide::SqlSide(QWidget* parent)
   connect(saved_, &QTreeWidget::itemChanged, this, [this](const QTreeWidgetItem* item, int) {
     if (isFilling_) return;
     const QString from = item->data(0, kOwnRole).toString();
-    if (!from.isEmpty() && item->text(0) != from) Q_EMIT renameAsked(from, item->text(0));
+    if (!from.isEmpty() && item->text(0) != from) Q_EMIT renameRequested(from, item->text(0));
   });
   auto* remove = new QShortcut(QKeySequence::Delete, saved_);
   remove->setContext(Qt::WidgetShortcut);
   connect(remove, &QShortcut::activated, this, [this] {
     const QTreeWidgetItem* item = saved_->currentItem();
     const QString name = item == nullptr ? QString() : item->data(0, kOwnRole).toString();
-    if (!name.isEmpty()) Q_EMIT removeAsked(name);
+    if (!name.isEmpty()) Q_EMIT removeRequested(name);
   });
   showShelf(Shelf::Schema);
 }
@@ -311,10 +311,10 @@ void SqlSide::fillMenu(QMenu& menu, QTreeWidget* tree, QTreeWidgetItem* item) {
     const QString own = item->data(0, kOwnRole).toString();
     if (!own.isEmpty()) {
       menu.addAction(tr("&Rename"), this, [tree, item] { tree->editItem(item, 0); });
-      menu.addAction(tr("&Delete"), this, [this, own] { Q_EMIT removeAsked(own); });
+      menu.addAction(tr("&Delete"), this, [this, own] { Q_EMIT removeRequested(own); });
     }
   }
-  if (tree == history_) menu.addAction(tr("&Forget the history"), this, &SqlSide::forgetAsked);
+  if (tree == history_) menu.addAction(tr("&Forget the history"), this, &SqlSide::forgetRequested);
 }
 
 }  // namespace vitrine::ui

@@ -43,9 +43,9 @@ class SqlSide : public QWidget {
  Q_SIGNALS:
   void nameChosen(const QString& name);
   void statementChosen(const QString& sql);
-  void renameAsked(const QString& from, const QString& to);
-  void removeAsked(const QString& name);
-  void forgetAsked();
+  void renameRequested(const QString& from, const QString& to);
+  void removeRequested(const QString& name);
+  void forgetRequested();
 
  private:
   QTreeWidget* makeTree(const QString& accessibleName);

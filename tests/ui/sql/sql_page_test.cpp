@@ -30,7 +30,7 @@ class SqlConsole : public ::testing::Test {
   }
   void ask(const QString& sql) {
     page_.editor().setPlainText(sql);
-    page_.runWanted();
+    page_.runRequested();
     page_.waitUntilIdle();
   }
   QTreeWidgetItem* schemaItem(const QString& name) {
@@ -80,7 +80,7 @@ TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
   QTextCursor cursor = page_.editor().textCursor();
   cursor.movePosition(QTextCursor::End);
   page_.editor().setTextCursor(cursor);
-  page_.runWanted();
+  page_.runRequested();
   page_.waitUntilIdle();
   ASSERT_TRUE(page_.editor().mistake().has_value());
   EXPECT_EQ(page_.editor().textOf(*page_.editor().mistake()).toStdString(), "nope");
@@ -106,7 +106,7 @@ TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {
 TEST_F(SqlConsole, StopsAStatementThatWouldNotEnd) {
   page_.editor().setPlainText(QStringLiteral(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"));
-  page_.runWanted();
+  page_.runRequested();
   page_.stop();
   EXPECT_EQ(page_.failure().toStdString(), "The statement was stopped.");
   ask(QStringLiteral("SELECT 5 AS five"));
@@ -216,7 +216,7 @@ TEST_F(SqlConsole, SavesRenamesAndDeletesAQuery) {
   EXPECT_TRUE(QTest::qWaitFor(
       [&] { return page_.book().saved()[0].name == QStringLiteral("Eight"); }, 2000));
   QCoreApplication::processEvents();
-  Q_EMIT page_.side().removeAsked(QStringLiteral("Eight"));
+  Q_EMIT page_.side().removeRequested(QStringLiteral("Eight"));
   EXPECT_TRUE(page_.book().saved()[0].isShipped);
 }
 

@@ -91,10 +91,10 @@ class ExperimentForm : public QWidget {
   /// \param mergeKey  edits with the same one are one step of Undo; "" for a step of its own
   void edited(const QString& label, const QString& mergeKey);
   void viewChanged();
-  void menuWanted(vitrine::ui::FormRow* row, const QPoint& place);
-  void runWanted(const std::string& table);      ///< a run to take weights from
-  void weightsWanted(const std::string& table);  ///< a file to take weights from
-  void renameWanted(const std::string& place, const std::string& from, const std::string& to);
+  void menuRequested(vitrine::ui::FormRow* row, const QPoint& place);
+  void runRequested(const std::string& table);      ///< a run to take weights from
+  void weightsRequested(const std::string& table);  ///< a file to take weights from
+  void renameRequested(const std::string& place, const std::string& from, const std::string& to);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -298,9 +298,9 @@ void FieldEditor::step(int direction) {
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::ContextMenu) {
     const auto* asked = static_cast<QContextMenuEvent*>(event);
-    Q_EMIT menuWanted(asked->reason() == QContextMenuEvent::Keyboard
-                          ? input()->mapToGlobal(QPoint(0, input()->height()))
-                          : asked->globalPos());
+    Q_EMIT menuRequested(asked->reason() == QContextMenuEvent::Keyboard
+                             ? input()->mapToGlobal(QPoint(0, input()->height()))
+                             : asked->globalPos());
     return true;
   }
   // Scrolling the page must not change what the pointer happens to pass.

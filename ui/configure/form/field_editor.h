@@ -52,7 +52,7 @@ class FieldEditor : public QWidget {
  Q_SIGNALS:
   void edited();
   /// The menu of the field, asked for with the mouse or the menu key. \param place  on the screen
-  void menuWanted(const QPoint& place);
+  void menuRequested(const QPoint& place);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

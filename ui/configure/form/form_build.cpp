@@ -108,9 +108,9 @@ FormRow* ExperimentForm::addRow(FormSection* section, const std::string& key, co
                                 const Field& field, int indent) {
   auto* row = new FormRow(key, title, field, indent, section);
   connect(&row->editor(), &FieldEditor::edited, this, [this, row] { onEdited(row); });
-  connect(row, &FormRow::resetWanted, this, [this, key] { reset(key); });
-  connect(row, &FormRow::menuWanted, this,
-          [this, row](const QPoint& place) { Q_EMIT menuWanted(row, place); });
+  connect(row, &FormRow::resetRequested, this, [this, key] { reset(key); });
+  connect(row, &FormRow::menuRequested, this,
+          [this, row](const QPoint& place) { Q_EMIT menuRequested(row, place); });
   section->addRow(row);
   rows_[key] = row;
   return row;

@@ -39,7 +39,7 @@ void ExperimentForm::buildPipeline() {
               document_.set(key, list);
               tell(label, mergeKey);
             });
-    connect(editor, &PipelineEditor::listWanted, this, [this, i, key, phase = phases[i]] {
+    connect(editor, &PipelineEditor::listRequested, this, [this, i, key, phase = phases[i]] {
       folds_[i].clear();
       const Json list = shortForm(phase);
       if (phase == "train") document_.erase("data.augment");  // the list says it now

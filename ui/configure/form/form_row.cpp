@@ -102,11 +102,11 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   more_->setProperty(kListed, false);  // the palette lists the menu of the field that was last in
   more_->setToolTip(QStringLiteral("Sweep this field, make a variant of it (Menu key)"));
   more_->setFocusPolicy(Qt::ClickFocus);  // the menu key of the editor does the same
-  connect(reset_, &QToolButton::clicked, this, &FormRow::resetWanted);
+  connect(reset_, &QToolButton::clicked, this, &FormRow::resetRequested);
   connect(more_, &QToolButton::clicked, this,
-          [this] { Q_EMIT menuWanted(more_->mapToGlobal(QPoint(0, more_->height()))); });
-  connect(editor_, &FieldEditor::menuWanted, this, [this](const QPoint& place) {
-    if (hasMenu_) Q_EMIT menuWanted(place);
+          [this] { Q_EMIT menuRequested(more_->mapToGlobal(QPoint(0, more_->height()))); });
+  connect(editor_, &FieldEditor::menuRequested, this, [this](const QPoint& place) {
+    if (hasMenu_) Q_EMIT menuRequested(place);
   });
   tools_->setContentsMargins(0, 0, 0, 0);
   tools_->setSpacing(0);
@@ -214,7 +214,7 @@ void FormRow::paintEvent(QPaintEvent*) {
 
 void FormRow::contextMenuEvent(QContextMenuEvent* event) {
   event->accept();
-  if (hasMenu_) Q_EMIT menuWanted(event->globalPos());
+  if (hasMenu_) Q_EMIT menuRequested(event->globalPos());
 }
 
 }  // namespace vitrine::ui

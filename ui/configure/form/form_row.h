@@ -59,9 +59,9 @@ class FormRow : public QWidget {
   QToolButton* addButton(const QString& text, const QString& name);
 
  Q_SIGNALS:
-  void resetWanted();
+  void resetRequested();
   /// \param place  on the screen
-  void menuWanted(const QPoint& place);
+  void menuRequested(const QPoint& place);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -38,7 +38,7 @@ void ExperimentForm::buildNamed(FormSection* section, const std::string& place, 
     // The bar goes with what it says: not while it is telling.
     connect(bar, &TableBar::renamed, this, [this, place, name](const std::string& to) {
       QTimer::singleShot(0, this,
-                         [this, place, name, to] { Q_EMIT renameWanted(place, name, to); });
+                         [this, place, name, to] { Q_EMIT renameRequested(place, name, to); });
     });
     connect(bar, &TableBar::removed, this, [this, path, what, name] {
       document_.erase(path);
@@ -109,7 +109,7 @@ void ExperimentForm::addSourceButtons(const std::string& table) {
           ->addButton(
               tr("Browse\u2026"),
               tr("Choose a weights file %1").arg(table == "init" ? what : tr("for %1").arg(what)));
-  connect(browse, &QToolButton::clicked, this, [this, table] { Q_EMIT weightsWanted(table); });
+  connect(browse, &QToolButton::clicked, this, [this, table] { Q_EMIT weightsRequested(table); });
 }
 
 QStringList ExperimentForm::sources() const {
@@ -129,13 +129,13 @@ QStringList ExperimentForm::sources() const {
 void ExperimentForm::offerSources(const std::string& table, QWidget* from) {
   const QStringList words = sources();
   if (words.isEmpty()) {
-    Q_EMIT runWanted(table);
+    Q_EMIT runRequested(table);
     return;
   }
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   connect(menu->addAction(tr("A run of this database\u2026")), &QAction::triggered, this,
-          [this, table] { Q_EMIT runWanted(table); });
+          [this, table] { Q_EMIT runRequested(table); });
   menu->addSeparator();
   for (const QString& word : words) {
     connect(menu->addAction(word), &QAction::triggered, this, [this, table, word] {

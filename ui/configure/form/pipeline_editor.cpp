@@ -93,7 +93,7 @@ PipelineEditor::PipelineEditor(const std::string& phase, const QString& title,
   column->addLayout(foot);
   connect(switch_, &QPushButton::clicked, this, [this] {
     if (list_.is_null()) {
-      Q_EMIT listWanted();
+      Q_EMIT listRequested();
     } else {
       Q_EMIT dropped();
     }
@@ -248,7 +248,7 @@ void PipelineEditor::addRows(Item& item, const std::vector<Field>& fields,
                             px(6), item.body);
     row->leaveMenuOut();
     connect(&row->editor(), &FieldEditor::edited, this, [this, row, at] { onEdited(row, at); });
-    connect(row, &FormRow::resetWanted, this, [this, row, at] {
+    connect(row, &FormRow::resetRequested, this, [this, row, at] {
       row->editor().setValue(row->editor().field().defaultValue, FieldEditor::Typing::Replace);
       onEdited(row, at);
     });

@@ -55,8 +55,8 @@ class PipelineEditor : public QWidget {
   void add(const std::string& id);
 
  Q_SIGNALS:
-  void listWanted();  ///< instead of the short form
-  void dropped();     ///< the short form again
+  void listRequested();  ///< instead of the short form
+  void dropped();        ///< the short form again
   /// \param mergeKey  edits with the same one are one step of Undo; "" for a step of its own
   void edited(const vitrine::Json& list, const QString& label, const QString& mergeKey);
 

@@ -91,7 +91,7 @@ ChangesView::ChangesView(QWidget* parent)
   all_->setToolTip(QStringLiteral("Off: keys with equal values are listed too"));
   all_->setAccessibleName(QStringLiteral("Only differences"));
   column->addWidget(all_);
-  connect(changes_, &QLabel::linkActivated, this, &ChangesView::keyWanted);
+  connect(changes_, &QLabel::linkActivated, this, &ChangesView::keyRequested);
   connect(all_, &QCheckBox::toggled, this, &ChangesView::againstChanged);
   connect(against_, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (against_->itemData(index, kRoleOfItem) != kChoose) {
@@ -103,7 +103,7 @@ ChangesView::ChangesView(QWidget* parent)
     if (against_->itemData(index, kRoleOfItem) != kChoose) return;
     const QSignalBlocker quiet(against_);
     against_->setCurrentIndex(last_);
-    Q_EMIT chooseWanted();
+    Q_EMIT chooseRequested();
   });
 }
 

@@ -41,8 +41,8 @@ class ChangesView : public QWidget {
 
  Q_SIGNALS:
   void againstChanged();
-  void chooseWanted();  ///< any run, from a list
-  void keyWanted(const QString& key);
+  void chooseRequested();  ///< any run, from a list
+  void keyRequested(const QString& key);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -303,7 +303,7 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
   connect(model_, &PlannedRuns::includeRequested, this, &PlannedRunsView::includeRequested);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
     if (const auto run = index.data(PlannedRuns::ExistingRole).toLongLong(); run != 0)
-      Q_EMIT runWanted(run);
+      Q_EMIT runRequested(run);
   });
 }
 
@@ -361,7 +361,7 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
   add(existing == 0 ? QStringLiteral("Open the run that was made before")
                     : QStringLiteral("Open run #%1").arg(existing),
       existing != 0, QStringLiteral("this run was not made before"),
-      [this, existing] { Q_EMIT runWanted(existing); });
+      [this, existing] { Q_EMIT runRequested(existing); });
   add(QStringLiteral("Copy the name"), currentIndex().isValid(), QString(), [this] {
     const int run = model_->runAt(currentIndex().row());
     const QString name = currentIndex().data().toString();

@@ -76,7 +76,7 @@ class PlannedRunsView : public QListView {
   void fillMenu(QMenu& menu);
 
  Q_SIGNALS:
-  void runWanted(std::int64_t run);
+  void runRequested(std::int64_t run);
   void excludeRequested(const std::vector<int>& runs);
   void includeRequested(const std::vector<int>& excluded);
 
