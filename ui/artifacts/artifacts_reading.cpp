@@ -56,7 +56,7 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
     stack_->setCurrentIndex(0);
     showChoice();
     if (asked && chosen_.analysis != asked->analysis) {
-      workbench_.say(
+      workbench_.showMessage(
           QStringLiteral("There is no artifact %1/%2 in the selected runs.")
               .arg(QString::fromStdString(asked->analysis), QString::fromStdString(asked->name)));
     }

@@ -71,11 +71,11 @@ QString ComparePage::tableText(TableFormat format) const {
 void ComparePage::copyTable(TableFormat format) {
   const QString text = tableText(format);
   if (text.isEmpty()) {
-    workbench_.say(QStringLiteral("There is no table yet: select runs of an experiment."));
+    workbench_.showMessage(QStringLiteral("There is no table yet: select runs of an experiment."));
     return;
   }
   QGuiApplication::clipboard()->setText(text);
-  workbench_.say(QStringLiteral("The table is on the clipboard."));
+  workbench_.showMessage(QStringLiteral("The table is on the clipboard."));
 }
 
 void ComparePage::exportTable(const QString& file) {
@@ -86,11 +86,11 @@ void ComparePage::exportTable(const QString& file) {
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly) || out.write(tableText(format).toUtf8()) < 0 ||
       !out.commit()) {
-    workbench_.say(QStringLiteral("'%1' cannot be written: %2; choose another folder.")
-                       .arg(file, out.errorString()));
+    workbench_.showMessage(QStringLiteral("'%1' cannot be written: %2; choose another folder.")
+                               .arg(file, out.errorString()));
     return;
   }
-  workbench_.say(QStringLiteral("Wrote %1.").arg(file));
+  workbench_.showMessage(QStringLiteral("Wrote %1.").arg(file));
 }
 
 void ComparePage::askAndExport(TableFormat format) {
@@ -122,11 +122,11 @@ void ComparePage::copyOverrides() {
   const auto chosen = std::min(static_cast<std::size_t>(column - 1), differences_.runs.size() - 1);
   const QString text = overridesText(*data_, differences_.runs[chosen], differences_.runs.front());
   if (text.isEmpty()) {
-    workbench_.say(QStringLiteral("These two runs have equal configurations."));
+    workbench_.showMessage(QStringLiteral("These two runs have equal configurations."));
     return;
   }
   QGuiApplication::clipboard()->setText(text);
-  workbench_.say(
+  workbench_.showMessage(
       QStringLiteral("On the clipboard: what makes %1 of %2.")
           .arg(differences_.names[static_cast<qsizetype>(chosen)], differences_.names.front()));
 }

@@ -144,7 +144,7 @@ void ComparePage::cancelReading() {
       view->setEmptyText(QStringLiteral("Reading was cancelled: choose a metric or a variant."));
     }
   }
-  workbench_.say(QStringLiteral("Reading was cancelled; what was read before stays."));
+  workbench_.showMessage(QStringLiteral("Reading was cancelled; what was read before stays."));
 }
 
 void ComparePage::reload() {

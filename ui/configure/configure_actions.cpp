@@ -35,7 +35,7 @@ constexpr qint64 kLargestFile = 8 << 20;
 
 void ConfigurePage::startFrom(std::int64_t run) {
   if (run == 0) {
-    workbench_.say(
+    workbench_.showMessage(
         QStringLiteral("Select a run in the list first: its configuration fills the form."));
     return;
   }
@@ -75,9 +75,9 @@ void ConfigurePage::startFrom(std::int64_t run) {
         document->erase(key);
     }
     setText(toText(*document));
-    workbench_.say(QStringLiteral("The form shows the configuration of run #%1.").arg(run));
+    workbench_.showMessage(QStringLiteral("The form shows the configuration of run #%1.").arg(run));
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 
@@ -97,18 +97,20 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
     return;
   }
   if (!start_->isEnabled()) {
-    workbench_.say(QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
+    workbench_.showMessage(
+        QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
   }
   try {
     enqueue_.start(text_, plan_->title, workbench_.store().file(), end);
     afterwards_ = afterwards;
-    workbench_.say(QStringLiteral("Trying one step of \"%1\" before %2 put into the queue \u2026")
-                       .arg(QString::fromStdString(plan_->title),
-                            plan_->runs.size() == 1 ? QStringLiteral("its run is")
-                                                    : QStringLiteral("its runs are")));
+    workbench_.showMessage(
+        QStringLiteral("Trying one step of \"%1\" before %2 put into the queue \u2026")
+            .arg(QString::fromStdString(plan_->title), plan_->runs.size() == 1
+                                                           ? QStringLiteral("its run is")
+                                                           : QStringLiteral("its runs are")));
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
   showCost();
 }
@@ -119,7 +121,7 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   workbench_.queue().refresh();
   if (runs.empty()) return;
   const store::QueueMode mode = workbench_.queue().view().mode;
-  workbench_.say(
+  workbench_.showMessage(
       QStringLiteral("%1 in the queue; %2.")
           .arg(runs.size() == 1
                    ? QStringLiteral("Run #%1 is").arg(runs.front())
@@ -138,7 +140,7 @@ void ConfigurePage::save() {
   if (origin_.isEmpty()) {
     saveAs();
   } else if (writeTo(origin_)) {
-    workbench_.say(QStringLiteral("Saved %1.").arg(origin_));
+    workbench_.showMessage(QStringLiteral("Saved %1.").arg(origin_));
   }
 }
 
@@ -146,7 +148,8 @@ void ConfigurePage::saveAs() {
   const QString offered = origin_.isEmpty() ? QStringLiteral("experiment.toml") : origin_;
   const QString file = QFileDialog::getSaveFileName(
       this, QStringLiteral("Save experiment"), offered, QStringLiteral("Experiments (*.toml)"));
-  if (!file.isEmpty() && writeTo(file)) workbench_.say(QStringLiteral("Saved %1.").arg(file));
+  if (!file.isEmpty() && writeTo(file))
+    workbench_.showMessage(QStringLiteral("Saved %1.").arg(file));
 }
 
 bool ConfigurePage::writeTo(const QString& file) {
@@ -154,7 +157,7 @@ bool ConfigurePage::writeTo(const QString& file) {
   const QByteArray bytes = QByteArray::fromStdString(text_);
   if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
       !target.commit()) {
-    workbench_.say(QStringLiteral("Cannot write %1: %2.").arg(file, target.errorString()));
+    workbench_.showMessage(QStringLiteral("Cannot write %1: %2.").arg(file, target.errorString()));
     return false;
   }
   origin_ = file;
@@ -172,15 +175,16 @@ void ConfigurePage::open() {
 void ConfigurePage::openFile(const QString& file) {
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly)) {
-    workbench_.say(QStringLiteral("Cannot open %1: %2.").arg(file, source.errorString()));
+    workbench_.showMessage(QStringLiteral("Cannot open %1: %2.").arg(file, source.errorString()));
     return;
   }
   if (source.size() > kLargestFile) {
-    workbench_.say(QStringLiteral("%1 is larger than 8 MiB: it is no experiment file.").arg(file));
+    workbench_.showMessage(
+        QStringLiteral("%1 is larger than 8 MiB: it is no experiment file.").arg(file));
     return;
   }
   setText(source.readAll().toStdString(), file);
-  workbench_.say(QStringLiteral("Opened %1.").arg(file));
+  workbench_.showMessage(QStringLiteral("Opened %1.").arg(file));
 }
 
 void ConfigurePage::copyAsCommand() {
@@ -197,7 +201,7 @@ void ConfigurePage::copyAsCommand() {
         const std::string command = trainCommand(text, path, base, database, *catalog);
         return [this, command] {
           QGuiApplication::clipboard()->setText(QString::fromStdString(command));
-          workbench_.say(QStringLiteral("The command is on the clipboard."));
+          workbench_.showMessage(QStringLiteral("The command is on the clipboard."));
         };
       });
 }
@@ -214,8 +218,8 @@ void ConfigurePage::reveal(const std::string& key) {
   }
   QWidget* place = form_->place(key);
   if (place == nullptr) {
-    workbench_.say(QStringLiteral("%1 has no field of its own; it is in the TOML.")
-                       .arg(QString::fromStdString(key)));
+    workbench_.showMessage(QStringLiteral("%1 has no field of its own; it is in the TOML.")
+                               .arg(QString::fromStdString(key)));
     return;
   }
   search_->clear();
@@ -260,7 +264,7 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
                        [&](const auto& one) { return isExcludedBy(one, run.variant, run.point); });
   });
   if (left == 0 || (isAll && plan_->total == plan_->runs.size())) {
-    workbench_.say(QStringLiteral("One run must stay: change the form instead."));
+    workbench_.showMessage(QStringLiteral("One run must stay: change the form instead."));
     return;
   }
   applyDocument(document, left == 1 ? QStringLiteral("leave out ") + label

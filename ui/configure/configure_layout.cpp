@@ -256,7 +256,7 @@ QWidget* ConfigurePage::makeFooter() {
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     showCost();
-    workbench_.say(sentence);
+    workbench_.showMessage(sentence);
   });
   connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::saveAs);
   connect(copy, &QPushButton::clicked, this, &ConfigurePage::copyAsCommand);

@@ -86,9 +86,9 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&planner_, &RunPlanner::planned, this, &ConfigurePage::onPlanned);
   connect(&planner_, &RunPlanner::failed, this, [this](const QString& sentence) {
     wanted_.reset();
-    workbench_.say(sentence);
+    workbench_.showMessage(sentence);
   });
-  connect(&stored_, &StoredRuns::failed, &workbench_, &Workbench::say);
+  connect(&stored_, &StoredRuns::failed, &workbench_, &Workbench::showMessage);
   connect(&stored_, &StoredRuns::arrived, this, [this] {
     if (fromRunLater_ != 0 && form_->catalog() != nullptr)
       startFrom(std::exchange(fromRunLater_, 0));
@@ -97,7 +97,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     showChanges();
     askReference();
   });
-  connect(&command_, &Background::failed, &workbench_, &Workbench::say);
+  connect(&command_, &Background::failed, &workbench_, &Workbench::showMessage);
   connect(&textTimer_, &QTimer::timeout, this, &ConfigurePage::takeText);
   connect(&runsTimer_, &QTimer::timeout, this, &ConfigurePage::askForecast);
   connect(&checkTimer_, &QTimer::timeout, this, [this] {
@@ -132,7 +132,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   });
   connect(&referenceCheck_, &CheckProcess::failed, this,
           [this] { forecaster_.setOperations(reference_, 0); });
-  connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::say);
+  connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::showMessage);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
   connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
   connect(form_, &ExperimentForm::runRequested, this, &ConfigurePage::chooseSourceRun);
@@ -251,7 +251,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
 
 bool ConfigurePage::isLocked() {
   if (!syntax_) return false;
-  workbench_.say(
+  workbench_.showMessage(
       QStringLiteral("Correct line %1 of the text first: it is not TOML.").arg(syntax_->line));
   return true;
 }

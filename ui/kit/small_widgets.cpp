@@ -172,7 +172,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   act_->hide();
   connect(act_, &QToolButton::clicked, this, [this] {
     const std::function<void()> act = std::exchange(offered_, {});
-    say(QString());
+    showMessage(QString());
     if (act) act();
   });
   machine_ = new QLabel;
@@ -191,7 +191,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
 
 void BottomBar::setQueue(const QString& text) { queue_->setText(text); }
 
-void BottomBar::say(const QString& sentence) {
+void BottomBar::showMessage(const QString& sentence) {
   sentence_->setText(sentence);
   copy_->setVisible(!sentence.isEmpty());
   act_->hide();
@@ -199,7 +199,7 @@ void BottomBar::say(const QString& sentence) {
 }
 
 void BottomBar::offer(const QString& sentence, const QString& label, std::function<void()> act) {
-  say(sentence);
+  showMessage(sentence);
   offered_ = std::move(act);
   act_->setText(label);
   act_->setAccessibleName(label);

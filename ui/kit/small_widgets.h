@@ -96,7 +96,7 @@ class BottomBar : public QWidget {
  public:
   explicit BottomBar(QWidget* parent = nullptr);
   void setQueue(const QString& text);
-  void say(const QString& sentence);
+  void showMessage(const QString& sentence);
   /// The same with a button beside it, until the next message.
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
   void setMachine(const QString& text);

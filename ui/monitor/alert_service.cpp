@@ -22,7 +22,7 @@ AlertService::AlertService(Workbench& workbench)
   connect(&stuck_, &QTimer::timeout, this, &AlertService::look);
   connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &AlertService::later);
   connect(&watch_, &AlertWatch::raised, this, [this](const QString& sentence, qlonglong run) {
-    workbench_.say(sentence);
+    workbench_.showMessage(sentence);
     notifyDesktop(tr("Vitrine Studio"), sentence);
     Q_EMIT raised(sentence, run);
   });

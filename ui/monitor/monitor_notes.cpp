@@ -135,7 +135,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
                       notesAnswered(run, text, outcome);
                     });
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
   for (PlotCard* card : cards_) giveNotes(*card);
 }
@@ -143,11 +143,12 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
 void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
                                 const EditOutcome& outcome) {
   if (!outcome.trouble.isEmpty()) {
-    workbench_.say(outcome.trouble);
+    workbench_.showMessage(outcome.trouble);
   } else if (outcome.isConflict) {
-    workbench_.say(tr("The notes of run %1 were changed too often meanwhile: yours is kept among "
-                      "the edits of the run. Add it again.")
-                       .arg(run));
+    workbench_.showMessage(
+        tr("The notes of run %1 were changed too often meanwhile: yours is kept among "
+           "the edits of the run. Add it again.")
+            .arg(run));
   } else if (!outcome.isWaiting) {
     // Others may have added some: those come with what is read next, as all do of another machine.
     Notes& known = notes_[run];
@@ -203,7 +204,7 @@ void MonitorPage::moveNotes() {
           [key, uuid] { forgetStoredNotes(key, uuid); });
     }
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 

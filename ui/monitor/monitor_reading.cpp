@@ -166,7 +166,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
   }
   if (!failure.isEmpty()) {
     isFailing_ = true;
-    workbench_.say(failure);
+    workbench_.showMessage(failure);
   }
   std::set<std::string> now = measured();
   const bool isOtherMeasured = now != measured_;

@@ -347,8 +347,9 @@ void MonitorPage::saveValues(PlotCard& card) {
     out.flush();
     isSaved = file.commit();
   }
-  workbench_.say(isSaved ? tr("Saved %1.").arg(path)
-                         : tr("Cannot write %1: choose a folder you may write to.").arg(path));
+  workbench_.showMessage(isSaved
+                             ? tr("Saved %1.").arg(path)
+                             : tr("Cannot write %1: choose a folder you may write to.").arg(path));
 }
 
 }  // namespace vitrine::ui

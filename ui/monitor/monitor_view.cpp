@@ -277,7 +277,7 @@ void MonitorPage::exportCard(PlotCard& card) {
   focused_ = card.metric();
   const auto made = figureOf(card);
   if (made == nullptr) {
-    workbench_.say(tr("There are no values to export in this plot."));
+    workbench_.showMessage(tr("There are no values to export in this plot."));
     return;
   }
   QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));

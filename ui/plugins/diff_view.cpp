@@ -246,13 +246,14 @@ void DiffView::ablate() {
   Problem problem;
   const auto base = parseDocument(a_.text.toStdString(), problem);
   if (!base) {
-    workbench_.say(tr("A is no experiment file: %1").arg(QString::fromStdString(problem.message)));
+    workbench_.showMessage(
+        tr("A is no experiment file: %1").arg(QString::fromStdString(problem.message)));
     return;
   }
   const Ablation ablation =
       ablationOf(*base, nameOf(a_), (*a)["model"], nameOf(b_), (*b)["model"], workbench_.catalog());
   workbench_.configure(ablation.text, QString());
-  workbench_.say(
+  workbench_.showMessage(
       tr("%1 of %2 to %3 are ready to start.")
           .arg(counted(ablation.variants.size(), tr("variant"), tr("variants")), nameOf(a_),
                nameOf(b_)) +

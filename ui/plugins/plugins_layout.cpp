@@ -106,7 +106,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   connect(&process_, &PluginsProcess::failed, this, [this](const QString& sentence) {
     probe_->setEnabled(true);
     if (!plugins_.empty()) {
-      workbench_.say(sentence);  // what was known before still stands
+      workbench_.showMessage(sentence);  // what was known before still stands
       fillList();
       return;
     }

@@ -60,10 +60,11 @@ void PluginsPage::setEnabledPlugin(const QString& id, bool isEnabled) {
   connect(&process_, &PluginsProcess::finished, once, [this, once, id, isEnabled] {
     once->deleteLater();
     workbench_.askCatalogAgain();
-    workbench_.say(isEnabled ? tr("The plugin %1 is loaded from now on.").arg(id)
-                             : tr("The plugin %1 is not loaded from now on; runs in progress keep "
-                                  "it.")
-                                   .arg(id));
+    workbench_.showMessage(
+        isEnabled ? tr("The plugin %1 is loaded from now on.").arg(id)
+                  : tr("The plugin %1 is not loaded from now on; runs in progress keep "
+                       "it.")
+                        .arg(id));
   });
   connect(&process_, &PluginsProcess::failed, once, [once] { once->deleteLater(); });
   fillList();
@@ -76,7 +77,7 @@ void PluginsPage::trust(const QString& file) {
   connect(&process_, &PluginsProcess::finished, once, [this, once, file] {
     once->deleteLater();
     workbench_.askCatalogAgain();
-    workbench_.say(tr("%1 is trusted as long as its content stays.").arg(file));
+    workbench_.showMessage(tr("%1 is trusted as long as its content stays.").arg(file));
   });
   connect(&process_, &PluginsProcess::failed, once, [once] { once->deleteLater(); });
   fillList();

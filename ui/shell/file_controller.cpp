@@ -65,7 +65,7 @@ void FileController::open(const QString& file) {
   const QFileInfo info(file);
   const QString shown = QDir::toNativeSeparators(file);
   if (!info.exists()) {
-    workbench_.say(tr("There is no file %1.").arg(shown));
+    workbench_.showMessage(tr("There is no file %1.").arg(shown));
     return;
   }
   if (info.isDir()) {
@@ -87,10 +87,10 @@ void FileController::open(const QString& file) {
     case store::FileKind::Experiment: {
       QFile text(path);
       if (info.size() > kLargestExperiment || !text.open(QIODevice::ReadOnly)) {
-        workbench_.say(tr("%1 cannot be read as an experiment file: %2.")
-                           .arg(shown, info.size() > kLargestExperiment
-                                           ? tr("it is larger than 4 MiB")
-                                           : text.errorString()));
+        workbench_.showMessage(tr("%1 cannot be read as an experiment file: %2.")
+                                   .arg(shown, info.size() > kLargestExperiment
+                                                   ? tr("it is larger than 4 MiB")
+                                                   : text.errorString()));
         return;
       }
       workbench_.configure(text.readAll().toStdString(), path);
@@ -100,14 +100,15 @@ void FileController::open(const QString& file) {
       Q_EMIT weightsOpened(path);
       return;
     case store::FileKind::Foreign:
-      workbench_.say(tr("%1 may hold code that runs when it is opened, so Vitrine does not open "
-                        "it; convert it with `safetensors.torch.save_file(state_dict, "
-                        "\"weights.safetensors\")` and open that.")
-                         .arg(info.fileName()));
+      workbench_.showMessage(
+          tr("%1 may hold code that runs when it is opened, so Vitrine does not open "
+             "it; convert it with `safetensors.torch.save_file(state_dict, "
+             "\"weights.safetensors\")` and open that.")
+              .arg(info.fileName()));
       return;
     case store::FileKind::Folder:
     case store::FileKind::Unknown:
-      workbench_.say(
+      workbench_.showMessage(
           tr("%1 is none of the files the window knows: databases (.sqlite), experiment files "
              "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
              "figures drawn by Vitrine, folders of images.")
@@ -132,8 +133,8 @@ void FileController::openFolder(const QString& folder) {
                            QString());
       return;
     case FolderKind::Other:
-      workbench_.say(tr("%1 holds neither images nor TensorBoard event files.")
-                         .arg(QDir::toNativeSeparators(folder)));
+      workbench_.showMessage(tr("%1 holds neither images nor TensorBoard event files.")
+                                 .arg(QDir::toNativeSeparators(folder)));
       return;
   }
 }
@@ -141,8 +142,9 @@ void FileController::openFolder(const QString& folder) {
 void FileController::openWindow(const QString& place, const QString& what) {
   const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                                  {QStringLiteral("--db"), place});
-  workbench_.say(isStarted ? tr("Opened %1 in a window of its own.").arg(what)
-                           : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+  workbench_.showMessage(isStarted
+                             ? tr("Opened %1 in a window of its own.").arg(what)
+                             : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
 }
 
 void FileController::openDatabase(const QString& file) {
@@ -151,12 +153,12 @@ void FileController::openDatabase(const QString& file) {
       const remote::RemotePlace place = remote::remotePlace(file.toStdString());
       openWindow(QString::fromStdString(place.url()), QString::fromStdString(place.url()));
     } catch (const Error& error) {
-      workbench_.say(QString::fromUtf8(error.what()));
+      workbench_.showMessage(QString::fromUtf8(error.what()));
     }
     return;
   }
   if (isProbing_) {
-    workbench_.say(tr("One file at a time: the one before is still being looked at."));
+    workbench_.showMessage(tr("One file at a time: the one before is still being looked at."));
     return;
   }
   // A hostile file is looked at by a process that may crash over it, and may take its time.
@@ -180,13 +182,13 @@ void FileController::openDatabase(const QString& file) {
 void FileController::databaseProbed(const QString& file, const store::ProbedFile& probed) {
   isProbing_ = false;
   if (!probed.isUsable) {
-    workbench_.say(QString::fromStdString(probed.refusal));
+    workbench_.showMessage(QString::fromStdString(probed.refusal));
     return;
   }
   const QString here =
       QFileInfo(QString::fromStdString(workbench_.store().file().string())).canonicalFilePath();
   if (QFileInfo(file).canonicalFilePath() == here) {
-    workbench_.say(tr("%1 is open in this window.").arg(QFileInfo(file).fileName()));
+    workbench_.showMessage(tr("%1 is open in this window.").arg(QFileInfo(file).fileName()));
     return;
   }
   // A window shows one database: another one opens beside it.
@@ -196,7 +198,7 @@ void FileController::databaseProbed(const QString& file, const store::ProbedFile
 
 void FileController::import(const QString& file) {
   if (RemoteLink* link = workbench_.link()) {
-    workbench_.say(
+    workbench_.showMessage(
         tr("%1 is imported where the database is: copy it to %2 and run `vitrine import` "
            "there.")
             .arg(QFileInfo(file).fileName(), link->host()));
@@ -210,7 +212,7 @@ void FileController::import(const QString& file) {
   try {
     program = QString::fromStdString(jobs::headlessProgram().string());
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
     return;
   }
   isCancelled_ = false;
@@ -247,20 +249,21 @@ void FileController::importEnded() {
       ids.push_back(run.at("id").get<std::int64_t>());
       fresh += run.at("imported").get<bool>() ? 1 : 0;
     }
-    workbench_.say(tr("%1: %2 imported, %3 here already.")
-                       .arg(name, counted(fresh, tr("run"), tr("runs")),
-                            count(static_cast<std::int64_t>(ids.size()) - fresh)));
+    workbench_.showMessage(tr("%1: %2 imported, %3 here already.")
+                               .arg(name, counted(fresh, tr("run"), tr("runs")),
+                                    count(static_cast<std::int64_t>(ids.size()) - fresh)));
     workbench_.watcher().poll();
     if (!ids.empty()) workbench_.selection().setRuns(ids, ids.front());
   } else if (isCancelled_) {
-    workbench_.say(tr("The import of %1 was cancelled; runs that were complete stay.").arg(name));
+    workbench_.showMessage(
+        tr("The import of %1 was cancelled; runs that were complete stay.").arg(name));
   } else {
     const QStringList lines = QString::fromUtf8(process->readAllStandardError())
                                   .trimmed()
                                   .split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    workbench_.say(lines.isEmpty()
-                       ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
-                       : lines.last());
+    workbench_.showMessage(
+        lines.isEmpty() ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
+                        : lines.last());
   }
   Q_EMIT importing(QString());
   if (!imports_.isEmpty()) import(imports_.takeFirst());

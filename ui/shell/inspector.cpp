@@ -284,7 +284,7 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
     const store::RunRow* row = workbench_.run(run_);
     if (row == nullptr) return;
     QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
-    workbench_.say(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
+    workbench_.showMessage(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
   });
   environment.rows->addWidget(environmentTable_);
   environment.rows->addWidget(repeat, 0, Qt::AlignLeft);
@@ -329,7 +329,7 @@ void Inspector::showRun() {
     tags_->setModified(false);
     showEdits();
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
   showConfig();
   showFacts();
@@ -371,7 +371,7 @@ void Inspector::showFacts() {
     log_->setFile(QString::fromStdString(
         store::placeBelow(store::filesFolder(store.file()), row->logFile).string()));
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 
@@ -414,7 +414,7 @@ void Inspector::saveNote() {
   const QString text = note_->toPlainText();
   workbench_.edit(run, store::RunField::Note, text.toStdString(), noteVersion_, this,
                   [this, run, text](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
+                    if (!outcome.trouble.isEmpty()) workbench_.showMessage(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
                     if (outcome.isConflict) {
                       noteConflict_->open(QString::fromStdString(outcome.theirs), outcome.version);
@@ -439,7 +439,7 @@ void Inspector::saveTags() {
   const QString typed = tags_->text();
   workbench_.edit(run, store::RunField::Tags, joinedTags(), tagsVersion_, this,
                   [this, run, typed](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.say(outcome.trouble);
+                    if (!outcome.trouble.isEmpty()) workbench_.showMessage(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
                     if (outcome.isConflict) {
                       QString theirs = QString::fromStdString(outcome.theirs);
@@ -477,7 +477,7 @@ void Inspector::takeTheirs(store::RunField field) {
   try {
     showEdits();
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 

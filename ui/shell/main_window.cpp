@@ -80,7 +80,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   files_.addOpener([this](const QString& file) { return openFigure(file); });
   connect(&files_, &FileController::importing, this, &MainWindow::showImport);
   connect(&files_, &FileController::weightsOpened, this, &MainWindow::showWeights);
-  connect(&workbench_, &StudioWorkbench::said, bottom_, &BottomBar::say);
+  connect(&workbench_, &StudioWorkbench::messageSent, bottom_, &BottomBar::showMessage);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
@@ -171,7 +171,7 @@ bool MainWindow::showPage(const QString& id) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&id](const PageFactory& f) { return f.id == id; });
   if (found == all.end()) {
-    workbench_.say(tr("There is no page '%1'.").arg(id));
+    workbench_.showMessage(tr("There is no page '%1'.").arg(id));
     return false;
   }
   const int index = static_cast<int>(found - all.begin());
@@ -457,7 +457,7 @@ void MainWindow::setZoom(double factor) {
   setUiZoom(factor);
   storeSetting(QStringLiteral("window/zoom"), factor);
   setTheme(currentTheme());
-  workbench_.say(tr("Zoom %1").arg(percent(uiZoom(), 0)));
+  workbench_.showMessage(tr("Zoom %1").arg(percent(uiZoom(), 0)));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

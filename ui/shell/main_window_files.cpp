@@ -60,7 +60,7 @@ void MainWindow::openAgain() {
   inspector_->leaveEdits();
   if (!QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                {QStringLiteral("--db"), placeNow()})) {
-    workbench_.say(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+    workbench_.showMessage(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
     return;
   }
   close();
@@ -126,7 +126,7 @@ void MainWindow::showWeights(const QString& file) {
             [this](const std::string& text) { workbench_.configure(text, QString()); });
     dialog->show();
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 
@@ -146,14 +146,15 @@ bool MainWindow::openFigure(const QString& file) {
   try {
     selectRunsOf(*recipe, workbench_);
   } catch (const Error& error) {
-    workbench_.say(
+    workbench_.showMessage(
         QStringLiteral("%1: %2").arg(QFileInfo(file).fileName(), QString::fromUtf8(error.what())));
     return true;
   }
   const QString id = QString::fromStdString(recipe->page);
   if (!showPage(id)) return true;
   currentPage()->setViewState(recipe->view);
-  workbench_.say(tr("%1 is open again, with the data of now.").arg(QFileInfo(file).fileName()));
+  workbench_.showMessage(
+      tr("%1 is open again, with the data of now.").arg(QFileInfo(file).fileName()));
   return true;
 }
 

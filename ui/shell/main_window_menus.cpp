@@ -89,7 +89,8 @@ void MainWindow::makeActions() {
   });
   ownKeep_ = action(tr("&Keep this as my layout"), QKeySequence(), [this] {
     storeOwnDefaultLayout(layoutNow());
-    workbench_.say(tr("\u201cReset to my layout\u201d now comes back to this arrangement."));
+    workbench_.showMessage(
+        tr("\u201cReset to my layout\u201d now comes back to this arrangement."));
   });
   nameLayout_ = action(tr("&Save layout as\u2026"), QKeySequence(), [this] { nameLayout(); });
   paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });

@@ -115,7 +115,8 @@ void MainWindow::fillLayouts() {
       if (const auto layout = storedLayout(name)) {
         showLayout(*layout);
       } else {
-        workbench_.say(tr("The layout \u201c%1\u201d cannot be read; save it again.").arg(name));
+        workbench_.showMessage(
+            tr("The layout \u201c%1\u201d cannot be read; save it again.").arg(name));
       }
     });
   }
@@ -125,7 +126,7 @@ void MainWindow::fillLayouts() {
     for (const QString& name : names) {
       connect(remove->addAction(name), &QAction::triggered, this, [this, name] {
         forgetLayout(name);
-        workbench_.say(tr("Deleted the layout \u201c%1\u201d.").arg(name));
+        workbench_.showMessage(tr("Deleted the layout \u201c%1\u201d.").arg(name));
       });
     }
   }
@@ -144,7 +145,7 @@ void MainWindow::nameLayout() {
                            .trimmed();
   if (!isWanted || name.isEmpty()) return;
   ui::storeLayout(name, layoutNow());
-  workbench_.say(tr("View, Layouts now has \u201c%1\u201d.").arg(name));
+  workbench_.showMessage(tr("View, Layouts now has \u201c%1\u201d.").arg(name));
 }
 
 void MainWindow::showHowToRead() {

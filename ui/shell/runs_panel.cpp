@@ -110,7 +110,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     try {
       proxy_->setQuery(text);
     } catch (const Error& error) {
-      workbench_.say(QString::fromUtf8(error.what()));
+      workbench_.showMessage(QString::fromUtf8(error.what()));
     }
     view_->expandAll();
     isApplying_ = false;
@@ -247,7 +247,7 @@ void RunsPanel::readScores() {
     }
     model_.setScores(scores);
   } catch (const Error& error) {
-    workbench_.say(QString::fromUtf8(error.what()));
+    workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 

@@ -305,10 +305,10 @@ void SqlPage::copySelection() {
   }
   QString text = isOneCell ? sqlPlain(cells.rows[0][0]) : sqlTsv(cells, {}, SqlHeader::Names);
   QGuiApplication::clipboard()->setText(text);
-  workbench_.say(isOneCell ? tr("Copied a cell.")
-                           : tr("Copied %1 with their names.")
-                                 .arg(counted(static_cast<std::int64_t>(cells.rows.size()),
-                                              tr("row"), tr("rows"))));
+  workbench_.showMessage(isOneCell ? tr("Copied a cell.")
+                                   : tr("Copied %1 with their names.")
+                                         .arg(counted(static_cast<std::int64_t>(cells.rows.size()),
+                                                      tr("row"), tr("rows"))));
 }
 
 void SqlPage::copyAll() {
@@ -318,7 +318,8 @@ void SqlPage::copyAll() {
     const QString text = sqlTsv(*table, order, SqlHeader::Names);
     return [this, text, rows = static_cast<std::int64_t>(order.size())] {
       QGuiApplication::clipboard()->setText(text);
-      workbench_.say(tr("Copied %1 with their names.").arg(counted(rows, tr("row"), tr("rows"))));
+      workbench_.showMessage(
+          tr("Copied %1 with their names.").arg(counted(rows, tr("row"), tr("rows"))));
     };
   });
 }
@@ -340,7 +341,7 @@ void SqlPage::exportTo(const QString& file) {
                        file)
             : tr("Cannot write %1: %2; choose a folder you may write to.")
                   .arg(file, out.errorString());
-    return [this, said] { workbench_.say(said); };
+    return [this, said] { workbench_.showMessage(said); };
   });
 }
 
@@ -355,7 +356,7 @@ void SqlPage::askAndExport(const QString& ending, const QString& filter) {
 void SqlPage::askName() {
   const auto range = editor_->wanted();
   if (!range) {
-    workbench_.say(tr("There is no statement to keep; write one first."));
+    workbench_.showMessage(tr("There is no statement to keep; write one first."));
     return;
   }
   bool isOk = false;
@@ -371,7 +372,7 @@ void SqlPage::saveQuery(const QString& name) {
   book_.save(name, editor_->textOf(*range));
   storeBook();
   side_->showShelf(SqlSide::Shelf::Saved);
-  workbench_.say(tr("Saved the query '%1'.").arg(name));
+  workbench_.showMessage(tr("Saved the query '%1'.").arg(name));
 }
 
 void SqlPage::forgetHistory() {

@@ -131,13 +131,15 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
     if (found == all.end()) return;
     book_.remove(name);
     storeBook();
-    workbench_.say(tr("Deleted the query '%1'; its statement is in the editor's history if it was "
-                      "run.")
-                       .arg(name));
+    workbench_.showMessage(
+        tr("Deleted the query '%1'; its statement is in the editor's history if it was "
+           "run.")
+            .arg(name));
   });
   connect(side_, &SqlSide::renameRequested, this, [this](const QString& from, const QString& to) {
     if (!book_.rename(from, to.trimmed()))
-      workbench_.say(tr("'%1' cannot be the name of a query: it is empty or taken.").arg(to));
+      workbench_.showMessage(
+          tr("'%1' cannot be the name of a query: it is empty or taken.").arg(to));
     // The list is filled again once the editing of its item is over.
     QTimer::singleShot(0, this, [this] { storeBook(); });
   });
@@ -163,7 +165,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &SqlPage::sortBy);
   for (Background* work : {&sorter_, &charter_, &writer_}) {
     connect(work, &Background::busyChanged, this, &SqlPage::showWork);
-    connect(work, &Background::failed, &workbench_, &Workbench::say);
+    connect(work, &Background::failed, &workbench_, &Workbench::showMessage);
   }
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &SqlPage::selectRuns);

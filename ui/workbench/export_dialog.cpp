@@ -262,13 +262,14 @@ void exportFigure(QWidget* parent, Workbench& workbench, Figure& figure, const R
   ExportDialog dialog(figure, recipe, name, parent);
   dialog.exec();
   if (!dialog.written().isEmpty())
-    workbench.say(ExportDialog::tr("Wrote %1.").arg(dialog.written()));
+    workbench.showMessage(ExportDialog::tr("Wrote %1.").arg(dialog.written()));
 }
 
 void exportFigureOf(QWidget* parent, Workbench& workbench, Page& page, const QString& pageId) {
   const std::unique_ptr<Figure> figure = page.figure();
   if (figure == nullptr) {
-    workbench.say(ExportDialog::tr("There is no figure to export here: show a chart first."));
+    workbench.showMessage(
+        ExportDialog::tr("There is no figure to export here: show a chart first."));
     return;
   }
   exportFigure(parent, workbench, *figure, recipeOf(workbench, pageId, page), pageId);

@@ -42,7 +42,7 @@ class LocalEdits : public QObject {
 
  Q_SIGNALS:
   void changed();
-  void said(const QString& sentence);
+  void messageSent(const QString& sentence);
 
  private:
   using Key = std::pair<std::int64_t, store::RunField>;

@@ -54,7 +54,7 @@ class Workbench : public QObject {
   /// All runs, by id, as the list shows them.
   [[nodiscard]] virtual const std::map<std::int64_t, store::RunRow>& runs() const = 0;
   /// One sentence in the status bar; errors can be copied from there.
-  virtual void say(const QString& sentence) = 0;
+  virtual void showMessage(const QString& sentence) = 0;
   virtual void showPage(const QString& id) = 0;
   /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;

@@ -246,7 +246,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
     QString text = sentence ? sentence(outcome) : QString();
     if (!result.trouble.empty())
       text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.trouble);
-    if (!text.isEmpty()) Q_EMIT said(text);
+    if (!text.isEmpty()) Q_EMIT messageSent(text);
   };
   if (link_ != nullptr) {
     link_->send({{"op", "order"}, {"order", toJson(command)}}, this,
@@ -255,7 +255,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
                     remote::throwAnswered(answer);
                     tell(jobs::resultFromJson(answer));
                   } catch (const std::exception& error) {
-                    Q_EMIT said(QString::fromUtf8(error.what()));
+                    Q_EMIT messageSent(QString::fromUtf8(error.what()));
                   }
                   // The copy follows: the view changes when it has.
                   refresh();
@@ -270,7 +270,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
         tell(outcome);
       };
     } catch (const std::exception& error) {
-      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); };
+      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT messageSent(text); };
     }
     QMetaObject::invokeMethod(
         this,
@@ -291,7 +291,7 @@ void QueueService::prune() {
       thread_->queue->prune();
     } catch (const std::exception& error) {
       QMetaObject::invokeMethod(
-          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT said(text); },
+          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT messageSent(text); },
           Qt::QueuedConnection);
     }
     QMetaObject::invokeMethod(this, &QueueService::refresh, Qt::QueuedConnection);

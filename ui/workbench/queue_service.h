@@ -64,7 +64,7 @@ class QueueService : public QObject {
 
  Q_SIGNALS:
   void viewChanged();
-  void said(const QString& sentence);
+  void messageSent(const QString& sentence);
 
  private:
   class Thread;

@@ -148,13 +148,13 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
     if (edit.onOutcome) edit.onOutcome(outcome);
   } else if (outcome.isConflict) {
     const auto field = store::runFieldFromString(key.second);
-    Q_EMIT said(
+    Q_EMIT messageSent(
         tr("The %1 of run %2 was changed by somebody else meanwhile: what you typed is kept "
            "beside it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
-    Q_EMIT said(outcome.trouble);
+    Q_EMIT messageSent(outcome.trouble);
   }
 }
 
@@ -190,7 +190,8 @@ void RemoteLink::storeWaiting() {
   const QByteArray text =
       QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
-    Q_EMIT said(tr("What you typed cannot be kept until it arrives: %1.").arg(file.errorString()));
+    Q_EMIT messageSent(
+        tr("What you typed cannot be kept until it arrives: %1.").arg(file.errorString()));
 }
 
 }  // namespace vitrine::ui

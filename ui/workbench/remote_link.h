@@ -61,7 +61,7 @@ class RemoteLink : public QObject {
 
  Q_SIGNALS:
   void stateChanged();
-  void said(const QString& sentence);
+  void messageSent(const QString& sentence);
 
  private:
   using Key = std::pair<std::int64_t, std::string>;  ///< run, name of the field

@@ -19,7 +19,7 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject*
 
 StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
     : StudioWorkbench(link.file(), &link, parent) {
-  connect(&link, &RemoteLink::said, this, &StudioWorkbench::say);
+  connect(&link, &RemoteLink::messageSent, this, &StudioWorkbench::showMessage);
   // Logs are copied of the runs that are looked at.
   const auto follow = [this] { link_->follow(selection_.runs()); };
   connect(&selection_, &Selection::runsChanged, this, follow);
@@ -38,12 +38,12 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
       watcher_(store_),
       queue_(store_.file(), link),
       edits_(store_) {
-  connect(&edits_, &LocalEdits::said, this, &StudioWorkbench::say);
+  connect(&edits_, &LocalEdits::messageSent, this, &StudioWorkbench::showMessage);
   connect(&watcher_, &store::RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &store::RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
-  connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::say);
+  connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::showMessage);
   connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueService::refresh);
-  connect(&queue_, &QueueService::said, this, &StudioWorkbench::say);
+  connect(&queue_, &QueueService::messageSent, this, &StudioWorkbench::showMessage);
 }
 
 StudioWorkbench::~StudioWorkbench() {
@@ -57,7 +57,7 @@ void StudioWorkbench::start() {
   try {
     if (link_ == nullptr) store_.reapLostRuns();
   } catch (const Error& error) {
-    say(QString::fromUtf8(error.what()));
+    showMessage(QString::fromUtf8(error.what()));
   }
   watcher_.start();
   if (link_ == nullptr) edits_.takeOver();
@@ -137,7 +137,7 @@ void StudioWorkbench::catalogCame(const Catalog& described, const QString& sente
       isCatalogAsked_ = false;
       return;
     }
-    say(sentence);
+    showMessage(sentence);
     Q_EMIT catalogFailed(sentence);
     return;
   }
@@ -152,7 +152,7 @@ const store::RunRow* StudioWorkbench::run(std::int64_t id) {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-void StudioWorkbench::say(const QString& sentence) { Q_EMIT said(sentence); }
+void StudioWorkbench::showMessage(const QString& sentence) { Q_EMIT messageSent(sentence); }
 
 void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
 
@@ -176,16 +176,17 @@ void StudioWorkbench::take(const std::vector<store::RunRow>& rows) {
     const bool isLost =
         row.state == store::RunState::Interrupted || row.state == store::RunState::Failed;
     if (wasAlive && isLost) {
-      say(tr("Run %1, %2, is %3: %4")
-              .arg(row.id)
-              .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
-                   QString::fromStdString(row.reason)));
+      showMessage(tr("Run %1, %2, is %3: %4")
+                      .arg(row.id)
+                      .arg(QString::fromStdString(row.name),
+                           QString::fromStdString(toString(row.state)),
+                           QString::fromStdString(row.reason)));
     } else if (known != rows_.end() && !wasAlive && isAlive(row.state) && row.step > 0) {
       // So that what was said last is not that it ended.
-      say(tr("Run %1, %2, goes on from step %3.")
-              .arg(row.id)
-              .arg(QString::fromStdString(row.name),
-                   count(std::max<std::int64_t>(row.latestCheckpoint, 0))));
+      showMessage(tr("Run %1, %2, goes on from step %3.")
+                      .arg(row.id)
+                      .arg(QString::fromStdString(row.name),
+                           count(std::max<std::int64_t>(row.latestCheckpoint, 0))));
     }
     rows_[row.id] = row;
   }
@@ -226,7 +227,7 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
     if (row != nullptr && canStart(*row)) wanted.push_back(id);
   }
   if (wanted.empty()) {
-    say(
+    showMessage(
         tr("None of the selected runs can be started: select one that is queued, paused, stopped, "
            "interrupted or failed."));
     return;
@@ -261,7 +262,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     if (row != nullptr && canStop(*row)) wanted.push_back(id);
   }
   if (wanted.empty()) {
-    say(tr("None of the selected runs is running."));
+    showMessage(tr("None of the selected runs is running."));
     return;
   }
   jobs::Command command;
@@ -339,7 +340,7 @@ void StudioWorkbench::refresh(std::int64_t id) {
     rows_[id] = row;
     Q_EMIT runsChanged({row});
   } catch (const Error& error) {
-    say(QString::fromUtf8(error.what()));
+    showMessage(QString::fromUtf8(error.what()));
   }
 }
 

@@ -35,7 +35,7 @@ class StudioWorkbench final : public Workbench {
   const store::TaskCards& cards() override;
   void settleCards() override;
   const store::RunRow* run(std::int64_t id) override;
-  void say(const QString& sentence) override;
+  void showMessage(const QString& sentence) override;
   void showPage(const QString& id) override;
   void configure(const std::string& experimentText, const QString& origin) override;
   bool isRunListVisible() const override { return isRunListVisible_; }
@@ -70,7 +70,7 @@ class StudioWorkbench final : public Workbench {
   [[nodiscard]] static bool canDelete(const store::RunRow& row);
 
  Q_SIGNALS:
-  void said(const QString& sentence);
+  void messageSent(const QString& sentence);
   /// A message with something to do about it.
   void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
   void pageRequested(const QString& id);

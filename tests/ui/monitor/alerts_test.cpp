@@ -119,7 +119,7 @@ TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgr
   service.waitUntilIdle();
   EXPECT_EQ(service.looks(), 0);
   QSignalSpy raised(&service, &AlertService::raised),
-      told(&studio_.workbench, &StudioWorkbench::said);
+      told(&studio_.workbench, &StudioWorkbench::messageSent);
   service.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
   service.waitUntilIdle();
   EXPECT_EQ(service.looks(), 1);

@@ -133,9 +133,10 @@ TEST(RemoteWindow, SurvivesAnswersOfAnotherForm) {
   lab.become(
       "exec python3 -c '\n"
       "import struct, sys\n"
-      "def say(data): sys.stdout.buffer.write(struct.pack(\"<I\", len(data)) + data); "
+      "def showMessage(data): sys.stdout.buffer.write(struct.pack(\"<I\", len(data)) + data); "
       "sys.stdout.flush()\n"
-      "say(b\"\\xa3\\x62id\\x01\\x65error\\xa2\\x64kind\\x01\\x67message\\x80\\x64more\\xf4\")\n"
+      "showMessage("
+      "b\"\\xa3\\x62id\\x01\\x65error\\xa2\\x64kind\\x01\\x67message\\x80\\x64more\\xf4\")\n"
       "sys.stdin.buffer.read()'");
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLost());
@@ -188,7 +189,7 @@ TEST(RemoteWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
       },
       kPatienceMs));
   EXPECT_EQ(remote.workbench.runs().size(), lab.runs.size()) << "what was read stays";
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
   remote.workbench.deleteRuns({lab.runs.front()});
   ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("nothing was asked")));
@@ -225,7 +226,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   // Meanwhile somebody there wrote about the second run.
   lab.store.setNote(second, "written there");
   RemoteWindow remote(lab);
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
   EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(first) == "without one"; }, kPatienceMs));
   EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
   EXPECT_EQ(lab.store.note(second), "written there");
@@ -304,7 +305,7 @@ TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
 TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   Lab lab;
   RemoteWindow remote(lab);
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::said);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
   QFile file(lab.folder.filePath(QStringLiteral("some.vitrine")));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.close();

@@ -244,7 +244,7 @@ TEST(MainWindow, AMessageCanBeCopied) {
   SampleStudio studio(SampleOptions{0, 50});
   MainWindow window(studio.workbench);
   window.show();
-  studio.workbench.say(QStringLiteral("patch size 5 does not divide image size 28"));
+  studio.workbench.showMessage(QStringLiteral("patch size 5 does not divide image size 28"));
   EXPECT_EQ(window.bottomBar().sentence().toStdString(),
             "patch size 5 does not divide image size 28");
   int shown = 0;

@@ -180,7 +180,7 @@ TEST_F(TwoTasks, CompareBeginsWithTheScoreOfTheTask) {
 
 TEST_F(TwoTasks, AFailureToDescribeIsToldToWhoeverNeedsTheSchemasAlone) {
   describeWith("exit 1");
-  QSignalSpy said(&studio_.workbench, &StudioWorkbench::said);
+  QSignalSpy said(&studio_.workbench, &StudioWorkbench::messageSent);
   QSignalSpy failed(&studio_.workbench, &Workbench::catalogFailed);
   studio_.workbench.settleCards();
   EXPECT_EQ(said.count() + failed.count(), 0);

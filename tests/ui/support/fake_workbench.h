@@ -45,7 +45,7 @@ class FakeWorkbench : public Workbench {
             std::int64_t /*basedOn*/, QObject* /*context*/,
             const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
   void openFile(const QString& file) override { opened.push_back(file); }
-  void say(const QString& sentence) override { said.push_back(sentence); }
+  void showMessage(const QString& sentence) override { said.push_back(sentence); }
   void showPage(const QString& id) override { pages.push_back(id); }
 
   /// A stored run with a configuration; returns its id.

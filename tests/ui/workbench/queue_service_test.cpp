@@ -71,7 +71,7 @@ TEST(QueueService, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
 
 TEST(QueueService, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   OpenQueue open;
-  QSignalSpy said(&open.service, &QueueService::said);
+  QSignalSpy said(&open.service, &QueueService::messageSent);
   const std::int64_t run = open.enqueued();
   jobs::Command command;
   command.what = jobs::Command::What::Remove;
@@ -145,7 +145,7 @@ TEST(Workbench, PutsRunsIntoTheQueueOnce) {
   const std::int64_t queued = idOf(store::RunState::Queued), done = idOf(store::RunState::Done);
   ASSERT_NE(queued, 0);
   ASSERT_NE(done, 0);
-  QSignalSpy said(&studio.workbench, &StudioWorkbench::said);
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::messageSent);
   studio.workbench.startRuns({done, queued});
   studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(studio.workbench.queue().view().waiting(), std::vector<std::int64_t>{queued});
