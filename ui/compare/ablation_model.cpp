@@ -31,9 +31,9 @@ QPixmap swatchOf(std::int64_t series) {
 }
 
 QColor outcomeColor(Outcome outcome) {
-  if (outcome == Outcome::Better) return tokens().ok;
-  if (outcome == Outcome::Worse) return tokens().bad;
-  return tokens().text;
+  if (outcome == Outcome::Better) return themeColors().ok;
+  if (outcome == Outcome::Worse) return themeColors().bad;
+  return themeColors().text;
 }
 
 QString sampleTip(const AblationCell& cell, bool isPercent) {
@@ -185,10 +185,11 @@ QVariant AblationModel::data(const QModelIndex& index, int role) const {
       return font;
     }
     case Qt::ForegroundRole:
-      if (part == Part::Differs || part == Part::Runs || part == Part::Count) return tokens().muted;
+      if (part == Part::Differs || part == Part::Runs || part == Part::Count)
+        return themeColors().muted;
       if (part == Part::Difference)
         return outcomeColor(row.cells[static_cast<std::size_t>(metricOf(index.column()))].outcome);
-      return tokens().text;
+      return themeColors().text;
     default:
       return {};
   }

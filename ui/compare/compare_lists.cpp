@@ -32,8 +32,8 @@ QTreeWidget* makeRows(QWidget* parent, const QString& name) {
 }
 
 QColor verdictColor(PublishedVerdict verdict) {
-  if (verdict == PublishedVerdict::Matches) return tokens().ok;
-  return verdict == PublishedVerdict::Differs ? tokens().bad : tokens().muted;
+  if (verdict == PublishedVerdict::Matches) return themeColors().ok;
+  return verdict == PublishedVerdict::Differs ? themeColors().bad : themeColors().muted;
 }
 
 QString verdictSign(PublishedVerdict verdict) {
@@ -127,19 +127,19 @@ void ComparePage::showDifferences() {
       auto* item = new QTreeWidgetItem(top, QStringList{row.key} + row.values);
       for (int i = 0; i <= row.values.size(); ++i) {
         const bool isOther = i > 1 && row.values[i - 1] != row.values[0];
-        item->setForeground(i, i == 0 ? tokens().muted : tokens().text);
+        item->setForeground(i, i == 0 ? themeColors().muted : themeColors().text);
         item->setToolTip(i, i == 0 ? row.key : row.values[i - 1]);
         if (isOther) {
           QFont font = bodyFont();
           font.setWeight(QFont::Medium);
           item->setFont(i, font);
-          item->setBackground(i, tokens().selection);
+          item->setBackground(i, themeColors().selection);
         }
       }
     }
     if (top->childCount() == 0) {
       auto* none = new QTreeWidgetItem(top, {QStringLiteral("no difference")});
-      none->setForeground(0, tokens().muted);
+      none->setForeground(0, themeColors().muted);
     }
     top->setExpanded(true);
   }
@@ -274,7 +274,7 @@ void ComparePage::showPublished() {
       if (i >= 2 && i <= 4) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
     }
     item->setForeground(6, verdictColor(row.verdict));
-    item->setForeground(7, tokens().muted);
+    item->setForeground(7, themeColors().muted);
   }
   for (int i = 0; i < 6; ++i) {
     publishedTree_->resizeColumnToContents(i);
@@ -290,9 +290,9 @@ void ComparePage::showPublished() {
                      QString::number(s.count), measured, shortNumber(row.judgement.threshold),
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
-    const QColor colour = row.judgement.verdict == Verdict::Reshown        ? tokens().ok
-                          : row.judgement.verdict == Verdict::Contradicted ? tokens().bad
-                                                                           : tokens().muted;
+    const QColor colour = row.judgement.verdict == Verdict::Reshown        ? themeColors().ok
+                          : row.judgement.verdict == Verdict::Contradicted ? themeColors().bad
+                                                                           : themeColors().muted;
     item->setForeground(1, colour);
   }
   for (int i = 0; i < 5; ++i) {

@@ -207,7 +207,7 @@ QPointF ParallelFigure::pointOf(const Layout& layout, std::size_t axis, double v
 void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
   static_cast<void>(drawHeader(painter, area, chart_.title, chart_.about));
   if (chart_.axes.empty()) {
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(area, Qt::AlignCenter,
                      QStringLiteral("Nothing differs between these runs: choose axes."));
     return;
@@ -233,7 +233,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
         }
         isOpen = true;
       }
-      QColor color = isKept ? seriesColor(line.series, style().theme) : tokens().muted;
+      QColor color = isKept ? seriesColor(line.series, style().theme) : themeColors().muted;
       color.setAlphaF(isKept ? (chart_.lines.size() > 60 ? 0.55F : 0.9F) : 0.18F);
       painter.setPen(QPen(color, isKept && chart_.lines.size() <= 60 ? 1.5 : 1));
       painter.setBrush(Qt::NoBrush);
@@ -248,14 +248,14 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     const ParallelAxis& axis = chart_.axes[i];
     const double x = place.x[i];
     const bool hasFocus = static_cast<int>(i) == focusAxis_;
-    painter.setPen(QPen(hasFocus ? tokens().accent : tokens().muted, hasFocus ? 2 : 1));
+    painter.setPen(QPen(hasFocus ? themeColors().accent : themeColors().muted, hasFocus ? 2 : 1));
     painter.drawLine(QPointF(x, place.top), QPointF(x, place.bottom));
     if (axis.choice.brush) {
       const double a = pointOf(place, i, (*axis.choice.brush)[0]).y();
       const double b = pointOf(place, i, (*axis.choice.brush)[1]).y();
-      QColor fill = tokens().accent;
+      QColor fill = themeColors().accent;
       fill.setAlphaF(0.3F);
-      painter.setPen(QPen(tokens().accent, 1));
+      painter.setPen(QPen(themeColors().accent, 1));
       painter.setBrush(fill);
       painter.drawRect(QRectF(x - 5, std::min(a, b), 10, std::max(2.0, std::abs(a - b))));
       painter.setBrush(Qt::NoBrush);
@@ -267,7 +267,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     if (axis.choice.isFlipped) marks << QStringLiteral("flipped");
     const QRectF head(x - room / 2, place.top - kHead, room, kHead / 2);
     painter.setFont(smallLetters());
-    painter.setPen(hasFocus ? tokens().accent : tokens().text);
+    painter.setPen(hasFocus ? themeColors().accent : themeColors().text);
     if (isSlanted) {
       if (!marks.isEmpty()) title += QStringLiteral(" (%1)").arg(marks.join(QStringLiteral(", ")));
       const double length = std::min(112.0, (area.right() - x) * std::sqrt(2.0));
@@ -279,7 +279,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     } else {
       drawLine(painter, head, Qt::AlignHCenter | Qt::AlignVCenter, title);
       painter.setFont(axisLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
                marks.join(QStringLiteral(", ")));
     }
@@ -301,7 +301,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       const double y = pointOf(place, i, tick).y();
       if (last - y < metrics.height()) continue;
       last = y;
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y));
       // The last axis has the margin of the picture for its labels.
       const bool isLast = i + 1 == chart_.axes.size();
@@ -313,7 +313,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
         continue;
       // A panel-coloured ground, so that lines do not run through the digits.
       const double width = std::min(metrics.horizontalAdvance(text), label.width());
-      QColor ground = tokens().panel;
+      QColor ground = themeColors().panel;
       ground.setAlphaF(0.75F);
       painter.fillRect(QRectF(label.left(), y - 7, width, 14), ground);
       drawLine(painter, label, Qt::AlignLeft | Qt::AlignVCenter, text);

@@ -87,7 +87,7 @@ void ParallelView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.drawImage(QPointF(0, 0), drawn_);
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(hasFocus() ? tokens().accent : tokens().line, 1));
+  painter.setPen(QPen(hasFocus() ? themeColors().accent : themeColors().line, 1));
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
 }
 

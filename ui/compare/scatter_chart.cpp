@@ -119,7 +119,7 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
     line.name = QStringLiteral("Pareto front (%1 %2, %3 %4 is better)")
                     .arg(betterWord(quantities.betterX), quantities.x.name,
                          betterWord(quantities.betterY), quantities.y.name);
-    line.color = tokens().muted;
+    line.color = themeColors().muted;
     line.dash = Qt::DashLine;
     line.draw = ChartSeries::Draw::Line;
     line.width = 1;

@@ -304,13 +304,13 @@ void ConfigurePage::showCost() {
         });
     if (isExclude && !syntax_) {
       sentences << QStringLiteral("<a href='%1' style='color:%2'>Put these runs back in</a>")
-                       .arg(QString::fromLatin1(kExcludeLink), tokens().accent.name());
+                       .arg(QString::fromLatin1(kExcludeLink), themeColors().accent.name());
     }
     if (!first.empty()) {
       sentences << QStringLiteral(
                        "The fields in red say what to change: <a href='%1' style='color:%2'>show "
                        "the first</a>")
-                       .arg(QString::fromStdString(first), tokens().accent.name());
+                       .arg(QString::fromStdString(first), themeColors().accent.name());
     }
     details_->setTextFormat(Qt::RichText);
     details_->setText(sentences.join(QStringLiteral("<br>")));

@@ -205,7 +205,7 @@ class AttentionFigure final : public Figure {
   }
 
   QColor colorOf(double one, const std::array<double, 2>& range) const {
-    if (!std::isfinite(one)) return tokens().line;
+    if (!std::isfinite(one)) return themeColors().line;
     if (range[0] < 0) return diverging(one / std::max(-range[0], range[1]));
     return mapColor(unitOf(one, range[0], range[1]));
   }
@@ -263,7 +263,7 @@ class AttentionFigure final : public Figure {
     const double height = width * aspectInverse();
     for (int layer = 0; layer < layers_; ++layer) {
       const double y = area.top() + layer * (height + space);
-      painter.setPen(layer == shownLayer() ? tokens().text : tokens().muted);
+      painter.setPen(layer == shownLayer() ? themeColors().text : themeColors().muted);
       const bool isWritten = height + space >= metrics.height() || layer % 2 == 0;
       if (isWritten) {
         drawLine(painter, QRectF(area.left(), y, label, height), Qt::AlignLeft | Qt::AlignVCenter,
@@ -273,7 +273,7 @@ class AttentionFigure final : public Figure {
         const QRectF rect(area.left() + label + head * (width + space), y, width, height);
         drawMap(painter, rect, layer, head, 1);
         if (layer == shownLayer() && head == shownHead()) {
-          painter.setPen(QPen(tokens().accent, 2));
+          painter.setPen(QPen(themeColors().accent, 2));
           painter.setBrush(Qt::NoBrush);
           painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
         }
@@ -296,10 +296,10 @@ class AttentionFigure final : public Figure {
       unit = QStringLiteral("attention probability");
     if (range[0] < 0) {
       const double most = std::max(-range[0], range[1]);
-      drawColorBar(painter, tokens(), bar, -most, most, unit,
+      drawColorBar(painter, themeColors(), bar, -most, most, unit,
                    [](double t) { return diverging(2 * t - 1); });
     } else {
-      drawColorBar(painter, tokens(), bar, range[0], range[1], unit,
+      drawColorBar(painter, themeColors(), bar, range[0], range[1], unit,
                    [this](double t) { return mapColor(t); });
     }
   }
@@ -310,7 +310,7 @@ class AttentionFigure final : public Figure {
   void drawZoom(QPainter& painter, const QRectF& area) {
     const int layer = shownLayer(), head = shownHead();
     painter.setFont(smallLetters());
-    painter.setPen(tokens().text);
+    painter.setPen(themeColors().text);
     drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
              Qt::AlignLeft | Qt::AlignVCenter,
              QStringLiteral("layer %1, head %2").arg(layerNames_[layer]).arg(head));
@@ -346,7 +346,7 @@ class AttentionFigure final : public Figure {
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
       painter.setFont(axisLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       drawLine(painter,
                QRectF(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, 16),
                Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("the image"));
@@ -361,7 +361,7 @@ class AttentionFigure final : public Figure {
     }
     if (!hasClass) return;
     painter.setFont(axisLetters());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
              Qt::AlignLeft | Qt::AlignVCenter,
              QStringLiteral("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
@@ -401,7 +401,7 @@ class AttentionFigure final : public Figure {
     const int q = query();
     drawCells(painter, rect, rows_, columns_, [&](int row, int column) {
       const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
-      return key < 0 ? tokens().line : colorOf(value(layer, head, q, key), range);
+      return key < 0 ? themeColors().line : colorOf(value(layer, head, q, key), range);
     });
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
     if (cell.isPatch() && cell.row < rows_ && cell.column < columns_) {

@@ -81,7 +81,7 @@ class CurveFigure final : public Figure {
     double y1 = style().range ? (*style().range)[1] : high();
     if (!std::isfinite(x0) || !std::isfinite(y0)) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No finite points."));
       return;
     }
@@ -90,7 +90,7 @@ class CurveFigure final : public Figure {
     y0 -= margin;
     y1 += margin;
     const Axes axes =
-        drawAxes(painter, tokens(), body, x0, x1, y0, y1, {xTitle_, {}, 6}, {yTitle_, {}, 5});
+        drawAxes(painter, themeColors(), body, x0, x1, y0, y1, {xTitle_, {}, 6}, {yTitle_, {}, 5});
     painter.setClipRect(axes.plot.adjusted(-1, -1, 1, 1), Qt::IntersectClip);
     painter.setPen(QPen(seriesOrAccent(), 1));
     if (points_.size() > 4 * static_cast<std::size_t>(axes.plot.width())) {

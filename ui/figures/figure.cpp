@@ -34,7 +34,7 @@ void Figure::paint(QPainter& painter, const QRectF& area) {
   regions_.clear();
   targets_.clear();
   painter.save();
-  painter.fillRect(area, tokens().panel);
+  painter.fillRect(area, themeColors().panel);
   painter.setClipRect(area, Qt::IntersectClip);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
@@ -65,7 +65,7 @@ void Figure::addTarget(const QRectF& rect, std::function<FigureTarget(const QPoi
 }
 
 QColor Figure::seriesOrAccent() const {
-  return style_.run > 0 ? seriesColor(style_.run, style_.theme) : tokens().accent;
+  return style_.run > 0 ? seriesColor(style_.run, style_.theme) : themeColors().accent;
 }
 
 QColor Figure::mapColor(double t) const {
@@ -86,8 +86,8 @@ Figure::Header Figure::headerOf(double width, const QString& title, const QStrin
       return metrics.boundingRect(QRectF(0, 0, across, 1e4), Qt::TextWordWrap, text).height();
     };
     if (wanted > room) header.titleHeight = std::max(kLine, lines(strong, room, title) + 4);
-    if (!about.isEmpty() && (style_.stacksHeader ||
-                             wanted + kBetween + small.horizontalAdvance(about) + 2 > room))
+    if (!about.isEmpty() &&
+        (style_.stacksHeader || wanted + kBetween + small.horizontalAdvance(about) + 2 > room))
       header.aboutHeight = lines(small, width, about);
   }
   header.height = header.titleHeight + header.aboutHeight + kBelow;
@@ -109,7 +109,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   QRectF line(area.left() + header.markWidth, area.top(), area.width() - header.markWidth,
               header.titleHeight);
   painter.setFont(titleType);
-  painter.setPen(tokens().text);
+  painter.setPen(themeColors().text);
   if (header.aboutHeight > 0 || about.isEmpty()) {
     if (style_.isOnPaper()) {
       painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, left);
@@ -117,7 +117,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
       drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
     }
     painter.setFont(smallLetters());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(QRectF(area.left(), line.bottom(), area.width(), header.aboutHeight + 2),
                      Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, about);
     return body;
@@ -130,7 +130,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   const double from = line.right() + 12;
   if (area.right() - from > 40) {
     painter.setFont(smallLetters());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(from, area.top(), area.right() - from, header.titleHeight),
              Qt::AlignRight | Qt::AlignVCenter, about);
   }
@@ -149,7 +149,7 @@ void Figure::lendStyle(Figure& part, const FigureStyle& whole) {
 
 QImage Figure::image(QSizeF size, double scale) {
   QImage picture((size * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
-  picture.fill(tokens().panel);
+  picture.fill(themeColors().panel);
   QPainter painter(&picture);
   painter.scale(scale, scale);  // a painter takes no device pixel ratio below one
   paint(painter, QRectF(QPointF(0, 0), size));

@@ -54,9 +54,9 @@ struct FigureStyle {
   int layer = 0;   ///< the enlarged one, from 0
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
-  /// Where in the image the patch lies whose attention is drawn: down and right, 0 to 1. Tokens
-  /// have other numbers in every model, patches have not. None: the class token, else the patch in
-  /// the middle.
+  /// Where in the image the patch lies whose attention is drawn: down and right, 0 to 1.
+  /// ThemeColors have other numbers in every model, patches have not. None: the class token, else
+  /// the patch in the middle.
   std::optional<std::array<double, 2>> queryAt;
   int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
@@ -133,7 +133,7 @@ class Figure {
   /// Says what lies in a rectangle of this painting; later regions lie above earlier ones.
   void addRegion(const QRectF& rect, std::function<QString(const QPointF&)> describe);
   void addTarget(const QRectF& rect, std::function<FigureTarget(const QPointF&)> target);
-  [[nodiscard]] const Tokens& tokens() const { return tokensOf(style_.theme); }
+  [[nodiscard]] const ThemeColors& themeColors() const { return themeColors(style_.theme); }
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;

@@ -51,9 +51,9 @@ double FigureView::drawnScale() const {
 void FigureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (!figure_) {
-    painter.fillRect(rect(), tokens().panel);
+    painter.fillRect(rect(), themeColors().panel);
     painter.setFont(bodyFont());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(QRectF(rect()).adjusted(px(16), px(16), -px(16), -px(16)),
                      Qt::AlignCenter | Qt::TextWordWrap, emptyText_);
   } else {
@@ -65,7 +65,7 @@ void FigureView::paintEvent(QPaintEvent*) {
     painter.drawImage(QPointF(0, 0), drawn_);
   }
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(tokens().line, 1));
+  painter.setPen(QPen(themeColors().line, 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
 }

@@ -52,7 +52,7 @@ class HistogramFigure final : public Figure {
         painter, area, title.isEmpty() ? QStringLiteral("Histogram") : title, metaAbout(meta_));
     if (bins_.empty()) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No bins."));
       return;
     }
@@ -63,10 +63,10 @@ class HistogramFigure final : public Figure {
       if (std::isfinite(bin.count)) top = std::max(top, bin.count);
     }
     if (!(x1 > x0)) x1 = x0 + 1;
-    const Axes axes = drawAxes(painter, tokens(), body, x0, x1, 0, top > 0 ? top * 1.05 : 1,
+    const Axes axes = drawAxes(painter, themeColors(), body, x0, x1, 0, top > 0 ? top * 1.05 : 1,
                                {metaText(meta_, "unit"), {}, 6}, {QStringLiteral("count"), {}, 5});
     QColor fill = seriesOrAccent();
-    painter.setPen(QPen(tokens().panel, 1));
+    painter.setPen(QPen(themeColors().panel, 1));
     for (const Bin& bin : bins_) {
       if (!std::isfinite(bin.count)) continue;
       const QRectF bar(axes.at(bin.lower, bin.count), axes.at(bin.upper, 0));

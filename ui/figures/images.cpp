@@ -176,7 +176,7 @@ class ImageGridFigure final : public Figure {
     const QRectF body = drawHeader(painter, area, title(), about());
     if (images_.empty()) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No images."));
       return;
     }
@@ -191,13 +191,13 @@ class ImageGridFigure final : public Figure {
       drawPixels(painter, rect, image);
       if (i < labels_.size()) {
         painter.setFont(axisLetters());
-        painter.setPen(tokens().muted);
+        painter.setPen(themeColors().muted);
         drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
                  Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
       }
       if (i == style().image && !style().isOnPaper()) {
         painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(tokens().accent, 2));
+        painter.setPen(QPen(themeColors().accent, 2));
         painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
       }
       const QString name = i < labels_.size() ? labels_[i] : QStringLiteral("image %1").arg(i);

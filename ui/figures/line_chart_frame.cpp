@@ -54,7 +54,7 @@ QRectF LineChartFigure::drawFootnote(QPainter& painter, const QRectF& area) cons
   if (footnote.isEmpty()) return area;
   const QFont font = axisLetters();
   painter.setFont(font);
-  painter.setPen(tokens().muted);
+  painter.setPen(themeColors().muted);
   const QFontMetricsF metrics(font);
   const QRectF wanted = metrics.boundingRect(QRectF(0, 0, area.width(), 1e4),
                                              Qt::AlignLeft | Qt::TextWordWrap, footnote);
@@ -118,7 +118,7 @@ LineChartFigure::Frame LineChartFigure::frameOf(const QRectF& area, double margi
 }
 
 void LineChartFigure::drawFrame(QPainter& painter, const Frame& frame) const {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const double height = metrics.height();

@@ -117,10 +117,10 @@ void LineChartFigure::drawLegendEntry(QPainter& painter, const QRectF& rect,
     painter.drawLine(QPointF(rect.left(), y), QPointF(rect.left() + kKeyWidth, y));
   }
   drawSymbol(painter, series.symbol.value_or(seriesSymbol(series.run)),
-             {rect.left() + kKeyWidth / 2, y}, color, tokens().panel);
-  painter.setPen(tokens().text);
-  drawLine(painter, rect.adjusted(kKeyWidth + kKeyGap, 0, 0, 0),
-           Qt::AlignLeft | Qt::AlignVCenter, series.name, Qt::ElideMiddle);
+             {rect.left() + kKeyWidth / 2, y}, color, themeColors().panel);
+  painter.setPen(themeColors().text);
+  drawLine(painter, rect.adjusted(kKeyWidth + kKeyGap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+           series.name, Qt::ElideMiddle);
   addRegion(rect, [name = series.name](const QPointF&) { return name; });
 }
 
@@ -136,7 +136,7 @@ void LineChartFigure::drawLegendLines(QPainter& painter, QRectF line, int most) 
     line.translate(0, line.height());
   }
   if (named == total) return;
-  painter.setPen(tokens().muted);
+  painter.setPen(themeColors().muted);
   drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, moreText(total - named));
 }
 
@@ -167,9 +167,8 @@ QRectF LineChartFigure::drawLegendBelow(QPainter& painter, const QRectF& area) {
     cell.setWidth(legend.columns[static_cast<std::size_t>(i % across)]);
     const bool isLast = i == rows * across - 1 && legend.entries() > rows * across;
     if (isLast || i == named) {
-      painter.setPen(tokens().muted);
-      drawLine(painter, cell, Qt::AlignLeft | Qt::AlignVCenter,
-               moreText(named + legend.more - i));
+      painter.setPen(themeColors().muted);
+      drawLine(painter, cell, Qt::AlignLeft | Qt::AlignVCenter, moreText(named + legend.more - i));
     } else {
       drawLegendEntry(painter, cell, *legend.named[static_cast<std::size_t>(i)]);
     }
@@ -204,10 +203,10 @@ void LineChartFigure::drawLegendInside(QPainter& painter, const QRectF& plot) {
   }
   const auto best = std::min_element(covered.begin(), covered.end()) - covered.begin();
   const QRectF box = corners[static_cast<std::size_t>(best)];
-  QColor paper = tokens().panel;
+  QColor paper = themeColors().panel;
   paper.setAlpha(225);
   painter.setFont(axisLetters());
-  painter.setPen(QPen(tokens().line, 1));
+  painter.setPen(QPen(themeColors().line, 1));
   painter.setBrush(paper);
   painter.drawRect(box);
   drawLegendLines(painter, QRectF(box.left() + 6, box.top() + 3, box.width() - 8, height), shown);
@@ -218,7 +217,7 @@ void drawSeriesKey(QPainter& painter, const QRectF& rect, std::int64_t run, Them
   painter.setPen(QPen(color, 1.5, seriesDash(run), Qt::FlatCap));
   painter.drawLine(QPointF(rect.left(), rect.center().y()),
                    QPointF(rect.right(), rect.center().y()));
-  drawSymbol(painter, seriesSymbol(run), rect.center(), color, tokensOf(theme).panel);
+  drawSymbol(painter, seriesSymbol(run), rect.center(), color, themeColors(theme).panel);
 }
 
 }  // namespace vitrine::ui

@@ -109,7 +109,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
                                      [](const ChartSeries& series) { return !series.x.empty(); });
   if (!hasPoints) {
     painter.setFont(bodyLetters());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, chart_.emptyText);
     return;
   }
@@ -193,14 +193,14 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
     const QColor color = colorOf(series);
     for (const QPointF& point : placed(all[i].symbols))
       drawSymbol(painter, series.symbol.value_or(seriesSymbol(series.run)), point, color,
-                 tokens().panel);
+                 themeColors().panel);
     drawMarks(painter, plot, all[i], color);
   }
 }
 
 void LineChartFigure::drawRules(QPainter& painter, const QRectF& plot) const {
   for (const ChartRule& rule : chart_.rules) {
-    painter.setPen(QPen(tokens().muted, 1, Qt::DashLine));
+    painter.setPen(QPen(themeColors().muted, 1, Qt::DashLine));
     const double y = plot.bottom() - yUnit(rule.at) * plot.height();
     const double x = plot.left() + xUnit(rule.at) * plot.width();
     if (rule.direction == Qt::Horizontal) {

@@ -56,7 +56,7 @@ std::vector<QRectF> wordPlaces(const QRectF& plot, Qt::Orientation direction, do
   const bool isAcross = direction == Qt::Horizontal;
   for (const double way : {0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.875}) {
     const double share = isAcross ? 1 - way : way;  // from the right, from the top
-    for (const bool isFirst : {true, false}) {  // above the rule or right of it
+    for (const bool isFirst : {true, false}) {      // above the rule or right of it
       QRectF box(QPointF(0, 0), size);
       if (isAcross) {
         box.moveLeft(plot.left() + share * (plot.width() - size.width()));
@@ -141,12 +141,12 @@ std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot
 // On a ground of their own: a word that lines run through is none.
 void LineChartFigure::drawRuleWords(QPainter& painter, const std::vector<Word>& words) const {
   painter.setFont(axisLetters());
-  QColor paper = tokens().panel;
+  QColor paper = themeColors().panel;
   paper.setAlpha(200);
   for (const Word& word : words) {
     if (word.box.isEmpty()) continue;
     painter.fillRect(word.box, paper);
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(word.box, Qt::AlignCenter, word.text);
   }
 }
@@ -178,24 +178,24 @@ std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot) 
 
 void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
   painter.setFont(axisLetters());
-  QColor paper = tokens().panel;
+  QColor paper = themeColors().panel;
   paper.setAlpha(215);
   const std::vector<Word> words = notesIn(plot);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ChartNote& note = chart_.notes[i];
     if (words[i].box.isEmpty()) continue;
-    const QColor color = note.run > 0 ? seriesColor(note.run, style().theme) : tokens().muted;
+    const QColor color = note.run > 0 ? seriesColor(note.run, style().theme) : themeColors().muted;
     const double x = plot.left() + xUnit(note.x) * plot.width();
     if (note.y && std::isfinite(yUnit(*note.y))) {
       painter.setPen(QPen(color, 1.2));
-      painter.setBrush(tokens().panel);
+      painter.setBrush(themeColors().panel);
       painter.drawEllipse(placeOf(plot, note.x, *note.y), 4, 4);
     } else {
       painter.setPen(QPen(color, 1, Qt::DashLine));
       painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
     }
     painter.fillRect(words[i].box, paper);
-    painter.setPen(tokens().text);
+    painter.setPen(themeColors().text);
     painter.drawText(words[i].box.adjusted(3, 0, -3, 0), Qt::AlignLeft | Qt::AlignVCenter,
                      words[i].text);
   }

@@ -113,7 +113,7 @@ class HeatmapFigure final : public Figure {
   }
 
   QColor colorOf(double cell, const std::array<double, 2>& range) const {
-    if (!std::isfinite(cell)) return tokens().line;
+    if (!std::isfinite(cell)) return themeColors().line;
     if (range[0] < 0 && range[1] > 0) return diverging(cell / std::max(-range[0], range[1]));
     return mapColor(unitOf(cell, range[0], range[1]));
   }
@@ -122,7 +122,7 @@ class HeatmapFigure final : public Figure {
     QRectF body = drawHeader(painter, area, title(), about());
     if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
       return;
     }
@@ -135,16 +135,17 @@ class HeatmapFigure final : public Figure {
         body.left() + (style().isOnPaper() ? (body.width() - tiles.width()) / 2 : 0);
     const int down = (maps_ + tiles.across - 1) / tiles.across;
     // Right below the maps, on paper as wide as they are.
-    const QRectF bar(left, body.top() + tiles.at((down - 1) * tiles.across, label).y() + label +
-                               tiles.size.height() + 8,
-                     style().isOnPaper() ? std::max(tiles.width(), std::min(260.0, body.width()))
-                                         : body.width(),
-                     kMapBar - 4);
+    const QRectF bar(
+        left,
+        body.top() + tiles.at((down - 1) * tiles.across, label).y() + label + tiles.size.height() +
+            8,
+        style().isOnPaper() ? std::max(tiles.width(), std::min(260.0, body.width())) : body.width(),
+        kMapBar - 4);
     for (int map = 0; map < maps_; ++map) {
       const QPointF corner = QPointF(left, body.top()) + tiles.at(map, label);
       if (hasLabels) {
         painter.setFont(axisLetters());
-        painter.setPen(tokens().muted);
+        painter.setPen(themeColors().muted);
         drawLine(painter, QRectF(corner, QSizeF(tiles.size.width(), label)),
                  Qt::AlignLeft | Qt::AlignVCenter,
                  map < labels_.size() ? labels_[map] : QString::number(map));
@@ -155,7 +156,7 @@ class HeatmapFigure final : public Figure {
                 [&](int row, int column) { return colorOf(value(map, row, column), range); });
       if (hasLabels && map == style().image && !style().isOnPaper()) {
         painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(tokens().accent, 2));
+        painter.setPen(QPen(themeColors().accent, 2));
         painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
       }
       addRegion(rect, [this, rect, map](const QPointF& at) {
@@ -179,15 +180,15 @@ class HeatmapFigure final : public Figure {
     const QString unit = metaText(meta_, "unit");
     if (!isShared && maps_ > 1) {
       painter.setFont(axisLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       drawLine(painter, bar, Qt::AlignLeft | Qt::AlignVCenter,
                QStringLiteral("each map on its own scale"));
     } else if (all[0] < 0 && all[1] > 0) {
       const double most = std::max(-all[0], all[1]);
-      drawColorBar(painter, tokens(), bar, -most, most, unit,
+      drawColorBar(painter, themeColors(), bar, -most, most, unit,
                    [](double t) { return diverging(2 * t - 1); });
     } else {
-      drawColorBar(painter, tokens(), bar, all[0], all[1], unit,
+      drawColorBar(painter, themeColors(), bar, all[0], all[1], unit,
                    [this](double t) { return mapColor(t); });
     }
   }

@@ -105,7 +105,7 @@ class MatrixFigure final : public Figure {
     const QRectF body = drawHeader(painter, area, title(), metaAbout(meta_));
     if (rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
       return;
     }
@@ -170,7 +170,7 @@ class MatrixFigure final : public Figure {
         }
       }
     }
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     if (hasLabels) {
       for (int row = 0; row < rows_; ++row) {
         drawLine(painter,
@@ -192,7 +192,7 @@ class MatrixFigure final : public Figure {
         painter.restore();
       }
     }
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     if (!columnTitle.isEmpty()) {
       drawLine(painter,
                QRectF(grid.left(), grid.bottom() + under - lineHeight, grid.width(), lineHeight),
@@ -208,7 +208,7 @@ class MatrixFigure final : public Figure {
     const QRectF bar(grid.left(), grid.bottom() + under + 4,
                      std::min(std::max(grid.width(), 260.0), body.right() - grid.left()),
                      barHeight - 6);
-    drawColorBar(painter, tokens(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
+    drawColorBar(painter, themeColors(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
                  isCounts_ ? QStringLiteral("share of the row") : metaText(meta_, "unit"),
                  [this](double t) { return mapColor(t); });
     addRegion(grid, [this, grid, cell](const QPointF& at) {

@@ -131,8 +131,8 @@ double Axes::yOf(double pixel) const {
   return y0 + (plot.bottom() - pixel) / plot.height() * (y1 - y0);
 }
 
-Axes drawAxes(QPainter& painter, const Tokens& tokens, const QRectF& area, double x0, double x1,
-              double y0, double y1, const AxisText& x, const AxisText& y) {
+Axes drawAxes(QPainter& painter, const ThemeColors& tokens, const QRectF& area, double x0,
+              double x1, double y0, double y1, const AxisText& x, const AxisText& y) {
   const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
   const double lineHeight = metrics.height();
@@ -260,7 +260,7 @@ double tilesHeight(int count, double width, double aspect, double label) {
   return down * (std::min(high, kMostHigh) + label + Tiles::kGap) - Tiles::kGap;
 }
 
-void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
+void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color) {
   const QFont font = axisLetters();
   const QFontMetricsF metrics(font);

@@ -62,8 +62,9 @@ struct AxisText {
 };
 
 /// Horizontal grid lines and muted axis numbers inside `area`; no frame.
-[[nodiscard]] Axes drawAxes(QPainter& painter, const Tokens& tokens, const QRectF& area, double x0,
-                            double x1, double y0, double y1, const AxisText& x, const AxisText& y);
+[[nodiscard]] Axes drawAxes(QPainter& painter, const ThemeColors& tokens, const QRectF& area,
+                            double x0, double x1, double y0, double y1, const AxisText& x,
+                            const AxisText& y);
 
 /// Cells of a map: crisp, as vectors on paper and as one image on the screen.
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
@@ -84,7 +85,7 @@ struct Tiles {
 [[nodiscard]] double tilesHeight(int count, double width, double aspect, double label);
 
 /// Left to right, with the ends written beside it and `unit` after them.
-void drawColorBar(QPainter& painter, const Tokens& tokens, const QRectF& rect, double low,
+void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color);
 
 /// Blue through white to orange, t in [-1, 1]: for signed values.

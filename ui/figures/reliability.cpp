@@ -79,11 +79,11 @@ class ReliabilityFigure final : public Figure {
     const QRectF square(body.left() + std::max(0.0, (body.width() - side) / 2), body.top(),
                         std::min(side, body.width()), side + 12);
     const auto tenths = [](double value, int) { return number(value, 1); };
-    const Axes axes =
-        drawAxes(painter, tokens(), square, 0, 1, 0, 1, {QStringLiteral("confidence"), tenths, 5},
-                 {QStringLiteral("accuracy"), tenths, 5});
+    const Axes axes = drawAxes(painter, themeColors(), square, 0, 1, 0, 1,
+                               {QStringLiteral("confidence"), tenths, 5},
+                               {QStringLiteral("accuracy"), tenths, 5});
     const QColor fill = seriesOrAccent();
-    const QColor gapColor = tokens().warn;
+    const QColor gapColor = themeColors().warn;
     double most = 0;
     for (const Bin& bin : bins_) most = std::max(most, bin.count);
     const QRectF strip(axes.plot.left(), square.bottom() + 10, axes.plot.width(), stripHeight - 6);
@@ -97,7 +97,7 @@ class ReliabilityFigure final : public Figure {
       drawHatch(painter, gap, gapColor);
       const double height = strip.height() * bin.count / most;
       const QRectF tally(bar.left() + 0.5, strip.bottom() - height, bar.width() - 1, height);
-      painter.fillRect(tally, tokens().muted);
+      painter.fillRect(tally, themeColors().muted);
       const auto describe = [bin](const QPointF&) {
         return QStringLiteral(
                    "Confidence %1 to %2\n%3 samples\nmean confidence %4\naccuracy %5\ngap %6")
@@ -108,14 +108,14 @@ class ReliabilityFigure final : public Figure {
       addRegion(QRectF(bar.left(), axes.plot.top(), bar.width(), axes.plot.height()), describe);
       addRegion(QRectF(bar.left(), strip.top(), bar.width(), strip.height()), describe);
     }
-    painter.setPen(QPen(tokens().text, 1, Qt::DashLine));
+    painter.setPen(QPen(themeColors().text, 1, Qt::DashLine));
     painter.drawLine(axes.at(0, 0), axes.at(1, 1));
     if (!isSmall) drawKey(painter, axes.plot, fill, gapColor);
     painter.setFont(axisLetters());
-    painter.setPen(QPen(tokens().line, 1));
+    painter.setPen(QPen(themeColors().line, 1));
     painter.drawLine(QPointF(strip.left(), strip.bottom() + 0.5),
                      QPointF(strip.right(), strip.bottom() + 0.5));
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(square.left(), strip.top(), strip.left() - square.left() - 6, 14),
              Qt::AlignRight | Qt::AlignVCenter, shortCount(most));
   }
@@ -123,7 +123,7 @@ class ReliabilityFigure final : public Figure {
   /// Lines of their own: a pattern has the pixels of the device, and is solid on paper.
   void drawHatch(QPainter& painter, const QRectF& rect, const QColor& color) const {
     constexpr double kApart = 6;
-    QColor pale = tokens().panel;
+    QColor pale = themeColors().panel;
     pale.setAlpha(150);
     painter.fillRect(rect, pale);
     painter.setPen(QPen(color, 1));
@@ -160,18 +160,18 @@ class ReliabilityFigure final : public Figure {
     const double x = plot.left() + 10;
     const double width = std::max(QFontMetricsF(titleType).horizontalAdvance(ece) + 4, kKeyWidth);
     painter.setFont(titleType);
-    painter.setPen(tokens().text);
+    painter.setPen(themeColors().text);
     painter.drawText(QRectF(x, y, width, 18), Qt::AlignLeft | Qt::AlignVCenter, ece);
     if (plot.width() < 200) return;  // the bars need the room
     y += 22;
     painter.setFont(keyType);
     painter.fillRect(QRectF(x, y + 2, 10, 10), fill);
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
                      QStringLiteral("accuracy"));
     y += 16;
     drawHatch(painter, QRectF(x + 0.5, y + 2.5, 9, 9), gapColor);
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
                      QStringLiteral("gap"));
   }

@@ -149,7 +149,7 @@ class SpectrumFigure final : public Figure {
     QRectF body = drawHeader(painter, area, title(), about());
     if (layers_ == 0 || heads_ == 0 || size_ == 0) {
       painter.setFont(bodyLetters());
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(body, Qt::AlignCenter, QStringLiteral("No singular values."));
       return;
     }
@@ -181,12 +181,12 @@ class SpectrumFigure final : public Figure {
 
   void drawLayer(QPainter& painter, const QRectF& panel, int layer) {
     painter.setFont(smallLetters());
-    painter.setPen(tokens().text);
+    painter.setPen(themeColors().text);
     const QString name = (QStringLiteral("layer ") + layerNames_[layer]);
     const double nameWidth = QFontMetricsF(painter.font()).horizontalAdvance(name) + 4;
     drawLine(painter, QRectF(panel.left(), panel.top(), nameWidth, 18),
              Qt::AlignLeft | Qt::AlignVCenter, name);
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     const double mean = meanRank(layer);
     QString rankText = rankWord() + QLatin1Char(' ') +
                        (std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1));
@@ -198,11 +198,11 @@ class SpectrumFigure final : public Figure {
              Qt::AlignRight | Qt::AlignVCenter, rankText);
     const auto whole = [](double value, int decimals) { return number(value, decimals); };
     const Axes axes =
-        drawAxes(painter, tokens(), panel.adjusted(0, 20, 0, 0), 0, size_, 0, 1,
+        drawAxes(painter, themeColors(), panel.adjusted(0, 20, 0, 0), 0, size_, 0, 1,
                  {QString(), whole, std::clamp(static_cast<int>(panel.width() / 60), 2, 6)},
                  {QString(), [](double value, int) { return percent(value, 0); },
                   std::clamp(static_cast<int>(panel.height() / 36), 2, 5)});
-    painter.setPen(QPen(tokens().muted, 1, Qt::DashLine));
+    painter.setPen(QPen(themeColors().muted, 1, Qt::DashLine));
     painter.drawLine(axes.at(0, share_), axes.at(size_, share_));
     if (heads_ > kMostLines) {
       drawBand(painter, axes, layer);
@@ -210,10 +210,10 @@ class SpectrumFigure final : public Figure {
       for (int head = 0; head < heads_; ++head) drawHead(painter, axes, layer, head);
     }
     if (!std::isnan(mean)) {
-      painter.setPen(QPen(tokens().text, 1, Qt::DotLine));
+      painter.setPen(QPen(themeColors().text, 1, Qt::DotLine));
       painter.drawLine(axes.at(mean, 0), axes.at(mean, share_));
-      painter.setBrush(tokens().text);
-      painter.setPen(QPen(tokens().panel, 1));
+      painter.setBrush(themeColors().text);
+      painter.setPen(QPen(themeColors().panel, 1));
       painter.drawEllipse(axes.at(mean, share_), 3.5, 3.5);
       painter.setBrush(Qt::NoBrush);
     }
@@ -319,15 +319,15 @@ class SpectrumFigure final : public Figure {
           QPointF(body.left(), body.bottom() - height) + places[static_cast<std::size_t>(i)];
       const QPointF left = at + QPointF(0, kRow / 2);
       if (i == 0) {
-        painter.setPen(QPen(tokens().panel, 1));
-        painter.setBrush(tokens().text);
+        painter.setPen(QPen(themeColors().panel, 1));
+        painter.setBrush(themeColors().text);
         painter.drawEllipse(left + QPointF(8, 0), 3.5, 3.5);
         painter.setBrush(Qt::NoBrush);
       } else {
         painter.setPen(QPen(headColor(static_cast<int>(i) - 1), 2));
         painter.drawLine(left, left + QPointF(16, 0));
       }
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.drawText(QRectF(at.x() + kSign, at.y(), body.right() - at.x() - kSign, kRow),
                        Qt::AlignLeft | Qt::AlignVCenter, texts[i]);
     }

@@ -27,7 +27,7 @@ constexpr int kMostCellLines = 6, kMostOnPaper = 12;
 constexpr std::size_t kLargestTable = std::size_t{32}
                                       << 20;  // bytes; read, it takes many times that
 constexpr qsizetype kMostMeta = 20'000;       // letters of a description that are laid out
-constexpr std::size_t kMostWhole = 32;  // rows that a picture of its own size has
+constexpr std::size_t kMostWhole = 32;        // rows that a picture of its own size has
 
 /// Decimals that four significant digits of this number need.
 int decimalsOf(const Json& cell) {
@@ -254,8 +254,7 @@ class TableFigure final : public Figure {
     double height = kRowHeight;
     if (row && isIn("titles", *row, 0)) return height;
     for (std::size_t column = 0; column < layout.widths.size(); ++column)
-      height =
-          std::max(height, textHeight(textOf(row, column), layout.widths[column] - kCellRoom));
+      height = std::max(height, textHeight(textOf(row, column), layout.widths[column] - kCellRoom));
     return height;
   }
 
@@ -326,10 +325,10 @@ class TableFigure final : public Figure {
         const QString text = textOf(row, column);
         const QRectF cell(x, y, layout.widths[column], height);
         if (row && isIn("tinted", *row, column))
-          painter.fillRect(cell.adjusted(0, 0, 0, -1), tokens().selection);
-        painter.setPen(!row || isNote ? tokens().muted : tokens().text);
-        if (row && isIn("ok", *row, column)) painter.setPen(tokens().ok);
-        if (row && isIn("bad", *row, column)) painter.setPen(tokens().bad);
+          painter.fillRect(cell.adjusted(0, 0, 0, -1), themeColors().selection);
+        painter.setPen(!row || isNote ? themeColors().muted : themeColors().text);
+        if (row && isIn("ok", *row, column)) painter.setPen(themeColors().ok);
+        if (row && isIn("bad", *row, column)) painter.setPen(themeColors().bad);
         QRectF place = cell.adjusted(kCellRoom / 2, 0, -kCellRoom / 2, 0);
         const int flags = (isRight[column] ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
         if (isTitle || isNote) place.setRight(right - kCellRoom / 2);
@@ -347,11 +346,11 @@ class TableFigure final : public Figure {
         x += layout.widths[column];
       }
       y += height;
-      painter.setPen(QPen(row ? tokens().grid : tokens().line, 1));
+      painter.setPen(QPen(row ? themeColors().grid : themeColors().line, 1));
       painter.drawLine(QPointF(0, y - 0.5), QPointF(right, y - 0.5));
     }
     if (shown < rows_.size()) {
-      painter.setPen(tokens().muted);
+      painter.setPen(themeColors().muted);
       painter.setFont(font);
       drawLine(painter, QRectF(kCellRoom / 2, y, body.width() - kCellRoom, kRowHeight),
                Qt::AlignLeft | Qt::AlignVCenter,
@@ -384,11 +383,11 @@ class MetaFigure final : public Figure {
  private:
   void draw(QPainter& painter, const QRectF& area) override {
     painter.setFont(bodyLetters());
-    painter.setPen(problem_.isEmpty() ? tokens().text : tokens().bad);
+    painter.setPen(problem_.isEmpty() ? themeColors().text : themeColors().bad);
     QRectF used;
     painter.drawText(area, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence_, &used);
     painter.setFont(monoLetters());
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.drawText(area.adjusted(0, used.height() + 12, 0, 0),
                      Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere, text_.left(kMostMeta));
     addRegion(area, [this](const QPointF&) { return sentence_; });

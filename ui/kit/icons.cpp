@@ -134,7 +134,7 @@ class LineIcon final : public QIconEngine {
   LineIcon(Icon name, IconTint tint) : name_(name), tint_(tint) {}
 
   void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
-    const Tokens& t = tokens();
+    const ThemeColors& t = themeColors();
     QColor color = tint_ == IconTint::OnAccent ? t.onAccent
                    : tint_ == IconTint::Bad    ? t.bad
                                                : t.text;

@@ -92,8 +92,8 @@ void DockHeader::addButton(QWidget* button) {
 
 void DockHeader::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), tokens().panel);
-  painter.fillRect(QRect(0, height() - 1, width(), 1), tokens().line);
+  painter.fillRect(rect(), themeColors().panel);
+  painter.fillRect(QRect(0, height() - 1, width(), 1), themeColors().line);
 }
 
 QSize EdgeButton::sizeHint() const {
@@ -102,7 +102,7 @@ QSize EdgeButton::sizeHint() const {
 }
 
 void EdgeButton::paintEvent(QPaintEvent*) {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   QPainter painter(this);
   painter.fillRect(rect(), underMouse() ? t.raised : t.panel);
   if (hasFocus()) {
@@ -131,7 +131,7 @@ QSize SearchButton::minimumSizeHint() const { return {px(92), px(26)}; }
 
 void SearchButton::paintEvent(QPaintEvent* event) {
   QPushButton::paintEvent(event);
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   QPainter painter(this);
   vitrine::ui::icon(Icon::Search)
       .paint(&painter, QRect(px(8), (height() - px(14)) / 2, px(14), px(14)), Qt::AlignCenter,

@@ -197,7 +197,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 12!; padding: 0 4!; }
 
 }  // namespace
 
-QString styleSheet(const Tokens& t) {
+QString styleSheet(const ThemeColors& t) {
   const QPainterPath down = polyline({{3, 4.75}, {6, 7.75}, {9, 4.75}});
   const QPainterPath up = polyline({{3, 7.25}, {6, 4.25}, {9, 7.25}});
   const QPainterPath right = polyline({{4.5, 3}, {7.5, 6}, {4.5, 9}});
@@ -218,7 +218,7 @@ QString styleSheet(const Tokens& t) {
       {QStringLiteral("bad"), t.bad.name()},
       // Where all text is of one colour, what cannot be used needs another mark.
       {QStringLiteral("disabledBorder"),
-       &t == &tokensOf(ThemeKind::HighContrast)
+       &t == &themeColors(ThemeKind::HighContrast)
            ? QStringLiteral("QPushButton:disabled, QToolButton:disabled { "
                             "border-style: dashed; }")
            : QString()},

@@ -12,6 +12,6 @@ namespace vitrine::ui {
 ///   QLabel                    role = title | muted | small | error | mono
 ///   QFrame, QWidget           role = card | panel | raised | canvas
 ///   QAbstractItemView         role = list (no grid, rows of the delegate)
-[[nodiscard]] QString styleSheet(const Tokens& tokens);
+[[nodiscard]] QString styleSheet(const ThemeColors& tokens);
 
 }  // namespace vitrine::ui

@@ -114,17 +114,20 @@ double contrast(const QColor& a, const QColor& b) {
   return (std::max(first, second) + 0.05) / (std::min(first, second) + 0.05);
 }
 
-const Tokens& tokensOf(ThemeKind kind) {
+const ThemeColors& themeColors(ThemeKind kind) {
   const auto c = [](const char* name) { return QColor(QLatin1String(name)); };
-  static const Tokens dark{c("#15181D"), c("#1B1F26"), c("#232933"), c("#2D343F"), c("#262D37"),
-                           c("#E7EAEF"), c("#98A2B3"), c("#4C9FE8"), c("#0B1622"), c("#22364C"),
-                           c("#3FB68B"), c("#E0A33A"), c("#F0716A")};
-  static const Tokens light{c("#F4F5F7"), c("#FFFFFF"), c("#F9FAFB"), c("#DFE3E8"), c("#ECEFF3"),
-                            c("#1B1F24"), c("#5C6672"), c("#0B6BCB"), c("#FFFFFF"), c("#E3EFFB"),
-                            c("#167A57"), c("#9A5B00"), c("#B42318")};
-  static const Tokens high{c("#000000"), c("#000000"), c("#101010"), c("#9A9A9A"), c("#4A4A4A"),
-                           c("#FFFFFF"), c("#D6D6D6"), c("#6CC4FF"), c("#000000"), c("#123B66"),
-                           c("#5CE0AE"), c("#FFC857"), c("#FF8F88")};
+  static const ThemeColors dark{c("#15181D"), c("#1B1F26"), c("#232933"), c("#2D343F"),
+                                c("#262D37"), c("#E7EAEF"), c("#98A2B3"), c("#4C9FE8"),
+                                c("#0B1622"), c("#22364C"), c("#3FB68B"), c("#E0A33A"),
+                                c("#F0716A")};
+  static const ThemeColors light{c("#F4F5F7"), c("#FFFFFF"), c("#F9FAFB"), c("#DFE3E8"),
+                                 c("#ECEFF3"), c("#1B1F24"), c("#5C6672"), c("#0B6BCB"),
+                                 c("#FFFFFF"), c("#E3EFFB"), c("#167A57"), c("#9A5B00"),
+                                 c("#B42318")};
+  static const ThemeColors high{c("#000000"), c("#000000"), c("#101010"), c("#9A9A9A"),
+                                c("#4A4A4A"), c("#FFFFFF"), c("#D6D6D6"), c("#6CC4FF"),
+                                c("#000000"), c("#123B66"), c("#5CE0AE"), c("#FFC857"),
+                                c("#FF8F88")};
   switch (kind) {
     case ThemeKind::Light:
       return light;
@@ -139,7 +142,7 @@ const Tokens& tokensOf(ThemeKind kind) {
 void applyTheme(ThemeKind kind) {
   state().kind = kind;
   if (qApp == nullptr) return;
-  const Tokens& t = tokensOf(kind);
+  const ThemeColors& t = themeColors(kind);
   if (qApp->styleSheet().isEmpty() &&
       dynamic_cast<ZoomedStyle*>(QApplication::style()) == nullptr) {
     QApplication::setStyle(new ZoomedStyle);  // the application owns it
@@ -195,7 +198,7 @@ QColor seriesColor(std::int64_t runId, ThemeKind kind) {
   static const std::array<QRgb, kSeries - 1> okabeIto{0xff0072b2, 0xffd55e00, 0xff009e73,
                                                       0xffcc79a7, 0xffe69f00, 0xff56b4e9};
   const auto index = static_cast<std::size_t>(std::max<std::int64_t>(runId - 1, 0) % kSeries);
-  const Tokens& t = tokensOf(kind);
+  const ThemeColors& t = themeColors(kind);
   if (index == okabeIto.size()) {
     return kind == ThemeKind::Light ? QColor(Qt::black) : QColor(Qt::white);
   }
@@ -209,7 +212,7 @@ Qt::PenStyle seriesDash(std::int64_t runId) {
 }
 
 QColor stateColor(const QString& name) {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   if (name == QLatin1String("done")) return t.ok;
   if (name == QLatin1String("failed")) return t.bad;
   if (name == QLatin1String("running") || name == QLatin1String("starting")) return t.accent;

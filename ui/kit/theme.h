@@ -1,4 +1,4 @@
-// Colours, spacing and type of the window, from one token table (light, dark, high contrast).
+// Colours, spacing and type of the window, from one table of colours (light, dark, high contrast).
 #pragma once
 
 #include <QColor>
@@ -11,7 +11,7 @@ namespace vitrine::ui {
 
 enum class ThemeKind { Dark, Light, HighContrast };
 
-struct Tokens {
+struct ThemeColors {
   QColor background, panel, raised, line, grid, text, muted, accent, onAccent, selection, ok, warn,
       bad;
 };
@@ -19,15 +19,15 @@ struct Tokens {
 /// WCAG 2 contrast of two opaque colours, 1 to 21.
 [[nodiscard]] double contrast(const QColor& a, const QColor& b);
 
-/// The token table of one theme; a test holds its contrasts (4.5:1 for text, 3:1 for lines that
-/// carry meaning).
-[[nodiscard]] const Tokens& tokensOf(ThemeKind kind);
+/// The table of colours of one theme; a test holds its contrasts (4.5:1 for text, 3:1 for lines
+/// that carry meaning).
+[[nodiscard]] const ThemeColors& themeColors(ThemeKind kind);
 
 /// Sets palette, style sheet and fonts of the application; the kind in use is a process-wide
 /// setting of the window.
 void applyTheme(ThemeKind kind);
 [[nodiscard]] ThemeKind currentTheme();
-[[nodiscard]] inline const Tokens& tokens() { return tokensOf(currentTheme()); }
+[[nodiscard]] inline const ThemeColors& themeColors() { return themeColors(currentTheme()); }
 [[nodiscard]] ThemeKind themeFromString(
     const QString& name);  ///< "dark" | "light" | "high_contrast", else dark
 

@@ -91,7 +91,7 @@ CurvePlot::CurvePlot(QWidget* parent)
 }
 
 void CurvePlot::applyTheme() {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   setBackground(QBrush(t.panel));
   yAxis->grid()->setPen(QPen(t.grid, 1));
   for (QCPAxis* axis : {xAxis, yAxis}) {

@@ -35,8 +35,8 @@ double firstNumberAt(const QCPAxis& axis, const QFontMetrics& metrics) {
   const QVector<double> ticks = axis.tickVector();
   const QVector<QString> labels = axis.tickVectorLabels();
   for (qsizetype i = 0; i < std::min(ticks.size(), labels.size()); ++i)
-    first = std::min(first,
-                     axis.coordToPixel(ticks[i]) - metrics.horizontalAdvance(labels[i]) / 2.0);
+    first =
+        std::min(first, axis.coordToPixel(ticks[i]) - metrics.horizontalAdvance(labels[i]) / 2.0);
   return first;
 }
 
@@ -50,7 +50,7 @@ void CurvePlot::paintEvent(QPaintEvent* event) {
   if (settings_.isClipped || isYChosen_) drawClipped(painter);
   drawNotes(painter);
   drawCursor(painter);
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   if (drag_ == Drag::Zoom && (now_ - pressed_).manhattanLength() >= px(6)) {
     QRect box = QRect(pressed_, now_).normalized() & axisRect()->rect();
     if (isXHeld_) box = QRect(box.left(), axisRect()->top(), box.width(), axisRect()->height());
@@ -148,7 +148,7 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     }
   }
   if (hasFloor) {
-    painter.setPen(tokens().muted);
+    painter.setPen(themeColors().muted);
     painter.setFont(axisFont());
     painter.drawText(
         inside.adjusted(px(4), 0, 0, -px(8)), Qt::AlignLeft | Qt::AlignBottom,
@@ -212,10 +212,10 @@ void CurvePlot::drawNotes(QPainter& painter) const {
       const QRectF box(isLeft ? at - width - 2 : at + 2,
                        inside.top() + (row++ % 4) * (metrics.height() + 2), width,
                        metrics.height());
-      QColor paper = tokens().panel;
+      QColor paper = themeColors().panel;
       paper.setAlpha(215);
       painter.fillRect(box, paper);
-      painter.setPen(tokens().text);
+      painter.setPen(themeColors().text);
       painter.drawText(box, Qt::AlignCenter, note.text);
     }
   }
@@ -229,7 +229,7 @@ void CurvePlot::drawCursor(QPainter& painter) const {
   if (!(at >= inside.left() - 1 && at <= inside.right() + 1)) return;
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing, false);
-  QPen pen(tokens().muted, 1, Qt::CustomDashLine);
+  QPen pen(themeColors().muted, 1, Qt::CustomDashLine);
   pen.setDashPattern({3, 3});
   painter.setPen(pen);
   const int line = qRound(at);
@@ -244,7 +244,7 @@ void CurvePlot::drawCursor(QPainter& painter) const {
     const auto place = static_cast<std::size_t>(curve.series->at(settings_.x, *cursor_));
     const double along = xAxis->coordToPixel(curve.series->x(settings_.x)[place]);
     if (!(along >= inside.left() - 1)) continue;
-    painter.setPen(QPen(tokens().panel, 1));
+    painter.setPen(QPen(themeColors().panel, 1));
     painter.setBrush(seriesColor(curve.run));
     painter.drawEllipse(QPointF(std::min(along, line + 0.5), height), px(3), px(3));
   }
@@ -253,7 +253,7 @@ void CurvePlot::drawCursor(QPainter& painter) const {
 
 void CurvePlot::drawReadout(QPainter& painter) const {
   if (curves_.empty()) return;
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   const QFont font = axisFont();
   QFont bold = font;
   bold.setWeight(QFont::DemiBold);

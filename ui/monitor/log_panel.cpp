@@ -73,8 +73,8 @@ void LogPanel::mark() {
     if (at.isNull()) break;
     QTextEdit::ExtraSelection mark;
     mark.cursor = at;
-    mark.format.setBackground(tokens().selection);
-    mark.format.setForeground(tokens().text);
+    mark.format.setBackground(themeColors().selection);
+    mark.format.setForeground(themeColors().text);
     marks << mark;
   }
   log_->setExtraSelections(marks);

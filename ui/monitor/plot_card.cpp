@@ -18,7 +18,7 @@ QIcon cardIcon(bool isBell, bool isOn) {
   QPainter painter(&pixmap);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.scale(kScale, kScale);
-  const QColor color = isOn ? tokens().accent : tokens().muted;
+  const QColor color = isOn ? themeColors().accent : themeColors().muted;
   painter.setPen(QPen(color, 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.setBrush(isOn ? QBrush(color) : QBrush(Qt::NoBrush));
   QPainterPath path;

@@ -88,7 +88,7 @@ void RunStrip::showRun(const store::RunRow* row, const std::string& unit) {
 void RunStrip::showAlert(const QString& sentence) {
   sentence_->setText(sentence);
   QPalette palette = sentence_->palette();
-  palette.setColor(QPalette::WindowText, tokens().warn);
+  palette.setColor(QPalette::WindowText, themeColors().warn);
   sentence_->setPalette(palette);
   alert_->setHidden(sentence.isEmpty());
   settleVisibility();

@@ -15,7 +15,7 @@ namespace vitrine::ui {
 
 void DiffView::showBlocks() {
   blocks_->clear();
-  QColor tint = tokens().accent;
+  QColor tint = themeColors().accent;
   tint.setAlphaF(0.16F);
   const auto fillRow = [&](QTreeWidgetItem* item, const BlockPair& pair) {
     const QString kind = pair.a ? pair.a->kind : pair.b->kind;
@@ -41,7 +41,7 @@ void DiffView::showBlocks() {
     for (int i = 0; i < BlockColumns; ++i) {
       if (i >= ParametersA) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
       if (isChanged) item->setBackground(i, tint);
-      if (!isChanged) item->setForeground(i, tokens().muted);
+      if (!isChanged) item->setForeground(i, themeColors().muted);
     }
     if (isOther) {
       QFont strong = item->font(OperatorB);
@@ -72,7 +72,7 @@ void DiffView::showBlocks() {
     const int n = group.layers;
     item->setText(PartOfModel, group.name);
     item->setText(OperatorA, n > 1 ? tr("%1 alike; one is listed").arg(n) : QString());
-    item->setForeground(OperatorA, tokens().muted);
+    item->setForeground(OperatorA, themeColors().muted);
     item->setText(ParametersA, count(a * n));
     item->setText(ParametersB, count(b * n));
     item->setText(ParametersDelta, signedCount((b - a) * n));
@@ -114,7 +114,7 @@ void DiffView::showKeys() {
       for (int i = 0; i < 3; ++i) item->setToolTip(i, item->text(i));
       if (std::string(table) != "model") {
         ++other;
-        for (int i = 0; i < 3; ++i) item->setForeground(i, tokens().muted);
+        for (int i = 0; i < 3; ++i) item->setForeground(i, themeColors().muted);
       }
     }
   }

@@ -17,7 +17,7 @@ QString itemEscaped(const std::string& text) {
 }
 
 QString mutedText(const QString& html) {
-  return QStringLiteral("<span style='color:%1'>%2</span>").arg(tokens().muted.name(), html);
+  return QStringLiteral("<span style='color:%1'>%2</span>").arg(themeColors().muted.name(), html);
 }
 
 QString codeText(const QString& html) {
@@ -33,14 +33,14 @@ QString htmlTable(const QStringList& heads, const QList<QStringList>& rows,
     const QString width =
         i < widths.size() ? QStringLiteral(" width='%1%'").arg(widths[i]) : QString();
     html += QStringLiteral("<td%1 style='border-bottom:1px solid %2'>%3</td>")
-                .arg(width, tokens().line.name(), mutedText(heads[i]));
+                .arg(width, themeColors().line.name(), mutedText(heads[i]));
   }
   html += QStringLiteral("</tr>");
   for (const QStringList& row : rows) {
     html += QStringLiteral("<tr>");
     for (const QString& cell : row)
       html += QStringLiteral("<td style='border-bottom:1px solid %1' valign='top'>%2</td>")
-                  .arg(tokens().grid.name(), cell);
+                  .arg(themeColors().grid.name(), cell);
     html += QStringLiteral("</tr>");
   }
   return html + QStringLiteral("</table>");
@@ -268,9 +268,9 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   const QString state = isLoaded                                       ? QStringLiteral("loaded")
                         : plugin.state == PluginEntry::State::Disabled ? QStringLiteral("disabled")
                                                                        : QStringLiteral("refused");
-  const QColor color = isLoaded                                       ? tokens().ok
-                       : plugin.state == PluginEntry::State::Disabled ? tokens().muted
-                                                                      : tokens().bad;
+  const QColor color = isLoaded                                       ? themeColors().ok
+                       : plugin.state == PluginEntry::State::Disabled ? themeColors().muted
+                                                                      : themeColors().bad;
   QString html = titleHtml(plugin.name().toHtmlEscaped(),
                            QStringLiteral("plugin %1 \u00b7 <span style='color:%2'>%3</span>")
                                .arg(plugin.version.toHtmlEscaped(), color.name(), state));

@@ -54,7 +54,7 @@ void PluginsPage::fillList() {
             parent, {QString::fromStdString(card.id), QString::fromStdString(toString(kind))});
         item->setData(0, kEntryRole, entryOf(card));
         item->setData(0, kWordsRole, itemWords(card));
-        item->setForeground(1, tokens().muted);
+        item->setForeground(1, themeColors().muted);
         item->setToolTip(0, QString::fromStdString(card.title));
         words << itemWords(card);
       }
@@ -67,8 +67,8 @@ void PluginsPage::fillList() {
     const bool isLoaded = plugin.state == PluginEntry::State::Loaded;
     (isLoaded ? loaded : plugin.state == PluginEntry::State::Disabled ? disabled : refused) += 1;
     item->setForeground(
-        1, plugin.state == PluginEntry::State::Refused ? tokens().bad : tokens().muted);
-    if (!isLoaded) item->setForeground(0, tokens().muted);
+        1, plugin.state == PluginEntry::State::Refused ? themeColors().bad : themeColors().muted);
+    if (!isLoaded) item->setForeground(0, themeColors().muted);
     if (isLoaded) item->setText(1, plugin.version);
     QFont strong = item->font(0);
     strong.setWeight(QFont::Medium);
@@ -97,7 +97,7 @@ void PluginsPage::fillList() {
   if (list_->topLevelItemCount() > 0) {
     auto* core = new QTreeWidgetItem(list_, {tr("Every experiment"), QString()});
     core->setFlags(Qt::ItemIsEnabled);
-    core->setForeground(0, tokens().muted);
+    core->setForeground(0, themeColors().muted);
     QString words;
     for (const char* name : {"train", "data", "observe"}) {
       const QString text = QString::fromLatin1(name);
@@ -110,7 +110,7 @@ void PluginsPage::fillList() {
                     : text == QLatin1String("data") ? dataSchema()
                                                     : observeSchema();
       item->setData(0, kWordsRole, itemWords(card));
-      item->setForeground(1, tokens().muted);
+      item->setForeground(1, themeColors().muted);
       words += itemWords(card);
     }
     words += QLatin1Char(' ') + addItems(core, kCorePlugin);

@@ -145,7 +145,7 @@ void PluginsPage::showCurrent() {
   // The whole page in the colours of the theme, tables too.
   text_->document()->setDefaultFont(bodyFont());
   text_->document()->setDefaultStyleSheet(
-      QStringLiteral("body, td, li, p { color: %1; }").arg(tokens().text.name()));
+      QStringLiteral("body, td, li, p { color: %1; }").arg(themeColors().text.name()));
   text_->setHtml(QStringLiteral("<body>%1</body>").arg(html));
   const bool canTrust = plugin != nullptr && plugin->canBeTrusted;
   const bool canSwitch =

@@ -27,7 +27,7 @@ QString memoryText(const jobs::DeviceLoad& load) {
 }  // namespace
 
 QColor barGround() {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   return contrast(t.line, t.muted) < 3 ? t.grid : t.line;
 }
 
@@ -54,7 +54,7 @@ QSize DeviceTile::sizeHint() const { return {px(kTileWidth), px(kTileHeight)}; }
 QSize DeviceTile::minimumSizeHint() const { return {px(200), px(kTileHeight)}; }
 
 void DeviceTile::paintEvent(QPaintEvent*) {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(t.line, 1));

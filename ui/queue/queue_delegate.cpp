@@ -23,7 +23,7 @@ int writeLine(QPainter* painter, const QFont& font, const QColor& color, const Q
 }
 
 void drawSection(QPainter* painter, const QRect& row, const QModelIndex& index) {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   painter->fillRect(row, t.raised);
   painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
   QFont bold = smallFont();
@@ -44,7 +44,7 @@ QSize QueueDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& in
 
 void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                           const QModelIndex& index) const {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   const QRect row = option.rect;
   painter->save();
   const std::int64_t id = index.data(QueueModel::IdRole).toLongLong();

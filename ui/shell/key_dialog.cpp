@@ -123,7 +123,7 @@ void KeyDialog::fill() {
   };
   for (const auto& [title, keys] : gestures) {
     auto* item = new QTreeWidgetItem({title, tr("Plots"), keys});
-    item->setForeground(2, tokens().muted);
+    item->setForeground(2, themeColors().muted);
     list_->addTopLevelItem(item);
   }
   filter(search_->text());

@@ -31,7 +31,7 @@ void drawChevron(QPainter* painter, const QPointF& center, bool isOpen) {
   QPainterPath path(QPointF(-size / 2, -size));
   path.lineTo(size / 2, 0);
   path.lineTo(-size / 2, size);
-  painter->setPen(QPen(tokens().muted, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter->setPen(QPen(themeColors().muted, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter->drawPath(path);
   painter->restore();
 }
@@ -44,7 +44,7 @@ QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& ind
 
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                          const QModelIndex& index) const {
-  const Tokens& t = tokens();
+  const ThemeColors& t = themeColors();
   const QRect row = option.rect;
   const int edge = px(12);
   painter->save();

@@ -31,7 +31,7 @@ bool isCompleteKey(const QKeyEvent& event) {
 void SqlHighlighter::highlightBlock(const QString& text) {
   SqlOpen open =
       previousBlockState() > 0 ? static_cast<SqlOpen>(previousBlockState()) : SqlOpen::Nothing;
-  const Tokens& theme = tokens();
+  const ThemeColors& theme = themeColors();
   for (const SqlToken& token : sqlTokens(text, open)) {
     QTextCharFormat format;
     switch (token.kind) {
@@ -122,7 +122,7 @@ void SqlEditor::mark() {
     const QTextBlock last = document()->findBlock(range->start + range->length);
     for (; block.isValid() && block.blockNumber() <= last.blockNumber(); block = block.next()) {
       QTextEdit::ExtraSelection line;
-      line.format.setBackground(tokens().selection);
+      line.format.setBackground(themeColors().selection);
       line.format.setProperty(QTextFormat::FullWidthSelection, true);
       line.cursor = QTextCursor(block);
       marks << line;
@@ -131,8 +131,8 @@ void SqlEditor::mark() {
   if (mistake_) {
     QTextEdit::ExtraSelection wrong;
     wrong.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
-    wrong.format.setUnderlineColor(tokens().bad);
-    QColor tint = tokens().bad;
+    wrong.format.setUnderlineColor(themeColors().bad);
+    QColor tint = themeColors().bad;
     tint.setAlphaF(0.24F);
     wrong.format.setBackground(tint);
     const int end = document()->characterCount() - 1;

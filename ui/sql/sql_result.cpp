@@ -256,7 +256,7 @@ QVariant SqlResultModel::data(const QModelIndex& index, int role) const {
           (column.isNumeric && index.column() != runColumn_ ? Qt::AlignRight : Qt::AlignLeft) |
           Qt::AlignVCenter);
     case Qt::ForegroundRole:
-      if (cell.is_null() || cell.is_object()) return tokens().muted;
+      if (cell.is_null() || cell.is_object()) return themeColors().muted;
       return {};
     case Qt::DecorationRole:
       if (index.column() == runColumn_ && cell.is_number_integer() && cell.get<std::int64_t>() > 0)

@@ -43,7 +43,7 @@ QString whenText(const QString& at) {
 QTreeWidgetItem* headingOf(QTreeWidget* tree, const QString& text) {
   auto* item = new QTreeWidgetItem(tree, {text});
   item->setFlags(Qt::ItemIsEnabled);
-  item->setForeground(0, tokens().muted);
+  item->setForeground(0, themeColors().muted);
   item->setFirstColumnSpanned(true);
   return item;
 }
@@ -192,7 +192,7 @@ void SqlSide::setObjects(const std::vector<SqlObject>& objects) {
         if (found != doc->columns.end()) text = found->meaning;
       }
       auto* child = new QTreeWidgetItem(item, {column.name, column.type.toLower()});
-      child->setForeground(1, tokens().muted);
+      child->setForeground(1, themeColors().muted);
       child->setData(0, kSqlRole, sqlName(column.name));
       const QString tip = text.isEmpty() ? column.name : column.name + QLatin1Char('\n') + text;
       child->setToolTip(0, tip);
@@ -247,7 +247,7 @@ void SqlSide::showBook(const SqlBook& book) {
     auto* item = new QTreeWidgetItem(history_, {firstLineOf(one.sql), whenText(one.at)});
     item->setData(0, kSqlRole, one.sql);
     item->setData(0, kSearchRole, one.sql);
-    item->setForeground(1, one.rows < 0 ? tokens().bad : tokens().muted);
+    item->setForeground(1, one.rows < 0 ? themeColors().bad : themeColors().muted);
     const QString tip = one.sql + QStringLiteral("\n\n") + rows + QStringLiteral(" \u00b7 ") +
                         number(one.seconds * 1000, 0) + QStringLiteral("\u202fms");
     item->setToolTip(0, tip);

@@ -25,7 +25,7 @@ class CommandDelegate final : public QStyledItemDelegate {
   }
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
-    const Tokens& t = tokens();
+    const ThemeColors& t = themeColors();
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     const bool isCurrent = option.state.testFlag(QStyle::State_Selected);

@@ -43,8 +43,8 @@ void FactTable::setFacts(const std::vector<Fact>& facts) {
     item->setSizeHint(0, QSize(0, px(kRow)));
     if (item->text(0) != fact.label) item->setText(0, fact.label);
     if (item->text(1) != fact.value) item->setText(1, fact.value);
-    item->setForeground(0, tokens().muted);
-    item->setForeground(1, tokens().text);
+    item->setForeground(0, themeColors().muted);
+    item->setForeground(1, themeColors().text);
     item->setToolTip(0, fact.definition.isEmpty()
                             ? fact.label
                             : fact.label + QLatin1Char('\n') + fact.definition);

@@ -202,7 +202,7 @@ QImage paperPicture(Figure& figure, const FigurePaper& asked, double pixelsPerMi
                 std::to_string(pixels.height()) +
                 " pixels is too large; choose fewer dots per inch");
   QImage image(pixels, QImage::Format_ARGB32_Premultiplied);
-  image.fill(tokensOf(ThemeKind::Light).panel);
+  image.fill(themeColors(ThemeKind::Light).panel);
   QPainter painter(&image);
   painter.scale(scale, scale);  // a painter takes no device pixel ratio below one
   figure.paint(painter, QRectF(QPointF(0, 0), logical));

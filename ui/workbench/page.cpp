@@ -29,7 +29,7 @@ QImage Page::snapshot(QSize size, double scale) {
   }
   QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
   image.setDevicePixelRatio(scale);
-  image.fill(tokens().background);
+  image.fill(themeColors().background);
   render(&image);
   for (QCustomPlot* plot : plots) plot->setBufferDevicePixelRatio(plot->devicePixelRatioF());
   return image;

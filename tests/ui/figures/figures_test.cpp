@@ -63,7 +63,7 @@ TEST(Figure, DrawsEveryKindInEveryTheme) {
       const auto figure = figureOf(artifact, style);
       EXPECT_EQ(figure->problem().toStdString(), "") << artifact.kind;
       const QImage image = figure->image(kSize, 1);
-      EXPECT_EQ(QColor(image.pixel(1, 1)), tokensOf(theme).panel) << artifact.kind;
+      EXPECT_EQ(QColor(image.pixel(1, 1)), themeColors(theme).panel) << artifact.kind;
       EXPECT_GE(colorsOf(image).size(), 4U) << artifact.kind;
       EXPECT_FALSE(figure->summary().isEmpty()) << artifact.kind;
     }
@@ -127,7 +127,7 @@ TEST(Reliability, DrawsTheDiagonalOfPerfectCalibration) {
     ++height;
   ASSERT_GT(strip.height(), height);
   int onDiagonal = 0, besideIt = 0;
-  const QColor paper = tokens().panel;
+  const QColor paper = themeColors().panel;
   const auto isInk = [&](double x, double y) {
     for (int dy = -1; dy <= 1; ++dy) {
       if (distance(image.pixelColor(static_cast<int>(x), static_cast<int>(y) + dy), paper) > 120)
@@ -158,7 +158,7 @@ TEST(Reliability, HatchesTheGapBetweenAccuracyAndConfidence) {
     int pixels = 0;
     for (int y = 0; y < image.height(); ++y) {
       for (int x = 0; x < image.width(); ++x)
-        pixels += distance(image.pixelColor(x, y), tokens().warn) < 40 ? 1 : 0;
+        pixels += distance(image.pixelColor(x, y), themeColors().warn) < 40 ? 1 : 0;
     }
     return pixels;
   };
@@ -325,7 +325,7 @@ TEST(Curve, KeepsASpikeAmongManyPoints) {
   int inMiddle = 0;  // pixels of the line halfway up, where only the spike passes
   const int row = kSize.height() / 2;
   for (int x = 80; x < kSize.width() - 20; ++x) {
-    inMiddle += distance(image.pixelColor(x, row), tokens().accent) < 160 ? 1 : 0;
+    inMiddle += distance(image.pixelColor(x, row), themeColors().accent) < 160 ? 1 : 0;
   }
   EXPECT_GE(inMiddle, 1);
   EXPECT_LE(inMiddle, 3);

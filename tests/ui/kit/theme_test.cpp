@@ -20,9 +20,9 @@ TEST(Contrast, IsThatOfWcag) {
   EXPECT_NEAR(contrast(QColor("#777777"), Qt::white), 4.48, 0.01);
 }
 
-TEST(Tokens, TextIsReadableOnEveryGround) {
+TEST(ThemeColors, TextIsReadableOnEveryGround) {
   for (const ThemeKind kind : kThemes) {
-    const Tokens& t = tokensOf(kind);
+    const ThemeColors& t = themeColors(kind);
     for (const QColor& ground : {t.background, t.panel, t.raised}) {
       for (const QColor& text : {t.text, t.muted, t.ok, t.warn, t.bad, t.accent}) {
         EXPECT_GE(contrast(text, ground), 4.5)
@@ -44,10 +44,10 @@ TEST(StyleSheet, WhatIsKeptOfDrawnArrowsIsBounded) {
   EXPECT_LE(QPixmapCache::cacheLimit(), 1024) << "kB";
 }
 
-TEST(Tokens, LinesOfRunsStandOutFromTheirPanel) {
+TEST(ThemeColors, LinesOfRunsStandOutFromTheirPanel) {
   for (const ThemeKind kind : kThemes) {
     for (int run = 1; run <= 7; ++run) {
-      EXPECT_GE(contrast(seriesColor(run, kind), tokensOf(kind).panel), 3)
+      EXPECT_GE(contrast(seriesColor(run, kind), themeColors(kind).panel), 3)
           << static_cast<int>(kind) << ' ' << run;
     }
   }
@@ -62,7 +62,7 @@ TEST(Series, TwentyEightRunsDifferInColourOrDash) {
 
 TEST(StyleSheet, LeavesNoPlaceholderBehind) {
   for (const ThemeKind kind : kThemes) {
-    const QString sheet = styleSheet(tokensOf(kind));
+    const QString sheet = styleSheet(themeColors(kind));
     EXPECT_FALSE(sheet.contains(QRegularExpression(QStringLiteral("\\d!|@[A-Za-z]"))));
     EXPECT_FALSE(sheet.contains(QLatin1String("url(\"\")")));
     EXPECT_EQ(sheet.count(QLatin1Char('{')), sheet.count(QLatin1Char('}')));

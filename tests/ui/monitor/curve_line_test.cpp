@@ -122,7 +122,7 @@ TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
       DrawnPlot drawn(series, settings);
       drawn.plot.resize(320, 160);
       const QImage picture = drawn.picture();
-      const QColor paper = tokens().panel;
+      const QColor paper = themeColors().panel;
       for (int y = drawn.plot.axisRect()->bottom() + 1; y < picture.height(); ++y) {
         ASSERT_EQ(picture.pixelColor(0, y), paper) << static_cast<int>(axis) << ' ' << span;
         ASSERT_EQ(picture.pixelColor(picture.width() - 1, y), paper)

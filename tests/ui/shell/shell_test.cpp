@@ -332,7 +332,8 @@ TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
   MainWindow window(studio.workbench);
   window.show();
   window.setTheme(ThemeKind::Light);
-  EXPECT_EQ(QApplication::palette().color(QPalette::Window), tokensOf(ThemeKind::Light).background);
+  EXPECT_EQ(QApplication::palette().color(QPalette::Window),
+            themeColors(ThemeKind::Light).background);
   window.setZoom(1.2);
   EXPECT_EQ(bodyFont().pixelSize(), 16);
   window.setZoom(1);

@@ -97,7 +97,7 @@ TEST(Paper, FiguresBesideEachOtherBeginAtOneHeight) {
   const QImage picture = paperPicture(figure, paper, 4);
   // The upper edge of the higher bar, in the left and in the right half.
   const auto topOf = [&](int from, int to) {
-    const QColor fill = tokensOf(ThemeKind::Light).accent;
+    const QColor fill = themeColors(ThemeKind::Light).accent;
     for (int y = 0; y < picture.height(); ++y) {
       for (int x = from; x < to; ++x) {
         if (picture.pixelColor(x, y) == fill) return y;

@@ -187,7 +187,7 @@ TEST(FigureFile, APictureOnPaperIsLightWhateverTheWindowIs) {
   applyTheme(ThemeKind::Dark);
   const auto chart = someChart();
   const QImage picture = paperPicture(*chart, {}, 4);
-  EXPECT_EQ(picture.pixelColor(1, 1), tokensOf(ThemeKind::Light).panel);
+  EXPECT_EQ(picture.pixelColor(1, 1), themeColors(ThemeKind::Light).panel);
   EXPECT_EQ(chart->style().theme, ThemeKind::Dark) << "and the figure keeps its own style";
 }
 

@@ -44,7 +44,7 @@ QString withMarks(const QString& text, const QStringList& words) {
     }
   }
   if (!isAny) return text;
-  const Tokens& colours = tokens();
+  const ThemeColors& colours = themeColors();
   const QString open =
       QStringLiteral("<span style='background-color:%1; color:%2; font-weight:600'>")
           .arg(colours.selection.name(), colours.text.name());
@@ -209,7 +209,7 @@ void FormRow::setHelpBelow(bool isBelow) {
 void FormRow::paintEvent(QPaintEvent*) {
   if (!isChanged_) return;
   QPainter painter(this);
-  painter.fillRect(QRect(1, 0, px(3), height()), tokens().accent);
+  painter.fillRect(QRect(1, 0, px(3), height()), themeColors().accent);
 }
 
 void FormRow::contextMenuEvent(QContextMenuEvent* event) {

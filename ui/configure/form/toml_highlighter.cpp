@@ -18,11 +18,11 @@ struct TomlFormats {
   QTextCharFormat header, key, text, value, comment;
   TomlFormats() {
     header.setFontWeight(QFont::DemiBold);
-    header.setForeground(tokens().text);
-    key.setForeground(tokens().accent);
-    text.setForeground(tokens().ok);
-    value.setForeground(tokens().warn);
-    comment.setForeground(tokens().muted);
+    header.setForeground(themeColors().text);
+    key.setForeground(themeColors().accent);
+    text.setForeground(themeColors().ok);
+    value.setForeground(themeColors().warn);
+    comment.setForeground(themeColors().muted);
     comment.setFontItalic(true);
   }
 };

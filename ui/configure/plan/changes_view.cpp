@@ -164,7 +164,7 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
                        const std::vector<std::pair<std::string, Json>>& same) {
   note_->setText(note);
   note_->setVisible(!note.isEmpty());
-  const Tokens& colours = tokens();
+  const ThemeColors& colours = themeColors();
   QString html;
   if (changes.empty()) {
     html =

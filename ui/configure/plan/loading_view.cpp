@@ -35,15 +35,15 @@ void LoadingView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setFont(smallFont());
-  painter.setPen(tokens().muted);
+  painter.setPen(themeColors().muted);
   painter.drawText(QRect(px(12), px(8), width() - px(24), px(24)), Qt::AlignLeft | Qt::AlignVCenter,
                    sentence_);
-  painter.setPen(QPen(tokens().line, 1));
-  painter.setBrush(tokens().panel);
+  painter.setPen(QPen(themeColors().line, 1));
+  painter.setBrush(themeColors().panel);
   const QRectF card(px(12) + 0.5, px(40) + 0.5, width() - 2 * px(12) - 1, 330);
   painter.drawRoundedRect(card, 8, 8);
   painter.setPen(Qt::NoPen);
-  painter.setBrush(tokens().raised);
+  painter.setBrush(themeColors().raised);
   for (int row = 0; row < 8; ++row) {
     const double y = card.top() + 28 + row * 36;
     painter.drawRoundedRect(QRectF(card.left() + 16, y, 96 + (row * 37) % 40, 12), 4, 4);

@@ -35,7 +35,7 @@ class ComingRunDelegate final : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
-    const Tokens& colours = tokens();
+    const ThemeColors& colours = themeColors();
     painter->save();
     if (option.state.testFlag(QStyle::State_Selected))
       painter->fillRect(option.rect, colours.selection);
@@ -78,7 +78,7 @@ class ComingRunDelegate final : public QStyledItemDelegate {
  private:
   /// As the check boxes of the style sheet.
   static void paintTick(QPainter* painter, const QRect& box, bool isOn) {
-    const Tokens& colours = tokens();
+    const ThemeColors& colours = themeColors();
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(isOn ? colours.accent : colours.muted);

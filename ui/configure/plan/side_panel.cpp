@@ -112,7 +112,7 @@ void SidePanel::setComing(const QString& title, const QString& note) {
 void SidePanel::showProblems(const std::vector<Problem>& problems) {
   QList<QTextEdit::ExtraSelection> marks;
   QStringList sentences;
-  QColor tint = tokens().bad;
+  QColor tint = themeColors().bad;
   tint.setAlphaF(0.24F);
   for (const Problem& problem : problems) {
     QString sentence;
