@@ -228,8 +228,8 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
   const std::size_t stride = isEvery ? 1 : std::max<std::size_t>(seen.size() / kSymbolsOnTheWay, 1);
   for (std::size_t i = isEvery ? 0 : stride / 2; i < seen.size(); i += stride)
     drawn.symbols.emplace_back(series.x[seen[i]], series.y[seen[i]]);
-  for (const double seam : series.seams) {
-    if (seam >= xRange_[0] && seam <= xRange_[1]) drawn.seams.push_back(seam);
+  for (const double start : series.segmentStarts) {
+    if (start >= xRange_[0] && start <= xRange_[1]) drawn.segmentStarts.push_back(start);
   }
   return drawn;
 }
@@ -359,8 +359,8 @@ QString LineChartFigure::commands(int columns) const {
                   .arg(who, QLatin1String(kMarks[static_cast<std::size_t>(edge.mark)]),
                        share(xUnit(edge.x)));
     }
-    for (const double seam : drawn.seams)
-      text += QStringLiteral("seam %1 at %2\n").arg(who, share(xUnit(seam)));
+    for (const double start : drawn.segmentStarts)
+      text += QStringLiteral("segment start %1 at %2\n").arg(who, share(xUnit(start)));
   }
   for (const ChartNote& note : chart_.notes)
     text += QStringLiteral("note \"%1\" at %2\n").arg(note.text, share(xUnit(note.x)));

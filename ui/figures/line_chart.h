@@ -52,10 +52,10 @@ struct ChartSeries {
   /// Ascending x for a line. A y that is not finite is a gap and a mark on the edge: a cross for
   /// NaN, an arrow for an infinite one.
   std::vector<double> x, y;
-  std::vector<double> low, high;  ///< a band; empty, or of the length of x
-  std::vector<double> raw;        ///< a faint line behind; empty, or of the length of x
-  std::vector<double> seams;      ///< x where a later segment of the run begins
-  std::vector<QString> labels;    ///< of points, for tool tips; empty, or of the length of x
+  std::vector<double> low, high;      ///< a band; empty, or of the length of x
+  std::vector<double> raw;            ///< a faint line behind; empty, or of the length of x
+  std::vector<double> segmentStarts;  ///< x where a later segment of the run begins
+  std::vector<QString> labels;        ///< of points, for tool tips; empty, or of the length of x
 };
 
 /// Words at a place of the chart.

@@ -214,8 +214,8 @@ void LineChartFigure::drawRules(QPainter& painter, const QRectF& plot) const {
 void LineChartFigure::drawMarks(QPainter& painter, const QRectF& plot, const Drawn& drawn,
                                 const QColor& color) const {
   painter.setPen(QPen(color, 1, Qt::DotLine));
-  for (const double seam : drawn.seams) {
-    const double x = plot.left() + xUnit(seam) * plot.width();
+  for (const double start : drawn.segmentStarts) {
+    const double x = plot.left() + xUnit(start) * plot.width();
     painter.drawLine(QPointF(x, plot.bottom() - 14), QPointF(x, plot.bottom()));
   }
   constexpr double kSize = 3.5;

@@ -23,7 +23,7 @@ struct LineChartFigure::Drawn {
   std::vector<std::vector<QPointF>> bands;  ///< closed; of a point alone its two ends
   std::vector<QPointF> symbols;
   std::vector<Edge> edges;
-  std::vector<double> seams;
+  std::vector<double> segmentStarts;
 };
 
 struct LineChartFigure::Frame {

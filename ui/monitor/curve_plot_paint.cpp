@@ -108,7 +108,7 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     const auto xs = series.x(settings_.x);
     const auto ys = series.y();
     const QColor color = seriesColor(curve.run);
-    for (const std::size_t i : series.seams()) {
+    for (const std::size_t i : series.segmentStarts()) {
       if (xs[i] < x.lower || xs[i] > x.upper) continue;
       const double at = xAxis->coordToPixel(xs[i]);
       painter.setPen(QPen(color, 1, Qt::DotLine));

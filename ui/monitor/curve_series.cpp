@@ -15,7 +15,7 @@ bool CurveSeries::append(const std::vector<store::MetricPoint>& points) {
     if (static_cast<double>(first.step) <= step_.back()) return false;
   }
   for (const store::MetricPoint& point : points) {
-    if (!value_.empty() && point.segment != lastSegment_) seams_.push_back(value_.size());
+    if (!value_.empty() && point.segment != lastSegment_) segmentStarts_.push_back(value_.size());
     if (value_.empty() || point.segment != lastSegment_)
       pieces_.push_back({value_.size(), point.segment});
     if (!std::isfinite(point.value)) broken_.push_back(value_.size());

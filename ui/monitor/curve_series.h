@@ -69,7 +69,7 @@ class CurveSeries {
   [[nodiscard]] SmoothedLine smoothedAnew(const Smoothing& smoothing) const;
   void adopt(SmoothedLine&& line) { smoothed_ = std::move(line); }
   /// Positions where a later segment begins.
-  [[nodiscard]] const std::vector<std::size_t>& seams() const { return seams_; }
+  [[nodiscard]] const std::vector<std::size_t>& segmentStarts() const { return segmentStarts_; }
   /// Positions of values that are not finite.
   [[nodiscard]] const std::vector<std::size_t>& broken() const { return broken_; }
   /// Position of the last point at or before `at`; -1 before the first or past the last.
@@ -99,7 +99,7 @@ class CurveSeries {
   std::vector<double> step_, epoch_, time_, value_, other_;
   std::vector<Piece> pieces_;
   std::map<std::int64_t, double> starts_;
-  std::vector<std::size_t> seams_, broken_;
+  std::vector<std::size_t> segmentStarts_, broken_;
   std::int64_t lastSequence_ = 0, lastSegment_ = 0;
   mutable std::vector<double> wall_, wallFrom_;  ///< wallFrom_: where each piece begins
   mutable std::uint64_t looked_ = 0;

@@ -224,7 +224,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
         if (std::isinf(y[at])) series.y[static_cast<std::size_t>(i - begin)] = y[at];
       }
     }
-    for (const std::size_t seam : from.seams()) series.seams.push_back(x[seam]);
+    for (const std::size_t start : from.segmentStarts()) series.segmentStarts.push_back(x[start]);
     for (const CurveNote& note : plot.notes()) {
       if (note.run != curve.run) continue;
       const auto steps = from.x(XAxis::Step);
