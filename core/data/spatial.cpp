@@ -142,13 +142,14 @@ void SpatialFields::mirror(Sample& sample) {
 
 void SpatialFields::resizePlanes(SampleValue& value, Size size, ResampleFilter filter) {
   const Planes from = planesOf(value);
-  std::optional<Kept>& kept = filter == ResampleFilter::Nearest ? forMasks_ : forImages_;
+  std::optional<CachedResampler>& kept = filter == ResampleFilter::Nearest ? forMasks_ : forImages_;
   if (!kept || kept->from.height != from.height || kept->from.width != from.width ||
       kept->to.height != size.height || kept->to.width != size.width || kept->filter != filter) {
-    kept.emplace(Kept{{from.height, from.width},
-                      size,
-                      filter,
-                      Resampler(filter, from.height, from.width, size.height, size.width)});
+    kept.emplace(
+        CachedResampler{{from.height, from.width},
+                        size,
+                        filter,
+                        Resampler(filter, from.height, from.width, size.height, size.width)});
   }
   std::vector<std::int64_t> shape = value.shape();
   shape[shape.size() - 2] = size.height;

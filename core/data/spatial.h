@@ -64,12 +64,12 @@ class VITRINE_ENGINE_EXPORT SpatialFields {
   std::vector<bool> isMask_;         // by plane
   std::vector<std::string> boxes_;
   SampleValue scratch_;
-  struct Kept {
+  struct CachedResampler {
     Size from, to;
     ResampleFilter filter = ResampleFilter::Bilinear;
     Resampler resampler;
   };
-  std::optional<Kept> forImages_, forMasks_;  // of the last size
+  std::optional<CachedResampler> forImages_, forMasks_;  // of the last size
 };
 
 }  // namespace vitrine

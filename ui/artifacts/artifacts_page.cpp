@@ -37,7 +37,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
-      readers_({&lists_, &figures_}, kReloadMs),
+      loading_({&lists_, &figures_}, kReloadMs),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   auto* outer = new QVBoxLayout(this);
@@ -52,10 +52,10 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(splitter_, this));
   stack_->addWidget(makeFitArea(makeEmpty(), this));
 
-  connect(&readers_, &LoadingState::again, this, &ArtifactsPage::reload);
+  connect(&loading_, &LoadingState::again, this, &ArtifactsPage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
-    if (isVisible()) readers_.readLater();
+    if (isVisible()) loading_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     isStale_ = true;
@@ -93,9 +93,9 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     cancel_->setVisible(isOffered);
     emptyCancel_->setVisible(isOffered);
   };
-  connect(&readers_, &LoadingState::waiting, this, &ArtifactsPage::showWaiting);
-  connect(&readers_, &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });
-  connect(&readers_, &LoadingState::done, this, [offerCancel] { offerCancel(false); });
+  connect(&loading_, &LoadingState::waiting, this, &ArtifactsPage::showWaiting);
+  connect(&loading_, &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });
+  connect(&loading_, &LoadingState::done, this, [offerCancel] { offerCancel(false); });
   for (Background* one : {&lists_, &figures_}) {
     connect(one, &Background::failed, this, [this](const QString& sentence) {
       showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(sentence), false);
@@ -331,7 +331,7 @@ void ArtifactsPage::showArtifact(const QString& analysis, const QString& name, s
 }
 
 void ArtifactsPage::waitUntilIdle() {
-  readers_.forgetLater();
+  loading_.forgetLater();
   reload();
   lists_.waitUntilIdle();
   figures_.waitUntilIdle();

@@ -54,7 +54,7 @@ class ArtifactsPage final : public Page {
   [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
   /// What is shown is not yet what is chosen.
-  [[nodiscard]] bool isReading() const { return readers_.isBusy(); }
+  [[nodiscard]] bool isReading() const { return loading_.isBusy(); }
 
  public Q_SLOTS:
   void previousStep();
@@ -128,7 +128,7 @@ class ArtifactsPage final : public Page {
 
   Workbench& workbench_;
   Background lists_, figures_;
-  LoadingState readers_;  ///< both of them
+  LoadingState loading_;  ///< both of them
   QStackedWidget* stack_;
   QSplitter* splitter_ = nullptr;
   QLabel* emptyText_ = nullptr;

@@ -172,7 +172,7 @@ void ArtifactsPage::showWaiting() {
 
 void ArtifactsPage::cancelReading() {
   const bool wasList = lists_.isBusy() && rowsOf_ != runs();
-  readers_.cancel();
+  loading_.cancel();
   isStale_ = true;  // shown again, it reads again
   if (wasList) {
     rowsOf_.clear();

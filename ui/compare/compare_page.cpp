@@ -38,7 +38,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
       curveReader_(workbench.store().file()),
       chartMaker_(workbench.store().file()),
       publishedReader_(workbench.store().file()),
-      readers_({&reader_, &curveReader_, &chartMaker_, &publishedReader_}, kCompareReloadMs),
+      loading_({&reader_, &curveReader_, &chartMaker_, &publishedReader_}, kCompareReloadMs),
       stack_(new QStackedWidget(this)),
       views_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
@@ -62,10 +62,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(makeEmpty(), this));
   keepWheelForFocus(*this);
 
-  connect(&readers_, &LoadingState::again, this, &ComparePage::reload);
+  connect(&loading_, &LoadingState::again, this, &ComparePage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     isStale_ = true;
-    if (isVisible() && !isCancelled_) readers_.readLater();
+    if (isVisible() && !isCancelled_) loading_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     if (isBrushing_) return;
@@ -74,7 +74,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::catalogReady, this, [this] {
     isStale_ = true;
-    if (isVisible() && !isCancelled_) readers_.readLater();
+    if (isVisible() && !isCancelled_) loading_.readLater();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     if (data_ != nullptr) showView();
@@ -87,12 +87,12 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&curveReader_, &Background::failed, this, failed);
   connect(&chartMaker_, &Background::failed, this, failed);
   connect(&publishedReader_, &Background::failed, this, failed);
-  connect(&readers_, &LoadingState::waiting, busy_, &QWidget::show);
-  connect(&readers_, &LoadingState::cancellable, this, [this] {
+  connect(&loading_, &LoadingState::waiting, busy_, &QWidget::show);
+  connect(&loading_, &LoadingState::cancellable, this, [this] {
     cancel_->show();
     emptyCancel_->setVisible(data_ == nullptr);
   });
-  connect(&readers_, &LoadingState::done, this, [this] {
+  connect(&loading_, &LoadingState::done, this, [this] {
     busy_->hide();
     cancel_->hide();
     emptyCancel_->hide();
@@ -131,7 +131,7 @@ void ComparePage::makeRoomForView() {
 
 void ComparePage::cancelReading() {
   const bool wasCurves = curveReader_.isBusy() || chartMaker_.isBusy();
-  readers_.cancel();
+  loading_.cancel();
   isCancelled_ = true;
   isStale_ = true;  // shown again, it reads again
   if (data_ == nullptr) {
@@ -465,7 +465,7 @@ void ComparePage::selectRunsOfTable() {
 }
 
 void ComparePage::waitUntilIdle() {
-  readers_.forgetLater();
+  loading_.forgetLater();
   workbench_.settleCards();
   reload();
   reader_.waitUntilIdle();

@@ -141,7 +141,7 @@ class ComparePage final : public Page {
   CompareChoice choice_;
   std::shared_ptr<const CompareData> data_;
   Background reader_, curveReader_, chartMaker_, publishedReader_;
-  LoadingState readers_;  ///< all of them
+  LoadingState loading_;  ///< all of them
   AblationModel model_;
   AblationOrder order_;
   CurveRequest request_;

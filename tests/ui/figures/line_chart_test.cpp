@@ -48,7 +48,7 @@ TEST(LineChart, DrawsTheseCommands) {
   chart.y.range = {0, 4};
   chart.series[1].y[2] = kNone;
   chart.series[1].y[3] = kBeyond;
-  chart.series[0].seams = {2};
+  chart.series[0].segmentStarts = {2};
   chart.series[0].low = {3, 2, 1, 0, 0};
   chart.series[0].high = {4, 4, 3, 2, 1};
   chart.notes = {{1, std::nullopt, QStringLiteral("rate halved"), 1}};
@@ -70,7 +70,7 @@ TEST(LineChart, DrawsTheseCommands) {
                 seriesColor(1).name().toStdString() +
                 " disc 5 points 0.0000,1.0000 0.2500,0.7500 0.5000,0.5000 0.7500,0.2500 "
                 "1.0000,0.0000\n"
-                "seam \"baseline\" " +
+                "segment start \"baseline\" " +
                 seriesColor(1).name().toStdString() +
                 " at 0.5000\n"
                 "line \"soft mask\" " +

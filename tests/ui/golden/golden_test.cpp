@@ -70,7 +70,7 @@ LineChart curves() {
         series.low.push_back(series.y[i] - 0.12);
         series.high.push_back(series.y[i] + 0.12);
       }
-      series.seams = {900};
+      series.segmentStarts = {900};
     } else {
       for (std::size_t i = 120; i < 126; ++i)
         series.y[i] = series.raw[i] = std::numeric_limits<double>::quiet_NaN();

@@ -142,7 +142,7 @@ TEST(CurveSeries, RefusesPointsThatGoBackAndMarksSeamsAndBrokenValues) {
   EXPECT_FALSE(series.append({point(15, 1, 2)})) << "a resumed run superseded step 20";
   EXPECT_EQ(series.size(), 2U);
   ASSERT_TRUE(series.append({point(30, 1, 2)}));
-  EXPECT_EQ(series.seams(), std::vector<std::size_t>{2});
+  EXPECT_EQ(series.segmentStarts(), std::vector<std::size_t>{2});
   EXPECT_EQ(series.broken(), std::vector<std::size_t>{1});
 }
 
