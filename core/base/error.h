@@ -8,7 +8,7 @@
 
 namespace vitrine {
 
-/// Exit codes of every verb (DESIGN section 4).
+/// Exit codes of every verb (resources/docs/command_line.md).
 enum class ExitCode {
   Done = 0,
   Failed = 1,

@@ -241,7 +241,7 @@ TEST_F(Artifacts, ExportsWhatIsShown) {
   EXPECT_TRUE(text.contains(QStringLiteral("second,bag,0,0,10\n")));
 }
 
-// ux.md C14, for everything that an analysis finds.
+// An exported figure opens as what it was: for everything that an analysis finds.
 TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
   std::vector<Artifact> artifacts;
   for (Artifact& one : samples::all()) {

@@ -305,7 +305,7 @@ TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
   EXPECT_EQ(keys().filter(QStringLiteral("train.epochs")).size(), 1);
 }
 
-// ux.md C14: what was exported opens again, the chart that was meant and the rows that were picked.
+// What was exported opens again: the chart that was meant and the rows that were picked.
 TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
   fill();
   show();

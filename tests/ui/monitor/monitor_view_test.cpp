@@ -319,7 +319,7 @@ TEST(MonitorView, StatesThatAreNoneDoNoHarm) {
   EXPECT_FALSE(open.page->viewState().empty());
 }
 
-// ux.md C14: an exported figure opens as what it was.
+// An exported figure opens as what it was.
 TEST(MonitorFigure, EveryFormatRedrawsTheSamePicture) {
   OpenMonitor open({0, 1500});
   PlotSettings settings = open.page->settings();
