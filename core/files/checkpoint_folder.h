@@ -1,4 +1,4 @@
-// A checkpoint is a folder that is there completely or not at all (reliability D5). Knows no torch.
+// A checkpoint is a folder that is there completely or not at all. Knows no torch.
 //
 // Written: `<name>.tmp-<pid>/` files, fsync each, `manifest.json` with size and SHA-256 of each, fsync the folder, rename to
 // `<name>/`, fsync the parent. A folder without a verifying manifest does not count.

@@ -1,5 +1,5 @@
 // Writing runs and what they leave behind into the experiment database. Every write transaction
-// goes through the writer lock file (reliability D1).
+// goes through the writer lock file.
 #pragma once
 
 #include <cstdint>

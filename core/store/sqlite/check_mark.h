@@ -1,5 +1,5 @@
-// The file that says a database met an I/O error and should be checked: `<database>.needs-check`
-// (reliability D10). The database itself cannot be written at that moment.
+// The file that says a database met an I/O error and should be checked: `<database>.needs-check`.
+// The database itself cannot be written at that moment.
 #pragma once
 
 #include <filesystem>

@@ -373,7 +373,7 @@ std::string Database::logSentence() const {
 void Database::setPatience(std::chrono::milliseconds patience) { patience_ = patience; }
 
 /// Under the writer lock, after a commit: keeps the log short. A reader that stands still prevents
-/// it; then nothing is lost, but the log grows (reliability DB17).
+/// it; then nothing is lost, but the log grows.
 void Database::limitLog() {
   if (!writerLock_) return;
   const std::uint64_t size = sizeOf(file_.string() + "-wal");

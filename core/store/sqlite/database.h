@@ -129,7 +129,7 @@ class VITRINE_STORE_EXPORT Database {
   std::unordered_map<std::string, std::int64_t> metricIds;
 
   /// \throws StoreError  the file was renamed, removed or replaced since it was opened: what is
-  /// written now would be lost with it (reliability DB20)
+  /// written now would be lost with it
   /// \throws UnwritableError  the same of its log
   void checkPlace();
   /// Another program deleted or replaced the log since it was opened: what this connection writes
@@ -153,7 +153,7 @@ class VITRINE_STORE_EXPORT Database {
   LogPolicy logPolicy;
 
   /// Throws the sentence for an SQLite result code. I/O errors and damage poison the connection: it
-  /// writes no more (reliability D10).
+  /// writes no more.
   [[noreturn]] void fail(int code, const std::string& doing);
 
  private:

@@ -1,5 +1,4 @@
-// The file that serialises writers of one database: `<database>.gate`, locked with flock
-// (reliability D1).
+// The file that serialises writers of one database: `<database>.gate`, locked with flock.
 #pragma once
 
 #include <chrono>

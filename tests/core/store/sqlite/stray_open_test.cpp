@@ -1,5 +1,5 @@
 // Nobody but SQLite opens the files of a database: closing a descriptor of one drops SQLite's locks
-// on it (reliability D8, DB18). This program puts itself between the libraries and open().
+// on it. This program puts itself between the libraries and open().
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
