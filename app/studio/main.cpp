@@ -319,7 +319,7 @@ void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
   ui::saveFigure(*figure, options.out, *recipe);
 }
 
-// Somebody who started the window from a menu sees no terminal.
+// A user who starts the window from a menu sees no terminal.
 void sayInAWindow(const Error& error) {
   QMessageBox box(QMessageBox::NoIcon, QStringLiteral("Vitrine Studio"),
                   QStringLiteral("The database cannot be opened."), QMessageBox::Close);

@@ -35,7 +35,7 @@ void write(Level level, std::string_view text) {
   std::string line(prefixOf(level));
   line += text;
   line += '\n';
-  // One write keeps lines of several threads and processes whole; a closed stderr is nobody's
+  // One write keeps lines of several threads and processes whole; a closed stderr is not an
   // error.
   std::string_view left = line;
   while (!left.empty()) {

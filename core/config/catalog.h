@@ -35,7 +35,7 @@ struct VITRINE_FOUNDATION_EXPORT MetricDeclaration {
 struct VITRINE_FOUNDATION_EXPORT MetricCard {
   /// Quantities without their split that sum a run up, the most important first: "top1", "ece".
   std::vector<std::string> headline;
-  /// Metrics that are worth a plot before anybody chose: "train/loss", "test/top1".
+  /// Metrics that are worth a plot before the user chooses: "train/loss", "test/top1".
   std::vector<std::string> plots;
   /// What throughput counts: "images" gives system/images_per_second.
   std::string unit = "images";

@@ -8,7 +8,7 @@ namespace vitrine {
 
 namespace {
 
-// Nobody reads more, and a hostile text could ask for millions.
+// A user reads no more, and a hostile text could ask for millions.
 constexpr std::size_t kMostProblems = 1000;
 constexpr const char* kCommandLine = "command line";
 

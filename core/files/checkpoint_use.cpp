@@ -28,7 +28,7 @@ int lockRetrying(int descriptor, int operation) {
 }
 
 /// Takes the lock alone. A file system without locks (NFS has none for folders) never says that
-/// somebody else has it.
+/// another process has it.
 bool isTaken(int descriptor) {
   return lockRetrying(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
@@ -62,7 +62,7 @@ std::optional<HeldCheckpoint> holdNewestCheckpoint(
     }
     try {
       HeldCheckpoint held{*newest, std::make_shared<CheckpointHold>(newest->folder)};
-      // Whoever removes one begins with its manifest.
+      // Removing one begins with its manifest.
       if (fs::exists(newest->folder / "manifest.json")) return held;
     } catch (const FileError&) {
       if (fs::exists(newest->folder)) throw;

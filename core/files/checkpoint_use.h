@@ -1,4 +1,4 @@
-// Which checkpoints stay: those in use, those a rule keeps, and those somebody still needs. Knows
+// Which checkpoints stay: those in use, those a rule keeps, and those that a run still needs. Knows
 // no torch.
 //
 // Who reads a checkpoint holds it: a shared lock on the folder itself, which ends with the process.
@@ -19,7 +19,7 @@
 
 namespace vitrine {
 
-/// While it lives nobody removes the checkpoint. Hold first, then verify.
+/// While it lives no process removes the checkpoint. Hold first, then verify.
 class VITRINE_FOUNDATION_EXPORT CheckpointHold {
  public:
   /// Waits while the folder is being removed. \throws FileError  it is not there
@@ -64,12 +64,12 @@ struct CheckpointRetention {
 };
 
 /// Removes what the rule does not keep. Checkpoints after `now` belong to a branch that was left,
-/// and go; whatever somebody holds stays. \param now  step of the newest checkpoint of this branch
+/// and go; what a process holds stays. \param now  step of the newest checkpoint of this branch
 /// \returns    names of the folders that are gone, newest first
 VITRINE_FOUNDATION_EXPORT std::vector<std::string> pruneCheckpoints(
     const std::filesystem::path& parent, std::int64_t now, const CheckpointRetention& retention);
 
-/// \returns  false where somebody holds it, or it is not there
+/// \returns  false where a process holds it, or it is not there
 VITRINE_FOUNDATION_EXPORT bool removeCheckpoint(const std::filesystem::path& folder);
 
 }  // namespace vitrine

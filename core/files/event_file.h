@@ -65,7 +65,7 @@ class VITRINE_FOUNDATION_EXPORT EventFileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// Reads one event file of anybody's, from the beginning. Nothing in it is trusted.
+/// Reads one event file of any origin, from the beginning. Nothing in it is trusted.
 class VITRINE_FOUNDATION_EXPORT EventFileReader {
  public:
   /// \throws FileError  it cannot be read, or is no event file (gzip, something else)

@@ -93,7 +93,7 @@ ImageHeader inspectPng(const Bytes& file) {
                 " is wrong");
     }
     if (type == "IDAT") hasData = true;
-    if (type == "IEND") break;  // what follows is nobody's: decoders stop here too
+    if (type == "IEND") break;  // decoders stop here too
     isFirst = false;
     at += 12 + length;
   }

@@ -24,7 +24,7 @@ class VITRINE_FOUNDATION_EXPORT Descriptor {
   [[nodiscard]] int get() const noexcept { return fd_; }
   /// Closes now; the error a network file system reports only here is thrown. \throws FileError
   void close(const std::filesystem::path& file);
-  /// Hands the descriptor over: whoever calls closes it.
+  /// Hands the descriptor over: the caller closes it.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
@@ -59,8 +59,8 @@ VITRINE_FOUNDATION_EXPORT void syncFolder(const std::filesystem::path& folder);
 /// \throws FileError
 VITRINE_FOUNDATION_EXPORT void syncPath(const std::filesystem::path& path);
 
-/// Whether `path` names what is open as `descriptor`: somebody may have removed it since, or put
-/// another file in its place.
+/// Whether `path` names what is open as `descriptor`: another process may have removed it since, or
+/// put another file in its place.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isStillAt(int descriptor,
                                                        const std::filesystem::path& path) noexcept;
 

@@ -472,7 +472,7 @@ void writeSafetensors(const std::filesystem::path& file,
     files::syncFile(fd, file);
     fd.close(file);
   } catch (...) {
-    ::unlink(file.c_str());  // a torn file is of no use to anybody
+    ::unlink(file.c_str());  // a torn file is useless
     throw;
   }
 }

@@ -24,7 +24,7 @@ std::string causeName(const ProcessEnd& end) {
       return "memory_limit";
     case EndedBy::TaskLimit:
       return "task_limit";
-    case EndedBy::Nobody:
+    case EndedBy::Itself:
       break;
   }
   if (end.isOutOfMemory) return "out_of_memory";
@@ -45,7 +45,7 @@ std::string sentenceOf(const ProcessEnd& end, store::RunState state) {
       return "killed: it took more memory than its limit of " + end.detail;
     case EndedBy::TaskLimit:
       return "killed: it had more processes and threads than its limit of " + end.detail;
-    case EndedBy::Nobody:
+    case EndedBy::Itself:
       break;
   }
   if (end.isOutOfMemory)
@@ -80,7 +80,7 @@ RunEnding classify(const ProcessEnd& end, store::RunState state) {
   ending.seconds = end.seconds;
   // What the run has said of itself counts when its process ended as it should.
   const bool isOrderly =
-      end.signal == 0 && end.endedBy == EndedBy::Nobody && !isAlive(state) &&
+      end.signal == 0 && end.endedBy == EndedBy::Itself && !isAlive(state) &&
       (end.exitCode == static_cast<int>(ExitCode::Done) ||
        end.exitCode == static_cast<int>(ExitCode::Interrupted) || state == store::RunState::Done ||
        state == store::RunState::Failed || state == store::RunState::Stopped ||

@@ -9,14 +9,14 @@
 namespace vitrine::jobs {
 
 /// Why the supervisor itself ended a process.
-enum class EndedBy { Nobody, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
+enum class EndedBy { Itself, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
 
 /// What is known about a process that ended.
 struct ProcessEnd {
   int exitCode = -1;           ///< -1 when a signal ended it
   int signal = 0;              ///< 0 when it ended by itself
   bool isOutOfMemory = false;  ///< the kernel killed it for want of memory
-  EndedBy endedBy = EndedBy::Nobody;
+  EndedBy endedBy = EndedBy::Itself;
   std::string detail;   ///< of `endedBy`: "30 s", "2.0 GB"
   std::string logTail;  ///< the end of its log
   double seconds = 0;

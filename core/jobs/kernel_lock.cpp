@@ -37,7 +37,7 @@ std::optional<KernelLock> KernelLock::tryLock(const fs::path& file) {
       if (errno == EWOULDBLOCK) return std::nullopt;
       throw Error("cannot lock '" + file.string() + "': " + std::strerror(errno));
     }
-    // Somebody may have removed the file: those who open it from now on lock another one.
+    // The file may have been removed: processes that open it now lock another one.
     if (files::isStillAt(descriptor, file)) return lock;
   }
 }

@@ -56,7 +56,7 @@ std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
   const std::filesystem::path lockFile =
       runLockFile(std::filesystem::absolute(store.file()), row.uuid);
   std::optional<KernelLock> lock = KernelLock::tryLock(lockFile);
-  // Whoever worked on it may be about to write down how it ended.
+  // Its former supervisor may be about to write down how it ended.
   for (int i = 0; !lock && i < 100 && !isAlive(store.run(run).state); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     lock = KernelLock::tryLock(lockFile);
@@ -84,7 +84,7 @@ void stopRun(store::RunStore& store, std::int64_t run) {
   store.setRequest(run, "stop");
   if (canChange(row.state, store::RunState::Stopping))
     store.setState(run, store::RunState::Stopping);
-  // Whoever starts the run reads the request before the first step. Its process cannot answer a
+  // The worker reads the request before the first step. Its process cannot answer a
   // signal yet, and until the launcher knows its child, the row names the launcher.
   if (row.state == store::RunState::Starting) return;
   if (isWorkerAlive(row.worker)) ::kill(static_cast<pid_t>(row.worker.pid), SIGTERM);

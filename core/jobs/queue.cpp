@@ -217,7 +217,7 @@ bool JobQueue::adopt(std::int64_t run) {
       store_.setWorker(run, store::thisWorker());
       isOurs = true;
     } else if (state == store::RunState::Interrupted) {
-      // Whoever claimed it was gone before this process could say that it is there.
+      // The process that claimed it was gone before this one could register.
       store_.claim(run);
       isOurs = true;
     }
@@ -245,7 +245,7 @@ void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
       const bool isLegal = canChange(row.state, to);
       store_.setState(run, isLegal ? to : store::RunState::Interrupted, ending.reason);
     } else if (!ending.reason.empty() && row.state != store::RunState::Done) {
-      // Somebody else noticed first, and knows less.
+      // Another process noticed first, and knows less.
       store_.setReason(run, ending.reason);
     }
     if (!ending.data.empty())

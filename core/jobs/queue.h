@@ -79,10 +79,11 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may go on.
   void ended(std::int64_t run, const RunEnding& ending);
 
-  /// An event of a run in progress, by somebody beside its process.
+  /// An event of a run in progress, by another process than its own.
   void note(std::int64_t run, const std::string& kind, const std::string& text);
 
-  /// Takes runs out that have ended for good; ends AfterCurrent. Anybody may call it at any time.
+  /// Takes runs out that have ended for good; ends AfterCurrent. Any process may call it at any
+  /// time.
   void prune();
   /// Takes runs out that have been started too often without a new checkpoint. Only who starts runs
   /// may say so: the policy is theirs.

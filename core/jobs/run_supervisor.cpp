@@ -201,14 +201,14 @@ void RunSupervisor::watch() {
     if (row.state == store::RunState::Stopping && !askedAt_) askedAt_ = Clock::now();
     watchLife(row);
     if (options_.timeLimitSeconds > 0 && secondsSince(started_) > options_.timeLimitSeconds &&
-        end_.endedBy == EndedBy::Nobody) {
+        end_.endedBy == EndedBy::Itself) {
       end_.endedBy = EndedBy::TimeLimit;
       end_.detail = secondsText(options_.timeLimitSeconds);
       say("the time limit of " + end_.detail + " is reached");
       askToStop();
     }
   } catch (const NotFoundError&) {
-    kill(EndedBy::Nobody, "");
+    kill(EndedBy::Itself, "");
   } catch (const std::exception& error) {
     if (!isDatabaseLost_) say(std::string("warning: ") + error.what());
     isDatabaseLost_ = true;
@@ -261,7 +261,7 @@ void RunSupervisor::watchLife(const store::RunRow& row) {
 }
 
 void RunSupervisor::kill(EndedBy why, const std::string& detail) {
-  if (end_.endedBy == EndedBy::Nobody || why == EndedBy::TimeLimit) {
+  if (end_.endedBy == EndedBy::Itself || why == EndedBy::TimeLimit) {
     end_.endedBy = why;
     end_.detail = detail;
   }
@@ -275,7 +275,7 @@ void RunSupervisor::leaveNone() {
   ::kill(-child_, SIGKILL);
   if (!taskWatch_) return;
   taskWatch_->stop();
-  if (taskWatch_->hasEndedTheJob() && end_.endedBy == EndedBy::Nobody) {
+  if (taskWatch_->hasEndedTheJob() && end_.endedBy == EndedBy::Itself) {
     end_.endedBy = EndedBy::TaskLimit;
     end_.detail = std::to_string(taskWatch_->limit());
   }
@@ -291,7 +291,7 @@ void RunSupervisor::finish() {
     if (::poll(&entry, 1, 0) <= 0) break;
     readLog();
   }
-  if (end_.signal == SIGKILL && end_.endedBy == EndedBy::Nobody)
+  if (end_.signal == SIGKILL && end_.endedBy == EndedBy::Itself)
     end_.isOutOfMemory = containment_.wasKilledForMemory() || wasKilledForMemory(child_);
   end_.logTail = log_.tail();
   // The database may be full or busy: this must not be lost.
@@ -307,7 +307,7 @@ void RunSupervisor::finish() {
       if (attempt == 0) say(std::string("warning: ") + error.what());
       std::error_code unknown;
       const bool isGone = !std::filesystem::exists(options_.database, unknown) && !unknown;
-      // Whoever waited for a deleted file would keep the device from the runs of other databases.
+      // Waiting for a deleted file would keep the device from the runs of other databases.
       if (isGone || attempt > 600) throw;
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }

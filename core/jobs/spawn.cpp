@@ -99,7 +99,7 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   }
   variables.push_back(nullptr);
 
-  // Forked twice: the process between ends at once, so that its child belongs to nobody who must
+  // Forked twice: the process between ends at once, so that its child has no parent that must
   // wait for it.
   const pid_t between = ::fork();
   if (between < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));

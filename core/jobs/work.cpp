@@ -118,7 +118,7 @@ class QueueWorker {
 };
 
 void QueueWorker::attend() {
-  // Who works with some devices only, or for one run, leaves others to somebody else.
+  // A process that works with some devices only, or for one run, leaves others to other processes.
   const bool isForAll = options_.devices.empty() && options_.until != WorkUntil::OneEnded;
   if (!isForAll || attendance_) return;
   std::string why;

@@ -50,9 +50,9 @@ VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& 
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLockFile(
     const std::filesystem::path& database);
 
-/// Starts `vitrine work --drain`, detached, when nobody works on the queue; its output goes to
+/// Starts `vitrine work --drain`, detached, when no process works on the queue; its output goes to
 /// `<files>/queue.log`. Two that call this at once may start two: they share the queue.
-/// \returns  its pid, 0 when somebody is at work already
+/// \returns  its pid, 0 when a process works on it already
 /// \throws Error  it could not be started
 VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& database,
                                               const std::filesystem::path& program);

@@ -50,7 +50,7 @@ class VITRINE_ENGINE_EXPORT FeatureExtractor : public Capability {
  public:
   static constexpr const char* kId = "feature_extractor";
   [[nodiscard]] virtual std::vector<std::string> featureNames() const = 0;
-  /// Resizes and normalises by itself, so that one judge sees the same whoever asks.
+  /// Resizes and normalises by itself, so that one judge sees the same for every caller.
   /// \param images  [B, C, H, W] of any size: 8-bit as stored, or floating in [0, 1]
   /// \returns  one tensor for each name, batch first
   [[nodiscard]] virtual std::vector<at::Tensor> extract(const at::Tensor& images,

@@ -18,7 +18,7 @@ namespace vitrine {
 /// Where the value of a tensor lies unchanged: rows of `names`, one behind the other.
 struct WeightOrigin {
   std::filesystem::path file;      ///< one safetensors file
-  std::string sha256;              ///< of it; "" where nobody has asked yet
+  std::string sha256;              ///< of it; "" before the first request
   std::vector<std::string> names;  ///< there
 };
 

@@ -19,7 +19,7 @@ struct LoadOptions {
       rename;                               ///< prefix or whole name in the file -> ours
   std::string resizePositions = "bicubic";  ///< see WeightSource; "none" refuses other shapes
   bool strict = true;  ///< a parameter that is neither found nor skipped is an error
-  /// Which family of models names its tensors like these, for refusals: "a ResNet"; "" where nobody
+  /// Which family of models names its tensors like these, for refusals: "a ResNet"; "" where none
   /// knows. See Registry::weightFamily().
   std::function<std::string(const std::vector<std::string>& names)> family{};
 };

@@ -38,7 +38,7 @@ struct Init {
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init lecunNormalInit(std::int64_t fanIn);
 /// Glorot & Bengio 2010: uniform in +-sqrt(6 / (fanIn + fanOut)).
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init xavierUniformInit(std::int64_t fanIn, std::int64_t fanOut);
-/// What PyTorch gives a convolution's or linear map's weight and bias when nobody asks: uniform in
+/// What PyTorch gives a convolution's or linear map's weight and bias by default: uniform in
 /// +-1 / sqrt(fanIn).
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init torchDefaultInit(std::int64_t fanIn);
 

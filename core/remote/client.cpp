@@ -224,7 +224,7 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
     onAnswer(linkAnswer(id, why));
     return id;
   }
-  // When nobody reads any more, the end of the answers says so to everyone who waits.
+  // When the other side reads no more, the end of the answers tells all waiting callers.
   try {
     writer_->write(request);
   } catch (const LargeFrame& problem) {

@@ -50,7 +50,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   /// The same, waited for. \throws LinkError  no answer in that time
   std::vector<Json> ask(Json request, std::chrono::milliseconds within);
 
-  /// Ends the link at once: whoever waits hears that it is gone.
+  /// Ends the link at once: waiting callers hear that it is gone.
   void stop();
 
  private:

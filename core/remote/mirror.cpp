@@ -75,7 +75,7 @@ RemoteMirror::RemoteMirror(RemotePlace place, OnState onState)
     throw Error("the folder '" + file_.parent_path().string() + "' for copies cannot be made: " +
                 failure.message() + "; set XDG_CACHE_HOME to one that can");
   }
-  // What is on the other machine is nobody else's business here.
+  // The content of the other machine is private to this user.
   std::filesystem::permissions(file_.parent_path(), std::filesystem::perms::owner_all, failure);
   mirror_ = openCopy(file_, place_.url());
   thread_ = std::thread([this] { work(); });

@@ -1,5 +1,5 @@
-// What somebody outside asks of a run in progress. Signals and the row's `request` set it; the trainer reads it
-// at step boundaries.
+// Requests from outside to a run in progress. Signals and the row's `request` set it; the trainer
+// reads it at step boundaries.
 #pragma once
 
 #include <atomic>

@@ -86,7 +86,7 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
   }
 }
 
-/// What somebody made of the list of version `basedOn`, done to the one that stands; nothing where
+/// What a user made of the list of version `basedOn`, done to the one that stands; nothing where
 /// that list is not kept any more.
 std::optional<std::string> mergedNotes(Database& database, std::int64_t run, std::int64_t basedOn,
                                        const std::string& text, const std::string& standing) {
@@ -148,7 +148,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
       keep(database, run, field, basedOn, Outcome::TooLate, text);
       return now;
     }
-    // What was there before anybody edited it is a version too.
+    // The text before the first edit is a version too.
     if (!hasEdits(database, run, field)) keep(database, run, field, 0, Outcome::Taken, standing);
     write(database, run, field, text);
     keep(database, run, field, now + 1, Outcome::Taken, text);
@@ -158,7 +158,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
   if (isTooLate) {
     const bool areMany = field == RunField::Tags || field == RunField::CurveNotes;
     throw EditConflict("the " + wordsOf(field) + " of " + nameOf(run) +
-                           (areMany ? " were" : " was") + " changed by somebody else to '" +
+                           (areMany ? " were" : " was") + " changed by another user to '" +
                            shorten(standing, 200) +
                            "' while you were editing; your text is kept beside it: choose one",
                        standing, version);

@@ -30,7 +30,7 @@ class VITRINE_STORE_EXPORT Annotations {
   std::int64_t setTags(std::int64_t run, const std::vector<std::string>& tags,
                        std::int64_t basedOn = kWhateverStands);
   /// The notes on all curves of a run, in any order. Of two that change the same version, what each
-  /// has added and removed is done, and nobody hears of it: another version than `basedOn` + 1 says
+  /// has added and removed is done, without a message: another version than `basedOn` + 1 says
   /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any
   /// more. \throws ConfigError  more than 1,000, one without words or with more than 200 characters
   std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,

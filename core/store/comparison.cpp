@@ -59,7 +59,7 @@ std::string withStage(std::string name, const RunRow& run) {
   return name;
 }
 
-/// Whether the configuration says which seed it is: an imported run does not, and is nobody's
+/// Whether the configuration says which seed it is: an imported run does not, and is not the
 /// repetition.
 bool hasSeed(const Json& config) {
   const auto train = config.find("train");

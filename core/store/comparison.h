@@ -20,7 +20,7 @@ namespace vitrine::store {
 struct ComparedRun {
   RunRow row;
   Json config;              ///< resolved
-  std::string plannedName;  ///< before anybody renamed it; "": as in `row`
+  std::string plannedName;  ///< before it was renamed; "": as in `row`
 };
 
 /// Which of a curve's values stands for its run.

@@ -48,7 +48,7 @@ metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query)
 
 struct RunCard {
   std::vector<std::string> headline;  ///< metrics with their split, the most important first
-  std::vector<std::string> plots;     ///< of the task, before anybody chose
+  std::vector<std::string> plots;     ///< of the task, before the user chooses
   /// Plots that follow those of the task: learning rate, and the first metric of each analysis, the
   /// heads of a layer as their stem ("analysis/attention_rank/rank80/layer0").
   std::vector<std::string> morePlots;
@@ -67,7 +67,7 @@ struct RunCard {
 [[nodiscard]] VITRINE_STORE_EXPORT RunCard joined(const std::vector<RunCard>& cards);
 /// `plots`, then `morePlots`, each once.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> allPlots(const RunCard& card);
-/// What a comparison shows before anybody chose: the headline, then the losses outside training.
+/// What a comparison shows before the user chooses: the headline, then the losses outside training.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> comparedMetrics(
     const RunCard& card, const std::vector<std::string>& recorded);
 

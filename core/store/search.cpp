@@ -215,7 +215,7 @@ std::vector<SearchHit> searchRuns(const fs::path& database, const std::string& w
   openSchema(from);
   std::error_code error;
   if (fs::create_directories(folder, error)) {
-    // Logs may hold what is nobody else's business.
+    // Logs may hold private text.
     fs::permissions(folder, fs::perms::owner_all, error);
   }
   if (error || !fs::is_directory(folder)) {

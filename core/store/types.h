@@ -101,7 +101,7 @@ enum class RunField { Name, Note, Tags, CurveNotes };
 /// "name", "note", "tags", "notes on curves": in a sentence.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string wordsOf(RunField field);
 
-/// Words that somebody wrote at a step of a run's curve.
+/// Words that a user wrote at a step of a run's curve.
 struct CurveNoteRow {
   std::string metric;  ///< a name, or the stem of several whose mean is drawn
   std::int64_t step = 0;
@@ -113,12 +113,12 @@ struct CurveNoteRow {
 struct EditRow {
   std::int64_t id = 0;
   std::int64_t version = 0;  ///< that it made; of one that came too late, the one it was based on
-  bool isTaken = true;       ///< false: somebody else had changed the field meanwhile
+  bool isTaken = true;       ///< false: another user had changed the field meanwhile
   std::string at;
   std::string text;  ///< tags: one a line; notes on curves: see curve_notes.h
 };
 
-/// Somebody else has changed a field since it was read. Both texts are kept: theirs stands, the
+/// Another user has changed a field since it was read. Both texts are kept: theirs stands, the
 /// other one is among RunReader::edits(). \see Annotations::setNote
 class VITRINE_STORE_EXPORT EditConflict : public RefusedError {
  public:

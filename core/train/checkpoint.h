@@ -64,7 +64,7 @@ struct CheckpointState {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// Copies on the CPU: nobody else writes to them.
+/// Private copies on the CPU.
 struct CheckpointSnapshot {
   CheckpointState state;
   NamedTensors model, ema, optimizer;       ///< `ema` is empty when there is no average
@@ -98,12 +98,12 @@ struct RetentionOptions {
   std::filesystem::path resumedFrom{};  ///< stays until a newer one verifies; may be empty
   std::int64_t keepEvery = 0;           ///< steps divisible by it stay; 0: none for that reason
   std::int64_t bestStep = -1;           ///< of the best one that is on the disk already
-  /// Steps that somebody else goes on from. Called on the writing thread; when it throws, nothing
+  /// Steps that other runs start from. Called on the writing thread; when it throws, nothing
   /// is removed this time.
   std::function<std::set<std::int64_t>()> needed{};
 };
 
-/// Writes on a thread of its own, one at a time. Nobody else writes into the folder meanwhile.
+/// Writes on a thread of its own, one at a time. No other process writes into the folder meanwhile.
 class VITRINE_ENGINE_EXPORT CheckpointWriter {
  public:
   /// \param folder  the run's; made when missing

@@ -32,7 +32,7 @@ struct InitChoice {
   std::filesystem::path
       weights;  ///< a safetensors file, or a checkpoint folder; empty: initialised from the seed
   std::shared_ptr<const void>
-      hold;                   ///< kept as long as the file is needed: what lets nobody remove it
+      hold;                   ///< kept as long as the file is needed: keeps it from being removed
   std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
   LoadOptions options;
   std::vector<std::string> freeze;     ///< parameter-name globs that are not trained

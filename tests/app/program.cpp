@@ -38,7 +38,7 @@ std::vector<std::string> environment() {
     const std::string text = *entry;
     const bool isOurs = text.rfind("VITRINE_", 0) == 0 && text.rfind("VITRINE_CPU=", 0) != 0;
     if (!isOurs && text.rfind("XDG_", 0) != 0) all.push_back(text);
-    // A test's own plugins, not those of whoever runs the tests.
+    // A test's own plugins, not those of the user who runs the tests.
     const std::string tested = "TESTED_PLUGIN_PATH=";
     if (text.starts_with(tested))
       all.push_back("VITRINE_PLUGIN_PATH=" + text.substr(tested.size()));

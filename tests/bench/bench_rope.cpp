@@ -1,5 +1,5 @@
 // Times RoPE on the queries and keys of ViT-B at 224 px, forward and backward, in turns: with our
-// kernel, or written with ATen operations as anybody would.
+// kernel, or written with ATen operations as a user would.
 //
 // Reads one line per turn from stdin, a number of iterations; answers with one line, their
 // milliseconds. Says "skipped, why" in place of "ready" where the device is not there.

@@ -286,7 +286,7 @@ int work(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
-/// As a window that somebody works in: reads what it draws, and edits.
+/// As a window in use: reads what it draws, and edits.
 [[noreturn]] void watch(const fs::path& database) {
   store::RunStore store(database, store::OpenMode::ReadWrite);
   for (std::int64_t look = 0;; ++look) {

@@ -55,7 +55,7 @@ class HostileSchema : public ::testing::Test {
   [[nodiscard]] fs::path good() const { return folder_ / "good.sqlite"; }
   [[nodiscard]] fs::path evil() const { return folder_ / "evil.sqlite"; }
 
-  /// The good file with `sql` done to it by somebody else's program.
+  /// The good file with `sql` done to it by another program.
   void make(const std::string& sql) {
     for (const char* suffix : {"", "-wal", "-shm", ".gate"}) fs::remove(evil().string() + suffix);
     fs::copy_file(good(), evil());

@@ -1,4 +1,4 @@
-// One function for each reader of files from outside: gives it bytes nobody vouches for and checks
+// One function for each reader of files from outside: gives it untrusted bytes and checks
 // what comes out.
 //
 // A reader may take the bytes or refuse them with a vitrine::Error. Anything else is a finding:

@@ -86,7 +86,7 @@ class ArtifactsPage final : public Page {
   struct Shown {
     std::int64_t run = 0;
     std::int64_t wanted = -1;  ///< as Content::id
-    bool isCancelled = false;  ///< whoever wants it chooses it again
+    bool isCancelled = false;  ///< until the user chooses it again
     Content content;
     [[nodiscard]] bool isMissing() const { return wanted != content.id; }
   };

@@ -162,7 +162,7 @@ class ComparePage final : public Page {
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
   std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table
-  bool isCancelled_ = false;  ///< what runs write is not read until somebody asks again
+  bool isCancelled_ = false;  ///< what runs write is not read until the user asks again
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
   QAction* exportFigure_ = nullptr;

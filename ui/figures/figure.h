@@ -61,7 +61,7 @@ struct FigureStyle {
   int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
   bool hasAxisTitles = true;           ///< of charts
-  /// On paper, where nobody can enlarge or point at anything: points of type per pixel of the
+  /// On paper, where a reader can neither enlarge nor point: points of type per pixel of the
   /// design. 0 on a screen.
   double pointsPerPixel = 0;
   /// On paper: the title has a line of its own, as it has in a figure beside this one.

@@ -98,7 +98,7 @@ QString FigureView::plotSummary() const {
 }
 
 DescribedPlot::Table FigureView::plotTable() const {
-  constexpr qsizetype kMostRead = 500;  // rows: more than anybody listens to
+  constexpr qsizetype kMostRead = 500;  // rows: more than a listener follows
   Table table;
   if (figure_ == nullptr) return table;
   for (const QString& line : figure_->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {

@@ -32,7 +32,7 @@ void drawPolyline(QPainter& painter, const std::vector<QPointF>& points) {
   close();
 }
 
-// Many fills over each other are mud that belongs to nobody: they grow fainter, and edges in the
+// Many fills over each other cannot be told apart: they grow fainter, and edges in the
 // colour of their line say where each band ends.
 double bandShade(std::ptrdiff_t bands) {
   return bands <= 2 ? kChartBandShade : bands <= 4 ? 0.09 : 0.045;

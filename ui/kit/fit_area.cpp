@@ -11,7 +11,7 @@ namespace vitrine::ui {
 
 namespace {
 
-/// Passes the wheel on to whoever scrolls.
+/// Passes the wheel on to the widget that scrolls.
 class WheelGuard : public QObject {
  public:
   using QObject::QObject;

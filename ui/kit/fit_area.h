@@ -15,8 +15,8 @@ namespace vitrine::ui {
 /// parts whose height depends on it belong in an OwnHeight.
 [[nodiscard]] QScrollArea* makeFitArea(QWidget* content, QWidget* parent = nullptr);
 
-/// Combo boxes and number fields of `root` take the wheel only while they have the focus: whoever
-/// scrolls past them changes nothing.
+/// Combo boxes and number fields of `root` take the wheel only while they have the focus: a user
+/// who scrolls past them changes nothing.
 void keepWheelForFocus(QWidget& root);
 
 /// A widget whose height follows from its width, as words that wrap do. Its least height is right

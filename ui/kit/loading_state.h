@@ -1,4 +1,4 @@
-// The readers of one page taken together: when somebody waits for them, and when to read again.
+// The loading state of one page: whether the user waits for its readers, and when to read again.
 #pragma once
 
 #include <QObject>

@@ -57,7 +57,7 @@ void readNews(store::RunReader& store, std::vector<AlertNews>& news) {
     try {
       fresh = store.points(one.run, one.metric, one.after);
     } catch (const Error&) {
-      continue;  // said elsewhere already, by whoever draws this curve
+      continue;  // the page that draws this curve says it
     }
     for (const store::MetricPoint& point : fresh) {
       one.sequence = std::max(one.sequence, point.sequence);
@@ -141,7 +141,7 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
       seen.hasLeast = true;
     }
     if (isNew && one.isAny) {
-      // What was before the first look is past: nobody is warned of it now.
+      // What was before the first look is past: no warning follows now.
       one.isBroken = !std::isfinite(one.last);
       one.highest = one.lowest = one.last;
       one.isAny = !one.isBroken;

@@ -1,4 +1,4 @@
-// The curves of the selected runs: read by somebody else (curve_reader.h), kept here and appended
+// The curves of the selected runs: read elsewhere (curve_reader.h), kept here and appended
 // to.
 #pragma once
 

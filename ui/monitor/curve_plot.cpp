@@ -517,7 +517,7 @@ void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
 }
 
 void CurvePlot::enterEvent(QEnterEvent* event) {
-  // X and Y are to act on the plot under the mouse, but never to be taken from somebody who is
+  // X and Y are to act on the plot under the mouse, but never to be taken from a user who is
   // typing.
   if (!isTextInput(QApplication::focusWidget())) setFocus(Qt::MouseFocusReason);
   QCustomPlot::enterEvent(event);

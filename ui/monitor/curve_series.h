@@ -65,7 +65,7 @@ class CurveSeries {
   static constexpr std::size_t kSmoothedAtOnce = 50'000;
   /// Whether drawing with it has no more than that to do.
   [[nodiscard]] bool isReady(const Smoothing& smoothing) const;
-  /// The smoothed line, for adopt(): on any thread, while nobody changes the curve.
+  /// The smoothed line, for adopt(): on any thread, while the curve does not change.
   [[nodiscard]] SmoothedLine smoothedAnew(const Smoothing& smoothing) const;
   void adopt(SmoothedLine&& line) { smoothed_ = std::move(line); }
   /// Positions where a later segment begins.

@@ -158,7 +158,7 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
     if (settings_.x == XAxis::Step) workbench_.selection().setStep(std::llround(x));
   });
   connect(&plot, &CurvePlot::rangeChosen, this, [this, &plot](double from, double to) {
-    // Somebody looks closer: new points must not move the picture any more.
+    // The user looks closer: new points must not move the picture any more.
     isFitWanted_ = false;
     ranges_ = nullptr;
     setFollowing(false);

@@ -67,7 +67,7 @@ class MonitorPage : public Page {
   void setFollowing(bool isFollowing);
   /// Fits all cards to the data.
   void fitAll();
-  /// What somebody asks for who wants to see everything: also what is still to come.
+  /// What a user asks for who wants to see everything: also what is still to come.
   void fitAndFollow();
   /// Words at a step of a run's curve, kept in the database.
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
@@ -183,7 +183,7 @@ class MonitorPage : public Page {
   std::vector<std::string> pinned_;
   bool isUsual_ = false;  ///< no choice yet: pinned are the plots that the tasks of the runs name
   std::set<std::string> measured_;
-  std::map<QString, bool> opened_;  ///< groups that somebody opened or closed
+  std::map<QString, bool> opened_;  ///< groups that the user opened or closed
   QString words_;
   struct Notes {
     NotesOfRun read;

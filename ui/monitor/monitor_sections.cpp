@@ -148,7 +148,7 @@ void MonitorPage::rebuild() {
   }
   bool isFirstGroup = true;
   std::vector<PlotCard*> fresh;
-  // Where somebody looks is where a new card looks too.
+  // A new card shows the range that the user looks at.
   std::optional<QCPRange> looked;
   if (!isFollowing_ && !kept.empty()) looked = kept.begin()->second->plot().xAxis->range();
   for (std::size_t i = 0; i < sections_.size(); ++i) {
@@ -157,7 +157,7 @@ void MonitorPage::rebuild() {
     section.cards.clear();
     bool isOpen = true;
     if (section.header != nullptr) {
-      // Closed until somebody opens it, unless nothing of the selected runs would be seen.
+      // Closed until the user opens it, unless nothing of the selected runs would be seen.
       const auto chosen = opened_.find(section.name);
       isOpen = !words_.isEmpty() ||
                (chosen != opened_.end() ? chosen->second : !hasPinned && isFirstGroup);

@@ -1,4 +1,4 @@
-// The list of plugins and their items: filled, searched, and shown where somebody asks for.
+// The list of plugins and their items: filled, searched, and shown on request.
 #include "ui/plugins/plugin_list.h"
 
 #include <QLabel>

@@ -1,4 +1,4 @@
-// What is done with a file that somebody drops on the window or opens: told by what it is.
+// What is done with a file that the user drops on the window or opens: told by what it is.
 #pragma once
 
 #include <QObject>

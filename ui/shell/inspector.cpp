@@ -36,14 +36,14 @@ QString tagLine(const std::vector<std::string>& tags) {
 
 ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) {
   auto* sentence = new QLabel(
-      tr("Somebody else changed the %1 meanwhile. Yours is above, theirs is this:").arg(what));
+      tr("Another user changed the %1 meanwhile. Yours is above, theirs is this:").arg(what));
   sentence->setProperty("role", "warn");
   sentence->setWordWrap(true);
   text_ = new QLabel;
   text_->setTextFormat(Qt::PlainText);
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  text_->setAccessibleName(tr("What somebody else wrote as %1").arg(what));
+  text_->setAccessibleName(tr("What another user wrote as %1").arg(what));
   auto* mine = new QPushButton(tr("Keep mine"));
   mine->setAccessibleName(tr("Keep my %1").arg(what));
   mine->setToolTip(tr("Yours replaces theirs, which stays in the history of the run"));
@@ -481,10 +481,10 @@ void Inspector::takeTheirs(store::RunField field) {
   }
 }
 
-/// Stores what was typed, or has it kept beside what somebody else wrote.
+/// Stores what was typed, or has it kept beside what another user wrote.
 void Inspector::keepTyped(store::RunField field) {
   const bool isNote = field == store::RunField::Note;
-  // Where somebody else was faster it is among the edits now; where the run is gone, so is the
+  // Where another user was faster it is among the edits now; where the run is gone, so is the
   // note.
   const auto nobodyWaits = [](const EditOutcome&) {};
   if (isNote && note_->document()->isModified()) {

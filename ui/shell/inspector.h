@@ -20,7 +20,7 @@
 
 namespace vitrine::ui {
 
-/// Below a field that somebody else has changed while it was edited: what they wrote, and the
+/// Below a field that another user has changed while it was edited: what they wrote, and the
 /// choice. What is in the field stays there.
 class ConflictBar : public QFrame {
   Q_OBJECT
@@ -28,7 +28,7 @@ class ConflictBar : public QFrame {
   explicit ConflictBar(const QString& what, QWidget* parent = nullptr);
   void open(const QString& theirs, std::int64_t version);
   [[nodiscard]] bool isOpen() const { return !isHidden(); }
-  /// Of what somebody else wrote.
+  /// Of what the other user wrote.
   [[nodiscard]] std::int64_t version() const { return version_; }
 
  Q_SIGNALS:

@@ -23,7 +23,7 @@ class LiveZoom {
  private:
   struct Length {
     double base = 0;  ///< at zoom 1
-    int pixels = 0;   ///< as last given; another value now means that somebody else has set it
+    int pixels = 0;   ///< as last given; another value now means that it was set elsewhere
   };
   struct Known {
     QPointer<QObject> object;  ///< null: it is gone, and its address may be another's

@@ -14,7 +14,7 @@ namespace {
 
 QString sayOfMachine(const char* text) { return QCoreApplication::translate("MachineFacts", text); }
 
-// The driver says its model under /proc; a node without it means a card nobody can use.
+// The driver says its model under /proc; a node without it means an unusable card.
 QString gpuSentence() {
   const QDir cards(QStringLiteral("/proc/driver/nvidia/gpus"));
   const QStringList names = cards.entryList(QDir::Dirs | QDir::NoDotAndDotDot);

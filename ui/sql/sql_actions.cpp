@@ -152,7 +152,7 @@ void SqlPage::fillChartControls() {
       SqlChartChoice next = chart_;
       next.y.removeAll(name);
       if (isOn) next.y << name;
-      if (next.y.isEmpty()) return;  // a chart of nothing helps nobody
+      if (next.y.isEmpty()) return;  // a chart of nothing is useless
       chart_ = next;
       chartY_->setText(chart_.y.join(QStringLiteral(", ")));
       if (isChart_) drawChart();

@@ -19,7 +19,7 @@ struct SqlChartChoice {
   bool operator==(const SqlChartChoice&) const = default;
 };
 
-/// More lines than this are not drawn: nobody could tell them apart.
+/// More lines than this are not drawn: they could not be told apart.
 inline constexpr int kMostSqlSeries = 40;
 
 /// Columns that hold numbers, in order.

@@ -66,7 +66,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
               {{"run_id", kRunMeaning},
                {"key", "Dotted: model.width"},
                {"value", "Number or text; 1 and 0 for true and false, NULL for absent"}}));
-  all.push_back(viewDoc("curve_notes", "One row a note that somebody wrote on a curve",
+  all.push_back(viewDoc("curve_notes", "One row a note that a user wrote on a curve",
                         {{"run_id", kRunMeaning},
                          {"metric", "Whose curve: train/loss, or the stem of several"},
                          {"step", kStepMeaning},

@@ -12,7 +12,7 @@
 
 namespace vitrine::ui {
 
-/// The paper last chosen; asked where somebody exports without a dialog.
+/// The paper last chosen; for exports without a dialog.
 [[nodiscard]] FigurePaper storedPaper();
 
 class ExportDialog : public QDialog {

@@ -17,8 +17,8 @@ namespace vitrine::ui {
 
 class RemoteLink;
 
-/// Ends a process that nobody wants an answer of any more, without waiting: it goes by itself, and
-/// `owner` hears nothing of it. nullptr is nobody.
+/// Ends a process whose answer is not wanted any more, without waiting: it goes by itself, and
+/// `owner` hears nothing of it. nullptr is allowed.
 void abandon(QProcess* process, QObject* owner);
 
 /// `vitrine check - --json`, one at a time: a newer question ends the older one.

@@ -13,13 +13,13 @@
 
 #include "ui/kit/theme.h"
 
-// A resource of a static library is left out unless somebody names it, outside of any namespace.
+// A resource of a static library is left out unless it is named, outside of any namespace.
 static void bringHelpResource() { Q_INIT_RESOURCE(help); }
 
 namespace vitrine::ui {
 namespace {
 
-// In the order in which somebody new would read them.
+// In the order in which a new user reads them.
 const char* const kDocuments[] = {"studio.md",      "configuration.md", "command_line.md",
                                   "datasets.md",    "database.md",      "remote.md",
                                   "serve.md",       "plugin_author.md", "vocabulary.md",

@@ -36,7 +36,7 @@ class KeyMap : public QObject {
   void setKeys(const QString& id, const QList<QKeySequence>& keys);
   void reset(const QString& id);
   void resetAll();
-  /// The action that answers to one of `keys` where the action `id` would; nullptr when nobody
+  /// The action that answers to one of `keys` where the action `id` would; nullptr when none
   /// does.
   [[nodiscard]] const Entry* rivalOf(const QString& id, const QList<QKeySequence>& keys) const;
 

@@ -60,7 +60,7 @@ class Workbench : public QObject {
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Puts runs into the queue, which starts or resumes them when their turn comes.
   virtual void startRuns(const std::vector<std::int64_t>& ids, jobs::QueueEnd end) = 0;
-  /// Stores what somebody typed about a run, here or on the other machine. \param text  as
+  /// Stores what the user typed about a run, here or on the other machine. \param text  as
   /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
   /// unless `context` is gone by then; of what waits, then and when it has arrived
   virtual void edit(std::int64_t run, store::RunField field, const std::string& text,

@@ -95,14 +95,14 @@ class QueueReader {
 /// Sees to it that a process works on the queue. Lives on the thread of the service.
 class QueueAttendant {
  public:
-  /// \returns  why nobody works on it, or ""
+  /// \returns  why no process works on it, or ""
   QString look(store::RunStore& store, jobs::JobQueue& queue) {
     if (queue.mode() != store::QueueMode::Running || !isWorkHere(queue)) {
       failures_ = 0;
       return {};
     }
     const std::filesystem::path file = std::filesystem::absolute(store.file());
-    if (!jobs::KernelLock::tryLock(jobs::workLockFile(file))) return {};  // somebody is at it
+    if (!jobs::KernelLock::tryLock(jobs::workLockFile(file))) return {};  // a process works on it
     // It may not have said so yet, or be of another version.
     if (isWorkerAlive(worker_)) return {};
     if (started_.isValid()) {

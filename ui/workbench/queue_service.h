@@ -28,7 +28,7 @@ struct QueueView {
   std::vector<std::int64_t>
       resumable;                    ///< paused or interrupted and not in the queue, newest first
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
-  QString trouble;                  ///< why nobody works on the queue; "" when all is well
+  QString trouble;                  ///< why no process works on the queue; "" when all is well
 
   [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.
@@ -53,10 +53,10 @@ class QueueService : public QObject {
   /// Carries an order out, soon; what it came to, or why it could not be done, is said.
   void execute(const jobs::Command& command, Sentence sentence = {});
   /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
-  /// machine that has the database somebody does that.
+  /// machine that has the database a process does that.
   void prune();
-  /// From now on somebody works on the queue while the window is open: a process of its own is
-  /// started whenever there is something to start and nobody does. It outlives the window. The
+  /// From now on a process works on the queue while the window is open: a process of its own is
+  /// started whenever there is something to start and none works on it. It outlives the window. The
   /// other machine does that by itself.
   void attend();
   /// All that was asked before is done and shown when this returns: for pictures and tests.

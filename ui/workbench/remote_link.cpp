@@ -77,7 +77,7 @@ void RemoteLink::take(const remote::RemoteState& state) {
 
 void RemoteLink::send(Json request, QObject* context,
                       std::function<void(const Json& answer)> onAnswer) {
-  // Answers come on other threads, and after whoever asked may be gone.
+  // Answers come on other threads, and the caller may be gone by then.
   const QPointer<QObject> asker(context);
   mirror_->send(std::move(request),
                 [this, asker, onAnswer = std::move(onAnswer)](const Json& answer) {
@@ -149,7 +149,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   } else if (outcome.isConflict) {
     const auto field = store::runFieldFromString(key.second);
     Q_EMIT messageSent(
-        tr("The %1 of run %2 was changed by somebody else meanwhile: what you typed is kept "
+        tr("The %1 of run %2 was changed by another user meanwhile: what you typed is kept "
            "beside it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));

@@ -18,7 +18,7 @@
 
 namespace vitrine::ui {
 
-/// What became of a name, a note, tags or notes on curves that somebody typed.
+/// What became of a name, a note, tags or notes on curves that the user typed.
 struct EditOutcome {
   std::int64_t version = 0;  ///< that stands now
   bool isConflict = false;   ///< another text stands: `theirs`, as EditRow::text

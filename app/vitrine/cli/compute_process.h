@@ -29,7 +29,7 @@ inline void becomeComputeProcess() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value glibc takes
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   // A thread that has finished its part spins a little and then sleeps. Left to spin on, it takes
-  // the core from whoever else wants it, the thread it waits for included.
+  // the core from other processes, the thread it waits for included.
   ::setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0);
   limitLibraries();
 }

@@ -126,7 +126,7 @@ int runAndWait(const std::vector<std::string>& arguments,
 
 Completed runWithInput(const std::vector<std::string>& arguments, const std::string& input) {
   Completed completed;
-  // Files in memory: no pipe fills up while nobody reads it.
+  // Files in memory: no pipe fills up while the parent does not read it.
   const MemoryFile in("input"), out("output"), err("errors");
   if (!in.isOpen() || !out.isOpen() || !err.isOpen() || !in.fill(input)) return completed;
   posix_spawn_file_actions_t actions;

@@ -19,7 +19,7 @@ void loadEngine(Engine& engine, Refused refused) {
   engine.residentBytes = train::processMemory().residentBytes;
   if (refused == Refused::Silent) return;
   for (const PluginRefusal& refusal : engine.plugins.refused) {
-    // Whoever disabled a plugin knows it.
+    // The user disabled the plugin and knows it.
     if (!isDisabledSentence(refusal.sentence)) log::warning(refusal.sentence);
   }
 }

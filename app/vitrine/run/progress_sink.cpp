@@ -81,7 +81,7 @@ void RunLog::writeToFile(const std::string& text) {
     isReopened_ = true;
     try {
       open();
-    } catch (const FileError&) {  // nobody is left who could be told
+    } catch (const FileError&) {  // there is no place left to report it
     }
   }
   if (file_ == nullptr) return;

@@ -51,7 +51,7 @@ void requireStartable(store::RunStore& store, const store::RunRow& run) {
 }
 
 /// Claims the run for this process unless its launcher has. \returns false  since `asked` was read
-/// somebody wanted it to stop
+/// a user asked it to stop
 bool takeUp(store::RunStore& store, const store::RunRow& asked, const store::RunRow& run) {
   if (isAlive(run.state)) {
     // What was asked of a worker that is gone went with it.

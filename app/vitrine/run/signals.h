@@ -15,7 +15,7 @@ class SignalScope {
   SignalScope& operator=(const SignalScope&) = delete;
 };
 
-/// Whom a signal is passed on to; nullptr for nobody. A signal that came before is passed on at
+/// Whom a signal is passed on to; nullptr for none. A signal that came before is passed on at
 /// once.
 void setSignalledRun(RunControl* control) noexcept;
 [[nodiscard]] bool wasSignalled() noexcept;

@@ -345,7 +345,7 @@ void ServeSession::watch(const Task& task) {
   auto reaped = std::chrono::steady_clock::time_point::min();
   bool isFirst = true;
   while (!task.isCancelled->load()) {
-    // Somebody looks: a run whose process is gone says so.
+    // A client looks: a run whose process is gone says so.
     if (const auto now = std::chrono::steady_clock::now(); now - reaped > std::chrono::seconds(5)) {
       store.reapLostRuns();
       reaped = now;
@@ -406,7 +406,7 @@ void ServeSession::answer(const Task& task, Json fields) {
 void ServeSession::part(const Task& task, Json fields) {
   fields["id"] = task.id;
   fields["more"] = true;
-  // Nobody reads: whoever asked is gone, and what streams must not go on for ever.
+  // The client is gone: its streams end.
   if (!writer_.write(fields)) task.isCancelled->store(true);
 }
 

@@ -64,7 +64,7 @@ Json fromToml(const toml::node& node, const std::string& path, std::set<std::str
 }
 
 /// `key = value` lines of a table; its tables as dotted keys, so that they merge into a preset's.
-/// Tables with a name of somebody's own are left to writeNamed().
+/// Tables that the user named are left to writeNamed().
 void writeKeys(std::string& text, const Json& table, const std::string& shown,
                const std::string& path, const std::set<std::string>& whole) {
   for (const auto& [key, value] : table.items()) {
@@ -79,7 +79,7 @@ void writeKeys(std::string& text, const Json& table, const std::string& shown,
   }
 }
 
-/// A section for each table below `path` that has a name of somebody's own.
+/// A section for each table below `path` that the user named.
 void writeNamed(std::string& text, const Json& table, const std::string& path,
                 const std::set<std::string>& whole) {
   for (const auto& [key, value] : table.items()) {

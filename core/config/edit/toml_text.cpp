@@ -11,7 +11,7 @@ namespace vitrine {
 
 namespace {
 
-/// Where a section stands in a file that nobody ordered otherwise.
+/// Where a section stands in a file without an order of its own.
 int sectionRank(const std::string& section) {
   static const std::map<std::string, int> kRanks{
       {"model", 0}, {"task", 1},  {"data", 2},   {"train", 3},   {"observe", 4},  {"init", 5},

@@ -1,4 +1,4 @@
-// What a file is that somebody drops on the window or names on the command line: told by its name,
+// What a file is that a user drops on the window or names on the command line: told by its name,
 // and a database by opening it, read-only, in a process that may crash over it.
 #pragma once
 

@@ -144,7 +144,7 @@ class StagedFiles {
     std::error_code error;
     if (!fs::exists(staging_, error)) return;
     syncTree(staging_);
-    // Nobody's: the rows of this run do not exist yet. An import that was killed left it.
+    // Left by an import that was killed: the rows of this run do not exist yet.
     fs::remove_all(target_, error);
     fs::rename(staging_, target_);
     files::syncFolder(target_.parent_path());

@@ -96,7 +96,7 @@ bool isPng(std::span<const std::byte> bytes) {
                     [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
-/// A database that nobody else sees, beside the one it is for; gone with this object. Those of
+/// A private database, beside the one it is for; gone with this object. Those of
 /// imports that were killed go too.
 class StagingFile {
  public:
@@ -336,8 +336,8 @@ void importTensorBoard(const ImportTask& task) {
       Statement known = task.database.prepare("SELECT 1 FROM run WHERE uuid = ?");
       if (known.with(uuid).step()) uuid = newUuid();
     }
-    // Reading and packing take their time, and nobody has to wait for that: what others wait for is
-    // the copy of finished rows, a part at a time.
+    // Reading and packing take their time, and no other process waits for that: what others wait
+    // for is the copy of finished rows, a part at a time.
     StagingFile staging(task.database.file());
     RunImport run(task, *staging, folder, uuid);
     const std::int64_t staged = (*staging).write([&] { return run.all(title); });

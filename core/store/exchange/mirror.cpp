@@ -81,7 +81,7 @@ class PartSender {
              const std::function<bool(Json)>& part)
       : table_(table), columns_(columns), part_(part), isAgain_(isAgain) {}
 
-  /// \returns  false when nobody wants more
+  /// \returns  false when no more is wanted
   bool add(Json row, std::size_t bytes) {
     rows_.push_back(std::move(row));
     bytes_ += bytes;

@@ -41,7 +41,7 @@ class VITRINE_STORE_EXPORT MirrorSource {
   /// What a copy lacks of a run (of what all share: kSharedRows), read from one snapshot.
   /// \param known  what Mirror::known() said
   /// \param part   is called with {table, columns, rows, again}: with `again` the copy's rows go
-  /// first; returns false when nobody wants more
+  /// first; returns false when no more is wanted
   /// \returns  whether that was all; when not, the copy takes what it got and asks again
   /// \throws NotFoundError  there is no such run
   bool copy(std::int64_t run, const Json& known, const std::function<bool(Json)>& part);
@@ -56,7 +56,7 @@ class VITRINE_STORE_EXPORT MirrorSource {
 /// The side that wants to have it. One object per thread; others read the file as any database.
 class VITRINE_STORE_EXPORT Mirror {
  public:
-  /// Opens the copy, made when there is none. Nobody but this class writes to such a file.
+  /// Opens the copy, made when there is none. Only this class writes to such a file.
   /// \param of  what it is a copy of, for people: ssh://lab/data/lab.sqlite
   /// \throws RefusedError  the file is there and no copy of that
   Mirror(const std::filesystem::path& file, const std::string& of);

@@ -36,9 +36,9 @@ class RunCopier {
   /// Within a transaction of the target: all rows of run `id` of the source. Returns its new id.
   std::int64_t copy(std::int64_t id, const Changes& changes);
 
-  /// The same in transactions of about a megabyte, for a run of any size: nobody waits longer than
-  /// for one of them. Not within a transaction. Until the last one the run has no row, so nobody
-  /// sees it; what a process leaves that does not live to make that one is removed by
+  /// The same in transactions of about a megabyte, for a run of any size: no writer waits longer
+  /// than for one of them. Not within a transaction. Until the last one the run has no row, so no
+  /// reader sees it; what a process leaves that does not live to make that one is removed by
   /// sweepUnfinished().
   std::int64_t copyInParts(std::int64_t id, const Changes& changes);
 
@@ -60,7 +60,8 @@ class RunCopier {
   std::unordered_map<std::int64_t, std::int64_t> metrics_, clocks_;
 };
 
-/// Runs without a row of which rows lie here: they are being copied, or whoever did that is gone.
+/// Runs without a row of which rows lie here: they are being copied, or the copying process is
+/// gone.
 [[nodiscard]] std::set<std::int64_t> unfinishedRuns(Database& database);
 /// Removes what is left of those of a process that is gone, in transactions of a few rows.
 void sweepUnfinished(Database& database);

@@ -211,7 +211,7 @@ void trashRun(const fs::path& file, std::int64_t run) {
     isDone = database.write([&] {
       const RunRow now = readRun(database, run);
       refuseDeletion(database, now);
-      if (now.changeSequence != change) return false;  // somebody wrote to it meanwhile
+      if (now.changeSequence != change) return false;  // another process wrote to it meanwhile
       deleteRows(database, now);
       return true;
     });

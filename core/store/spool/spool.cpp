@@ -165,7 +165,7 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
   const auto run = readRunByUuid(database, file.owner().run);
   if (!run) {
     Statement gone = database.prepare("SELECT 1 FROM deleted_run WHERE uuid = ?");
-    if (gone.with(file.owner().run).step()) return;  // nobody wants them any more
+    if (gone.with(file.owner().run).step()) return;  // the run is gone
     throw StoreError("the run they belong to is not in '" + database.file().string() + "'");
   }
   std::uint64_t next = storedOf(database, file.id());

@@ -232,7 +232,7 @@ void SpoolFile::readHeader(SpoolFile& spool, const Part& part) {
 
 std::uint32_t SpoolFile::checksum(std::span<const std::byte> head,
                                   std::span<const std::byte> payload) const {
-  // The id is in it: what an earlier use of the same room left behind is nobody's record.
+  // The id is in it: what an earlier use of the same room left behind is not a record.
   std::vector<std::byte> all;
   all.reserve(id_.size() + head.size() + payload.size());
   const auto id = std::as_bytes(std::span(id_.data(), id_.size()));

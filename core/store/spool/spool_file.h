@@ -38,7 +38,7 @@ class VITRINE_STORE_EXPORT SpoolFile {
   /// without. \throws StoreError
   static std::unique_ptr<SpoolFile> create(const std::filesystem::path& folder,
                                            const SpoolOwner& owner, Settings settings);
-  /// One that another process left. Nothing when somebody holds it or it is gone meanwhile.
+  /// One that another process left. Nothing when a process holds it or it is gone meanwhile.
   /// \throws StoreError  it is not a spool, or damaged where it says whose it is
   static std::unique_ptr<SpoolFile> open(const std::filesystem::path& file);
   /// One that its process may be writing to, for a look at what is in it. \throws StoreError

@@ -49,7 +49,7 @@ constexpr const char* kFull =
     " cannot grow because the disk is full, or your share of it; free some space";
 
 /// SQLite calls a full disk SQLITE_FULL, but not a quota, a limit on the size of files, or a full
-/// disk met while it makes its `-shm`. A sync that failed is never one of these: nobody knows what
+/// disk met while it makes its `-shm`. A sync that failed is never one of these: it is unknown what
 /// of it is on the disk.
 bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
   if (handle == nullptr || (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE)) {
@@ -182,7 +182,7 @@ void Database::configure() {
           "PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = OFF");
       break;
     case Access::Scratch:
-      // Whoever made it syncs it before it gets its name; a kill leaves a temporary file.
+      // Its maker syncs it before it gets its name; a kill leaves a temporary file.
       execute(
           "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
           "PRAGMA secure_delete = OFF");
@@ -201,7 +201,7 @@ void Database::configure() {
 Database::~Database() {
   for (const auto& entry : cache_) sqlite3_finalize(entry.second);
   if (hasWritten_ && poison_.empty() && writerLock_ && !isLogGone()) {
-    // The last writer leaves an empty log where it can; whoever is in the way does it later.
+    // The last writer leaves an empty log where it can; a process in the way does it later.
     try {
       if (writerLock_->lock(std::chrono::milliseconds(100))) {
         sqlite3_busy_timeout(handle_, 0);

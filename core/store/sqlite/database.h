@@ -24,7 +24,7 @@ namespace vitrine::store {
 class Database;
 
 /// It cannot be written at present, through no fault of what was to be written: the disk is full,
-/// somebody else holds it, or permission was taken away. Trying again later can help.
+/// another process holds it, or permission was taken away. Trying again later can help.
 class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
  public:
   explicit UnwritableError(const std::string& message);
@@ -88,7 +88,7 @@ class VITRINE_STORE_EXPORT Database {
     Write,
     Read,
     Foreign,  ///< a finished file from outside: as it lies there, no lock, no log, no views
-    Scratch,  ///< a new file that nobody else sees until it is finished and renamed
+    Scratch,  ///< a new file, private until it is finished and renamed
   };
   /// When the write-ahead log is emptied, and when people hear that it cannot be.
   struct LogPolicy {

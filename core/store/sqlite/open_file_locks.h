@@ -12,7 +12,7 @@ namespace vitrine::store {
 ///
 /// A lock of F_SETLK belongs to the process, which loses it as soon as it closes any descriptor of
 /// that file: a file dialog that reads the first bytes of a database to find its type is enough.
-/// Another program then believes that nobody has the database open, and deletes its log.
+/// Another program then believes that the database is not open, and deletes its log.
 /// A lock of F_OFD_SETLK belongs to the open file and stays until SQLite gives it back. Both kinds
 /// exclude each other, so that other programs need not know. Where the kernel has no such locks,
 /// nothing changes.

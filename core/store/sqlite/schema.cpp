@@ -159,7 +159,7 @@ void sweepBackups(const std::filesystem::path& file) {
   }
 }
 
-/// A copy beside the file, there completely or not at all. Nothing when somebody else brings the
+/// A copy beside the file, there completely or not at all. Nothing when another process brings the
 /// file up to date at the same time and was faster.
 void backUp(Database& database, std::int64_t version) {
   namespace fs = std::filesystem;
@@ -183,7 +183,7 @@ void backUp(Database& database, std::int64_t version) {
   fs::remove(temporary, error);
 }
 
-/// A run whose process is gone does not keep a file from being brought up to date: nobody could
+/// A run whose process is gone does not keep a file from being brought up to date: no process could
 /// open it any more to find that out.
 void refuseWhileAlive(Database& database) {
   Statement statement = database.prepare(
@@ -237,7 +237,7 @@ void openSchema(Database& database, std::span<const Migration> steps) {
     return version;
   };
 
-  // On one snapshot: somebody else may bring the file up to date between two looks.
+  // On one snapshot: another process may bring the file up to date between two looks.
   std::int64_t version = database.read([&] {
     const std::int64_t found = identify();
     if (found < latest && database.isReadOnly()) {

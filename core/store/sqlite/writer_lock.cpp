@@ -36,9 +36,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Who waits for the writer lock holds its turn, a lock beside it, and whoever comes back right
-/// after leaving must wait for the turn first: otherwise a writer that writes without pause would
-/// lock again before the others look, and they would never get in.
+/// A process that waits for the writer lock holds its turn, a lock beside it. One that comes back
+/// right after leaving must wait for the turn first: otherwise a writer that writes without pause
+/// would lock again before the others look, and they would never get in.
 bool setTurn(int descriptor, short type) noexcept {
   struct flock turn {};
   turn.l_type = type;
@@ -95,7 +95,7 @@ bool WriterLock::lock(std::chrono::milliseconds wait) {
     countEntry();
     return true;
   }
-  // Somebody removed the file: those who open it now lock another one.
+  // The file was removed: processes that open it now lock another one.
   ::close(std::exchange(descriptor_, -1));
   open();
   return lock(std::max(

@@ -1,4 +1,4 @@
-// Texts nobody means well with: each ends in a sentence, soon.
+// Hostile texts: each ends in a sentence, soon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

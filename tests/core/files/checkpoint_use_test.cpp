@@ -40,7 +40,7 @@ TEST(CheckpointHold, IsOfTheFolderThatStandsThereWhenItsTurnComes) {
   const TemporaryFolder folder;
   makeCheckpoint(folder.path(), 1, 1);
   const fs::path checkpoint = folder / "step-000000001";
-  // Somebody removes the checkpoint and has its lock; another one is put in its place meanwhile.
+  // A process removes the checkpoint and has its lock; another one is put in its place meanwhile.
   const int remover = ::open(checkpoint.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_GE(remover, 0);
   ASSERT_EQ(::flock(remover, LOCK_EX), 0);

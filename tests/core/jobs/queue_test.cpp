@@ -171,7 +171,7 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
   };
   ASSERT_TRUE(
       wait([&] { return store.run(run).state != store::RunState::Queued && isAttended(); }));
-  EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "somebody is at work";
+  EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "a process is at work";
   EXPECT_TRUE(wait([&] { return !isAttended(); }));
   EXPECT_FALSE(isAlive(store.run(run).state));
   EXPECT_THAT(order(), IsEmpty());
@@ -283,7 +283,7 @@ TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
   EXPECT_EQ(next(), 0);
   JobQueue(store, {100, {0}}).failExhausted();
   queue.prune();
-  EXPECT_THAT(order(), ElementsAre(run)) << "whoever has more patience may go on";
+  EXPECT_THAT(order(), ElementsAre(run)) << "a process with more patience may resume it";
   queue.failExhausted();
   EXPECT_THAT(order(), IsEmpty());
   EXPECT_EQ(store.run(run).state, store::RunState::Interrupted);

@@ -47,7 +47,7 @@ TEST_F(Edits, OfOneVersionTheSecondHearsOfTheFirstAndBothTextsStay) {
     one_.setNote(run_, "yours", seen);
     FAIL() << "the first text would be lost";
   } catch (const EditConflict& conflict) {
-    EXPECT_THAT(conflict.what(), AllOf(HasSubstr("the note of run 1 was changed by somebody else"),
+    EXPECT_THAT(conflict.what(), AllOf(HasSubstr("the note of run 1 was changed by another user"),
                                        HasSubstr("'mine'"), HasSubstr("your text is kept")));
     EXPECT_EQ(conflict.theirs, "mine");
     EXPECT_EQ(conflict.version, 1);
@@ -66,7 +66,7 @@ TEST_F(Edits, OfNameAndTagsHaveVersionsOfTheirOwn) {
   EXPECT_EQ(two_.run(run_).name, "baseline");
   EXPECT_THAT(two_.tags(run_), ElementsAre("keep", "paper"));
   EXPECT_THAT(messageOf<EditConflict>([&] { two_.setName(run_, "other", 0); }),
-              HasSubstr("the name of run 1 was changed by somebody else to 'baseline'"));
+              HasSubstr("the name of run 1 was changed by another user to 'baseline'"));
   EXPECT_THAT(messageOf<EditConflict>([&] { two_.setTags(run_, {}, 0); }),
               HasSubstr("the tags of run 1 were changed"));
   EXPECT_EQ(two_.version(run_, RunField::Note), 0);

@@ -53,7 +53,8 @@ class FrozenWeights : public testing::Test {
     };
     train::Trainer trainer(std::move(made), sink, control);
     const train::TrainerResult result = trainer.run();
-    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done) << result.reason;
+    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done)
+        << result.reason;
   }
 
   [[nodiscard]] static std::set<std::string> heldBy(const fs::path& file) {
@@ -151,7 +152,7 @@ TEST_F(FrozenWeights, AModelIsLoadedFromSuchACheckpointAsFromAnyFile) {
   const LoadReport report = loadWeights(model, last);
   EXPECT_TRUE(report.missing.empty() && report.unused.empty());
   EXPECT_TRUE(model.named_parameters()["fc1"].equal(readTensors(file_).at("fc1")));
-  // Whoever starts from it refers to the first file, not to a file that refers.
+  // A run that starts from it refers to the first file, not to a file that refers.
   EXPECT_EQ(report.origins.at("fc1").file, file_);
   EXPECT_EQ(report.origins.at("fc2").file, last);
 }

@@ -1,4 +1,4 @@
-// Every painter draws what it drew when somebody last looked at it: small pictures, off screen, at
+// Every painter draws what it drew at the last review: small pictures, off screen, at
 // 96 dots per inch and in the font of the window, against those beside this file. README.md says
 // how they are made anew.
 #include <QFontDatabase>

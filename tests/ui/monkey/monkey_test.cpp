@@ -97,7 +97,7 @@ class Monkey {
     QWidget* root = QApplication::activePopupWidget();
     if (root == nullptr) root = QApplication::activeModalWidget();
     if (auto* files = qobject_cast<QFileDialog*>(root); files != nullptr) {
-      files->reject();  // it could delete files of whoever runs this
+      files->reject();  // it could delete files of the user who runs this
       return;
     }
     if (root != nullptr && chance(8)) {

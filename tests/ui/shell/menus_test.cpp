@@ -10,7 +10,7 @@
 namespace vitrine::ui {
 namespace {
 
-/// Every menu of the window is filled, as if somebody had opened it. \returns  how many there are
+/// Every menu of the window is filled, as if it were opened. \returns  how many there are
 qsizetype fillMenus(MainWindow& window) {
   QList<QPointer<QMenu>> menus;
   for (QMenu* menu : window.findChildren<QMenu*>()) menus << menu;

@@ -223,7 +223,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   }
   EXPECT_EQ(lab.store.note(first), "with a link");
   lab.connect();
-  // Meanwhile somebody there wrote about the second run.
+  // Meanwhile another user wrote about the second run.
   lab.store.setNote(second, "written there");
   RemoteWindow remote(lab);
   QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
@@ -270,7 +270,7 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
     EXPECT_EQ(words(page.card("train/loss")->plot().notes()).size(), 4);
     EXPECT_EQ(there(), both);
   }
-  // Meanwhile somebody there wrote one and removed another.
+  // Meanwhile another user wrote one and removed another.
   lab.store.setCurveNotes(run, {{"train/loss", 2, "with a link"}, {"train/loss", 9, "theirs"}});
   lab.connect();
   const RemoteWindow remote(lab);

@@ -72,7 +72,7 @@ class FakeWorkbench : public Workbench {
   std::vector<QString> said, pages, opened;
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
-  int storeAsked = 0;                   ///< how often somebody took the window's connection
+  int storeAsked = 0;                   ///< how often the window's connection was taken
   int asked = 0;                        ///< how often the schemas were asked for once more
 
  private:

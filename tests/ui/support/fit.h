@@ -1,4 +1,4 @@
-// Whether anything in a widget lies on anything else, or is cut where nobody can scroll to it.
+// Whether anything in a widget lies on anything else, or is cut where no scrolling reaches it.
 #pragma once
 
 #include <QAbstractButton>

@@ -222,7 +222,7 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
     return files;
   };
   {
-    // Somebody else writes all the time: reading does not wait for them, nor they for it.
+    // Another process writes all the time: reading does not wait for them, nor they for it.
     WriterLock lock(database);
     ASSERT_TRUE(lock.lock(std::chrono::seconds(5)));
     const pid_t child = forkChild();
@@ -275,7 +275,7 @@ void writeLongEvents(const fs::path& folder, int steps) {
              ExportedCheckpoints::None);
 }
 
-/// How often somebody has written: others may do so between two of them.
+/// How often a process has written: others may do so between two of them.
 std::uint64_t transactionsOf(const fs::path& database) {
   std::uint64_t count = 0;
   std::ifstream(database.string() + ".gate", std::ios::binary)

@@ -1,4 +1,4 @@
-// Files to import that somebody made with intent, or that broke on the way.
+// Files to import made with intent, or that broke on the way.
 #include <gmock/gmock.h>
 
 #include <random>

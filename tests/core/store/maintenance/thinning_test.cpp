@@ -1,4 +1,4 @@
-// Points are taken out of runs when somebody says so, and what stays tells what there was.
+// Points are taken out of runs on request, and what stays tells what there was.
 #include "core/store/maintenance/thinning.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Nobody but SQLite opens the files of a database: closing a descriptor of one drops SQLite's locks
+// Only SQLite opens the files of a database: closing a descriptor of one drops SQLite's locks
 // on it. This program puts itself between the libraries and open().
 #include <dlfcn.h>
 #include <fcntl.h>
