@@ -155,7 +155,7 @@ Options parse(const QCoreApplication& application) {
     options.view = vitrine::readJson(parser.value(view).toStdString());
     if (!options.view.is_object()) {
       throw ConfigError("--view '" + parser.value(view).toStdString() +
-                        "' is no JSON object; take it from the recipe of a figure");
+                        "' is not a JSON object; take it from the recipe of a figure");
     }
   }
   options.screenshot = parser.value(picture);

@@ -153,7 +153,7 @@ std::string lowerCase(std::string_view text) {
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  // Long words are no typing slips, and the distance costs their product.
+  // Long words are not typing slips, and the distance costs their product.
   if (word.empty() || word.size() > 64) return "";
   const std::string lowered = lowerCase(word);
   const std::size_t allowed = std::max<std::size_t>(1, word.size() / 3);

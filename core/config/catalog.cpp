@@ -15,7 +15,7 @@ ItemKind kindFrom(const std::string& text) {
     if (toString(kind) == text) return kind;
   }
   throw ConfigError("'" + text +
-                    "' is no kind of item; the catalogue was written by another version");
+                    "' is not a kind of item; the catalogue was written by another version");
 }
 
 Json toJson(const MetricCard& card) {
@@ -136,7 +136,7 @@ Catalog catalogFromJson(const Json& json) {
     }
     return catalog;
   } catch (const Json::exception& error) {
-    throw ConfigError(std::string("this is no catalogue written by Vitrine: ") + error.what());
+    throw ConfigError(std::string("this is not a catalogue written by Vitrine: ") + error.what());
   }
 }
 

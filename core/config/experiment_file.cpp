@@ -14,7 +14,7 @@ Override parseOverride(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0) {
     throw ConfigError(std::string("'") + shorten(cleanUtf8(text), 80) +
-                      "' is no KEY=VALUE; write for example train.epochs=5");
+                      "' is not a KEY=VALUE; write for example train.epochs=5");
   }
   const auto trimmed = [](std::string part) {
     const std::size_t first = part.find_first_not_of(" \t");

@@ -108,7 +108,7 @@ std::string either(const std::vector<std::int64_t>& numbers) {
 /// Legal divisors of `number`: all when they are few, else those around `wanted`.
 std::vector<std::int64_t> divisors(std::int64_t number, std::int64_t wanted, const Field* field) {
   std::vector<std::int64_t> small, large;
-  // A number beyond 10^12 is no size of anything here; its divisors would take too long.
+  // A number beyond 10^12 is not a size of anything here; its divisors would take too long.
   if (number <= 0 || number > 1'000'000'000'000) return {};
   for (std::int64_t i = 1; i * i <= number; ++i) {
     if (number % i != 0) continue;

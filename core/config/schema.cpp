@@ -329,7 +329,7 @@ Schema schemaFromJson(const Json& json) {
     }
     return schema;
   } catch (const Json::exception& error) {
-    throw ConfigError(std::string("this is no schema written by Vitrine: ") + error.what());
+    throw ConfigError(std::string("this is not a schema written by Vitrine: ") + error.what());
   }
 }
 

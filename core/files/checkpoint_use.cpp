@@ -54,7 +54,8 @@ std::optional<HeldCheckpoint> holdNewestCheckpoint(
   for (;;) {
     const auto newest = newestCheckpoint(parent, report);
     if (!newest) {
-      // One that was there when it was listed and is gone is no reason to say that there is none.
+      // One that was there when it was listed and is gone is not a reason to say that there is
+      // none.
       if (listCheckpoints(parent).empty()) return std::nullopt;
       const auto again = newestCheckpoint(parent);
       if (!again) return std::nullopt;

@@ -81,7 +81,7 @@ std::vector<std::string> readCifarNames(const std::filesystem::path& file, std::
                         });
     if (!isText || line.size() > kLongestName) {
       throw FileError(file.string() +
-                      " has a class name that is no short text: " + files::inQuotes(line));
+                      " has a class name that is not short text: " + files::inQuotes(line));
     }
     if (!seen.insert(line).second)
       throw FileError(file.string() + " has the class " + files::inQuotes(line) + " twice");

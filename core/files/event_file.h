@@ -68,7 +68,7 @@ class VITRINE_FOUNDATION_EXPORT EventFileWriter {
 /// Reads one event file of any origin, from the beginning. Nothing in it is trusted.
 class VITRINE_FOUNDATION_EXPORT EventFileReader {
  public:
-  /// \throws FileError  it cannot be read, or is no event file (gzip, something else)
+  /// \throws FileError  it cannot be read, or is not an event file (gzip, something else)
   explicit EventFileReader(const std::filesystem::path& file);
   ~EventFileReader();
   EventFileReader(const EventFileReader&) = delete;

@@ -112,7 +112,7 @@ std::string foreignFormat(const Descriptor& fd, const std::filesystem::path& fil
   // Nothing known inside: the name is all there is to go by.
   for (const char* pickled : {".pt", ".pth", ".ckpt", ".pkl", ".pickle"}) {
     if (ending == pickled) {
-      return "is no safetensors file; by its name it is a pickle of PyTorch, which can run code "
+      return "is not a safetensors file; by its name it is a pickle of PyTorch, which can run code "
              "when it is opened" +
              convert;
     }

@@ -243,7 +243,7 @@ ImageHeader inspectImage(std::span<const std::byte> bytes, const std::string& na
   if (all.starts_with("RIFF") && all.size() >= 12 && all.substr(8, 4) == "WEBP")
     return inspectWebp(file);
   if (all.empty()) file.fail("is empty");
-  file.fail("is no PNG, JPEG or WebP file");
+  file.fail("is not a PNG, JPEG or WebP file");
 }
 
 }  // namespace vitrine

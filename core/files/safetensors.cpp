@@ -304,7 +304,7 @@ struct SafetensorsFile::State {
         fail("is refused: its header of " + count(length) + " bytes is above the limit of " +
              count(kLargestHeader));
       }
-      fail("is no safetensors file: its header does not begin with '{'");
+      fail("is not a safetensors file: its header does not begin with '{'");
     }
     readHeader(length);
     bufferStart = 8 + length;

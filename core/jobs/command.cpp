@@ -192,7 +192,7 @@ Json toJson(const Command& command) {
 }
 
 Command commandFromJson(const Json& json) {
-  if (!json.is_object()) wrongOrder("it is no map");
+  if (!json.is_object()) wrongOrder("it is not a map");
   const auto what = orderField<std::string>(json, "what", "");
   const auto known = std::find_if(kOrders.begin(), kOrders.end(),
                                   [&](const auto& entry) { return entry.second == what; });
@@ -222,7 +222,7 @@ Json toJson(const CommandResult& result) {
 }
 
 CommandResult resultFromJson(const Json& json) {
-  if (!json.is_object()) wrongOrder("its result is no map");
+  if (!json.is_object()) wrongOrder("its result is not a map");
   return {orderField<std::vector<std::int64_t>>(json, "runs", {}), orderMode(json),
           orderField<std::int64_t>(json, "entries", 0),
           orderField<std::string>(json, "trouble", "")};

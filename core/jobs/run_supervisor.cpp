@@ -247,7 +247,7 @@ void RunSupervisor::watchLife(const store::RunRow& row) {
     isAlarmed_ = false;
     return;
   }
-  // Steps may be slow: what was usual so far is no alarm.
+  // Steps may be slow: what was usual so far is not an alarm.
   if (!isAlarmed_ && silent > std::max(options_.settings.hangAlarmSeconds, 5 * longestPause_)) {
     isAlarmed_ = true;
     const std::string text = "nothing was heard of the run for " + secondsText(silent) +

@@ -21,7 +21,7 @@ enum class ResizeRule {
   LinearCorners,     ///< corner-aligned linear: scipy.ndimage.zoom of order 1
 };
 
-/// "bicubic" | "bicubic_antialias" | "linear_corners"; anything else is no rule.
+/// "bicubic" | "bicubic_antialias" | "linear_corners"; anything else is not a rule.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<ResizeRule> resizeRule(const std::string& name);
 
 /// \param table  [1, rows, width]; the class token's row is first, last or absent and stays as it

@@ -147,7 +147,7 @@ void requireWholeLibrary(const fs::path& file) {
   if (got < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
     throw PluginError(
         file.string() +
-        " is not a plugin: it is no shared library; build it with vitrine_add_plugin");
+        " is not a plugin: it is not a shared library; build it with vitrine_add_plugin");
   }
   const std::uint64_t size = fs::file_size(file);
   const std::uint64_t table = std::uint64_t{header.e_shnum} * header.e_shentsize;

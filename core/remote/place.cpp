@@ -64,19 +64,19 @@ RemotePlace remotePlace(const std::string& text) {
         !port.empty() && port.size() <= 5 &&
         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
     place.port = isNumber ? std::stoi(port) : 0;
-    if (place.port < 1 || place.port > 65535) noPlace(text, "'" + port + "' is no port");
+    if (place.port < 1 || place.port > 65535) noPlace(text, "'" + port + "' is not a port");
     place.host.erase(colon);
   }
   // What begins with a dash would be an option of ssh.
   if (place.host.empty() || place.host.front() == '-' ||
       !std::all_of(place.host.begin(), place.host.end(), isHostLetter)) {
-    noPlace(text, "'" + place.host + "' is no host");
+    noPlace(text, "'" + place.host + "' is not a host");
   }
   for (const std::string& part : {place.file, place.program}) {
     const bool isClean = std::none_of(part.begin(), part.end(), [](char c) {
       return static_cast<unsigned char>(c) < 32 || c == 127;
     });
-    if (!isClean || part.front() == '-') noPlace(text, "'" + shorten(part, 60) + "' is no path");
+    if (!isClean || part.front() == '-') noPlace(text, "'" + shorten(part, 60) + "' is not a path");
   }
   return place;
 }

@@ -94,7 +94,7 @@ struct LeftOutRun {
   std::string reason;  ///< "running", "failed", "run 7 has the same seed", "has no such value" ...
 };
 
-/// One value per seed. Of finished runs of one seed the newest counts: a repetition is no second
+/// One value per seed. Of finished runs of one seed the newest counts: a repetition is not a second
 /// sample.
 struct VariantSample {
   std::map<std::uint64_t, double> values;      ///< by seed; may be NaN

@@ -58,7 +58,7 @@ void sortByMeaning(std::vector<std::string>& metrics, const MetricKinds& kinds) 
   for (std::size_t i = 0; i < keyed.size(); ++i) metrics[i] = std::move(keyed[i].second);
 }
 
-/// The scores of the first split that has any: whole quantities that are no loss, not their parts.
+/// The scores of the first split that has any: whole quantities that are not loss, not their parts.
 std::vector<std::string> guessedHeadline(const std::vector<std::string>& recorded,
                                          const MetricKinds& kinds) {
   for (const char* split : kSplits) {

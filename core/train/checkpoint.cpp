@@ -315,7 +315,7 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
 std::vector<std::string> CheckpointWriter::State::applyRetention(std::int64_t now) {
   CheckpointRetention rule{retention.keep, retention.keepEvery, {}};
   if (retention.needed) rule.needed = retention.needed();
-  // A best that could not be saved is no reason to let go of the one before it.
+  // A best that could not be saved is not a reason to let go of the one before it.
   if (retention.keepBest && retention.bestStep >= 0) rule.needed.insert(retention.bestStep);
   if (resumedFrom >= 0) {
     if (verifyCheckpointFolder(folder / checkpointName(now)).empty()) {

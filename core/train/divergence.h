@@ -27,7 +27,7 @@ struct DivergenceOptions {
     Skip,      ///< the step changes nothing, and the next one follows
   };
   Policy policy = Policy::Stop;
-  std::optional<double> lossFactor, gradientFactor;  ///< none: what is finite is no spike
+  std::optional<double> lossFactor, gradientFactor;  ///< none: what is finite is not a spike
   std::int64_t window = 100;
   std::int64_t spikeSteps = 1;
   std::int64_t maxRollbacks = 3;  ///< of one run

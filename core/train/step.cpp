@@ -64,7 +64,7 @@ void TrainStep::followNetworks() {
     const std::vector<at::Tensor> buffers = network.module->buffers();
     if (!fits || buffers.size() != source->module->buffers().size()) {
       throw PluginError("network '" + network.name + "' is an average of '" + network.source +
-                        "', which is no trained network with the same parameters");
+                        "', which is not a trained network with the same parameters");
     }
     for (std::size_t i = 0; i < average.size(); ++i) average[i].copy_(followed[i]);
     networkAverages_.emplace_back(followed, average, network.decay);

@@ -158,7 +158,7 @@ TEST(Infer, SaysWhatDoesNotFit) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
 }
 
-/// `vitrine infer` with the model of serve_items.cpp, which is no classifier.
+/// `vitrine infer` with the model of serve_items.cpp, which is not a classifier.
 class InferByName : public ::testing::Test {
  protected:
   void SetUp() override {

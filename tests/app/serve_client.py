@@ -184,7 +184,7 @@ def play_copy(client, run):
     log = client.ask(op="log", run=run)
     check(log["from"] + len(log["data"]) == log["size"], "the end of the log")
     check(client.ask(op="log", run=run, **{"from": log["size"]})["data"] == b"", "nothing behind it")
-    check(error_of(client.ask(op="copy", run="x")) == "protocol", "a run that is no number")
+    check(error_of(client.ask(op="copy", run="x")) == "protocol", "a run that is not a number")
 
 
 def play_curve_notes(client, run):
@@ -237,7 +237,7 @@ def play(program, database, experiment):
     check(error_of(client.ask(op="request", run=10**6, what="stop")) == "not_found", "a run that is not there")
     client.raw(b"\xff\xff")
     client.wait(lambda: None in client.answers)
-    check(error_of(client.answers.pop(None)[0]) == "protocol", "a frame that is no CBOR")
+    check(error_of(client.answers.pop(None)[0]) == "protocol", "a frame that is not CBOR")
     client.raw(encode({"id": "deep", "op": "query", "sql": "SELECT 1", "x": eval("[" * 40 + "]" * 40)}))
     client.wait(lambda: None in client.answers)
     check(error_of(client.answers.pop(None)[0]) == "protocol", "a map of 41 levels")

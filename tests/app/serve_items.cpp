@@ -72,7 +72,7 @@ class Painter final : public Sampler {
 };
 
 /// Takes noise away at time t under a class y, with a word a layout cell: what `vitrine infer` runs
-/// of a model that is no classifier.
+/// of a model that is not a classifier.
 class Denoising final : public torch::nn::Module, public Model, public TensorProgram {
  public:
   Denoising() { gain_ = register_parameter("gain", at::zeros({4})); }

@@ -17,7 +17,7 @@ struct DatabaseSearch {
 
 struct DatabaseFinding {
   std::int64_t input = 0;
-  std::string what;  ///< a signal, an exception that is no refusal, a broken promise
+  std::string what;  ///< a signal, an exception that is not a refusal, a broken promise
 };
 
 struct DatabaseReport {
@@ -29,7 +29,7 @@ struct DatabaseReport {
 };
 
 /// A finding is a crash, a sanitizer's report, more than ten seconds of computing, more than a
-/// gigabyte, an exception that is no vitrine::Error, a file where none should be, or a database
+/// gigabyte, an exception that is not a vitrine::Error, a file where none should be, or a database
 /// that is not sound after something was imported into it.
 [[nodiscard]] DatabaseReport searchDatabases(const DatabaseSearch& search);
 

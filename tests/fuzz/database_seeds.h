@@ -29,7 +29,7 @@ class MemoryDatabase {
   MemoryDatabase(const MemoryDatabase&) = delete;
   MemoryDatabase& operator=(const MemoryDatabase&) = delete;
 
-  /// \returns  whether SQLite took it; what it thinks of hostile values is no finding
+  /// \returns  whether SQLite took it; what it thinks of hostile values is not a finding
   bool run(const std::string& sql);
   /// The first column of all rows.
   [[nodiscard]] std::vector<std::string> texts(const std::string& sql);

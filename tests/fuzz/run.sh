@@ -146,7 +146,7 @@ case " ${wanted[*]} " in
     [ "$tier" = long ] && count=200000
     python3 "$root/tests/fuzz/safetensors_oracle.py" "$build/tree/bin/safetensors_verdicts" "$count"
     code=$?
-    # 77: no reference reader here, which was said; that is no finding.
+    # 77: no reference reader here, which was said; that is not a finding.
     [ "$code" -eq 0 ] || [ "$code" -eq 77 ] || status=1
     ;;
 esac

@@ -51,7 +51,7 @@ if [ -x "$folder/prefix/bin/vitrine-studio" ]; then
   "$folder/prefix/bin/vitrine" runs --db "$folder/empty.sqlite" >/dev/null || fail "vitrine runs"
   QT_QPA_PLATFORM=offscreen "$folder/prefix/bin/vitrine-studio" --db "$folder/empty.sqlite" --page configure \
     --screenshot "$folder/page.png" >"$folder/studio.log" 2>&1 || { cat "$folder/studio.log"; fail "the installed Studio draws no page"; }
-  [ "$(head -c 8 "$folder/page.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "the installed Studio's page is no PNG"
+  [ "$(head -c 8 "$folder/page.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "the installed Studio's page is not a PNG"
 fi
 
 export VITRINE_PLUGIN_PATH="$folder/plugin"

@@ -46,7 +46,7 @@ DifferenceSection sectionOf(const QString& title, const std::vector<Json>& value
   return section;
 }
 
-/// Plugins by id, so that another order is no difference.
+/// Plugins by id, so that another order is not a difference.
 Json readableEnvironment(Json environment) {
   if (!environment.is_object()) return Json::object();
   if (const auto plugins = environment.find("plugins");

@@ -18,7 +18,7 @@ struct ParallelAxis {
   Quantity quantity;
   ParallelAxisChoice choice;
   double low = 0, high = 1;  ///< what the axis spans
-  QStringList words;         ///< of a quantity that is no number: its values are their places
+  QStringList words;         ///< of a quantity that is not a number: its values are their places
   [[nodiscard]] QString valueText(double value) const;
   /// 0 at the lower end of the axis, 1 at the upper; what lies below a logarithm is 0.
   [[nodiscard]] double share(double value) const;

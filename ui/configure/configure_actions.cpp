@@ -53,7 +53,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
     std::optional<Document> document = parseDocument(toToml(withOwnTrainKeys(*stored)), problem);
     if (!document)
       throw Error("the configuration of run " + std::to_string(run) +
-                  " is no TOML: " + problem.message);
+                  " is not TOML: " + problem.message);
     if (const store::RunRow* row = workbench_.run(run); row != nullptr)
       document->title = row->experiment;
     document->wholeTables.clear();
@@ -180,7 +180,7 @@ void ConfigurePage::openFile(const QString& file) {
   }
   if (source.size() > kLargestFile) {
     workbench_.showMessage(
-        QStringLiteral("%1 is larger than 8 MiB: it is no experiment file.").arg(file));
+        QStringLiteral("%1 is larger than 8 MiB: it is not an experiment file.").arg(file));
     return;
   }
   setText(source.readAll().toStdString(), file);
@@ -302,7 +302,7 @@ void ConfigurePage::dropEmptyExcludes() {
   // Where each of them means runs, it is all of them together that leave none.
   if (kept.size() == document.excludes.size()) kept.clear();
   document.excludes = std::move(kept);
-  document.rest.erase("exclude");  // one that was no list of tables
+  document.rest.erase("exclude");  // one that was not a list of tables
   applyDocument(document, QStringLiteral("put back runs that were left out"));
 }
 

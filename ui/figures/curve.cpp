@@ -109,7 +109,7 @@ class CurveFigure final : public Figure {
         } else {
           path.moveTo(place);
         }
-        // A point between two gaps is no line.
+        // A point between two gaps is not a line.
         if (!isOpen && !isFinite(i + 1)) dots.addEllipse(place, 1.5, 1.5);
       }
       painter.fillPath(dots, seriesOrAccent());

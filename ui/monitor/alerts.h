@@ -29,7 +29,7 @@ struct AlertRule {
 };
 
 [[nodiscard]] Json toJson(const std::vector<AlertRule>& rules);
-/// What is no rule is left out.
+/// What is not a rule is left out.
 [[nodiscard]] std::vector<AlertRule> alertsFromJson(const Json& json);
 
 /// What was new of a metric of a run between two looks.

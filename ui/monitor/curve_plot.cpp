@@ -510,7 +510,7 @@ void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
   const int key = event->key();
   if (key != Qt::Key_X && key != Qt::Key_Y) return QCustomPlot::keyReleaseEvent(event);
   bool& isHeld = key == Qt::Key_X ? isXHeld_ : isYHeld_;
-  // Held for a wheel or a drag that did not come is no tap.
+  // Held for a wheel or a drag that did not come is not a tap.
   const bool isTap = isHeld && isTap_ && sinceKey_.elapsed() < kLongestTapMs;
   isHeld = isTap_ = false;
   if (isTap) Q_EMIT logRequested(key == Qt::Key_X ? Qt::Horizontal : Qt::Vertical);

@@ -247,7 +247,7 @@ void DiffView::ablate() {
   const auto base = parseDocument(a_.text.toStdString(), problem);
   if (!base) {
     workbench_.showMessage(
-        tr("A is no experiment file: %1").arg(QString::fromStdString(problem.message)));
+        tr("A is not an experiment file: %1").arg(QString::fromStdString(problem.message)));
     return;
   }
   const Ablation ablation =

@@ -94,7 +94,7 @@ void DeviceTile::paintEvent(QPaintEvent*) {
     if (!(share > 0)) return;
     QRectF filled = track;
     filled.setWidth(track.width() * std::min(share, 1.0));
-    // A device that is full is no fault, but the next run will not fit.
+    // A device that is full is not a fault, but the next run will not fit.
     painter.setBrush(what == tr("Memory") && share > 0.9 ? t.warn : t.muted);
     painter.drawRoundedRect(filled, 2, 2);
   };

@@ -10,7 +10,7 @@
 
 namespace vitrine::ui {
 
-/// "30 min", "4 h"; what is no round number as durations are shown.
+/// "30 min", "4 h"; what is not a round number as durations are shown.
 [[nodiscard]] QString limitText(double seconds);
 
 class QueueModel : public QAbstractItemModel {

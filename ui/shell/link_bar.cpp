@@ -39,7 +39,8 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
 
 void LinkBar::show(const remote::RemoteState& state) {
   const bool isLost = state.link == remote::RemoteState::Link::Lost;
-  // A short word is no reason to move the pages: a copy of a few runs is there before it is read.
+  // A short word is not a reason to move the pages: a copy of a few runs is there before it is
+  // read.
   const bool isShown = isLost || state.link == remote::RemoteState::Link::Connecting ||
                        (state.link == remote::RemoteState::Link::Copying && state.total > 20);
   QString text = link_.sentence();

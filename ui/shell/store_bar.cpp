@@ -38,7 +38,7 @@ void StoreBar::look() {
         tr("Another program deleted the log of this database: what is shown is old, and nothing "
            "is stored. Open the database again.");
   }
-  // A process that writes for a moment is no reason to move the pages.
+  // A process that writes for a moment is not a reason to move the pages.
   const bool isShown = isLogGone || (!text.isEmpty() && edits_.isLate());
   if (text_->text() != text) text_->setText(text);
   try_->setVisible(!isLogGone);

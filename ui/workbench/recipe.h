@@ -46,7 +46,7 @@ void rememberUuid(Workbench& workbench, const std::string& uuid);
 [[nodiscard]] std::optional<Recipe> recipeFromText(const QByteArray& text);
 
 /// From a PNG, SVG, PDF or CSV file that was exported, or a recipe alone (.json). None where there
-/// is no recipe, whatever the file holds. Reads at most 64 MiB.
+/// is not a recipe, whatever the file holds. Reads at most 64 MiB.
 [[nodiscard]] std::optional<Recipe> readRecipe(const QString& file);
 
 // Each takes a whole file and returns it with the recipe in it; `recipe` is toText().

@@ -37,7 +37,8 @@ double parseDuration(const std::string& text) {
     seconds += number * size;
   }
   if (!isWhole)
-    throw ConfigError("'" + text + "' is no length of time; write it like 2h, 90m, 1h30m or 45s");
+    throw ConfigError("'" + text +
+                      "' is not a length of time; write it like 2h, 90m, 1h30m or 45s");
   return seconds;
 }
 
@@ -57,7 +58,7 @@ std::int64_t parseBytes(const std::string& text) {
     const double bytes = number * known.size;
     if (hasNumber && unit == known.name && bytes < 9e18) return static_cast<std::int64_t>(bytes);
   }
-  throw ConfigError("'" + text + "' is no amount of memory; write it like 8GB, 500MB or 2GiB");
+  throw ConfigError("'" + text + "' is not an amount of memory; write it like 8GB, 500MB or 2GiB");
 }
 
 }  // namespace vitrine::app

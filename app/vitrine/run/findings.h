@@ -33,7 +33,7 @@ void describeFindings(Analysis::Findings& findings, const FindingsOrigin& origin
                       const TrainedModel& trained);
 
 /// Scores become points of "analysis/<id>/<name>", as if the run had been observed. Where it was,
-/// its own point at that step stays the only one; those of other data are no part of its curve.
+/// its own point at that step stays the only one; those of other data are not part of its curve.
 void storeScores(store::RunStore& store, std::int64_t run, const FindingsOrigin& origin,
                  const Scores& scores, const TrainedModel& trained);
 

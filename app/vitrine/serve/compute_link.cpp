@@ -200,7 +200,7 @@ void ComputeLink::read(Process& process) {
       deliver_(std::move(answer));
     }
   } catch (const std::exception& problem) {
-    log::error(std::string("the process that computes answers with what is no answer: ") +
+    log::error(std::string("the process that computes answers with what is not an answer: ") +
                problem.what());
     ::kill(process.ends.pid, SIGKILL);
   }

@@ -19,7 +19,7 @@ namespace vitrine::app {
 
 namespace {
 
-/// A line on stderr that renews itself; nothing where stderr is no terminal.
+/// A line on stderr that renews itself; nothing where stderr is not a terminal.
 class Bar {
  public:
   explicit Bar(std::string what) : what_(std::move(what)), isShown_(::isatty(2) == 1) {}

@@ -55,7 +55,8 @@ void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
 void requireDevice(const Plan& plan, const std::string& device) {
   if (device.empty()) return;
   if (device != "cpu" && device.rfind("cuda", 0) != 0 && device.rfind("GPU-", 0) != 0)
-    throw ConfigError("'" + device + "' is no device; use cpu, cuda, cuda:N or the UUID of a GPU");
+    throw ConfigError("'" + device +
+                      "' is not a device; use cpu, cuda, cuda:N or the UUID of a GPU");
   for (const PlannedRun& run : plan.runs) {
     const std::string configured = Config(run.config).text("train.device");
     if (!jobs::agree(configured, device)) {

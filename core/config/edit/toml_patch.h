@@ -11,7 +11,7 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool meansTheSame(const Document& a, const Document& b);
 
 /// `text` with what `target` says differently, and nothing else changed. Where the text cannot be
-/// edited so (it is no TOML, or spells a table in a way that has no room for the change), the
+/// edited so (it is not TOML, or spells a table in a way that has no room for the change), the
 /// document is written anew, without the comments.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string patchToml(const std::string& text,
                                                               const Document& target);

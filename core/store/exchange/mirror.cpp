@@ -262,7 +262,8 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
       const auto table = std::find_if(tables.begin(), tables.end(),
                                       [&](const MirrorTable& one) { return one.name == name; });
       if (table == tables.end() || !belongsTo(*table, run))
-        throw StoreError("the other machine sent rows of '" + shown(name) + "', which is no table");
+        throw StoreError("the other machine sent rows of '" + shown(name) +
+                         "', which is not a table");
       const auto ours = writableColumns(database, table->name);
       const auto columns = part.at("columns").get<std::vector<std::string>>();
       if (columns != ours) {
@@ -278,7 +279,7 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
                            ") VALUES (" + columnList(columns, "?") + ")");
       for (const Json& row : part.at("rows")) {
         if (!row.is_array() || row.size() != columns.size())
-          throw StoreError("the other machine sent a row of '" + name + "' that is no row");
+          throw StoreError("the other machine sent a row of '" + name + "' that is not a row");
         if (owner != columns.end() && row.at(owner - columns.begin()) != run)
           throw StoreError("the other machine sent a row of another run");
         for (std::size_t i = 0; i < columns.size(); ++i)

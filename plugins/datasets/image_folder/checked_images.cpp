@@ -45,7 +45,7 @@ struct Finding {
   std::uint64_t pixels = 0;
 };
 
-/// "" when the image can be used. \throws Error  what is no fault of the file
+/// "" when the image can be used. \throws Error  what is not a fault of the file
 std::string whyUnusable(const fs::path& folder, Finding& finding, Verify verify,
                         SampleValue& scratch) {
   const std::string& path = finding.path;

@@ -184,11 +184,11 @@ class Walk {
     std::vector<std::string> names;
     for (const fs::directory_entry& entry : contentOf(root_ / place)) {
       const std::string name = entry.path().filename().string();
-      std::error_code ignored;  // a link that leads nowhere is no folder
+      std::error_code ignored;  // a link that leads nowhere is not a folder
       if (!entry.is_directory(ignored)) continue;
       if (!isPlain(name)) {
         throw FileError((root_ / place).string() +
-                        " has a class whose name is no plain text: " + cleanUtf8(name));
+                        " has a class whose name is not plain text: " + cleanUtf8(name));
       }
       if (entry.is_symlink(ignored) && leadsOut(entry.path())) {
         throw FileError(entry.path().string() + " leads out of " + root_.string() +
@@ -229,7 +229,7 @@ class Walk {
     for (const fs::directory_entry& entry : contentOf(root_ / path)) {
       const std::string name = entry.path().filename().string();
       const std::string below = path + "/" + name;
-      std::error_code ignored;  // a link that leads nowhere is no folder
+      std::error_code ignored;  // a link that leads nowhere is not a folder
       const bool isLink = entry.is_symlink(ignored);
       if (entry.is_directory(ignored)) {
         if (isLink) {
@@ -245,7 +245,7 @@ class Walk {
         continue;
       }
       if (!isPlain(name)) {
-        listing_.unusable.emplace_back(cleanUtf8(below), "has a name that is no plain text");
+        listing_.unusable.emplace_back(cleanUtf8(below), "has a name that is not plain text");
       } else if (isLink && leadsOut(entry.path())) {
         listing_.unusable.emplace_back(below,
                                        "is a link that leads out of the folder; set data.links = "

@@ -65,7 +65,7 @@ TEST_F(RunCards, OfAnUnknownTaskComeFromTheRecordedMetrics) {
   EXPECT_THAT(drawing.headline, ElementsAre("test/fid"));
   EXPECT_EQ(drawing.unit, "tokens");
   const RunCard bare = runCard(nullptr, {"train/loss"}, metricKinds(store_));
-  EXPECT_THAT(bare.headline, IsEmpty()) << "a loss is no score";
+  EXPECT_THAT(bare.headline, IsEmpty()) << "a loss is not a score";
   EXPECT_THAT(allPlots(bare), ElementsAre("train/loss"));
   EXPECT_EQ(bare.unit, "samples");
 }

@@ -90,7 +90,7 @@ TEST(CheckedImages, FilesThatAreNoFilesAreUnusable) {
   const Listing listing = checked(folder, kStructure);
   EXPECT_THAT(listing.unusable, ElementsAre(Pair("a/broken.png", HasSubstr("No such file")),
                                             Pair("a/empty.png", "is empty"),
-                                            Pair("a/gif.png", "is no PNG, JPEG or WebP file")));
+                                            Pair("a/gif.png", "is not a PNG, JPEG or WebP file")));
 }
 
 }  // namespace

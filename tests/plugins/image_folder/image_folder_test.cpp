@@ -165,7 +165,7 @@ TEST_F(Images, AFileThatGoesDuringARunIsAnErrorThatNamesIt) {
 TEST_F(Images, WhatOnlyADecoderSeesIsFoundByDecoding) {
   for (int i = 0; i < 20; ++i)
     putImage(folder_ / ("a/" + std::to_string(i) + ".png"), pngOf(1, 2, 3));
-  // Sums and structure are right, but what IDAT unpacks to is no row of pixels.
+  // Sums and structure are right, but what IDAT unpacks to is not a row of pixels.
   const std::string good = pngOf(1, 2, 3);
   const std::string body = "IDATno deflate stream";
   const auto sum = static_cast<std::uint32_t>(

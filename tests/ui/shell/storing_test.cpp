@@ -92,7 +92,7 @@ TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
   auto gate = std::make_unique<store::Gate>(database_);
   ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
   edit(run, "a note");
-  EXPECT_EQ(bar->sentence(), QString()) << "a moment is no reason to move the pages";
+  EXPECT_EQ(bar->sentence(), QString()) << "a moment is not a reason to move the pages";
   studio_.workbench.edits().tryNow();
   EXPECT_TRUE(bar->sentence().contains(QStringLiteral("the note of run %1").arg(run)))
       << bar->sentence().toStdString();

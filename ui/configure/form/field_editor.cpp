@@ -120,7 +120,7 @@ std::optional<Json> parseFieldText(const Field& field, const QString& text) {
   const QString trimmed = text.trimmed();
   if (trimmed.isEmpty()) {
     if (field.nullable) return Json(nullptr);
-    // Text may be empty, unless that is no choice of its own: then the default holds.
+    // Text may be empty, unless that is not a choice of its own: then the default holds.
     const bool isEmptyPlain =
         !field.defaultValue.is_string() || field.defaultValue.get<std::string>().empty();
     if (field.type == FieldType::Text && isEmptyPlain) return Json(std::string());

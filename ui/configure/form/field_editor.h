@@ -19,8 +19,8 @@ namespace vitrine::ui {
 [[nodiscard]] QString rangeText(const Field& field);
 /// A value as it stands in an editor: "28 x 32", "0.001", "none".
 [[nodiscard]] QString fieldText(const Field& field, const Json& value);
-/// What a text in an editor means. Text that is no such value stays text, so that the planner can
-/// say what is wrong; nothing where the editor is empty: the default.
+/// What a text in an editor means. Text that is not such a value stays text, so that the planner
+/// can say what is wrong; nothing where the editor is empty: the default.
 [[nodiscard]] std::optional<Json> parseFieldText(const Field& field, const QString& text);
 /// One spelling per value: a size as its pair, a real as a double.
 [[nodiscard]] Json normalized(const Field& field, const Json& value);

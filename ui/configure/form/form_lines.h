@@ -1,4 +1,4 @@
-// Lines of the form that are no fields.
+// Lines of the form that are not fields.
 #pragma once
 
 #include <QLabel>

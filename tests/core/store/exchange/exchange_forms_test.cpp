@@ -345,7 +345,7 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
   {
     RunStore store(database);
     EXPECT_EQ(store.runs().size(), 0u);
-    EXPECT_THAT(store.check(), ::testing::IsEmpty()) << "what is being imported is no damage";
+    EXPECT_THAT(store.check(), ::testing::IsEmpty()) << "what is being imported is not damage";
     EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
     // A run that is made meanwhile does not find them among its own.
     NewRun other;

@@ -113,7 +113,7 @@ TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
   EXPECT_THAT(probeFile(file(), program("echo nonsense; echo why >&2; exit 1")).refusal,
               HasSubstr("could not be looked at: why"));
   EXPECT_THAT(probeFile(file(), folder_ / "none").refusal, HasSubstr("cannot be started"));
-  // No process for what is no database.
+  // No process for what is not a database.
   EXPECT_EQ(probeFile("model.safetensors", folder_ / "none").kind, FileKind::Weights);
   EXPECT_THAT(probeFile("model.safetensors", folder_ / "none").refusal, IsEmpty());
 }

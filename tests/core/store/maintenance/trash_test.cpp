@@ -72,7 +72,7 @@ TEST_F(Trash, BringsARunBackAsItWas) {
   EXPECT_THAT(trashedRuns(file()), IsEmpty());
   EXPECT_THAT(checkContents(file(), CheckpointFiles::Present),
               ElementsAre(HasSubstr("step-000001500")))
-      << "a folder with one file is no checkpoint; nothing else is wrong";
+      << "a folder with one file is not a checkpoint; nothing else is wrong";
   EXPECT_THAT(store.check(), IsEmpty());
 }
 
