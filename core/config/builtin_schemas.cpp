@@ -180,10 +180,11 @@ Schema makeTrainSchema() {
           {choiceField("policy", "stop", {"stop", "rollback", "skip"},
                        "at a loss or gradient norm that is not finite, or a spike")
                .titled("At divergence")
-               .withChoiceDocs({"the run fails; its checkpoints stay as they are",
-                                "it goes on from the last good checkpoint, with the batches after "
-                                "this one",
-                                "the step changes nothing, and the next one follows"}),
+               .withChoiceDocs(
+                   {"the run fails; its checkpoints stay as they are",
+                    "it continues from the last good checkpoint, with the batches after "
+                    "this one",
+                    "the step changes nothing, and the next one follows"}),
            realField("loss_factor", nullptr,
                      "a loss above this times its running median is a spike; none: never")
                .titled("Loss spike factor")
@@ -284,7 +285,7 @@ Schema makeDataSchema() {
                .titled("Flip probability")
                .range(0, 1),
            integerField("repeats", 1,
-                        "how often an image comes in a row, each time augmented anew; an epoch "
+                        "how often an image comes in a row, each time augmented again; an epoch "
                         "stays as long and has fewer different images")
                .titled("Repeats")
                .range(1, 16)},

@@ -50,7 +50,7 @@ class VITRINE_ENGINE_EXPORT SpatialFields {
   using DrawPlanes = std::function<void(const BytePlanes& from, bool isMask, std::uint8_t* to)>;
   /// Changes left, top, right, bottom of one box.
   using MoveBox = std::function<void(float* box)>;
-  /// Any other move: draws each image and mask anew and moves each box.
+  /// Any other move: draws each image and mask again and moves each box.
   /// \throws ShapeError  an image or a mask is not of bytes
   void redraw(Sample& sample, Size size, const DrawPlanes& draw, const MoveBox& move);
 

@@ -60,7 +60,7 @@ struct CheckpointRetention {
   std::int64_t newest = 2;        ///< how many of the newest stay, `now` included
   std::int64_t everySteps = 0;    ///< steps divisible by it stay; 0: none for that reason
   std::set<std::int64_t> needed;  ///< steps that stay for any other reason: the best, where a run
-                                  ///< goes on from, where another run starts
+                                  ///< continues from, where another run starts
 };
 
 /// Removes what the rule does not keep. Checkpoints after `now` belong to a branch that was left,

@@ -14,7 +14,7 @@ namespace vitrine::jobs {
 
 struct Command {
   enum class What {
-    Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint goes on from it
+    Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint continues from it
     Start,       ///< the same, but those that wait keep their place unless `end` is the front
     Remove,      ///< waiting `runs` out of the queue
     Move,        ///< waiting `runs` before the run `before`, 0: behind all others
@@ -25,7 +25,7 @@ struct Command {
     Delete,      ///< `runs`, their results and files: into the trash
     Restore,     ///< `runs` out of the trash
     EmptyTrash,  ///< removes for good what is in the trash
-    Mode,        ///< the queue goes on or pauses after what is in progress
+    Mode,        ///< the queue continues or pauses after what is in progress
     PauseAll,    ///< the queue pauses, and what is in progress at a checkpoint
   };
   What what = What::Enqueue;

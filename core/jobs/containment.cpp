@@ -97,7 +97,7 @@ bool hasWord(const fs::path& file, const std::string& word) {
   return false;
 }
 
-/// Has a file for every user whose manager goes on after the last log-out.
+/// Has a file for every user whose manager continues after the last log-out.
 constexpr const char* kLingering = "/var/lib/systemd/linger";
 
 std::string userName() {
@@ -174,7 +174,7 @@ void Containment::tryGroupV1(const std::string& name, const JobLimits& limits) {
 }
 
 void Containment::tryScope(const std::string& name, const JobLimits& limits) {
-  // A scope belongs to the user's manager and is ended with it, while a run must go on.
+  // A scope belongs to the user's manager and is ended with it, while a run must continue.
   if (!outlivesLogOut(kLingering, userName())) return;
   const QString program = QStringLiteral("systemd-run");
   const QStringList common{QStringLiteral("--user"), QStringLiteral("--scope"),
@@ -257,7 +257,7 @@ std::string describeContainment() {
                  "second, the number of its processes a hundred times") +
              (couldHaveScopes
                   ? "; `loginctl enable-linger` lets a run have a scope of systemd that "
-                    "goes on after the log-out"
+                    "continues after the log-out"
                   : "");
     }
   }

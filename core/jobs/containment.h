@@ -53,7 +53,7 @@ class VITRINE_STORE_EXPORT Containment {
   std::string scope_;
 };
 
-/// Whether what runs in scopes of this user's systemd goes on after the last log-out: `lingering`
+/// Whether what runs in scopes of this user's systemd continues after the last log-out: `lingering`
 /// has a file with the name of every such user (loginctl enable-linger).
 [[nodiscard]] VITRINE_STORE_EXPORT bool outlivesLogOut(const std::filesystem::path& lingering,
                                                        const std::string& user);

@@ -16,7 +16,7 @@ class VITRINE_STORE_EXPORT LogRing {
   static constexpr std::int64_t kLimit = 16 << 20;  ///< bytes of both files together
 
   /// Appends to `file`; when that has reached half of `limit` it becomes `<file>.1`. Never throws:
-  /// what cannot be written is dropped, and the job goes on.
+  /// what cannot be written is dropped, and the job continues.
   explicit LogRing(std::filesystem::path file, std::int64_t limit = kLimit);
   ~LogRing();
   LogRing(const LogRing&) = delete;

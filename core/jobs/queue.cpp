@@ -120,7 +120,7 @@ void JobQueue::place(std::int64_t run, std::int64_t other, bool isBefore) {
     requireEntry(run);
     requireEntry(other);
     if (run == other) return;
-    // Numbered anew, with room for one at the right place.
+    // Numbered again, with room for one at the right place.
     std::int64_t position = 0;
     for (const store::QueueRow& entry : table_.rows()) {
       if (entry.run == run) continue;

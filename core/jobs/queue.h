@@ -76,7 +76,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// supervisor, or the run's own process, said so before.
   void handOver(std::int64_t run, const store::Worker& supervisor);
   /// Writes down how the process that worked on a run ended: a run that is in progress becomes
-  /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may go on.
+  /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may continue.
   void ended(std::int64_t run, const RunEnding& ending);
 
   /// An event of a run in progress, by another process than its own.

@@ -1,6 +1,6 @@
 // Works the queue without a window: claims runs for the devices of this machine and starts a
-// supervisor for each. Holds no run itself: when it is killed, runs go on, and the next one finds
-// them.
+// supervisor for each. Holds no run itself: when it is killed, runs continue, and the next one
+// finds them.
 #pragma once
 
 #include <filesystem>
@@ -45,8 +45,8 @@ VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& 
 [[nodiscard]] VITRINE_STORE_EXPORT bool hasStartable(JobQueue& queue,
                                                      const std::vector<Device>& devices);
 
-/// Held by a workQueue() for all devices that goes on until it is asked or nothing is left, so that
-/// the window knows that the queue is attended: `<files>/queue.lock`.
+/// Held by a workQueue() for all devices that continues until it is asked or nothing is left, so
+/// that the window knows that the queue is attended: `<files>/queue.lock`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLockFile(
     const std::filesystem::path& database);
 

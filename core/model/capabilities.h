@@ -133,7 +133,7 @@ class VITRINE_ENGINE_EXPORT LanguageModel : public Capability {
     virtual ~Cache();
     [[nodiscard]] virtual std::int64_t length() const = 0;  ///< tokens so far
     /// Forgets all tokens from `length` on: another continuation of the same beginning, or the rows
-    /// of an image that are computed anew at every step of its sampling.
+    /// of an image that are computed again at every step of its sampling.
     virtual void truncate(std::int64_t length) = 0;
   };
   enum class Rows {

@@ -55,7 +55,8 @@ struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
   explicit Block(const BlockOptions& options);
   [[nodiscard]] Stream forward(const Stream& stream, const BlockCall& call) const;
   /// Attention and MLP with what stands between them and the stream, without the norms. Published
-  /// counts of all `tokens`; `kept` of them go on after the attention, and what is kept is theirs.
+  /// counts of all `tokens`; `kept` of them continue after the attention, and what is kept is
+  /// theirs.
   [[nodiscard]] BlockCost attentionCost(double kept, double tokens, bool hasFactor) const;
   [[nodiscard]] BlockCost mlpCost(double kept, double tokens) const;
   /// Of the norm before a branch.

@@ -76,7 +76,7 @@ struct VisionTransformer::State {
   std::shared_ptr<const AttentionTap> attentionTap;
   std::function<void(std::int64_t, const at::Tensor&)> blockTap;
 
-  // Made for the last device and length seen, so that a training step makes nothing anew.
+  // Made for the last device and length seen, so that a training step makes nothing again.
   at::Tensor positions;  ///< [tokens, 2] int64 on the CPU, of the whole image
   at::Tensor angles;     ///< of the whole image, on the device of the last use
 

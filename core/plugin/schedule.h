@@ -17,7 +17,7 @@ struct DecayPoint {
   std::int64_t totalSteps = 0;  ///< of the run
 };
 
-/// The learning rate without warm-up: a pure function, so that a resumed run goes on as it would.
+/// The learning rate without warm-up: a pure function, so that a resumed run continues as it would.
 using Decay = std::function<double(const DecayPoint&)>;
 
 /// A schedule, by its name in `[train] schedule`. Its card's schema has its own keys beside name,

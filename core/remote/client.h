@@ -37,7 +37,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
 
   /// Starts `command` (looked up in PATH). \throws LinkError  it cannot be started
   explicit RemoteClient(const std::vector<std::string>& command);
-  /// Ends the conversation; what was accepted over there goes on.
+  /// Ends the conversation; what was accepted over there continues.
   ~RemoteClient();
   RemoteClient(const RemoteClient&) = delete;
   RemoteClient& operator=(const RemoteClient&) = delete;

@@ -338,7 +338,7 @@ void RemoteMirror::copyLogs() {
     const std::int64_t start = answer.at("from").get<std::int64_t>();
     const auto& bytes = answer.at("data").get_binary();
     if (start == from && bytes.empty()) continue;
-    // Not where this copy ends: the log was begun anew, or has grown by more than is sent.
+    // Not where this copy ends: the log was begun again, or has grown by more than is sent.
     const auto mode = start == from ? std::ios::app : std::ios::trunc;
     std::ofstream stream(file, std::ios::binary | mode);
     stream.write(reinterpret_cast<const char*>(bytes.data()),

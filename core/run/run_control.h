@@ -9,7 +9,7 @@ namespace vitrine {
 /// Later values win over earlier ones.
 enum class Request : int {
   None = 0,
-  Checkpoint = 1,  ///< write one and go on
+  Checkpoint = 1,  ///< write one and continue
   Pause = 2,       ///< checkpoint, end as `paused`
   Interrupt = 3,   ///< a signal: checkpoint, end as `interrupted`
   Stop = 4,        ///< the user: checkpoint, end as `stopped`

@@ -260,7 +260,7 @@ std::map<std::uint64_t, std::int64_t> seedRuns(const VariantGroup& variant,
 VariantSample sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
                        const std::map<std::int64_t, MetricValue>& values,
                        const MetricMeaning& meaning, ValueChoice choice, Unfinished unfinished) {
-  // A value at a step is the same whether the run goes on or not.
+  // A value at a step is the same whether the run continues or not.
   if (choice.value == CurveValue::AtStep) unfinished = Unfinished::Counted;
   const auto measured = [&](const ComparedRun& run) -> std::optional<double> {
     const auto found = values.find(run.row.id);

@@ -103,7 +103,7 @@ struct VariantSample {
   SampleStatistics statistics;
 };
 /// \param values  of one metric, by run. With AtStep a run that reached the step counts, whether it
-/// goes on or not.
+/// continues or not.
 [[nodiscard]] VITRINE_STORE_EXPORT VariantSample
 sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
          const std::map<std::int64_t, MetricValue>& values, const MetricMeaning& meaning,

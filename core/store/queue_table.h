@@ -63,7 +63,7 @@ class VITRINE_STORE_EXPORT QueueTable {
   /// Of all rows, 0 where there is none.
   [[nodiscard]] std::int64_t highestPriority();
 
-  /// A run that is in the queue already gets the priority and the position, and starts anew.
+  /// A run that is in the queue already gets the priority and the position, and starts again.
   void put(std::int64_t run, const QueueOptions& options, std::int64_t position);
   bool remove(std::int64_t run);  ///< \returns  whether it was there
   void setPriority(std::int64_t run, std::int64_t priority);

@@ -30,7 +30,7 @@ class VITRINE_STORE_EXPORT RunWatcher : public QObject {
   /// Something was committed, by this process or another: readers may have new points, events or
   /// artifacts.
   void dataChanged();
-  /// The store cannot be read; the sentence says why. Polling goes on.
+  /// The store cannot be read; the sentence says why. Polling continues.
   void failed(const QString& sentence);
 
  private:

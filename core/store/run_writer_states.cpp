@@ -67,7 +67,7 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
                                     const Json& environment) {
   Database& database = *database_;
   if (firstStep < 0) {
-    throw StoreError(nameOf(run) + " cannot go on at step " + std::to_string(firstStep));
+    throw StoreError(nameOf(run) + " cannot continue at step " + std::to_string(firstStep));
   }
   return database.write([&] {
     const RunRow row = readRun(database, run);

@@ -302,7 +302,7 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
       log::warning(std::string("older checkpoints are not removed this time: ") + error.what());
     }
   } catch (const std::exception& error) {
-    // Training goes on: the trainer says so in an event, and the checkpoints before this one are
+    // Training continues: the trainer says so in an event, and the checkpoints before this one are
     // untouched.
     result.problem = error.what();
   }

@@ -1,4 +1,4 @@
-// What a checkpoint holds, and the thread that writes it while training goes on.
+// What a checkpoint holds, and the thread that writes it while training continues.
 //
 //     step-000000500/
 //       model.safetensors      parameters and buffers; the task's head under "task.". Frozen
@@ -34,7 +34,7 @@ namespace vitrine::train {
 struct CheckpointState {
   std::int64_t step = 0;  ///< optimizer steps completed
   std::int64_t totalSteps = 0, stepsPerEpoch = 0;
-  std::int64_t batchesConsumed = 0;  ///< over all epochs: where the data stream goes on
+  std::int64_t batchesConsumed = 0;  ///< over all epochs: where the data stream continues
   std::int64_t samplesSeen = 0;
   double seconds = 0;               ///< of running time over all segments
   std::int64_t updates = 0;         ///< the optimizer's count

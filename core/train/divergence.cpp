@@ -137,7 +137,7 @@ std::optional<Rollback> readRollback(const std::filesystem::path& runFolder) {
   } catch (const Json::exception&) {
     throw FileError(file.string() +
                     " is damaged; without it the run meets the batches of its last divergence "
-                    "again: remove it to go on");
+                    "again: remove it to continue");
   }
 }
 

@@ -23,7 +23,7 @@ namespace vitrine::train {
 struct DivergenceOptions {
   enum class Policy {
     Stop,      ///< the run fails; its checkpoints stay as they are
-    Rollback,  ///< it goes on from the last good checkpoint, with the batches after this one
+    Rollback,  ///< it continues from the last good checkpoint, with the batches after this one
     Skip,      ///< the step changes nothing, and the next one follows
   };
   Policy policy = Policy::Stop;
@@ -84,7 +84,7 @@ struct Rollback {
   std::int64_t number = 0;           ///< from 1
   std::int64_t fromStep = 0;         ///< the step that diverged, counted as if it had completed
   std::int64_t toStep = 0;           ///< of the checkpoint; 0: the beginning
-  std::int64_t batchesConsumed = 0;  ///< where the data stream goes on
+  std::int64_t batchesConsumed = 0;  ///< where the data stream continues
 };
 /// \throws FileError  it cannot be written
 VITRINE_ENGINE_EXPORT void writeRollback(const std::filesystem::path& runFolder,

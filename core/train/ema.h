@@ -16,7 +16,7 @@ class VITRINE_ENGINE_EXPORT Ema {
   /// \param parameters  what is averaged; kept, and copied as the first average
   enum class WarmUp { None, ByUpdates };
   Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp = WarmUp::None);
-  /// Goes on from an average that lies in tensors of the caller.
+  /// Continues from an average that lies in tensors of the caller.
   Ema(std::vector<at::Tensor> parameters, const std::vector<at::Tensor>& average, double decay);
   /// \param skip     0-d float32: 1 leaves the average as it is
   /// \param updates  0-d float32: updates of the parameters so far, including this one

@@ -65,7 +65,7 @@ double stepsBetween(const Config& train, const std::string& table, double stepsP
   return between;
 }
 
-/// Whether a checkpoint is on its way to the disk while steps go on. The last one is not.
+/// Whether a checkpoint is on its way to the disk while steps continue. The last one is not.
 bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
   if (stepsPerEpoch <= 0) return true;  // not known
   double first = stepsBetween(train, "checkpoint.", stepsPerEpoch);

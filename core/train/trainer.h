@@ -63,8 +63,8 @@ enum class Outcome {
   Interrupted,
   Paused,
   Stopped,
-  RolledBack,  ///< it diverged, and goes on from `resumeFrom` in a new segment: a new Trainer does
-               ///< it
+  RolledBack,  ///< it diverged, and continues from `resumeFrom` in a new segment: a new Trainer
+               ///< does it
 };
 
 struct TrainerResult {

@@ -216,7 +216,7 @@ void Trainer::State::resume() {
   }
   savedStep = step;
   event("resumed",
-        inexact.empty() ? "training goes on after step " + std::to_string(step)
+        inexact.empty() ? "training continues after step " + std::to_string(step)
                         : "not bit-exact: " + inexact,
         Json{{"from", setup.resumeFrom.filename().string()}, {"is_bit_exact", inexact.empty()}});
 }

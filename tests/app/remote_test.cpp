@@ -254,8 +254,8 @@ TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
   EXPECT_TRUE(soon([&] { return copied() == "first line\n"; }));
   std::ofstream(log, std::ios::app) << "second line\n";
   EXPECT_TRUE(soon([&] { return copied() == "first line\nsecond line\n"; }));
-  std::ofstream(log, std::ios::trunc) << "anew\n";
-  EXPECT_TRUE(soon([&] { return copied() == "anew\n"; }));
+  std::ofstream(log, std::ios::trunc) << "again\n";
+  EXPECT_TRUE(soon([&] { return copied() == "again\n"; }));
 }
 
 TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {

@@ -112,7 +112,7 @@ resize_positions = "linear_corners"
   const Json first = vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
   const Json second = vitrine({"show", "2", "--json", "--db", scratch.path("x.sqlite")}).json();
   EXPECT_EQ(second.at("init").at("run"), first.at("uuid"));
-  // Its first loss goes on where the first stage ended, not where a new model begins.
+  // Its first loss continues where the first stage ended, not where a new model begins.
   const auto firstLoss = [&](int id) {
     return vitrine(
                {"query",

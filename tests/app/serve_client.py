@@ -210,7 +210,7 @@ def play_orders(client, run):
     play_curve_notes(client, run)
     paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
     check(paused["mode"] == "paused" and paused["runs"] == [], "the queue is paused")
-    check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and goes on")
+    check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and continues")
     check(error_of(client.ask(op="order", order={"what": "dance"})) == "config", "an order that is none")
     check(error_of(client.ask(op="order", order={"what": "stop", "runs": [run]})) == "refused", "it has ended")
 
@@ -248,7 +248,7 @@ def play(program, database, experiment):
     client.send(id="x" * 201, op="query", sql="SELECT 1")
     client.wait(lambda: None in client.answers)
     check(error_of(client.answers.pop(None)[0]) == "protocol", "an id that is too long")
-    check(client.ask(op="query", sql="SELECT 1")["rows"] == [[1]], "the conversation goes on after those")
+    check(client.ask(op="query", sql="SELECT 1")["rows"] == [[1]], "the conversation continues after those")
 
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) SELECT i, 'x' AS t FROM n"
     parts = client.all(client.send(op="query", sql=numbers % 1234))

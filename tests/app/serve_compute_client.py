@@ -56,7 +56,7 @@ class Lab:
         return answers[-1], {name: (d, s, bytes(b)) for name, (d, s, b) in outputs.items()}
 
     def begin_long(self, model):
-        """A request that has begun and would go on for minutes."""
+        """A request that has begun and would continue for minutes."""
         ids = [i % 64 for i in range(LONG)]
         request = self.client.send(op="infer", model=model, sample_ids=ids, batch_size=1)
         self.client.wait(lambda: any("done" in one for one in self.client.answers.get(request, [])))
@@ -245,7 +245,7 @@ def play_kill(lab):
         error = client.all(one)[-1]["error"]
         check(error["kind"] == "failed" and "signal 9" in error["message"], error)
         check("load the models again" in error["message"], "it says what to do")
-    check(lab.rows("SELECT 1") == [[1]], "the conversation goes on")
+    check(lab.rows("SELECT 1") == [[1]], "the conversation continues")
     gone = client.ask(op="infer", model=loaded["model"], image=images(2))
     check(error_of(gone) == "not_found" and "load it again" in gone["error"]["message"], gone)
     check(lab.load() == loaded, "the same model has the same name")
@@ -331,7 +331,7 @@ def play_sample(lab):
     crashed = sample(settings={"crash": True})[-1]
     check(error_of(crashed) == "failed" and "signal 6" in crashed["error"]["message"], crashed)
     check(error_of(sample()[-1]) == "not_found", "its models are gone")
-    check(lab.load()["model"] == model and sample()[-1]["images"] == 16, "and everything goes on")
+    check(lab.load()["model"] == model and sample()[-1]["images"] == 16, "and everything continues")
     check(client.close() == 0, "it ends with 0")
 
 
@@ -371,7 +371,7 @@ def play_wrong(lab):
     nearest = client.ask(op="analyse", model=model, item="calibration", settings={"bns": 3})
     check("'bins'" in nearest["error"]["message"], nearest)
 
-    # Hostile frames are refused while something computes, and it goes on.
+    # Hostile frames are refused while something computes, and it continues.
     busy = lab.begin_long(model)
     for raw in (b"\xff\xff", encode({"id": "deep", "op": "infer", "model": eval("[" * 40 + "]" * 40)})):
         client.raw(raw)

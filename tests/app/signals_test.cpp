@@ -1,4 +1,4 @@
-// Runs that are ended from outside, and go on.
+// Runs that are ended from outside, and continue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -46,10 +46,10 @@ TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeGoesOn) {
   ASSERT_FALSE(interrupted.at("checkpoints").empty());
   EXPECT_EQ(interrupted.at("checkpoints").back().at("step"), ended.json().at(0).at("step"));
 
-  // It goes on where it was, in a second segment, and can be interrupted again by SIGTERM.
+  // It continues where it was, in a second segment, and can be interrupted again by SIGTERM.
   Program resumed({"resume", "1", "--db", scratch.path("x.sqlite"), "--json"});
   ASSERT_TRUE(resumed.waitForError(
-      "going on at step " + std::to_string(ended.json().at(0).at("step").get<std::int64_t>())));
+      "continuing at step " + std::to_string(ended.json().at(0).at("step").get<std::int64_t>())));
   ASSERT_TRUE(resumed.waitForError("\nstep "));
   resumed.signal(SIGTERM);
   EXPECT_EQ(resumed.wait().code, 75);
@@ -110,7 +110,7 @@ TEST(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 130);
-  // Its process is gone: the next look says so and offers to go on.
+  // Its process is gone: the next look says so and offers to continue.
   EXPECT_EQ(shown(scratch).at("state"), "interrupted");
 }
 
@@ -191,7 +191,7 @@ TEST(Retry, QueuesTheRunForANewAttemptFromItsNewestCheckpoint) {
   EXPECT_EQ(shown(scratch).at("state"), "queued");
   EXPECT_EQ(vitrine({"retry", "1", "--db", database}).code, 4) << "it is queued already";
   Program program({"run", "--id", "1", "--db", database});
-  ASSERT_TRUE(program.waitForError("going on at step " + std::to_string(step)));
+  ASSERT_TRUE(program.waitForError("continuing at step " + std::to_string(step)));
   ASSERT_TRUE(program.waitForError("\nstep "));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 75);
@@ -232,7 +232,7 @@ TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
   Program resumed({"resume", "1", "--db", scratch.path("x.sqlite")});
   ASSERT_TRUE(resumed.waitForError("warning: "));
   ASSERT_TRUE(resumed.waitForError(
-      "going on at step " +
+      "continuing at step " +
       std::to_string(checkpoints.at(checkpoints.size() - 2).at("step").get<std::int64_t>())));
   ASSERT_TRUE(resumed.waitForError("\nstep "));
   resumed.signal(SIGINT);

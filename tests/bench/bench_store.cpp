@@ -1,6 +1,6 @@
 // Times stretches of a training run with everything recorded, or with nothing recorded: store,
 // listeners and probes on against off, with the same schedule of evaluations (--store on|off). Or
-// its steps with a checkpoint after every tenth, written while they go on, against without
+// its steps with a checkpoint after every tenth, written while they continue, against without
 // (--saves on|off): from the end of the first step to the end of the last.
 //
 // Reads one line per turn from stdin; each turn is one run of the demo's ViT over 6,400 images with

@@ -21,7 +21,7 @@ inline std::map<std::string, std::string> readOptions(int count, char** words) {
   return options;
 }
 
-/// Measures what the program does. Here LibTorch is loaded already, so this starts anew with the
+/// Measures what the program does. Here LibTorch is loaded already, so this starts again with the
 /// settings that it reads at load.
 inline void becomeComputeProcess(char** words) {
   const bool isSet = std::getenv("GOMP_SPINCOUNT") != nullptr;

@@ -132,7 +132,7 @@ void FaultTest::expectWhole(store::RunStore& store, std::int64_t run, int steps)
     const store::MetricPoint& point = points[static_cast<std::size_t>(step) - 1];
     ASSERT_EQ(point.step, step) << "run " << run;
     ASSERT_EQ(point.value, static_cast<double>(state))
-        << "run " << run << ", step " << step << ": it did not go on where its checkpoint was";
+        << "run " << run << ", step " << step << ": it did not continue where its checkpoint was";
   }
   std::map<std::int64_t, std::int64_t> acknowledged;  // segment -> step
   std::ifstream stream(file().string() + ".acknowledged");

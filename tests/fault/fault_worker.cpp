@@ -143,7 +143,7 @@ void misbehave(const std::string& kind) {
   }
 }
 
-/// What a step makes of the state before it: an interrupted run gives the same only if it goes on
+/// What a step makes of the state before it: an interrupted run gives the same only if it continues
 /// exactly where its checkpoint was.
 std::int64_t advance(std::int64_t state, std::int64_t step) {
   return (state * 31 + step * 7919) % 1'000'003;
@@ -190,7 +190,7 @@ int train(const fs::path& database, std::int64_t id) {
   }
   const std::int64_t segment =
       store.openSegment(id, first, store::thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
-  std::printf("run %ld goes on at step %ld, CUDA_VISIBLE_DEVICES=%s\n", static_cast<long>(id),
+  std::printf("run %ld continues at step %ld, CUDA_VISIBLE_DEVICES=%s\n", static_cast<long>(id),
               static_cast<long>(first),
               std::getenv("CUDA_VISIBLE_DEVICES") != nullptr ? std::getenv("CUDA_VISIBLE_DEVICES")
                                                              : "unset");
@@ -201,7 +201,7 @@ int train(const fs::path& database, std::int64_t id) {
     CheckpointRecord record;
     record.step = step;
     record.folder = "run-" + row.uuid + "/" + checkpointName(step);
-    // Points first: a run that goes on from here does not make them again.
+    // Points first: a run that continues from here does not make them again.
     sink.flush();
     if (!fs::exists(folder / checkpointName(step))) {
       record.bytes = static_cast<std::int64_t>(
@@ -218,7 +218,7 @@ int train(const fs::path& database, std::int64_t id) {
   while (step < steps && control.request() == Request::None) {
     ++step;
     std::this_thread::sleep_for(std::chrono::milliseconds(plan.value("step_ms", 5)));
-    // Only the first time: what goes on after a retry would come here again and again.
+    // Only the first time: what continues after a retry would come here again and again.
     const bool isOnce = fault.value("once", false);
     if (step == fault.value("at", -1) && (!isOnce || segment == 1))
       misbehave(fault.value("kind", ""));

@@ -1,5 +1,5 @@
-// Everything that works on a queue is killed, again and again; the queue goes on as if nothing had
-// been.
+// Everything that works on a queue is killed, again and again; the queue continues as if nothing
+// had been.
 #include <gmock/gmock.h>
 #include <signal.h>
 

@@ -84,7 +84,7 @@ for target in "${wanted[@]}"; do
   seeds=("$root/tests/fuzz/seeds/$target")
   [ -d "$root/tests/fuzz/found/$target" ] && seeds+=("$root/tests/fuzz/found/$target")
   started=$(date +%s.%N)
-  # The fuzzer may go on over a finding only by starting again: the first one ends the search.
+  # The fuzzer may continue over a finding only by starting again: the first one ends the search.
   "$build/tree/bin/fuzz_$target" -runs="$runs" -seed=1 -max_len="$longest" -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
     -artifact_prefix="$build/found/$target-" "$corpus" "${seeds[@]}" >"$log" 2>&1
   code=$?

@@ -132,7 +132,7 @@ run doctor
 check "a failed configure is refused" exits 4
 rm "$work/cmake_fails"
 
-# Interrupted or failed before, it goes on and ends in the program with its arguments.
+# Interrupted or failed before, it continues and ends in the program with its arguments.
 run runs --json
 check "set-up ends in the program" exits 0
 check "the program gets verb and arguments" grep -qx "program runs --json" "$work/out"

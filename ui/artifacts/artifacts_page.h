@@ -75,7 +75,7 @@ class ArtifactsPage final : public Page {
     bool operator==(const Chosen&) const = default;
   };
   using Rows = std::map<std::int64_t, std::vector<store::ArtifactRow>>;  ///< by run
-  /// An artifact as it was read; an export makes its figure anew of it.
+  /// An artifact as it was read; an export makes its figure again of it.
   struct Content {
     std::int64_t id = -1;  ///< 0 where the run has none, -1 before anything was read
     QString kind;

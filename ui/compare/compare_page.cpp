@@ -340,7 +340,7 @@ std::vector<std::size_t> ComparePage::tableOrder() const {
   return picked.empty() ? all : picked;
 }
 
-// The rows that are picked are selected again: a table that was read anew has none.
+// The rows that are picked are selected again: a table that was read again has none.
 void ComparePage::pickRows() {
   const QSignalBlocker quiet(tableView_->selectionModel());
   QItemSelection rows;

@@ -127,9 +127,9 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
                    ? QStringLiteral("Run #%1 is").arg(runs.front())
                    : QStringLiteral("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
                mode != store::QueueMode::Running
-                   ? QStringLiteral("it is paused: Resume queue lets it go on")
-               : runs.size() == 1 ? QStringLiteral("it goes on when the window is closed")
-                                  : QStringLiteral("they go on when the window is closed")));
+                   ? QStringLiteral("it is paused: Resume queue lets it continue")
+               : runs.size() == 1 ? QStringLiteral("it continues when the window is closed")
+                                  : QStringLiteral("they continue when the window is closed")));
   askForecast();
   if (afterwards_ == Afterwards::Stay) return;
   workbench_.selection().setRuns(runs, runs.front());

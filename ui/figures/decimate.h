@@ -21,7 +21,7 @@ struct PlotWindow {
 };
 
 /// The points to draw, in the order of `x`: per pixel column the first, the smallest, the largest
-/// and the last value, each at its own x; one point more on either side, so that a line goes on
+/// and the last value, each at its own x; one point more on either side, so that a line continues
 /// beyond the edge. A value that is not finite stays as one point with NaN, which is a gap.
 ///
 /// \param x  ascending, finite  \param y  of the length of `x`

@@ -138,7 +138,7 @@ class Figure {
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
   /// First line: title left, what it is right; returns what is left of `area` below it. On paper
-  /// nothing of it is cut: what does not fit goes on in lines of its own.
+  /// nothing of it is cut: what does not fit continues in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
                     const QString& about) const;
   /// What the first line takes of an area of this width.

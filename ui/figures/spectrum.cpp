@@ -294,7 +294,7 @@ class SpectrumFigure final : public Figure {
     key.texts << rankWord() + QStringLiteral(", mean over heads");
     for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)
       key.texts << QStringLiteral("head %1").arg(head);
-    // Entries that do not fit go on in the next row: no head is left without a name.
+    // Entries that do not fit continue in the next row: no head is left without a name.
     double x = 0, y = 0;
     for (const QString& text : key.texts) {
       const double width = kSign + metrics.horizontalAdvance(text) + 2;

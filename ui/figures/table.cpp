@@ -176,8 +176,8 @@ class TableFigure final : public Figure {
     return widths;
   }
 
-  /// The widths of columns no narrower than their longest piece; a heading always may go on after a
-  /// sign.
+  /// The widths of columns no narrower than their longest piece; a heading always may continue
+  /// after a sign.
   [[nodiscard]] std::vector<double> pieceWidths(CellPiece piece) const {
     std::vector<double> widths;
     for (std::size_t column = 0; column < decimals_.size(); ++column) {
@@ -191,7 +191,7 @@ class TableFigure final : public Figure {
     return widths;
   }
 
-  /// In this order: texts go on in more lines, letters become smaller, words are broken after a
+  /// In this order: texts continue in more lines, letters become smaller, words are broken after a
   /// sign, and only then anywhere.
   [[nodiscard]] Layout layoutIn(double room) const {
     constexpr double kStep = 0.05, kLeastOnScreen = 11.0 / 13;

@@ -1,4 +1,4 @@
-// A row of controls that goes on in a second line where the window is too narrow for one.
+// A row of controls that continues in a second line where the window is too narrow for one.
 #pragma once
 
 #include <QLayout>

@@ -61,7 +61,7 @@ void LogTail::readMore() {
     return;
   }
   if (!placeholderText().isEmpty()) setPlaceholderText(QString());
-  if (file.size() < position_) {  // written anew
+  if (file.size() < position_) {  // written again
     position_ = 0;
     clear();
   }

@@ -1,4 +1,4 @@
-// Menus that are filled anew each time they open.
+// Menus that are filled again each time they open.
 #pragma once
 
 class QMenu;

@@ -94,7 +94,7 @@ void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Se
                        bool isHit, const QString& what) {
   const Raised key{row.id, rule.metric, static_cast<int>(rule.kind), rule.value};
   if (!isHit) {
-    // A threshold warns again when it was kept in between; a stuck run when it went on.
+    // A threshold warns again when it was kept in between; a stuck run when it continued.
     if (rule.kind == AlertRule::Kind::Stuck || std::isfinite(seen.last)) raised_.erase(key);
     return;
   }

@@ -60,7 +60,7 @@ class AlertWatch : public QObject {
 
   /// What has to be read to judge these runs; nothing where there are no rules.
   [[nodiscard]] std::vector<AlertNews> asks(const std::vector<store::RunRow>& runs) const;
-  /// \param now  seconds, of any clock that goes on: what Stuck is measured with
+  /// \param now  seconds, of any clock that continues: what Stuck is measured with
   void judge(const std::vector<store::RunRow>& runs, const std::vector<AlertNews>& news,
              double now);
 

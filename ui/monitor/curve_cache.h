@@ -18,7 +18,7 @@ class CurveCache {
 
   /// The curve as last read; empty when it never was. It stays where it is until it is dropped.
   [[nodiscard]] const CurveSeries& curve(const CurveKey& key) const;
-  /// The same to be smoothed anew on another thread: whatever drops it here leaves it there.
+  /// The same to be smoothed again on another thread: whatever drops it here leaves it there.
   [[nodiscard]] std::shared_ptr<const CurveSeries> share(const CurveKey& key) const;
   /// Takes such a line, made of the curve as it is.
   void adopt(const CurveKey& key, SmoothedLine&& line);

@@ -151,7 +151,7 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   QCPRange pressedX_, pressedY_;
   int decimals_ = 4;
   int exponent_ = 0;
-  int filledColumns_ = 0;  ///< that the graphs were filled for; 0 when they are to be filled anew
+  int filledColumns_ = 0;  ///< that the graphs were filled for; 0 when they are to be filled again
   std::int64_t drawings_ = 0;
 };
 

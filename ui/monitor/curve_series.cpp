@@ -98,7 +98,7 @@ std::span<const double> CurveSeries::x(XAxis axis) const {
         const std::size_t end = p + 1 < pieces_.size() ? pieces_[p + 1].begin : value_.size();
         if (end <= wall_.size()) continue;
         const std::size_t begin = pieces_[p].begin;
-        // Running time goes on where the segment before it stopped.
+        // Running time continues where the segment before it stopped.
         const double before = begin == 0 ? 0 : time_[begin - 1];
         if (wallFrom_.size() <= p) {
           const auto start = starts_.find(pieces_[p].segment);

@@ -119,7 +119,8 @@ class MonitorPage : public Page {
   [[nodiscard]] bool isWanted(const PlotCard& card) const;
   /// Whether nothing newer than the version of now is to be read of a curve.
   [[nodiscard]] bool isUpToDate(const CurveKey& key) const;
-  /// Asks for what is wanted and not there, off the window's thread; what is asked already goes on.
+  /// Asks for what is wanted and not there, off the window's thread; what is asked already
+  /// continues.
   void read();
   /// The same for other runs or another axis: what is asked is dropped.
   void readAnew();
@@ -175,7 +176,7 @@ class MonitorPage : public Page {
   store::MetricKinds kinds_;
   bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
   Json ranges_;               ///< of a view, for cards that are still to be made
-  AlertService& alerts_;      ///< of the workbench: it goes on when the page is not there
+  AlertService& alerts_;      ///< of the workbench: it continues when the page is not there
   PlotSettings settings_;
   bool isFollowing_ = true, isZoomShared_ = true, isSetting_ = false;
   std::vector<PlotCard*> cards_;

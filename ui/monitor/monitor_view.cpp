@@ -208,7 +208,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     ChartSeries series;
     series.name = curve.name;
     series.run = curve.run;
-    // One point more on either side, so that the line goes on to the edge.
+    // One point more on either side, so that the line continues to the edge.
     auto begin = std::lower_bound(x.begin(), x.end(), (*chart.x.range)[0]) - x.begin();
     auto end = std::upper_bound(x.begin(), x.end(), (*chart.x.range)[1]) - x.begin();
     begin = std::max<std::ptrdiff_t>(begin - 1, 0);

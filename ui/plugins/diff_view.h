@@ -26,7 +26,7 @@ class DiffView : public QWidget {
  public:
   explicit DiffView(Workbench& workbench, QWidget* parent = nullptr);
 
-  /// Fills the two lists anew: presets, architectures, runs, the form's present text.
+  /// Fills the two lists again: presets, architectures, runs, the form's present text.
   void fillSources();
   /// "preset:NAME/SIZE", "architecture:NAME", "run:7", "form".
   void choose(const QString& a, const QString& b);

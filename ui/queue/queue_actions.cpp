@@ -36,7 +36,7 @@ void QueuePage::makeActions() {
   pauses->addAction(tr("&Now: runs in progress pause at a checkpoint"), this,
                     [this] { pauseQueue(store::QueueMode::Paused); });
   pauseQueue_->setMenu(pauses);
-  resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Let the queue go on"), {},
+  resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Let the queue continue"), {},
                       [this] { resumeQueue(); });
   front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
@@ -54,7 +54,7 @@ void QueuePage::makeActions() {
                    tr("End the selected runs at a checkpoint and free their device"),
                    Qt::CTRL | Qt::Key_Space, [this] { pauseRuns(); });
   resumeRun_ = make(Icon::Play, tr("Resume or retry"),
-                    tr("Put the selected runs into the queue: they go on from their newest "
+                    tr("Put the selected runs into the queue: they continue from their newest "
                        "checkpoint"),
                     {}, [this] {
                       auto runs = selected(Section::Resumable);
@@ -150,7 +150,7 @@ void QueuePage::resumeQueue() {
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   workbench_.queue().execute(command, [](const jobs::CommandResult& result) {
-    return tr("The queue goes on with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
+    return tr("The queue continues with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 
@@ -168,7 +168,7 @@ void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd
   command.what = jobs::Command::What::Enqueue;
   command.end = end;
   give(command, runs, [](const jobs::CommandResult& result) {
-    return tr("%1 in the queue; what has a checkpoint goes on from it.")
+    return tr("%1 in the queue; what has a checkpoint continues from it.")
         .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
   });
 }

@@ -95,13 +95,13 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
     case Section::Waiting:
       line.note = text(entry->waits);
       if (line.note.isEmpty() && isFirst) {
-        line.note =
-            view.mode == store::QueueMode::Running ? tr("next") : tr("next when the queue goes on");
+        line.note = view.mode == store::QueueMode::Running ? tr("next")
+                                                           : tr("next when the queue continues");
       }
       if (line.note.isEmpty() && row.step > 0) {
         line.note = row.latestCheckpoint >= 0
-                        ? tr("goes on from step %1").arg(count(row.latestCheckpoint))
-                        : tr("has no checkpoint and begins anew");
+                        ? tr("continues from step %1").arg(count(row.latestCheckpoint))
+                        : tr("has no checkpoint and begins again");
       }
       line.moment = Moment::Since;
       line.at = entry->enqueuedAt;

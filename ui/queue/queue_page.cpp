@@ -75,7 +75,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   trouble_ = new WrapLabel;
   trouble_->setProperty("role", "warn");
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  trouble_->setAccessibleName(tr("What keeps the queue from going on"));
+  trouble_->setAccessibleName(tr("What keeps the queue from continuing"));
   trouble_->hide();
 
   auto* card = new QFrame;
@@ -146,7 +146,7 @@ QWidget* QueuePage::makeOffer() {
   offerText_->setAccessibleName(tr("Interrupted runs"));
   auto* resume = new QPushButton(tr("Resume"));
   resume->setProperty("primary", true);
-  resume->setToolTip(tr("Put them into the queue: they go on from their newest checkpoint"));
+  resume->setToolTip(tr("Put them into the queue: they continue from their newest checkpoint"));
   auto* decline = new QPushButton(tr("Not now"));
   decline->setToolTip(tr("They stay in the list below"));
   offerLine_ = new QBoxLayout(QBoxLayout::LeftToRight, offer_);
@@ -187,7 +187,7 @@ QWidget* QueuePage::makeEmpty() {
   auto* empty = new QWidget;
   auto* text = new WrapLabel(
       tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
-         "its device, runs in a process of its own, and goes on when this window is closed."));
+         "its device, runs in a process of its own, and continues when this window is closed."));
   text->setProperty("role", "muted");
   text->setAlignment(Qt::AlignCenter);
   auto* create = new QPushButton(tr("New experiment"));
@@ -261,10 +261,10 @@ void QueuePage::showOffer() {
     if (!row.reason.empty()) text += QStringLiteral(": ") + QString::fromStdString(row.reason);
     text += QStringLiteral(". ");
     text += row.latestCheckpoint >= 0
-                ? tr("It can go on from step %1.").arg(count(row.latestCheckpoint))
-                : tr("It has no checkpoint and would begin anew.");
+                ? tr("It can continue from step %1.").arg(count(row.latestCheckpoint))
+                : tr("It has no checkpoint and would begin again.");
   } else {
-    text = tr("%1 runs were interrupted. They can go on from their newest checkpoints.")
+    text = tr("%1 runs were interrupted. They can continue from their newest checkpoints.")
                .arg(count(static_cast<std::int64_t>(runs.size())));
   }
   offerText_->setText(text);
@@ -377,7 +377,7 @@ QString QueuePage::howToRead() const {
       "Runs wait for a device in the order of the list; each is computed by a process of its own, "
       "also while this window is closed. Drag a waiting run, or move it with Alt+Up and Alt+Down; "
       "To the front starts it next.\n\n"
-      "Pause run writes a checkpoint and frees the device; Resume goes on from it. A run is "
+      "Pause run writes a checkpoint and frees the device; Resume continues from it. A run is "
       "interrupted when its process is gone: it can be resumed too. A time limit counts the "
       "running "
       "time over all starts.\n\n"

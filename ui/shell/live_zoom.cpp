@@ -72,7 +72,7 @@ void LiveZoom::apply(QWidget& root, double zoom) {
   QList<QWidget*> widgets = root.findChildren<QWidget*>();
   widgets.append(&root);
   for (QWidget* widget : widgets) {
-    if (widget != &root && widget->isWindow()) continue;  // menus, dialogs: made anew
+    if (widget != &root && widget->isWindow()) continue;  // menus, dialogs: made again
     rescale(*widget);
   }
   for (QLayout* layout : root.findChildren<QLayout*>()) {

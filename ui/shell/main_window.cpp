@@ -461,7 +461,7 @@ void MainWindow::setZoom(double factor) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  // Runs are processes of their own: they go on, so nothing is asked about them.
+  // Runs are processes of their own: they continue, so nothing is asked about them.
   inspector_->leaveEdits();
   if (workbench_.link() == nullptr && !workbench_.edits().isKept() &&
       QMessageBox::warning(

@@ -36,7 +36,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
         "interrupted"},
        {"created_at", "UTC, ISO 8601"},
        {"started_at", "UTC; NULL before the first start"},
-       {"finished_at", "UTC; NULL while it can go on"},
+       {"finished_at", "UTC; NULL while it can continue"},
        {"device", "cpu or cuda:N of the last start"},
        {"commit_hash", "Commit of the program that computed it"},
        {"config", "The resolved configuration, JSON: json_extract(config, '$.model.width')"}}));
@@ -132,7 +132,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"step", kStepMeaning},
                          {"recipe", "JSON: all that is needed to make it again"},
                          {"seed", "Seed of its draws"},
-                         {"prompt", "What it goes on from"},
+                         {"prompt", "What it continues from"},
                          {"text", "What the model wrote"}}));
   all.push_back(viewDoc("queue", "One row a run in the queue, in the order of starting",
                         {{"place", "From 1, in the order of starting"},

@@ -286,7 +286,7 @@ void StartPage::showDemo() {
     }
     case Demo::Broken:
       demo_->setText(tr("Go on with the demo"));
-      state = tr("The demo ended before it was finished; it goes on from its checkpoints.");
+      state = tr("The demo ended before it was finished; it continues from its checkpoints.");
       break;
     case Demo::Done:
       demo_->setText(tr("Show the demo"));
@@ -348,7 +348,7 @@ void StartPage::showGoOn() {
   if (shown.empty() && waiting == 0) {
     goOnText_->setText(
         tr("Nothing is running and nothing was interrupted. Runs that a crash or a "
-           "pause ended are offered here and go on from their newest checkpoint."));
+           "pause ended are offered here and continue from their newest checkpoint."));
   } else if (hidden > 0) {
     goOnText_->setText(
         tr("%1 more are on the Queue page.").arg(count(static_cast<qint64>(hidden))));
@@ -394,7 +394,7 @@ void StartPage::showAll() {
   QList<QFrame*> cards{first_, goOn_};
   if (!recent_->isHidden()) cards << recent_;
   cards << pages_;
-  if (cards == placed_ && isWide == isPlacedWide_) return;  // laying out anew is not for nothing
+  if (cards == placed_ && isWide == isPlacedWide_) return;  // laying out again is not for nothing
   placed_ = cards;
   isPlacedWide_ = isWide;
   for (QFrame* card : cards) grid_->removeWidget(card);

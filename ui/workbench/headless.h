@@ -49,7 +49,7 @@ class CheckProcess : public QObject {
 };
 
 /// `vitrine enqueue FILE --json`: tries one step of each kind of run, then puts all of them into
-/// the queue. Goes on when the window is closed meanwhile.
+/// the queue. Continues when the window is closed meanwhile.
 class EnqueueProcess : public QObject {
   Q_OBJECT
  public:

@@ -158,7 +158,7 @@ std::vector<Fact> runFacts(const store::RunRow& row,
   }
   if (row.latestCheckpoint >= 0) {
     facts.push_back({sayOfRun("Checkpoint"), sayOfRun("step %1").arg(count(row.latestCheckpoint)),
-                     sayOfRun("newest complete checkpoint: a resume goes on from there")});
+                     sayOfRun("newest complete checkpoint: a resume continues from there")});
   }
   return facts;
 }

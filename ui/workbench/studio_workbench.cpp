@@ -183,7 +183,7 @@ void StudioWorkbench::take(const std::vector<store::RunRow>& rows) {
                            QString::fromStdString(row.reason)));
     } else if (known != rows_.end() && !wasAlive && isAlive(row.state) && row.step > 0) {
       // So that what was said last is not that it ended.
-      showMessage(tr("Run %1, %2, goes on from step %3.")
+      showMessage(tr("Run %1, %2, continues from step %3.")
                       .arg(row.id)
                       .arg(QString::fromStdString(row.name),
                            count(std::max<std::int64_t>(row.latestCheckpoint, 0))));
@@ -246,12 +246,12 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
                           .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
                     : counted(number, tr("run"), tr("runs"));
     if (result.mode != store::QueueMode::Running)
-      return tr("%1 in the queue, which is paused: Resume queue lets it go on.")
+      return tr("%1 in the queue, which is paused: Resume queue lets it continue.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
     const QString where =
         end == jobs::QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
-    return number == 1 ? tr("%1 is %2; it goes on when this window is closed.").arg(who, where)
-                       : tr("%1 are %2; they go on when this window is closed.").arg(who, where);
+    return number == 1 ? tr("%1 is %2; it continues when this window is closed.").arg(who, where)
+                       : tr("%1 are %2; they continue when this window is closed.").arg(who, where);
   });
 }
 

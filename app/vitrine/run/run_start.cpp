@@ -64,7 +64,7 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
   return choice;
 }
 
-/// A run that goes on must meet the networks that it began with.
+/// A run that continues must meet the networks that it began with.
 void requireSameAuxiliaries(store::RunStore& store, const store::RunRow& run,
                             const std::vector<train::AuxChoice>& auxiliaries) {
   const Json before = store.environment(run.id);

@@ -103,7 +103,7 @@ class SignalledRun {
   SignalledRun& operator=(const SignalledRun&) = delete;
 };
 
-/// One run as this process works on it: where it goes on, and what was found on the way there.
+/// One run as this process works on it: where it continues, and what was found on the way there.
 struct Work {
   store::RunStore& store;
   const Engine& engine;
@@ -174,7 +174,7 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
     // The new segment has forgotten what this process is asked for.
     if (!request.empty()) work.store.setRequest(work.run.id, request);
     work.log.line(label(work.run) + ": " + work.run.name +
-                  (step > 0 ? ", going on at step " + std::to_string(step) : ""));
+                  (step > 0 ? ", continuing at step " + std::to_string(step) : ""));
     store::StoreSink stored(work.store.file(), work.run.id, segment, work.control);
     ProgressSink sink(stored, work.log);
     train::TrainerResult result = train(work, segment, std::move(init), sink);

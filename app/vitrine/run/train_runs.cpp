@@ -28,7 +28,7 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
       WorkedRun worked = workRun(store, engine, asked[i]);
       trained.push_back({store.run(ids[i]), std::move(worked)});
     } catch (const RefusedError& problem) {
-      // It starts from a run that failed: the others can go on.
+      // It starts from a run that failed: the others can continue.
       log::error(problem.what());
       WorkedRun refused;
       const store::RunRow run = store.run(ids[i]);

@@ -203,7 +203,7 @@ int demoVerb(const Arguments& arguments) {
   line.app()
       .add_option("--file", file, "the experiment (default: the one that comes with Vitrine)")
       ->type_name("FILE");
-  line.app().add_flag("--again", isAgain, "train anew even if these runs are finished");
+  line.app().add_flag("--again", isAgain, "train again even if these runs are finished");
   line.app().add_flag("--no-window", isWindowless,
                       "do not open Studio although there is a display");
   line.app()
@@ -230,7 +230,7 @@ int demoVerb(const Arguments& arguments) {
       rest.runs.push_back(plan.runs[i]);
     } else if (store.run(ids[i]).state == store::RunState::Done) {
       log::info("run " + std::to_string(ids[i]) + ", " + plan.runs[i].name +
-                ", is trained already; --again trains it anew");
+                ", is trained already; --again trains it again");
     }
   }
   std::vector<std::int64_t> added =
@@ -252,7 +252,7 @@ int demoVerb(const Arguments& arguments) {
   if (!missing.empty()) {
     const std::vector<TrainedRun> trained = trainAll(store, engine, missing);
     if (const int code = exitCodeOf(trained); code != 0) {
-      log::info("`vitrine demo` goes on where it stopped");
+      log::info("`vitrine demo` continues where it stopped");
       return code;
     }
   }

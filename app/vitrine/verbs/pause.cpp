@@ -17,7 +17,7 @@ int pauseVerb(const Arguments& arguments) {
       app.add_option("id", id, "a run in progress: it ends at a checkpoint and frees its device")
           ->type_name("ID");
   CLI::Option* queue = app.add_flag(
-      "--queue", isQueue, "the queue: its runs in progress pause and go on first when it does");
+      "--queue", isQueue, "the queue: its runs in progress pause and continue first when it does");
   CLI::Option* after = app.add_flag("--after-current", isAfterCurrent,
                                     "the queue, once what is in progress has ended");
   run->excludes(queue)->excludes(after);
@@ -33,7 +33,7 @@ int pauseVerb(const Arguments& arguments) {
     jobs::pauseRun(store, id);
     jobs.remove(id);
     log::info("run " + std::to_string(id) + " will pause after this step; `vitrine resume " +
-              std::to_string(id) + "` goes on, here and now, `vitrine resume " +
+              std::to_string(id) + "` continues, here and now, `vitrine resume " +
               std::to_string(id) + " --queue` when its turn comes");
     if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "pause"}}));
     return 0;

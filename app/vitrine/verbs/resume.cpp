@@ -1,5 +1,5 @@
-// vitrine resume: goes on with a run from its newest checkpoint, in the foreground or in the queue;
-// or with the queue.
+// vitrine resume: continues with a run from its newest checkpoint, in the foreground or in the
+// queue; or with the queue.
 #include <span>
 
 #include "app/vitrine/cli/open_store.h"
@@ -14,11 +14,11 @@ namespace vitrine::app {
 
 namespace {
 
-/// `resume --queue`: the queue goes on.
+/// `resume --queue`: the queue continues.
 int resumeQueue(store::RunStore& store, const CommandLine& line) {
   jobs::JobQueue queue(store);
   queue.setMode(store::QueueMode::Running);
-  log::info("the queue goes on with " + std::to_string(queue.list().size()) +
+  log::info("the queue continues with " + std::to_string(queue.list().size()) +
             " runs; `vitrine work` starts them");
   if (line.wantsJson()) print(Json::object({{"mode", "running"}}));
   return 0;
@@ -28,7 +28,7 @@ int resumeQueue(store::RunStore& store, const CommandLine& line) {
 int resumeInQueue(store::RunStore& store, const CommandLine& line, const store::RunRow& run) {
   jobs::JobQueue(store).enqueue(std::span(&run.id, 1), {}, jobs::QueueEnd::Front);
   log::info("run " + std::to_string(run.id) +
-            " is in front of the queue; `vitrine work` goes on with it");
+            " is in front of the queue; `vitrine work` continues with it");
   if (line.wantsJson()) print(Json::object({{"id", run.id}, {"state", "queued"}}));
   return 0;
 }
@@ -41,7 +41,7 @@ int resumeVerb(const Arguments& arguments) {
   bool isQueue = false;
   line.app().add_option("id", id, "the run, as `vitrine runs` lists it")->type_name("ID");
   line.app().add_flag("--queue", isQueue,
-                      "with a run: put it in front of the queue; without: let the queue go on");
+                      "with a run: put it in front of the queue; without: let the queue continue");
   line.parse(arguments);
   if (id == 0 && !isQueue)
     throw ConfigError("vitrine resume: name a run, or --queue; see `vitrine resume --help`");

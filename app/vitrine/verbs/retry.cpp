@@ -1,5 +1,5 @@
-// vitrine retry: puts a run that ended back into the queue. It goes on from its newest checkpoint,
-// if it has one.
+// vitrine retry: puts a run that ended back into the queue. It continues from its newest
+// checkpoint, if it has one.
 #include <span>
 
 #include "app/vitrine/cli/open_store.h"

@@ -15,7 +15,7 @@ int stopVerb(const Arguments& arguments) {
   store.reapLostRuns();
   jobs::stopRun(store, id);
   log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
-            std::to_string(id) + "` goes on");
+            std::to_string(id) + "` continues");
   if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "stop"}}));
   return 0;
 }

@@ -83,12 +83,12 @@ int workVerb(const Arguments& arguments) {
   ::sigaction(SIGTERM, &action, nullptr);
   jobs::SystemDevices devices;
   if (jobs::JobQueue(store).mode() != store::QueueMode::Running)
-    log::warning("the queue is paused; `vitrine resume --queue` lets it go on");
+    log::warning("the queue is paused; `vitrine resume --queue` lets it continue");
   const jobs::WorkReport report = workQueue(store, devices, options);
   if (!report.inProgress.empty()) {
-    log::info(
-        std::to_string(report.inProgress.size()) +
-        " runs go on by themselves; `vitrine stop ID` ends one, `vitrine work` finds them again");
+    log::info(std::to_string(report.inProgress.size()) +
+              " runs continue by themselves; `vitrine stop ID` ends one, `vitrine work` finds them "
+              "again");
   }
   if (line.wantsJson()) {
     Json runs = Json::array();

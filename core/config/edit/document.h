@@ -63,7 +63,8 @@ class VITRINE_FOUNDATION_EXPORT Document {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Document::Exclude excludeOf(const Document& document,
                                                                     const std::string& variant,
                                                                     const SweepPoint& point);
-/// Takes a run back in. What left others out with it goes on doing so. \param excluded  of the plan
+/// Takes a run back in. What left others out with it continues doing so. \param excluded  of the
+/// plan
 VITRINE_FOUNDATION_EXPORT void include(Document& document, const std::vector<ExcludedRun>& excluded,
                                        std::size_t place);
 

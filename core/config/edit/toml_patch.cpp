@@ -1,5 +1,5 @@
 // One small edit after the other, each found by a fresh outline; the result is read back and
-// compared, so that a text the edits do not fit is written anew instead of being spoilt.
+// compared, so that a text the edits do not fit is written again instead of being spoilt.
 #include "core/config/edit/toml_patch.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace vitrine {
 
 /// `text` with what `target` says differently, and nothing else changed. Where the text cannot be
 /// edited so (it is not TOML, or spells a table in a way that has no room for the change), the
-/// document is written anew, without the comments.
+/// document is written again, without the comments.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string patchToml(const std::string& text,
                                                               const Document& target);
 

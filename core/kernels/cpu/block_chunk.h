@@ -17,8 +17,9 @@ namespace vitrine::cpu {
 /// What does not change from image to image.
 struct BlockPlan {
   std::int64_t batch, tokens, width, hidden, heads;
-  std::int64_t firstRow, rowStep;  ///< tokens that go on after attention: firstRow, + rowStep, ...
-  std::int64_t rows;               ///< how many of an image
+  std::int64_t firstRow,
+      rowStep;        ///< tokens that continue after attention: firstRow, + rowStep, ...
+  std::int64_t rows;  ///< how many of an image
   std::int64_t imagesAtOnce;
   NormKind norm;
   MlpKind mlp;

@@ -35,7 +35,7 @@ struct ExportReport {
 };
 
 /// Writes `runs` (ids) of `database` to `file`, which appears complete or not at all. The database
-/// is only read, run by run, so jobs go on. \throws NotFoundError  there is no such run \throws
+/// is only read, run by run, so jobs continue. \throws NotFoundError  there is no such run \throws
 /// RefusedError  `file` exists already \throws FileError  it cannot be written, or a checkpoint
 /// that should go along is not whole
 VITRINE_STORE_EXPORT ExportReport exportRuns(const std::filesystem::path& database,

@@ -202,7 +202,7 @@ void checkLog(Database& to, std::int64_t run, const std::string& uuid, const std
                    "', which would not stay in the folder of its run; it is not imported");
 }
 
-/// Nothing runs or waits here because of a file: such states become ones that a person can go on
+/// Nothing runs or waits here because of a file: such states become ones that a person can continue
 /// from.
 void settleState(Database& to, std::int64_t run) {
   const RunRow row = readRun(to, run);

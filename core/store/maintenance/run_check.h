@@ -21,7 +21,7 @@ namespace vitrine::store {
 [[nodiscard]] std::vector<std::string> fileProblems(Database& database, std::int64_t id,
                                                     const std::filesystem::path& files);
 
-/// Within a transaction, before a run goes on: rows of checkpoints that its last process removed
+/// Within a transaction, before a run continues: rows of checkpoints that its last process removed
 /// without living to say so.
 void settleRemovedCheckpoints(Database& database, std::int64_t run);
 

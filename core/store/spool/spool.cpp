@@ -211,7 +211,7 @@ void Spool::storeAll(Database& database) {
   for (const fs::path& path : spoolsOf(database.file())) {
     try {
       const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
-      if (!file) continue;  // its run goes on
+      if (!file) continue;  // its run continues
       if (file->owner().database != uuidOf(database)) {
         throw StoreError("they belong to another database");
       }

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 512;
 constexpr std::array<char, 8> kMagic{'V', 'i', 'T', 'r', 'S', 'p', 'o', '1'};
-/// Kept free in the first file, for the record that says where it goes on.
+/// Kept free in the first file, for the record that says where it continues.
 constexpr std::uint64_t kContinuedBytes = 8192;
 
 /// In front of every record.
@@ -269,17 +269,17 @@ void SpoolFile::scan() {
       next.file = std::string(reinterpret_cast<const char*>(payload.data()), payload.size());
       next.descriptor = ::open(next.file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
       if (next.descriptor < 0) {
-        fail(part.file, "goes on in '" + next.file.string() + "', which cannot be opened: " +
+        fail(part.file, "continues in '" + next.file.string() + "', which cannot be opened: " +
                             std::strerror(errno) + "; put that file back");
       }
       second.parts_.push_back(next);
       if (!isFileOfSameOwner(next.descriptor, part.descriptor)) {
-        fail(part.file, "goes on in '" + next.file.string() +
+        fail(part.file, "continues in '" + next.file.string() +
                             "', which belongs to another user or is not a file; it is not read");
       }
       readHeader(second, next);
       if (second.id_ != id_) {
-        fail(part.file, "goes on in '" + next.file.string() + "', which belongs to another one");
+        fail(part.file, "continues in '" + next.file.string() + "', which belongs to another one");
       }
       second.parts_.clear();  // the descriptor is ours from here on
       next.reserved = fileBytes(next.descriptor);
@@ -364,7 +364,7 @@ bool SpoolFile::add(Kind kind, std::span<const std::byte> payload) {
   };
   if (!hasRoom(parts_.back()) && !goElsewhere(size)) return false;
   if (!put(parts_.back(), kind, records_.size(), payload)) {
-    // A file system that writes every block anew does not keep the promise of a reserve.
+    // A file system that writes every block again does not keep the promise of a reserve.
     if (!goElsewhere(size) || !put(parts_.back(), kind, records_.size(), payload)) return false;
   }
   const Part& part = parts_.back();

@@ -1,5 +1,5 @@
 // A file of records that can still be written when the disk is full: its room is taken beforehand,
-// and when that is used up it goes on in a second file on another disk. Private to core/store.
+// and when that is used up it continues in a second file on another disk. Private to core/store.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class VITRINE_STORE_EXPORT SpoolFile {
   enum class Kind : std::uint8_t { Batch = 1, Ending = 2, Continued = 3 };
   struct Settings {
     std::uint64_t reserve = 4u << 20;  ///< bytes that are taken beforehand
-    /// Where it goes on once the reserve is used up and its own disk is full; folders on the same
+    /// Where it continues once the reserve is used up and its own disk is full; folders on the same
     /// disk are passed over.
     std::vector<std::filesystem::path> elsewhere;
   };

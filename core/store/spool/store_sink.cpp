@@ -189,7 +189,7 @@ bool StoreSink::State::spool(const std::string& why) {
   const bool isAll = spool_->take(unsaved_, why);
   waitingBytes_ = spool_->bytes();
   if (isFirst && !spool_->isEmpty()) {
-    log::warning(why + "; the run goes on, its results wait in '" +
+    log::warning(why + "; the run continues, its results wait in '" +
                  spoolFolder(store_.file()).string() + "' until it can be written");
   }
   return isAll;

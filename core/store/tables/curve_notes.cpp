@@ -13,7 +13,7 @@ namespace vitrine::store {
 
 namespace {
 
-/// UTF-8: every byte but those that go on with a character begins one.
+/// UTF-8: every byte but those that continue with a character begins one.
 std::size_t charactersOf(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;

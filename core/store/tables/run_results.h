@@ -1,4 +1,4 @@
-// Rows of what a run leaves behind while it goes on. Private to core/store.
+// Rows of what a run leaves behind while it continues. Private to core/store.
 #pragma once
 
 #include <cstdint>

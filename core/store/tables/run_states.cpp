@@ -64,7 +64,7 @@ bool hasSegment(Database& database, const RunRow& run) {
 void settleEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
                   const std::string& reason) {
   RunState state = stateOf(database, run);
-  if (lastSegment(database, run) != segment) return;  // it went on meanwhile
+  if (lastSegment(database, run) != segment) return;  // it continued meanwhile
   if (state == RunState::Interrupted) {
     // Another process noticed that its process is gone; what the process said is more.
     changeState(database, run, RunState::Running, "");

@@ -328,7 +328,7 @@ TEST(DeviceLock, IsHeldByOneProcessWhateverItsEnvironmentAndUser) {
         << "another user";
   }
   EXPECT_EQ(inChild([&] {
-              // A child that inherited it goes on holding it.
+              // A child that inherited it continues holding it.
               return DeviceLock::tryLock(gpu) ? 1 : 0;
             }),
             0);

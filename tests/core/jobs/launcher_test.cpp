@@ -80,7 +80,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_THAT(store.run(run).reason, HasSubstr("exit code 0"));
   EXPECT_THAT(store.run(run).reason, HasSubstr("asked to end"));
 
-  // The log of a second start goes on where the first ended.
+  // The log of a second start continues where the first ended.
   launchRun(store, run);
   row = store.run(run);
   EXPECT_THAT(waitFor(log, "asked to end\nsession"), HasSubstr("asked to end\nsession"));

@@ -1,4 +1,4 @@
-// Checkpoints and resume: what is on disk, what is kept, and that going on equals never having
+// Checkpoints and resume: what is on disk, what is kept, and that continuing equals never having
 // stopped.
 #include "core/train/checkpoint.h"
 

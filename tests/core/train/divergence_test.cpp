@@ -118,7 +118,7 @@ TEST(Rollback, IsBoundedAndThenTheRunFails) {
   EXPECT_EQ(run->eventsOf("non_finite").size(), 1U);
   EXPECT_THAT(run->result.reason, HasSubstr("was rolled back 3 times before"));
   EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 10);
-  // Asked to go on, it fails again at once instead of going back again and again.
+  // Asked to continue, it fails again at once instead of going back again and again.
   run->segment();
   EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);

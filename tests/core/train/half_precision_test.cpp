@@ -96,7 +96,7 @@ TEST(HalfPrecision, OfOtherPrecisionsHasNoScale) {
 
 constexpr double kFarTooLarge = 1073741824.0;  // 2^30: float16 ends at 65504
 
-/// Under every policy an overflow leaves the step out and the run goes on.
+/// Under every policy an overflow leaves the step out and the run continues.
 TEST(Overflow, LeavesTheStepOutHalvesTheScaleAndIsNoDivergence) {
   for (const char* policy : {"stop", "rollback", "skip"}) {
     SmallRun run(half({{"loss_scale.initial", kFarTooLarge},

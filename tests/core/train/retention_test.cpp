@@ -253,7 +253,7 @@ TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
   EXPECT_THAT(results.back().problem, HasSubstr("parameter 'w' is not finite"));
 }
 
-/// A disk that takes until it is told to go on.
+/// A disk that takes until it is told to continue.
 class SlowDisk final {
  public:
   void wait() {
@@ -456,7 +456,7 @@ TEST(ChangedConditions, AreNamedOneByOneAndTheRunGoesOn) {
   EXPECT_THAT(resumed("cpu_capability", "DEFAULT2"), HasSubstr("instead of DEFAULT2"));
   EXPECT_EQ(resumed("device", "cuda:0"), "not bit-exact: device cpu instead of cuda:0");
   EXPECT_EQ(resumed("precision", "bf16"), "not bit-exact: precision fp32 instead of bf16");
-  EXPECT_EQ(resumed("step", 16), "training goes on after step 16");
+  EXPECT_EQ(resumed("step", 16), "training continues after step 16");
 }
 
 TEST(DataOrder, HasEverySampleOnceInEveryEpochHoweverOftenTheRunIsInterrupted) {

@@ -232,7 +232,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   QFile written(file);
   ASSERT_TRUE(written.open(QIODevice::ReadOnly));
   EXPECT_THAT(written.readAll().toStdString(), HasSubstr("\\bottomrule"));
-  page_->exportTable(QStringLiteral("/nowhere/at/all.md"));  // says so, and goes on
+  page_->exportTable(QStringLiteral("/nowhere/at/all.md"));  // says so, and continues
 }
 
 TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {

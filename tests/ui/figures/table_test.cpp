@@ -1,4 +1,4 @@
-// Tables on paper: how their texts go on in more lines, and when letters become smaller.
+// Tables on paper: how their texts continue in more lines, and when letters become smaller.
 #include <QFontMetricsF>
 #include <QRegularExpression>
 
@@ -58,8 +58,7 @@ TEST(CellText, GoesOnBetweenWordsThenAfterSignsAndOnlyThenInsideOfThem) {
   EXPECT_EQ(lines("model.class_token", "model.class_").toStdString(), "model.class_|token");
   EXPECT_EQ(lines("test/accuracy_top1", "accuracy_").toStdString(), "test/|accuracy_|top1");
   EXPECT_EQ(lines("abcdef", "abc").toStdString(), "abc|def");
-  EXPECT_EQ(lines("top 82.0 \u00b1 0.5", "82.0 \u00b1 0.5").toStdString(),
-            "top|82.0 \u00b1 0.5");
+  EXPECT_EQ(lines("top 82.0 \u00b1 0.5", "82.0 \u00b1 0.5").toStdString(), "top|82.0 \u00b1 0.5");
   EXPECT_EQ(piecesOf("0.125 1,000 -3 1e-5 /data", CellPiece::Part).join('|').toStdString(),
             "0.125|1,000|-3|1e-5|/data")
       << "a number has no parts";

@@ -1,6 +1,6 @@
 // Every painter draws what it drew at the last review: small pictures, off screen, at
 // 96 dots per inch and in the font of the window, against those beside this file. README.md says
-// how they are made anew.
+// how they are made again.
 #include <QFontDatabase>
 #include <QPainter>
 #include <QTemporaryDir>

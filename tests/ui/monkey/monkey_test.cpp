@@ -140,7 +140,8 @@ class Monkey {
         return;
       }
       case 7: {
-        // A menu waits for an answer in a loop of its own: the timer that brought us here goes on.
+        // A menu waits for an answer in a loop of its own: the timer that brought us here
+        // continues.
         QContextMenuEvent menu(QContextMenuEvent::Mouse, at, widget->mapToGlobal(at));
         QCoreApplication::sendEvent(widget, &menu);
         return;
@@ -294,7 +295,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   }
   hand.stop();
   while (QWidget* open = QApplication::activePopupWidget()) open->close();
-  ASSERT_EQ(writer.state(), QProcess::Running) << "the runs went on writing";
+  ASSERT_EQ(writer.state(), QProcess::Running) << "the runs continued writing";
   writer.closeWriteChannel();
   ASSERT_TRUE(writer.waitForFinished(60'000));
   EXPECT_EQ(writer.exitCode(), 0) << writer.readAllStandardError().toStdString();

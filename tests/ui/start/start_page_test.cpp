@@ -55,7 +55,7 @@ TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
   ASSERT_GE(labels.size(), 10);
   for (const WordLabel* label : labels)
     EXPECT_LE(label->measurings(), 16) << label->text().toStdString();
-  // What changes nothing lays nothing out anew.
+  // What changes nothing lays nothing out again.
   const auto measured = [&labels] {
     int sum = 0;
     for (const WordLabel* label : labels) sum += label->measurings();

@@ -1,4 +1,4 @@
-// Line by line; the state of a line says which long string or how deep a bracket goes on.
+// Line by line; the state of a line says which long string or how deep a bracket continues.
 #include "ui/configure/form/toml_highlighter.h"
 
 #include <QTextCharFormat>

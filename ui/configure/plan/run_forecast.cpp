@@ -128,7 +128,7 @@ struct RunForecaster::Memory {
     for (const auto& [id, row] : rows) isNew = isNew || id > last;
     if (!isNew) return;
     for (const auto& [run, text] : configsAfter(store, last)) {
-      if (isStale) return;  // what was read stays; the next job goes on from there
+      if (isStale) return;  // what was read stays; the next job continues from there
       const Json config = readJson(text);
       if (!config.is_object()) continue;
       Known known;

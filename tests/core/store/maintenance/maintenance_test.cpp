@@ -89,7 +89,7 @@ TEST_F(Maintenance, BackUpIsOneMomentWhileATrainerWrites) {
     EXPECT_GE(points, before * 125) << "an acknowledged point is missing";
     EXPECT_LE(points, (after + 1) * 125);
   }
-  EXPECT_GT(waitFor(commits() + 1), 0) << "the trainer does not go on";
+  EXPECT_GT(waitFor(commits() + 1), 0) << "the trainer does not continue";
   signalProcess(worker, SIGKILL);
   ::waitpid(worker, nullptr, 0);
 }
@@ -173,7 +173,7 @@ TEST_F(Maintenance, ACheckpointThatWasRemovedJustBeforeTheKillIsNoDamage) {
 
   store.openSegment(run, 30, thisWorker(), Json::object());
   const auto left = store.checkpoints(run);
-  ASSERT_EQ(left.size(), 1u) << "going on, it settles what its last process could not";
+  ASSERT_EQ(left.size(), 1u) << "continuing, it settles what its last process could not";
   EXPECT_EQ(left[0].step, 20);
   store.setState(run, RunState::Done);
   EXPECT_THAT(problems(), ElementsAre());

@@ -165,7 +165,7 @@ TEST_F(FullDisk, LetsARunGoOnAndStoresItsResultsInOrderOnceThereIsSpaceAgain) {
   }
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("disk is full"));
-  EXPECT_THAT(said, HasSubstr("the run goes on, its results wait in '"));
+  EXPECT_THAT(said, HasSubstr("the run continues, its results wait in '"));
   EXPECT_THAT(said, HasSubstr("the database can be written again; nothing was lost"));
   EXPECT_EQ(store_.run(run_).latestCheckpoint, 30);
   ASSERT_EQ(store_.artifacts(run_).size(), 1u);

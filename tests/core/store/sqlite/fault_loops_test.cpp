@@ -131,7 +131,7 @@ class FaultLoop : public testing::StoreTest {
     bool failed = false;
   };
 
-  /// What a trainer does: opens, stores three batches and a note, reads, closes. Goes on after an
+  /// What a trainer does: opens, stores three batches and a note, reads, closes. Continues after an
   /// error, as someone would who does not know better.
   Outcome work() const {
     Outcome outcome;

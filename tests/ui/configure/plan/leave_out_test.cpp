@@ -74,7 +74,7 @@ TEST_F(LeaveOut, DeleteLeavesTheSelectedRowsOutAsOneStep) {
   QTest::keyClick(&view, Qt::Key_Delete);
   shown->planNow();
   EXPECT_EQ(shown->plan().runs.size(), 4U);
-  EXPECT_EQ(view.currentIndex().row(), 1) << "the keyboard goes on where it was";
+  EXPECT_EQ(view.currentIndex().row(), 1) << "the keyboard continues where it was";
   shown->undo();
   EXPECT_EQ(shown->text(), text_);
 }
