@@ -152,6 +152,18 @@ std::string lowerCase(std::string_view text) {
   return lowered;
 }
 
+std::string firstLine(std::string_view text) {
+  return std::string(text.substr(0, text.find_first_of("\r\n")));
+}
+
+std::string lastLine(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string_view::npos) return {};
+  const std::size_t before = text.find_last_of("\r\n", end);
+  const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+  return std::string(text.substr(start, end + 1 - start));
+}
+
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   // Long words are not typing slips, and the distance costs their product.
   if (word.empty() || word.size() > 64) return "";

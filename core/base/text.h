@@ -32,6 +32,10 @@ namespace vitrine {
                                                                        char separator);
 /// `text` with A to Z as a to z; every other byte as it is.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string lowerCase(std::string_view text);
+/// Up to the first line break.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string firstLine(std::string_view text);
+/// The last line that has more than white space, without white space at its end; "" of none.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string lastLine(std::string_view text);
 /// True if `text` matches `pattern`, in which `*` stands for any run of characters.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool matchesGlob(std::string_view pattern,
                                                          std::string_view text);

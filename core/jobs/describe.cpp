@@ -14,22 +14,16 @@
 #include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/base/user_folders.h"
 #include "core/jobs/launcher.h"
 #include "core/store/process_wait.h"
+#include "core/store/sqlite/file_system.h"
 
 namespace vitrine::jobs {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// $`variable`/vitrine, else ~/`fallback`/vitrine.
-fs::path userFolder(const char* variable, const char* fallback) {
-  const char* folder = std::getenv(variable);
-  if (folder != nullptr && folder[0] == '/') return fs::path(folder) / "vitrine";
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr ? home : "/") / fallback / "vitrine";
-}
 
 void addFiles(const fs::path& folder, std::vector<fs::path>& files) {
   std::error_code error;
@@ -45,14 +39,15 @@ std::string fingerprint(const fs::path& program) {
   const fs::path prefix = program.parent_path().parent_path();
   addFiles(prefix / "lib", files);
   addFiles(prefix / "lib" / "vitrine" / "plugins", files);
-  addFiles(userFolder("XDG_DATA_HOME", ".local/share") / "plugins", files);
+  const fs::path data = userFolder(UserFolder::Data), config = userFolder(UserFolder::Config);
+  if (!data.empty()) addFiles(data / "plugins", files);
   if (const char* paths = std::getenv("VITRINE_PLUGIN_PATH"); paths != nullptr) {
     for (const std::string& folder : split(paths, ':')) {
       if (!folder.empty()) addFiles(folder, files);
     }
   }
-  files.push_back(userFolder("XDG_DATA_HOME", ".local/share") / "trusted_plugins");
-  files.push_back(userFolder("XDG_CONFIG_HOME", ".config") / "plugins.toml");
+  if (!data.empty()) files.push_back(data / "trusted_plugins");
+  if (!config.empty()) files.push_back(config / "plugins.toml");
   std::sort(files.begin(), files.end());
   std::string text;
   for (const fs::path& file : files) {
@@ -71,7 +66,7 @@ bool isCatalog(const QByteArray& text) {
 
 std::string describeJson(const std::stop_token& stop) {
   const fs::path program = headlessProgram();
-  const fs::path folder = userFolder("XDG_CACHE_HOME", ".cache");
+  const fs::path folder = store::cacheFolder();
   const fs::path cache = folder / ("describe-" + fingerprint(program) + ".json");
   QFile file(QString::fromStdString(cache.string()));
   if (file.open(QIODevice::ReadOnly)) {

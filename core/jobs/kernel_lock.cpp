@@ -83,7 +83,7 @@ KernelLock& KernelLock::operator=(KernelLock&& other) noexcept {
 }
 
 fs::path runLockFile(const fs::path& database, const std::string& uuid) {
-  return store::filesFolder(database) / ("run-" + uuid) / ".lock";
+  return store::filesFolder(database) / store::runFolderName(uuid) / ".lock";
 }
 
 }  // namespace vitrine::jobs

@@ -328,10 +328,12 @@ int superviseRun(const SupervisorOptions& options) {
   JobQueue queue(store);
   if (!queue.adopt(options.run)) return static_cast<int>(ExitCode::Refused);
   const store::RunRow row = store.run(options.run);
-  const std::filesystem::path folder = store::filesFolder(options.database) / ("run-" + row.uuid);
+  const std::filesystem::path folder =
+      store::filesFolder(options.database) / store::runFolderName(row.uuid);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (row.logFile.empty()) store.setLogFile(options.run, "run-" + row.uuid + "/run.log");
+  if (row.logFile.empty())
+    store.setLogFile(options.run, store::runFolderName(row.uuid) + "/run.log");
   return RunSupervisor(options, store, folder / "run.log").keep();
 }
 

@@ -321,7 +321,7 @@ std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
                               const fs::path& program, const std::vector<std::string>& environment,
                               const std::vector<int>& locks, const SupervisorSettings& settings) {
   const fs::path database = fs::absolute(store.file());
-  const std::string folder = "run-" + run.uuid;
+  const std::string folder = store::runFolderName(run.uuid);
   std::error_code error;
   fs::create_directories(store::filesFolder(database) / folder, error);
   try {

@@ -19,6 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/base/user_folders.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/plugin/missing_items.h"
 #include "core/plugin/plugin.h"
@@ -32,21 +33,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* kInterfaceFamily = "org.vitrine.Plugin/";
 
-fs::path dataHome() {
-  if (const char* home = std::getenv("XDG_DATA_HOME"); home != nullptr && *home == '/') return home;
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return fs::path(home) / ".local/share";
-  }
-  return {};
-}
-
 fs::path trustFile() {
-  const fs::path home = dataHome();
-  if (home.empty()) {
+  const fs::path folder = userFolder(UserFolder::Data);
+  if (folder.empty()) {
     throw PluginError(
         "trusted plugins cannot be remembered: neither XDG_DATA_HOME nor HOME is set to a folder");
   }
-  return home / "vitrine/trusted_plugins";
+  return folder / "trusted_plugins";
 }
 
 std::string text(const QJsonObject& object, const char* key) {
@@ -167,12 +160,6 @@ std::string loaderReason(const QPluginLoader& loader) {
   return reason;
 }
 
-/// LibTorch's own exceptions carry a backtrace after the first line.
-std::string firstLine(const std::exception& problem) {
-  const std::string what = problem.what();
-  return what.substr(0, what.find('\n'));
-}
-
 /// Refuses what does not fit this host; nothing of the file has run yet.
 void checkFits(const PluginManifest& manifest) {
   if (manifest.interface != VITRINE_PLUGIN_IID) {
@@ -212,7 +199,7 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
     plugin->registerInto(own);
     registry.absorb(own);
   } catch (const std::exception& problem) {
-    throw PluginError(manifest.file + " is not loaded: " + firstLine(problem));
+    throw PluginError(manifest.file + " is not loaded: " + firstLine(problem.what()));
   }
 }
 
@@ -227,7 +214,8 @@ std::vector<fs::path> pluginFolders() {
     beside = installed;
   }
   folders.push_back(beside);
-  if (const fs::path home = dataHome(); !home.empty()) folders.push_back(home / "vitrine/plugins");
+  if (const fs::path data = userFolder(UserFolder::Data); !data.empty())
+    folders.push_back(data / "plugins");
   if (const char* path = std::getenv("VITRINE_PLUGIN_PATH"); path != nullptr) {
     for (const std::string& folder : split(path, ':')) {
       // Relative entries would mean the working folder, which a plugin must never come from.
@@ -280,7 +268,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
       for (const std::string& item : plugin.items) missing[item] = plugin.id;
     }
   } catch (const std::exception& problem) {
-    result.refused.push_back({pluginSettingsFile().string(), firstLine(problem)});
+    result.refused.push_back({pluginSettingsFile().string(), firstLine(problem.what())});
   }
   setMissingItems(std::move(missing));
   std::set<fs::path> seen;
@@ -317,7 +305,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
         result.loaded.push_back(std::move(manifest));
       } catch (const std::exception& problem) {
         // One plugin's trouble, whatever it threw, must not stop the others.
-        result.refused.push_back({file.string(), firstLine(problem)});
+        result.refused.push_back({file.string(), firstLine(problem.what())});
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/base/user_folders.h"
 #include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
 #include "core/files/checkpoint_folder.h"
@@ -42,11 +43,8 @@ void store(const std::vector<DisabledPlugin>& plugins) {
 }  // namespace
 
 fs::path pluginSettingsFile() {
-  if (const char* home = std::getenv("XDG_CONFIG_HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / "vitrine/plugins.toml";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".config/vitrine/plugins.toml";
-  return {};
+  const fs::path folder = userFolder(UserFolder::Config);
+  return folder.empty() ? folder : folder / "plugins.toml";
 }
 
 std::vector<DisabledPlugin> disabledPlugins() {

@@ -26,15 +26,6 @@ Json linkAnswer(std::int64_t id, const std::string& why) {
   return {{"id", id}, {"error", {{"kind", "link"}, {"message", why}}}};
 }
 
-/// The last line of what was said that is not empty.
-std::string lastLineSaid(const std::string& text) {
-  const auto end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return {};
-  const auto start = text.find_last_of("\r\n", end);
-  return cleanUtf8(text.substr(start == std::string::npos ? 0 : start + 1,
-                               end - (start == std::string::npos ? 0 : start + 1) + 1));
-}
-
 /// Writing to a process that is gone is an error of write(), not the end of this one. A handler of
 /// nothing: what is ignored stays ignored in every program started from here.
 void surviveBrokenPipes() {
@@ -197,7 +188,7 @@ void RemoteClient::end(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;
-    const std::string said = lastLineSaid(said_);
+    const std::string said = cleanUtf8(lastLine(said_));
     ending_ = !why.empty()    ? why + (said.empty() ? "" : " (" + said + ")")
               : !said.empty() ? said
                               : "it ended without a word";

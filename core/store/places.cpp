@@ -3,26 +3,23 @@
 
 #include <cstdlib>
 
+#include "core/base/user_folders.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::store {
 
 std::filesystem::path defaultDatabase() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
-  if (const std::string file = variable("VITRINE_DB"); !file.empty()) return file;
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty() && data.front() == '/') {
-    return std::filesystem::path(data) / "vitrine" / "experiments.sqlite";
-  }
-  return std::filesystem::path(variable("HOME")) / ".local" / "share" / "vitrine" /
-         "experiments.sqlite";
+  const char* file = std::getenv("VITRINE_DB");
+  if (file != nullptr && *file != '\0') return file;
+  const std::filesystem::path folder = userFolder(UserFolder::Data);
+  return (folder.empty() ? ".local/share/vitrine" : folder) / "experiments.sqlite";
 }
 
 std::filesystem::path filesFolder(const std::filesystem::path& database) {
   return database.parent_path() / (database.stem().string() + ".files");
 }
+
+std::string runFolderName(const std::string& uuid) { return "run-" + uuid; }
 
 std::filesystem::path placeBelow(const std::filesystem::path& folder,
                                  const std::filesystem::path& relative) {

@@ -19,6 +19,8 @@ namespace vitrine::store {
 /// `<name>.files` beside `database`: checkpoints and logs. Paths in rows are relative to it.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(
     const std::filesystem::path& database);
+/// The folder of one run below filesFolder(): its checkpoints and log.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string runFolderName(const std::string& uuid);
 /// `relative` below `folder`; "" where it leads anywhere else: paths in a database may be hostile.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path placeBelow(
     const std::filesystem::path& folder, const std::filesystem::path& relative);

@@ -138,7 +138,7 @@ void RunWriter::deleteRun(std::int64_t run) {
     refuseDeletion(database, row);
     deleteRows(database, row);
   });
-  const auto folder = filesFolder(database.file()) / ("run-" + uuid);
+  const auto folder = filesFolder(database.file()) / runFolderName(uuid);
   std::error_code error;
   std::filesystem::remove_all(folder, error);
   if (error) {

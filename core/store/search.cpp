@@ -110,7 +110,7 @@ void update(Database& database, Database& index) {
   index.write([&] {
     for (const RunRow& run : readRunsChanged(database, 0)) {
       std::error_code error;
-      const bool hasLog = isPlainPath(run.logFile, "run-" + run.uuid) &&
+      const bool hasLog = isPlainPath(run.logFile, runFolderName(run.uuid)) &&
                           fs::is_regular_file(files / run.logFile, error);
       const fs::path log = hasLog ? files / run.logFile : fs::path();
       const std::string state = hasLog ? logState(log) : "";

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_store.h"
 #include "ui/workbench/remote_link.h"
@@ -15,14 +16,6 @@
 namespace vitrine::ui {
 
 namespace {
-
-QString lastLine(const QByteArray& text) {
-  const QList<QByteArray> lines = text.split('\n');
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (!line->trimmed().isEmpty()) return QString::fromUtf8(line->trimmed());
-  }
-  return {};
-}
 
 /// A title as part of a file name.
 QString slug(const std::string& title) {
@@ -85,7 +78,7 @@ void CheckProcess::ask(const std::string& experimentText) {
       Q_EMIT finished(report);
       return;
     }
-    const QString reason = lastLine(err);
+    const QString reason = QString::fromStdString(lastLine(err.toStdString()));
     Q_EMIT failed(
         QStringLiteral("The costs are unknown: %1")
             .arg(reason.isEmpty() ? QStringLiteral("vitrine check gave no answer.") : reason));
@@ -201,7 +194,7 @@ void EnqueueProcess::answer(int exitCode) {
     Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
     return;
   }
-  const QString reason = lastLine(said);
+  const QString reason = QString::fromStdString(lastLine(said.toStdString()));
   Q_EMIT failed(QStringLiteral("Nothing was put into the queue: %1")
                     .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
 }

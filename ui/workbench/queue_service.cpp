@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
@@ -31,8 +32,7 @@ QString lastLineOf(const std::filesystem::path& log) {
   QFile file(QString::fromStdString(log.string()));
   if (!file.open(QIODevice::ReadOnly)) return {};
   if (file.size() > 4096) file.seek(file.size() - 4096);
-  const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
-  return QString::fromUtf8(lines.last());
+  return QString::fromStdString(lastLine(file.readAll().toStdString()));
 }
 
 }  // namespace

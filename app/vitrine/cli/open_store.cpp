@@ -55,6 +55,4 @@ ExitCode exitCodeOf(store::RunState state) noexcept {
   return state == store::RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;
 }
 
-std::string runFolderName(const store::RunRow& run) { return "run-" + run.uuid; }
-
 }  // namespace vitrine::app

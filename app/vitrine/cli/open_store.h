@@ -24,7 +24,4 @@ void reapBeforeShowing(store::RunStore& store);
 /// What a verb that worked on a run ends with, by the state that the run ended in.
 [[nodiscard]] ExitCode exitCodeOf(store::RunState state) noexcept;
 
-/// Last part of a run's path beside the database: "run-<uuid>".
-[[nodiscard]] std::string runFolderName(const store::RunRow& run);
-
 }  // namespace vitrine::app

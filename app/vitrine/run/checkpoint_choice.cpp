@@ -33,7 +33,7 @@ std::int64_t stepFrom(const store::RunRow& run, const std::string& which) {
 }  // namespace
 
 fs::path runFolder(const store::RunStore& store, const store::RunRow& run) {
-  return store::filesFolder(store.file()) / runFolderName(run);
+  return store::filesFolder(store.file()) / store::runFolderName(run.uuid);
 }
 
 CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::RunRow& run,

@@ -30,11 +30,6 @@ namespace {
 
 std::string label(const store::RunRow& run) { return "run " + std::to_string(run.id); }
 
-std::string firstLine(const char* text) {
-  const std::string whole = text;
-  return whole.substr(0, whole.find('\n'));
-}
-
 /// \throws RefusedError  run.state does not allow work
 void requireStartable(store::RunStore& store, const store::RunRow& run) {
   if (run.state == store::RunState::Done)
@@ -127,7 +122,7 @@ train::TrainerResult train(const Work& work, std::int64_t segment, train::InitCh
   init.hold.reset();
   for (train::AuxChoice& auxiliary : init.auxiliaries) auxiliary.hold.reset();
   setup.checkpointFolder = work.folder;
-  setup.checkpointPrefix = runFolderName(work.run);
+  setup.checkpointPrefix = store::runFolderName(work.run.uuid);
   setup.resumeFrom = work.resumeFrom;
   setup.damaged = work.damaged;
   setup.neededSteps = [database = work.store.file(), uuid = work.run.uuid] {
@@ -229,7 +224,7 @@ WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::Run
         train::computeEnvironment(train::resolveDevice(values.text("train.device"))), run.seed);
     environment["resident_bytes"] = engine.residentBytes;
     if (!init.auxiliaries.empty()) environment["aux"] = auxJson(init.auxiliaries);
-    store.setLogFile(id, runFolderName(run) + "/run.log");
+    store.setLogFile(id, store::runFolderName(run.uuid) + "/run.log");
     declareMetricsOf(store, cards, config, log);
 
     const SignalledRun signalled(control);

@@ -9,6 +9,7 @@
 
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace vitrine::app {
 
@@ -17,12 +18,6 @@ namespace {
 /// Interactive operations: a newer one for the same model replaces a waiting one.
 bool isReplaceable(const std::string& op) {
   return op == "infer" || op == "analyse" || op == "sample";
-}
-
-/// LibTorch's own exceptions carry a backtrace after the first line.
-std::string firstLineOf(const std::exception& problem) {
-  const std::string text = problem.what();
-  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
@@ -41,7 +36,7 @@ void ComputeSession::take(Json request) {
     try {
       return replyTo(task).last(models_.list());
     } catch (const std::exception& problem) {
-      return replyTo(task).fail("failed", firstLineOf(problem));
+      return replyTo(task).fail("failed", firstLine(problem.what()));
     }
   }
   enqueue(std::move(task));
@@ -125,7 +120,7 @@ void ComputeSession::perform(const Task& task) {
   } catch (const std::bad_alloc&) {
     reply.fail("refused", "there is too little memory for this; unload a model or ask for less");
   } catch (const std::exception& problem) {
-    reply.fail("failed", firstLineOf(problem));
+    reply.fail("failed", firstLine(problem.what()));
   }
 }
 

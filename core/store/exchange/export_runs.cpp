@@ -81,7 +81,7 @@ std::set<std::int64_t> chosenSteps(const RunRow& run, ExportedCheckpoints choice
 /// Files of `run` that go along; rows of checkpoints that do not are marked as removed.
 void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::int64_t id) {
   const fs::path files = filesFolder(task.database.file());
-  const std::string runFolder = "run-" + run.uuid;
+  const std::string runFolder = runFolderName(run.uuid);
   std::map<std::int64_t, std::string> folders;
   {
     Statement row =

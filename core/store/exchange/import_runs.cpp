@@ -96,8 +96,8 @@ bool hasTable(Database& database, const char* name) {
 class StagedFiles {
  public:
   StagedFiles(const fs::path& files, const std::string& uuid)
-      : target_(files / ("run-" + uuid)),
-        staging_(files / ("run-" + uuid + ".import-" + newUuid())) {}
+      : target_(files / runFolderName(uuid)),
+        staging_(files / (runFolderName(uuid) + ".import-" + newUuid())) {}
   ~StagedFiles() {
     std::error_code error;
     fs::remove_all(staging_, error);
@@ -157,7 +157,7 @@ class StagedFiles {
 /// Rows that say a checkpoint is here whose files did not come along.
 void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
                       const fs::path& staged, const std::string& source) {
-  const std::string folder = "run-" + uuid;
+  const std::string folder = runFolderName(uuid);
   Statement row =
       to.prepare("SELECT folder, step, removed_at FROM checkpoint WHERE run_id = ? ORDER BY step");
   row.with(run);
@@ -197,7 +197,7 @@ void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
 /// The log is shown, searched and sent to other machines by its path.
 void checkLog(Database& to, std::int64_t run, const std::string& uuid, const std::string& source) {
   const std::string log = readRun(to, run).logFile;
-  if (log.empty() || isPlainPath(log, "run-" + uuid)) return;
+  if (log.empty() || isPlainPath(log, runFolderName(uuid))) return;
   throw StoreError(source + " names a log '" + shown(log) +
                    "', which would not stay in the folder of its run; it is not imported");
 }

@@ -330,7 +330,7 @@ std::filesystem::path Mirror::logFile(std::int64_t run) {
   if (!row.with(run).step()) return {};
   // Reading it checks that the UUID is one: it becomes a folder.
   const std::filesystem::path folder =
-      filesFolder(database_->file()) / ("run-" + readRun(*database_, run).uuid);
+      filesFolder(database_->file()) / runFolderName(readRun(*database_, run).uuid);
   std::filesystem::create_directories(folder);
   return folder / "run.log";
 }

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/store/run_store.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 #include "core/store/types.h"
@@ -156,7 +157,7 @@ void RunCopier::copyRows(const RunTable& table, std::int64_t run, Parts parts) {
                                    " WHERE run_id = ? ORDER BY " + table.order);
   Statement insert = to_.prepare("INSERT INTO " + name + "(" + columnList(columns) + ") VALUES (" +
                                  columnList(columns, "?") + ")");
-  const std::string oldFolder = "run-" + oldUuid_, newFolder = "run-" + newUuid_;
+  const std::string oldFolder = runFolderName(oldUuid_), newFolder = runFolderName(newUuid_);
   source.with(run);
   const auto copyOne = [&] {
     std::size_t bytes = 0;  // of what may be large
@@ -213,7 +214,7 @@ void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
     if (columns[i] == "uuid") oldUuid_ = source.text(static_cast<int>(i));
   }
   newUuid_ = changes.uuid.empty() ? oldUuid_ : changes.uuid;
-  const std::string oldFolder = "run-" + oldUuid_;
+  const std::string oldFolder = runFolderName(oldUuid_);
   Statement insert = to_.prepare("INSERT INTO run(" + columnList(columns) + ") VALUES (" +
                                  columnList(columns, "?") + ")");
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -236,7 +237,7 @@ void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
     } else if (column == "change_sequence") {
       insert.bind(to, nextChange(to_));
     } else if (column == "log_file" && source.text(from).starts_with(oldFolder)) {
-      insert.bind(to, "run-" + newUuid_ + source.text(from).substr(oldFolder.size()));
+      insert.bind(to, runFolderName(newUuid_) + source.text(from).substr(oldFolder.size()));
     } else {
       bindSame(insert, to, source, from);
     }

@@ -186,7 +186,7 @@ std::vector<std::string> checkContents(const fs::path& database, CheckpointFiles
       while (row.step()) checkpoints.push_back(row.text(0));
     });
     if (files == CheckpointFiles::Verified) {
-      const std::string own = "run-" + readRun(from, ids[i]).uuid;
+      const std::string own = runFolderName(readRun(from, ids[i]).uuid);
       for (const std::string& path : checkpoints) {
         std::error_code error;
         if (!isPlainPath(path, own) || !fs::exists(folder / path / "manifest.json", error))
@@ -242,7 +242,7 @@ Json databaseSpace(const fs::path& database) {
     space["tables"] = tableBytes(from);
     experiments = weighExperiments(from);
     Statement row = from.prepare("SELECT uuid, experiment_id FROM run");
-    while (row.step()) owner["run-" + row.text(0)] = row.integer(1);
+    while (row.step()) owner[runFolderName(row.text(0))] = row.integer(1);
   });
   std::uint64_t checkpoints = 0, logs = 0, other = 0, trash = 0, orphans = 0;
   std::error_code error;

@@ -256,7 +256,7 @@ bool hasNewerCheckpoint(const std::filesystem::path& folder, std::int64_t step) 
 
 void settleRemovedCheckpoints(Database& database, std::int64_t run) {
   const std::filesystem::path files = filesFolder(database.file());
-  const std::string folder = "run-" + readRun(database, run).uuid;
+  const std::string folder = runFolderName(readRun(database, run).uuid);
   std::vector<std::int64_t> gone;
   {
     Statement row = database.prepare(
@@ -283,7 +283,7 @@ std::vector<std::string> fileProblems(Database& database, std::int64_t id,
                                       const std::filesystem::path& files) {
   std::vector<std::string> problems;
   const RunRow run = readRun(database, id);
-  const std::string folder = "run-" + run.uuid;
+  const std::string folder = runFolderName(run.uuid);
   if (!run.logFile.empty() && !isPlainPath(run.logFile, folder)) {
     problems.push_back(nameOf(id) + " names the log '" + shown(run.logFile) +
                        "', which is not in the run's folder");

@@ -60,7 +60,7 @@ std::optional<Entry> entryAt(const fs::path& folder) {
   } catch (const Json::exception&) {  // not as it is written here
     return std::nullopt;
   }
-  if (folder.filename() != "run-" + entry.run.uuid) return std::nullopt;
+  if (folder.filename() != runFolderName(entry.run.uuid)) return std::nullopt;
   return entry;
 }
 
@@ -205,7 +205,7 @@ void trashRun(const fs::path& file, std::int64_t run) {
   openSchema(database);
   const RunRow row = readRun(database, run);
   refuseDeletion(database, row);
-  const fs::path folder = trashFolder(file) / ("run-" + row.uuid);
+  const fs::path folder = trashFolder(file) / runFolderName(row.uuid);
   for (bool isDone = false; !isDone;) {
     const std::int64_t change = moveAside(database, run, folder);
     isDone = database.write([&] {
@@ -218,7 +218,7 @@ void trashRun(const fs::path& file, std::int64_t run) {
   }
   // Where this fails, the files stay beside the database, and come back with the run all the same.
   std::error_code error;
-  fs::rename(filesFolder(file) / ("run-" + row.uuid), folder / kFiles, error);
+  fs::rename(filesFolder(file) / runFolderName(row.uuid), folder / kFiles, error);
   emptyTrash(file, kTrashTime);
 }
 
@@ -232,7 +232,7 @@ std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
     throw NotFoundError(nameOf(run) + " is not in the trash of '" + file.string() +
                         "'; `vitrine trash` lists what is");
   }
-  const fs::path folder = filesFolder(file) / ("run-" + entry->run.uuid);
+  const fs::path folder = filesFolder(file) / runFolderName(entry->run.uuid);
   std::error_code error;
   if (fs::exists(entry->folder / kFiles, error) && !fs::exists(folder, error)) {
     fs::rename(entry->folder / kFiles, folder, error);
@@ -266,7 +266,7 @@ EmptiedTrash emptyTrash(const fs::path& file, std::chrono::seconds age) {
     emptied.bytes += bytesBelow(entry.folder);
     ++emptied.runs;
     std::error_code error;
-    fs::remove_all(filesFolder(file) / ("run-" + entry.run.uuid), error);
+    fs::remove_all(filesFolder(file) / runFolderName(entry.run.uuid), error);
     fs::remove_all(entry.folder, error);
     if (error) {
       throw FileError("'" + entry.folder.string() +

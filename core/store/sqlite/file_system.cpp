@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/base/user_folders.h"
+
 namespace vitrine::store {
 
 namespace {
@@ -87,10 +89,8 @@ std::uint64_t bytesBelow(const std::filesystem::path& folder) {
 }
 
 std::filesystem::path cacheFolder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "vitrine";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "vitrine";
+  const std::filesystem::path folder = userFolder(UserFolder::Cache);
+  return folder.empty() ? "/tmp/.cache/vitrine" : folder;
 }
 
 }  // namespace vitrine::store

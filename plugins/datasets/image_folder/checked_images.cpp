@@ -16,6 +16,7 @@
 #include "core/base/log.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/base/user_folders.h"
 #include "core/data/sample.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/image_header.h"
@@ -229,11 +230,8 @@ void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& li
 }
 
 fs::path userCacheFolder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "vitrine/image_folder";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/') return fs::path(home) / ".cache/vitrine/image_folder";
-  return {};
+  const fs::path folder = userFolder(UserFolder::Cache);
+  return folder.empty() ? folder : folder / "image_folder";
 }
 
 }  // namespace vitrine::image_folder
