@@ -170,5 +170,14 @@ TEST(Utf8, IsCleanedByteForByte) {
   EXPECT_TRUE(isUtf8(cleanUtf8("\xE4\xB8\xF0\x80")));
 }
 
+TEST(Lines, AreTakenFromBothEnds) {
+  EXPECT_EQ(firstLine("what\nand where"), "what");
+  EXPECT_EQ(firstLine("what\r\nand where"), "what");
+  EXPECT_EQ(firstLine(""), "");
+  EXPECT_EQ(lastLine("one\ntwo\n\n  \r\n"), "two");
+  EXPECT_EQ(lastLine("  alone  "), "  alone");
+  EXPECT_EQ(lastLine(" \n\t\n"), "");
+}
+
 }  // namespace
 }  // namespace vitrine
