@@ -68,6 +68,7 @@ struct BlockInput {
 /// Sizes of a block's call, where there are no tensors to ask about yet.
 struct BlockShape {
   std::int64_t batch = 1, tokens = 1, width = 1, heads = 1;
+  bool hasGradient = true;  ///< of anything: a backward pass follows
 };
 
 /// Whether runBlock() is the faster way at that shape, for float32 on the CPU and constant masks

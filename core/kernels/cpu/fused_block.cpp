@@ -239,7 +239,14 @@ bool takesBlock(const BlockInput& input) {
                        (*factor == Factor::BFloat16 && x.scalar_type() == at::kBFloat16);
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
-  if (!isTaken || !takesBlock({x.size(0), tokens, width, input.heads})) return false;
+  const bool hasGradient =
+      at::GradMode::is_enabled() &&
+      (x.requires_grad() ||
+       std::any_of(input.parameters.begin(), input.parameters.end(),
+                   [](const at::Tensor& each) { return each.defined() && each.requires_grad(); }));
+  // The products of half types were not measured beyond the widths of training.
+  const bool isTraining = hasGradient || *factor != Factor::Float32;
+  if (!isTaken || !takesBlock({x.size(0), tokens, width, input.heads, isTraining})) return false;
   for (std::size_t i = 0; i < kBlockParameters; ++i) {
     const at::Tensor& parameter = input.parameters[i];
     if (!parameter.defined()) continue;

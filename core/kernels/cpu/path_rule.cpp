@@ -10,27 +10,28 @@ namespace vitrine::cpu {
 namespace {
 
 /// Widest models whose blocks and whose heads are faster here than with a library's products,
-/// measured by `tests/bench/run.sh step` forward and backward: a library loses by its calls, by
-/// threads that meet after each, and by memory between them.
+/// measured by `tests/bench/run.sh step`: a library loses by its calls, by threads that meet after
+/// each, and by memory between them.
 struct Widths {
-  std::int64_t block, attention;
+  std::int64_t training, inference, attention;
 };
 
 Widths widthsOf(CpuPath path) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   switch (path) {
     case CpuPath::Reference:
-      return {0, 0};
+      return {0, 0, 0};
     case CpuPath::Baseline:
       // Against SSE4.2 in MKL, a training step of a width of 64 takes 0.8 times as long as layer by
       // layer, one of 192 1.15 times.
-      return {64, 64};
+      return {64, 64, 64};
     case CpuPath::Avx2:
     case CpuPath::Avx512:
       break;
   }
-  // Wider, an image no longer fits a core's cache, and a library's products are as good.
-  return {512, kAny};
+  // Wider, an image no longer fits a core's cache. Inference at 768 still takes 0.7 times as long
+  // as layer by layer; shares of parameter gradients would take 226 MB a block.
+  return {512, 768, kAny};
 }
 
 }  // namespace
@@ -38,9 +39,10 @@ Widths widthsOf(CpuPath path) {
 bool hasOwnLoops() { return cpuPath() != CpuPath::Reference; }
 
 bool takesBlock(const BlockShape& shape) {
-  return shape.width <= widthsOf(cpuPath()).block && shape.tokens <= kMostKeys &&
-         shape.width % shape.heads == 0 && shape.width / shape.heads <= kMostHeadDim &&
-         shape.batch * shape.tokens >= 2 * kChunkRows;
+  const Widths widths = widthsOf(cpuPath());
+  return shape.width <= (shape.hasGradient ? widths.training : widths.inference) &&
+         shape.tokens <= kMostKeys && shape.width % shape.heads == 0 &&
+         shape.width / shape.heads <= kMostHeadDim && shape.batch * shape.tokens >= 2 * kChunkRows;
 }
 
 bool takesAttention(const AttentionShape& shape) {

@@ -65,6 +65,8 @@ TEST(CpuKernels, AreThoseOfThePathThatIsForced) {
     EXPECT_EQ(takesBlock({16, 197, 192, 3}), cpuPath() >= CpuPath::Avx2);
     EXPECT_EQ(takesAttention({17, 17, 4, 16}), !isReference);
     EXPECT_FALSE(takesBlock({128, 17, 4096, 32}));
+    EXPECT_FALSE(takesBlock({8, 197, 768, 12}));
+    EXPECT_EQ(takesBlock({8, 197, 768, 12, false}), cpuPath() >= CpuPath::Avx2);
     EXPECT_FALSE(takesBlock({1, 17, 64, 4}));
     EXPECT_TRUE(kernels().pairs == nullptr || cpuPath() == CpuPath::Avx512);
   });
