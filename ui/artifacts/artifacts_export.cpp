@@ -112,8 +112,7 @@ QString ArtifactsPage::fileName() const {
 void ArtifactsPage::exportShown() {
   const std::unique_ptr<Figure> picture = figure();
   if (picture == nullptr) {
-    workbench_.showMessage(
-        QStringLiteral("There is no figure to export: choose an artifact in the list."));
+    workbench_.showMessage(tr("There is no figure to export: choose an artifact in the list."));
     return;
   }
   exportFigure(this, workbench_, *picture, recipeOf(workbench_, QStringLiteral("artifacts"), *this),
@@ -123,15 +122,14 @@ void ArtifactsPage::exportShown() {
 void ArtifactsPage::exportTo(const QString& file) {
   const std::unique_ptr<Figure> picture = figure();
   if (picture == nullptr) {
-    workbench_.showMessage(
-        QStringLiteral("There is no figure to export: choose an artifact in the list."));
+    workbench_.showMessage(tr("There is no figure to export: choose an artifact in the list."));
     return;
   }
   try {
     Recipe recipe = recipeOf(workbench_, QStringLiteral("artifacts"), *this);
     recipe.paper = paperFor(*picture, storedPaper());
     saveFigure(*picture, file, recipe);
-    workbench_.showMessage(QStringLiteral("Wrote %1.").arg(file));
+    workbench_.showMessage(tr("Wrote %1.").arg(file));
   } catch (const Error& error) {
     workbench_.showMessage(QString::fromUtf8(error.what()));
   }
@@ -140,12 +138,11 @@ void ArtifactsPage::exportTo(const QString& file) {
 void ArtifactsPage::copyImage() {
   const std::unique_ptr<Figure> picture = figure();
   if (picture == nullptr) {
-    workbench_.showMessage(
-        QStringLiteral("There is no figure to copy: choose an artifact in the list."));
+    workbench_.showMessage(tr("There is no figure to copy: choose an artifact in the list."));
     return;
   }
   QGuiApplication::clipboard()->setImage(picture->image(picture->sizeHint(), kClipboardScale));
-  workbench_.showMessage(QStringLiteral("The figure is on the clipboard."));
+  workbench_.showMessage(tr("The figure is on the clipboard."));
 }
 
 }  // namespace vitrine::ui

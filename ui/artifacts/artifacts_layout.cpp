@@ -28,7 +28,7 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setMinimumSize(px(140), px(96));
   tree_->setUniformRowHeights(true);
   tree_->setTextElideMode(Qt::ElideRight);
-  tree_->setAccessibleName(QStringLiteral("Artifacts by analysis"));
+  tree_->setAccessibleName(tr("Artifacts by analysis"));
   column->addWidget(tree_);
   connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
     if (item == nullptr || item->parent() == nullptr) return;
@@ -62,26 +62,25 @@ QWidget* ArtifactsPage::makeViewer() {
   rows->setSpacing(px(6));
   auto* stepLine = new QHBoxLayout;
   stepLine->setSpacing(px(8));
-  auto* stepName = new QLabel(QStringLiteral("Step"), card);
+  auto* stepName = new QLabel(tr("Step"), card);
   slider_ = new QSlider(Qt::Horizontal, card);
-  slider_->setAccessibleName(QStringLiteral("Step"));
-  slider_->setToolTip(
-      QStringLiteral("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
+  slider_->setAccessibleName(tr("Step"));
+  slider_->setToolTip(tr("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
   slider_->setPageStep(1);
   stepName->setBuddy(slider_);
   stepText_ = new QLabel(card);
   follow_ = new QToolButton(card);
-  follow_->setText(QStringLiteral("Follow"));
+  follow_->setText(tr("Follow"));
   follow_->setCheckable(true);
   follow_->setChecked(true);
-  follow_->setToolTip(QStringLiteral("Show the newest, also when a newer one comes"));
+  follow_->setToolTip(tr("Show the newest, also when a newer one comes"));
   stepLine->addWidget(stepName);
   stepLine->addWidget(slider_, 1);
   stepLine->addWidget(stepText_);
   stepLine->addWidget(follow_);
   cancel_ = new QToolButton(card);
-  cancel_->setText(QStringLiteral("Cancel"));
-  cancel_->setToolTip(QStringLiteral("Stop reading"));
+  cancel_->setText(tr("Cancel"));
+  cancel_->setToolTip(tr("Stop reading"));
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ArtifactsPage::cancelReading);
   stepLine->addWidget(cancel_);
@@ -93,12 +92,11 @@ QWidget* ArtifactsPage::makeViewer() {
   auto* buttonBar = new FlowBar(card);
   FlowRow* buttons = &buttonBar->row();
   buttons->setSpacing(px(8));
-  sameScale_ = new QCheckBox(QStringLiteral("Same scale"), card);
+  sameScale_ = new QCheckBox(tr("Same scale"), card);
   sameScale_->setChecked(true);
-  sameScale_->setToolTip(QStringLiteral("One colour range for all maps and all runs shown"));
-  wholeMatrix_ = new QCheckBox(QStringLiteral("Whole matrix"), card);
-  wholeMatrix_->setToolTip(
-      QStringLiteral("All queries by all keys instead of one query on the patch grid"));
+  sameScale_->setToolTip(tr("One colour range for all maps and all runs shown"));
+  wholeMatrix_ = new QCheckBox(tr("Whole matrix"), card);
+  wholeMatrix_->setToolTip(tr("All queries by all keys instead of one query on the patch grid"));
   buttons->addWidget(sameScale_);
   buttons->addWidget(wholeMatrix_);
   buttons->addStretch();
@@ -111,13 +109,11 @@ QWidget* ArtifactsPage::makeViewer() {
     button->setDefaultAction(made);
     buttons->addWidget(button);
   };
-  action(QStringLiteral("Copy image"), QStringLiteral("Copy the figure to the clipboard"),
-         &ArtifactsPage::copyImage);
-  action(
-      QStringLiteral("Export figure\u2026"),
-      QStringLiteral("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file "
-                     "opens this view again"),
-      &ArtifactsPage::exportShown);
+  action(tr("Copy image"), tr("Copy the figure to the clipboard"), &ArtifactsPage::copyImage);
+  action(tr("Export figure\u2026"),
+         tr("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file "
+            "opens this view again"),
+         &ArtifactsPage::exportShown);
   rows->addWidget(buttonBar);
   column->addWidget(card);
 
@@ -153,13 +149,13 @@ QWidget* ArtifactsPage::makeEmpty() {
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);
   emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
+  emptyButton_ = new QPushButton(tr("New experiment"), empty);
   connect(emptyButton_, &QPushButton::clicked, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
   column->addStretch(1);
   column->addWidget(emptyText_);
   column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
-  emptyCancel_ = new QPushButton(QStringLiteral("Cancel"), empty);
+  emptyCancel_ = new QPushButton(tr("Cancel"), empty);
   emptyCancel_->hide();
   connect(emptyCancel_, &QPushButton::clicked, this, &ArtifactsPage::cancelReading);
   column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);

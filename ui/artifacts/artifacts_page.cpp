@@ -98,7 +98,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   connect(&loading_, &LoadingState::done, this, [offerCancel] { offerCancel(false); });
   for (Background* one : {&lists_, &figures_}) {
     connect(one, &Background::failed, this, [this](const QString& sentence) {
-      showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(sentence), false);
+      showEmpty(tr("The artifacts cannot be read: %1").arg(sentence), false);
     });
   }
   stack_->setCurrentIndex(1);
@@ -204,7 +204,7 @@ void ArtifactsPage::showFigures() {
   }
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     if (shown_[i].wanted != 0) continue;
-    views_[i]->setEmptyText(QStringLiteral("%1 has no \"%2\" up to step %3.")
+    views_[i]->setEmptyText(tr("%1 has no \"%2\" up to step %3.")
                                 .arg(runName(shown_[i].run), name(), count(shownStep())));
   }
   readFigures();
@@ -300,9 +300,8 @@ void ArtifactsPage::showMeta() {
   follow_->setChecked(!step_);
   const std::int64_t step = shownStep();
   stepText_->setText(
-      step < 0
-          ? QString()
-          : QStringLiteral("%1 of %2").arg(count(step), count(steps_.empty() ? 0 : steps_.back())));
+      step < 0 ? QString()
+               : tr("%1 of %2").arg(count(step), count(steps_.empty() ? 0 : steps_.back())));
   QStringList lines;
   for (const Shown& one : shown_) {
     const std::int64_t run = one.run;
@@ -313,7 +312,7 @@ void ArtifactsPage::showMeta() {
   }
   const std::size_t selected = workbench_.selection().runs().size();
   if (selected > kMostRuns) {
-    lines << QStringLiteral("%1 of %2 selected runs are drawn.").arg(kMostRuns).arg(selected);
+    lines << tr("%1 of %2 selected runs are drawn.").arg(kMostRuns).arg(selected);
   }
   meta_->setText(lines.join(QLatin1Char('\n')));
 }

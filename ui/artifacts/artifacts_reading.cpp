@@ -57,28 +57,26 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
     showChoice();
     if (asked && chosen_.analysis != asked->analysis) {
       workbench_.showMessage(
-          QStringLiteral("There is no artifact %1/%2 in the selected runs.")
+          tr("There is no artifact %1/%2 in the selected runs.")
               .arg(QString::fromStdString(asked->analysis), QString::fromStdString(asked->name)));
     }
     return;
   }
   if (!failure.isEmpty()) {
-    showEmpty(QStringLiteral("The artifacts cannot be read: %1").arg(failure), false);
+    showEmpty(tr("The artifacts cannot be read: %1").arg(failure), false);
     return;
   }
   if (runs.empty()) {
-    showEmpty(QStringLiteral("Select a run in the list: what its analyses found is drawn here."),
-              true);
+    showEmpty(tr("Select a run in the list: what its analyses found is drawn here."), true);
     return;
   }
   const store::RunRow* row = workbench_.run(runs.front());
   const bool isComing =
       row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
-  showEmpty(isComing
-                ? QStringLiteral("Nothing was observed yet. Spectra, attention maps and "
-                                 "reliability diagrams appear here while the run trains.")
-                : QStringLiteral("This run observed nothing. Tick analyses under Observe when you "
-                                 "configure the next one."),
+  showEmpty(isComing ? tr("Nothing was observed yet. Spectra, attention maps and "
+                          "reliability diagrams appear here while the run trains.")
+                     : tr("This run observed nothing. Tick analyses under Observe when you "
+                          "configure the next one."),
             true);
 }
 
@@ -151,13 +149,13 @@ void ArtifactsPage::takeFigure(Answer& answer) {
   shown_[answer.view].content = std::move(answer.content);
   view.setFigure(std::move(answer.figure));
   if (!answer.failure.isEmpty())
-    view.setEmptyText(QStringLiteral("This artifact cannot be read: %1").arg(answer.failure));
+    view.setEmptyText(tr("This artifact cannot be read: %1").arg(answer.failure));
 }
 
 // A picture of what was chosen before would be taken for what is chosen now.
 void ArtifactsPage::showWaiting() {
   if (lists_.isBusy() && rowsOf_ != runs()) {
-    showEmpty(QStringLiteral("Reading what the analyses found\u2026"), false);
+    showEmpty(tr("Reading what the analyses found\u2026"), false);
     return;
   }
   if (!figures_.isBusy()) return;
@@ -165,8 +163,7 @@ void ArtifactsPage::showWaiting() {
     if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
     shown_[i].content = {};
     views_[i]->setFigure(nullptr);
-    views_[i]->setEmptyText(
-        QStringLiteral("Reading \"%1\" of step %2\u2026").arg(name(), count(shownStep())));
+    views_[i]->setEmptyText(tr("Reading \"%1\" of step %2\u2026").arg(name(), count(shownStep())));
   }
 }
 
@@ -176,7 +173,7 @@ void ArtifactsPage::cancelReading() {
   isStale_ = true;  // shown again, it reads again
   if (wasList) {
     rowsOf_.clear();
-    showEmpty(QStringLiteral("Reading was cancelled: choose a run to read again."), false);
+    showEmpty(tr("Reading was cancelled: choose a run to read again."), false);
     return;
   }
   for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -185,7 +182,7 @@ void ArtifactsPage::cancelReading() {
     shown_[i].content = {};
     views_[i]->setFigure(nullptr);
     views_[i]->setEmptyText(
-        QStringLiteral("Reading was cancelled: choose a step or an artifact to read again."));
+        tr("Reading was cancelled: choose a step or an artifact to read again."));
   }
 }
 

@@ -18,7 +18,7 @@ QString metaLine(const store::ArtifactRow& row) {
     if (ids->size() == 1) {
       parts << QStringLiteral("sample ") + QString::fromStdString(ids->front().dump());
     } else if (!ids->empty() && !meta.contains("samples")) {
-      parts << QStringLiteral("%1 samples").arg(ids->size());
+      parts << QObject::tr("%1 samples").arg(ids->size());
     }
   }
   if (const QString weights = metaText(meta, "weights"); !weights.isEmpty()) {

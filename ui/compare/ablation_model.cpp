@@ -42,7 +42,7 @@ QString sampleTip(const AblationCell& cell, bool isPercent) {
     lines << QStringLiteral("seed %1: %2  (run %3)")
                  .arg(seed)
                  .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
-                                           : QStringLiteral("not a number"))
+                                           : QObject::tr("not a number"))
                  .arg(cell.sample.runs.at(seed));
   }
   for (const store::LeftOutRun& run : cell.sample.leftOut) {
@@ -55,18 +55,17 @@ QString sampleTip(const AblationCell& cell, bool isPercent) {
 }
 
 QString pairsTip(const AblationCell& cell, bool isPercent) {
-  if (cell.paired.keys.empty())
-    return QStringLiteral("No seed has a value here and in the baseline.");
+  if (cell.paired.keys.empty()) return QObject::tr("No seed has a value here and in the baseline.");
   QStringList lines;
   for (std::size_t i = 0; i < cell.paired.keys.size(); ++i) {
     const double value = cell.paired.differences[i];
     lines << QStringLiteral("seed %1: %2")
                  .arg(cell.paired.keys[i])
                  .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
-                                           : QStringLiteral("not a number"));
+                                           : QObject::tr("not a number"));
   }
   if (cell.paired.keys.size() == 1)
-    lines << QStringLiteral("One common seed: there is no interval and no verdict.");
+    lines << QObject::tr("One common seed: there is no interval and no verdict.");
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -142,7 +141,7 @@ QString AblationModel::tipOf(const AblationRow& row, int column) const {
   const AblationCell& cell = row.cells[metric];
   const bool isPercent = table_.metrics[metric].isPercent;
   if (part != Part::Difference) return sampleTip(cell, isPercent);
-  return row.isBaseline ? QStringLiteral("The others are compared with this variant.")
+  return row.isBaseline ? tr("The others are compared with this variant.")
                         : pairsTip(cell, isPercent);
 }
 
@@ -206,33 +205,28 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
   const bool isTip = role == Qt::ToolTipRole;
   switch (part) {
     case Part::Variant:
-      return isTip ? QStringLiteral("Runs that differ in their seed alone")
-                   : QStringLiteral("Variant");
+      return isTip ? tr("Runs that differ in their seed alone") : QStringLiteral("Variant");
     case Part::Differs:
-      return isTip ? QStringLiteral("Configuration keys that are not as in the baseline")
-                   : QStringLiteral("What differs");
+      return isTip ? tr("Configuration keys that are not as in the baseline") : tr("What differs");
     case Part::Runs:
-      return isTip ? QStringLiteral("All runs of the variant, whether they are counted or not")
+      return isTip ? tr("All runs of the variant, whether they are counted or not")
                    : QStringLiteral("Runs");
     case Part::Count:
-      return isTip ? QStringLiteral(
-                         "Seeds that the mean is from, and pairs that the difference is "
-                         "from where they are fewer; of one seed the newest run counts")
+      return isTip ? tr("Seeds that the mean is from, and pairs that the difference is "
+                        "from where they are fewer; of one seed the newest run counts")
                    : QStringLiteral("n");
     case Part::Difference:
-      return isTip ? QStringLiteral(
-                         "Mean over common seeds of this variant \u2212 %1 of the same "
-                         "seed, \u00b1 half of its 95\u2009% interval (Student's t)")
+      return isTip ? tr("Mean over common seeds of this variant \u2212 %1 of the same "
+                        "seed, \u00b1 half of its 95\u2009% interval (Student's t)")
                          .arg(table_.baselineLabel)
-                   : QStringLiteral("Paired difference");
+                   : tr("Paired difference");
     case Part::Value:
       break;
   }
   const AblationMetric& one = table_.metrics[static_cast<std::size_t>(metric)];
   if (!isTip) return one.title();
-  QString tip = QStringLiteral(
-                    "Mean over seeds of the %1, \u00b1 half of its 95\u2009% interval "
-                    "(Student's t)")
+  QString tip = tr("Mean over seeds of the %1, \u00b1 half of its 95\u2009% interval "
+                   "(Student's t)")
                     .arg(table_.value);
   if (!one.meaning.definition.empty())
     tip += QLatin1Char('\n') + QString::fromStdString(one.meaning.definition);

@@ -19,7 +19,7 @@ const QString kNothing = QStringLiteral("\u2013");
 /// A number with its uncertainty; the minus is the typographic one.
 QString withInterval(double value, const SampleStatistics& s, bool isPercent, bool isSigned) {
   if (s.count == 0) return kNothing;
-  if (!std::isfinite(s.mean)) return QStringLiteral("not a number");
+  if (!std::isfinite(s.mean)) return QObject::tr("not a number");
   const double factor = isPercent ? 100 : 1;
   const double half = halfWidth(s) * factor;
   const int decimals = s.count > 1 ? decimalsFor(half) : -1;
@@ -47,7 +47,7 @@ QString leftOutSentence(const AblationTable& table) {
   }
   const std::string text = leftOutText(byMetric);
   return text.empty() ? QString()
-                      : QStringLiteral("Not counted: %1.").arg(QString::fromStdString(text));
+                      : QObject::tr("Not counted: %1.").arg(QString::fromStdString(text));
 }
 
 /// What a difference may come from beside the configuration.
@@ -63,10 +63,10 @@ QString mixedText(const CompareData& data, const CompareChoice& choice) {
     }
   }
   QStringList parts;
-  if (commits.size() > 1) parts << QStringLiteral("%1 commits of the code").arg(commits.size());
-  if (devices.size() > 1) parts << QStringLiteral("%1 devices").arg(devices.size());
+  if (commits.size() > 1) parts << QObject::tr("%1 commits of the code").arg(commits.size());
+  if (devices.size() > 1) parts << QObject::tr("%1 devices").arg(devices.size());
   return parts.isEmpty() ? QString()
-                         : QStringLiteral("The runs come from %1: see Differences.")
+                         : QObject::tr("The runs come from %1: see Differences.")
                                .arg(parts.join(QStringLiteral(" and ")));
 }
 
@@ -102,7 +102,7 @@ QString metricList(const AblationTable& table) {
 }
 
 QString originLine(const AblationTable& table, const TableOrigin& origin) {
-  return QStringLiteral(
+  return QObject::tr(
              "Vitrine: %1; database %2; runs %3; %4, %5; +- is half of the 95 %% "
              "interval over seeds (Student's t)%6")
       .arg(table.experiment, origin.database, origin.runs, metricList(table), table.value,
@@ -156,15 +156,15 @@ QString valueChoiceText(store::ValueChoice choice) {
     case store::CurveValue::Last:
       return QStringLiteral("last value");
     case store::CurveValue::Best:
-      return QStringLiteral("best value of each run");
+      return QObject::tr("best value of each run");
     case store::CurveValue::Minimum:
-      return QStringLiteral("smallest value of each run");
+      return QObject::tr("smallest value of each run");
     case store::CurveValue::Maximum:
-      return QStringLiteral("largest value of each run");
+      return QObject::tr("largest value of each run");
     case store::CurveValue::AtStep:
       break;
   }
-  return QStringLiteral("value at step %1").arg(count(choice.step));
+  return QObject::tr("value at step %1").arg(count(choice.step));
 }
 
 AblationTable makeAblationTable(const CompareData& data, const CompareChoice& choice) {

@@ -41,13 +41,13 @@ QWidget* ComparePage::makeCurveTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
-  axis_ = makeCombo(QStringLiteral("Horizontal axis"), QStringLiteral("What the curves run over"));
+  axis_ = makeCombo(tr("Horizontal axis"), tr("What the curves run over"));
   axis_->addItems(
       {QStringLiteral("x: step"), QStringLiteral("x: epoch"), QStringLiteral("x: time")});
   connect(axis_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) { choice.axis = static_cast<CurveAxis>(index); });
   });
-  centre_ = makeCombo(QStringLiteral("Aggregate"), QStringLiteral("What stands for the seeds"));
+  centre_ = makeCombo(QStringLiteral("Aggregate"), tr("What stands for the seeds"));
   centre_->addItems({QStringLiteral("mean"), QStringLiteral("median")});
   connect(centre_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) {
@@ -56,7 +56,7 @@ QWidget* ComparePage::makeCurveTools() {
         choice.spread = Spread::Interval;
     });
   });
-  spread_ = makeCombo(QStringLiteral("Band"), QStringLiteral("What the band around a curve shows"));
+  spread_ = makeCombo(QStringLiteral("Band"), tr("What the band around a curve shows"));
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
     change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
@@ -70,15 +70,14 @@ QWidget* ComparePage::makeCurveTools() {
     });
   };
   key(colour_, QStringLiteral("Colour"),
-      QStringLiteral("What gives a line its colour. Only runs that differ in their seed alone are "
-                     "ever averaged"),
+      tr("What gives a line its colour. Only runs that differ in their seed alone are "
+         "ever averaged"),
       &CompareChoice::colour);
-  key(dash_, QStringLiteral("Dash"), QStringLiteral("What gives a line its dash"),
-      &CompareChoice::dash);
+  key(dash_, QStringLiteral("Dash"), tr("What gives a line its dash"), &CompareChoice::dash);
   key(panel_, QStringLiteral("Panel"), QStringLiteral("A chart for each value"),
       &CompareChoice::panel);
-  logX_ = makeToggle(QStringLiteral("log x"), QStringLiteral("Logarithmic horizontal axis"));
-  logY_ = makeToggle(QStringLiteral("log y"), QStringLiteral("Logarithmic vertical axis"));
+  logX_ = makeToggle(QStringLiteral("log x"), tr("Logarithmic horizontal axis"));
+  logY_ = makeToggle(QStringLiteral("log y"), tr("Logarithmic vertical axis"));
   connect(logX_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
@@ -150,16 +149,14 @@ QWidget* ComparePage::makeParallel() {
     connect(made, &QToolButton::clicked, this, use);
     row->addWidget(made);
   };
-  button(QStringLiteral("Axes"), QStringLiteral("Choose the quantities"), [this] { askAxes(); });
-  button(QStringLiteral("Log axis"), QStringLiteral("The marked axis logarithmic or linear (L)"),
+  button(tr("Axes"), tr("Choose the quantities"), [this] { askAxes(); });
+  button(tr("Log axis"), tr("The marked axis logarithmic or linear (L)"),
          [this] { parallelView_->toggleLog(); });
-  button(QStringLiteral("Flip axis"), QStringLiteral("Turn the marked axis round (F)"),
-         [this] { parallelView_->flip(); });
-  button(QStringLiteral("Drop brushes"), QStringLiteral("Keep all runs again"),
-         [this] { parallelView_->clearBrushes(); });
+  button(tr("Flip axis"), tr("Turn the marked axis round (F)"), [this] { parallelView_->flip(); });
+  button(tr("Drop brushes"), tr("Keep all runs again"), [this] { parallelView_->clearBrushes(); });
   row->addStretch();
   auto* hint = new ElidedLabel(
-      QStringLiteral("Drag along an axis: the runs that pass stay selected in the list."), view);
+      tr("Drag along an axis: the runs that pass stay selected in the list."), view);
   hint->setProperty("role", QStringLiteral("small"));
   row->addWidget(hint);
   column->addWidget(bar);
@@ -185,13 +182,13 @@ void ComparePage::onAxes(const std::vector<ParallelAxisChoice>& axes) {
 void ComparePage::askAxes() {
   if (data_ == nullptr) return;
   QDialog dialog(this);
-  dialog.setWindowTitle(QStringLiteral("Axes of the parallel coordinates"));
+  dialog.setWindowTitle(tr("Axes of the parallel coordinates"));
   auto* column = new QVBoxLayout(&dialog);
   auto* search = new QLineEdit(&dialog);
-  search->setPlaceholderText(QStringLiteral("Search keys and metrics"));
-  search->setAccessibleName(QStringLiteral("Search keys and metrics"));
+  search->setPlaceholderText(tr("Search keys and metrics"));
+  search->setAccessibleName(tr("Search keys and metrics"));
   auto* list = new QListWidget(&dialog);
-  list->setAccessibleName(QStringLiteral("Quantities, from left to right"));
+  list->setAccessibleName(tr("Quantities, from left to right"));
   list->setDragDropMode(QAbstractItemView::InternalMove);
   std::vector<ParallelAxisChoice> axes = parallelAxes(*data_, choice_);
   const auto add = [&](const Quantity& quantity, bool isOn) {
@@ -249,14 +246,13 @@ QWidget* ComparePage::makeScatter() {
                         QToolButton*& log, std::string CompareChoice::*chosen,
                         std::optional<Direction> CompareChoice::*direction,
                         bool CompareChoice::*isLog) {
-    quantity = makeCombo(QStringLiteral("Quantity on %1").arg(name),
-                         QStringLiteral("Any number: configuration, metric, cost"));
+    quantity =
+        makeCombo(tr("Quantity on %1").arg(name), tr("Any number: configuration, metric, cost"));
     connect(quantity, &QComboBox::activated, this, [this, combo = quantity, chosen](int index) {
       const std::string id = combo->itemData(index).toString().toStdString();
       change([&](CompareChoice& choice) { choice.*chosen = id; });
     });
-    better = makeCombo(QStringLiteral("Better on %1").arg(name),
-                       QStringLiteral("Which way is better, for the front"));
+    better = makeCombo(tr("Better on %1").arg(name), tr("Which way is better, for the front"));
     better->addItems({QStringLiteral("better: auto"), QStringLiteral("better: neither"),
                       QStringLiteral("better: lower"), QStringLiteral("better: higher")});
     connect(better, &QComboBox::activated, this, [this, direction](int index) {
@@ -266,8 +262,7 @@ QWidget* ComparePage::makeScatter() {
       });
     });
     better->setMinimumContentsLength(13);
-    log = makeToggle(QStringLiteral("log %1").arg(name),
-                     QStringLiteral("Logarithmic axis %1").arg(name));
+    log = makeToggle(QStringLiteral("log %1").arg(name), tr("Logarithmic axis %1").arg(name));
     connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {
       change([&](CompareChoice& choice) { choice.*isLog = isOn; });
     });
@@ -286,7 +281,7 @@ QWidget* ComparePage::makeScatter() {
   scatterView_ = new FigureView(view);
   scatterView_->setMinimumHeight(px(240));
   scatterView_->setFocusPolicy(Qt::StrongFocus);
-  scatterView_->setAccessibleName(QStringLiteral("Scatter of the runs"));
+  scatterView_->setAccessibleName(tr("Scatter of the runs"));
   scatterView_->addAction(exportFigure_);
   scatterView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(scatterView_, 1);

@@ -105,7 +105,7 @@ QString nameOf(Spread spread) {
     case Spread::Interval:
       return QStringLiteral("95\u2009% interval");
     case Spread::Range:
-      return QStringLiteral("minimum to maximum");
+      return QObject::tr("minimum to maximum");
     case Spread::Quartiles:
       break;
   }

@@ -71,11 +71,11 @@ QString ComparePage::tableText(TableFormat format) const {
 void ComparePage::copyTable(TableFormat format) {
   const QString text = tableText(format);
   if (text.isEmpty()) {
-    workbench_.showMessage(QStringLiteral("There is no table yet: select runs of an experiment."));
+    workbench_.showMessage(tr("There is no table yet: select runs of an experiment."));
     return;
   }
   QGuiApplication::clipboard()->setText(text);
-  workbench_.showMessage(QStringLiteral("The table is on the clipboard."));
+  workbench_.showMessage(tr("The table is on the clipboard."));
 }
 
 void ComparePage::exportTable(const QString& file) {
@@ -90,7 +90,7 @@ void ComparePage::exportTable(const QString& file) {
                                .arg(file, out.errorString()));
     return;
   }
-  workbench_.showMessage(QStringLiteral("Wrote %1.").arg(file));
+  workbench_.showMessage(tr("Wrote %1.").arg(file));
 }
 
 void ComparePage::askAndExport(TableFormat format) {
@@ -102,10 +102,10 @@ void ComparePage::askAndExport(TableFormat format) {
                          : format == TableFormat::Latex ? QStringLiteral(".tex")
                                                         : QStringLiteral(".md");
   QString file = QFileDialog::getSaveFileName(
-      this, QStringLiteral("Save table"), QStringLiteral("ablation") + ending,
+      this, tr("Save table"), QStringLiteral("ablation") + ending,
       format == TableFormat::Csv     ? QStringLiteral("CSV files (*.csv)")
       : format == TableFormat::Latex ? QStringLiteral("LaTeX files (*.tex)")
-                                     : QStringLiteral("Markdown files (*.md)"));
+                                     : tr("Markdown files (*.md)"));
   if (file.isEmpty()) return;
   if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
   exportTable(file);
@@ -122,12 +122,12 @@ void ComparePage::copyOverrides() {
   const auto chosen = std::min(static_cast<std::size_t>(column - 1), differences_.runs.size() - 1);
   const QString text = overridesText(*data_, differences_.runs[chosen], differences_.runs.front());
   if (text.isEmpty()) {
-    workbench_.showMessage(QStringLiteral("These two runs have equal configurations."));
+    workbench_.showMessage(tr("These two runs have equal configurations."));
     return;
   }
   QGuiApplication::clipboard()->setText(text);
   workbench_.showMessage(
-      QStringLiteral("On the clipboard: what makes %1 of %2.")
+      tr("On the clipboard: what makes %1 of %2.")
           .arg(differences_.names[static_cast<qsizetype>(chosen)], differences_.names.front()));
 }
 

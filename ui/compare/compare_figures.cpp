@@ -182,7 +182,7 @@ std::unique_ptr<Figure> makeDifferencesFigure(const DifferenceList& list, const 
     }
   }
   const Json meta = {{"title", "What differs: " + data.experiment},
-                     {"about", QStringLiteral("%1 of %2 keys").arg(written).arg(all).toStdString()},
+                     {"about", QObject::tr("%1 of %2 keys").arg(written).arg(all).toStdString()},
                      {"titles", titles},
                      {"tinted", tinted}};
   return oneTable(textTable(meta, columns, rows, style), csv, style);

@@ -60,36 +60,32 @@ void ComparePage::makeActions() {
     tools_ << action;
     return action;
   };
-  act(QStringLiteral("Copy table as Markdown"),
-      QStringLiteral("The table as it is shown, to the clipboard"),
+  act(tr("Copy table as Markdown"), tr("The table as it is shown, to the clipboard"),
       [this] { copyTable(TableFormat::Markdown); });
-  act(QStringLiteral("Copy table as LaTeX"), QStringLiteral("A booktabs tabular, to the clipboard"),
+  act(tr("Copy table as LaTeX"), QStringLiteral("A booktabs tabular, to the clipboard"),
       [this] { copyTable(TableFormat::Latex); });
-  act(QStringLiteral("Copy table as CSV"),
-      QStringLiteral("Full precision, fractions as fractions, to the clipboard"),
+  act(tr("Copy table as CSV"), tr("Full precision, fractions as fractions, to the clipboard"),
       [this] { copyTable(TableFormat::Csv); });
-  act(QStringLiteral("Save table as Markdown\u2026"), QStringLiteral("To a file"),
+  act(tr("Save table as Markdown\u2026"), tr("To a file"),
       [this] { askAndExport(TableFormat::Markdown); });
-  act(QStringLiteral("Save table as LaTeX\u2026"), QStringLiteral("To a file"),
+  act(tr("Save table as LaTeX\u2026"), tr("To a file"),
       [this] { askAndExport(TableFormat::Latex); });
-  act(QStringLiteral("Save table as CSV\u2026"), QStringLiteral("To a file"),
-      [this] { askAndExport(TableFormat::Csv); });
-  act(QStringLiteral("Columns of the ablation table\u2026"),
-      QStringLiteral("Choose the metrics that are columns"), [this] { chooseColumns(); });
-  act(QStringLiteral("Use variant as baseline"),
-      QStringLiteral("Compare with the variant of the current row"),
+  act(tr("Save table as CSV\u2026"), tr("To a file"), [this] { askAndExport(TableFormat::Csv); });
+  act(tr("Columns of the ablation table\u2026"), tr("Choose the metrics that are columns"),
+      [this] { chooseColumns(); });
+  act(tr("Use variant as baseline"), tr("Compare with the variant of the current row"),
       [this] { setBaselineFromTable(); });
-  act(QStringLiteral("Copy differences as overrides"),
+  act(tr("Copy differences as overrides"),
       QStringLiteral("key=value of the current run against the first one"),
       [this] { copyOverrides(); });
-  exportFigure_ = new QAction(QStringLiteral("Export figure\u2026"), this);
+  exportFigure_ = new QAction(tr("Export figure\u2026"), this);
   exportFigure_->setToolTip(
-      QStringLiteral("As PNG, SVG, PDF or CSV: the table, or the chart that had the focus last"));
+      tr("As PNG, SVG, PDF or CSV: the table, or the chart that had the focus last"));
   connect(exportFigure_, &QAction::triggered, this,
           [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("compare")); });
   // One button: the tool bar has room for the search on a small screen, too.
-  toolMenu_ = new QAction(QStringLiteral("Table"), this);
-  toolMenu_->setToolTip(QStringLiteral("Columns, baseline, and the table as text"));
+  toolMenu_ = new QAction(tr("Table"), this);
+  toolMenu_->setToolTip(tr("Columns, baseline, and the table as text"));
   auto* menu = new QMenu(QStringLiteral("Table"), this);
   menu->setToolTipsVisible(true);
   menu->addActions(tools_);
@@ -126,15 +122,15 @@ QWidget* ComparePage::makeTop() {
   busy_->hide();
   first->addWidget(busy_);
   cancel_ = new QToolButton(top);
-  cancel_->setText(QStringLiteral("Cancel"));
-  cancel_->setToolTip(QStringLiteral("Stop reading and keep what is shown"));
+  cancel_->setText(tr("Cancel"));
+  cancel_->setToolTip(tr("Stop reading and keep what is shown"));
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ComparePage::cancelReading);
   first->addWidget(cancel_);
-  unfinished_ = new QCheckBox(QStringLiteral("Count unfinished runs"), top);
+  unfinished_ = new QCheckBox(tr("Count unfinished runs"), top);
   unfinished_->setToolTip(
-      QStringLiteral("Runs that are not done give their values too. They are not comparable with "
-                     "finished ones unless you choose a step that all have reached."));
+      tr("Runs that are not done give their values too. They are not comparable with "
+         "finished ones unless you choose a step that all have reached."));
   connect(unfinished_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) {
       choice.unfinished = isOn ? store::Unfinished::Counted : store::Unfinished::LeftOut;
@@ -142,9 +138,8 @@ QWidget* ComparePage::makeTop() {
   });
   first->addWidget(unfinished_);
   auto* exports = new QToolButton(top);
-  exports->setText(QStringLiteral("Export"));
-  exports->setToolTip(
-      QStringLiteral("The picture of this view, or the table as Markdown, LaTeX or CSV"));
+  exports->setText(tr("Export"));
+  exports->setToolTip(tr("The picture of this view, or the table as Markdown, LaTeX or CSV"));
   exports->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(exports);
   menu->addAction(exportFigure_);
@@ -161,7 +156,7 @@ QWidget* ComparePage::makeTop() {
   FlowRow* second = &secondBar->row();
   second->setSpacing(px(8));
   metric_ = makeCombo(QStringLiteral("Metric"),
-                      QStringLiteral("The metric that is compared and drawn; type to search"));
+                      tr("The metric that is compared and drawn; type to search"));
   metric_->setEditable(true);
   metric_->setInsertPolicy(QComboBox::NoInsert);
   metric_->completer()->setFilterMode(Qt::MatchContains);
@@ -185,15 +180,13 @@ QWidget* ComparePage::makeTop() {
   growInRow(metric_);
   second->addWidget(metric_);
   auto* columns = new QToolButton(top);
-  columns->setText(QStringLiteral("Columns"));
-  columns->setToolTip(QStringLiteral("More metrics beside the first one"));
+  columns->setText(tr("Columns"));
+  columns->setToolTip(tr("More metrics beside the first one"));
   connect(columns, &QToolButton::clicked, this, &ComparePage::chooseColumns);
   second->addWidget(columns);
-  value_ = makeCombo(QStringLiteral("Value of a run"),
-                     QStringLiteral("Which value of a run's curve is compared"));
-  value_->addItems({QStringLiteral("Last value"), QStringLiteral("Best value"),
-                    QStringLiteral("Smallest value"), QStringLiteral("Largest value"),
-                    QStringLiteral("At step")});
+  value_ = makeCombo(tr("Value of a run"), tr("Which value of a run's curve is compared"));
+  value_->addItems({tr("Last value"), tr("Best value"), tr("Smallest value"), tr("Largest value"),
+                    tr("At step")});
   value_->setMinimumContentsLength(11);
   connect(value_, &QComboBox::activated, this, [this](int index) {
     change([&](CompareChoice& choice) {
@@ -213,9 +206,8 @@ QWidget* ComparePage::makeTop() {
   });
   second->addWidget(value_);
   step_ = new QSpinBox(top);
-  step_->setAccessibleName(QStringLiteral("Step"));
-  step_->setToolTip(
-      QStringLiteral("The newest value up to this step; runs that do not reach it have none"));
+  step_->setAccessibleName(tr("Step"));
+  step_->setToolTip(tr("The newest value up to this step; runs that do not reach it have none"));
   step_->setRange(0, 2'000'000'000);
   step_->setKeyboardTracking(false);
   step_->setGroupSeparatorShown(true);
@@ -227,11 +219,10 @@ QWidget* ComparePage::makeTop() {
   auto* pairRow = new QHBoxLayout(pair);
   pairRow->setContentsMargins(0, 0, 0, 0);
   pairRow->setSpacing(px(8));
-  auto* against = new QLabel(QStringLiteral("Baseline"), pair);
+  auto* against = new QLabel(tr("Baseline"), pair);
   against->setProperty("role", QStringLiteral("small"));
   pairRow->addWidget(against);
-  baseline_ =
-      makeCombo(QStringLiteral("Baseline"), QStringLiteral("What the others are compared with"));
+  baseline_ = makeCombo(QStringLiteral("Baseline"), tr("What the others are compared with"));
   baseline_->setMinimumContentsLength(14);
   against->setBuddy(baseline_);
   connect(baseline_, &QComboBox::activated, this, [this](int index) {
@@ -242,8 +233,8 @@ QWidget* ComparePage::makeTop() {
   pairRow->addWidget(baseline_, 1);
   second->addWidget(pair);
   filter_ = new QLineEdit(top);
-  filter_->setAccessibleName(QStringLiteral("Filter variants"));
-  filter_->setPlaceholderText(QStringLiteral("Filter variants"));
+  filter_->setAccessibleName(tr("Filter variants"));
+  filter_->setPlaceholderText(tr("Filter variants"));
   filter_->setClearButtonEnabled(true);
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (!isFilling_) change([&](CompareChoice& choice) { choice.filter = text; });
@@ -279,7 +270,7 @@ QWidget* ComparePage::makeTableView() {
   column->addLayout(heading);
   tableView_ = new QTableView(card);
   tableView_->setModel(&order_);
-  tableView_->setAccessibleName(QStringLiteral("Ablation table"));
+  tableView_->setAccessibleName(tr("Ablation table"));
   tableView_->setSelectionBehavior(QAbstractItemView::SelectRows);
   tableView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   tableView_->setShowGrid(false);
@@ -322,8 +313,8 @@ QWidget* ComparePage::makeTableView() {
   auto* copy = new QShortcut(QKeySequence::Copy, tableView_);
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
-  auto* selectRuns = new QAction(QStringLiteral("Select its runs"), tableView_);
-  selectRuns->setToolTip(QStringLiteral("In the list of runs: Monitor and the others show them"));
+  auto* selectRuns = new QAction(tr("Select its runs"), tableView_);
+  selectRuns->setToolTip(tr("In the list of runs: Monitor and the others show them"));
   connect(selectRuns, &QAction::triggered, this, [this] { selectRunsOfTable(); });
   tableView_->addAction(tools_[7]);
   tableView_->addAction(selectRuns);
@@ -345,12 +336,12 @@ QWidget* ComparePage::makeTableView() {
   pair_->setSpacing(px(12));
   curvesView_ = new FigureView(charts);
   curvesView_->setFocusPolicy(Qt::StrongFocus);
-  curvesView_->setAccessibleName(QStringLiteral("Curves of the variants"));
-  curvesView_->setEmptyText(QStringLiteral("Reading the curves\u2026"));
+  curvesView_->setAccessibleName(tr("Curves of the variants"));
+  curvesView_->setEmptyText(tr("Reading the curves\u2026"));
   differenceView_ = new FigureView(charts);
   differenceView_->setFocusPolicy(Qt::StrongFocus);
-  differenceView_->setAccessibleName(QStringLiteral("Paired difference to the baseline"));
-  differenceView_->setEmptyText(QStringLiteral("Reading the curves\u2026"));
+  differenceView_->setAccessibleName(tr("Paired difference to the baseline"));
+  differenceView_->setEmptyText(tr("Reading the curves\u2026"));
   for (FigureView* view : {curvesView_, differenceView_}) {
     view->addAction(exportFigure_);  // a right click gives the chart the focus
     view->setContextMenuPolicy(Qt::ActionsContextMenu);
@@ -369,13 +360,13 @@ QWidget* ComparePage::makeTableView() {
 void ComparePage::chooseColumns() {
   if (data_ == nullptr) return;
   QDialog dialog(this);
-  dialog.setWindowTitle(QStringLiteral("Columns of the ablation table"));
+  dialog.setWindowTitle(tr("Columns of the ablation table"));
   auto* column = new QVBoxLayout(&dialog);
   auto* search = new QLineEdit(&dialog);
-  search->setPlaceholderText(QStringLiteral("Search metrics"));
-  search->setAccessibleName(QStringLiteral("Search metrics"));
+  search->setPlaceholderText(tr("Search metrics"));
+  search->setAccessibleName(tr("Search metrics"));
   auto* list = new QListWidget(&dialog);
-  list->setAccessibleName(QStringLiteral("Metrics"));
+  list->setAccessibleName(tr("Metrics"));
   for (const auto& [name, runs] : data_->names) {
     auto* item = new QListWidgetItem(QString::fromStdString(name), list);
     item->setFlags(item->flags() | Qt::ItemIsUserCheckable);
@@ -419,8 +410,8 @@ QWidget* ComparePage::makeEmpty() {
   emptyText_->setProperty("role", QStringLiteral("muted"));
   emptyText_->setAlignment(Qt::AlignCenter);
   emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  emptyText_->setText(QStringLiteral("Reading the runs\u2026"));
-  emptyButton_ = new QPushButton(QStringLiteral("New experiment"), empty);
+  emptyText_->setText(tr("Reading the runs\u2026"));
+  emptyButton_ = new QPushButton(tr("New experiment"), empty);
   emptyButton_->hide();
   connect(emptyButton_, &QPushButton::clicked, this, [this] {
     if (emptyPage_.isEmpty()) {
@@ -432,7 +423,7 @@ QWidget* ComparePage::makeEmpty() {
   column->addStretch(1);
   column->addWidget(emptyText_);
   column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
-  emptyCancel_ = new QPushButton(QStringLiteral("Cancel"), empty);
+  emptyCancel_ = new QPushButton(tr("Cancel"), empty);
   emptyCancel_->hide();
   connect(emptyCancel_, &QPushButton::clicked, this, &ComparePage::cancelReading);
   column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);

@@ -51,7 +51,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
-  onlyDifferences_ = new QCheckBox(QStringLiteral("Only differences"), view);
+  onlyDifferences_ = new QCheckBox(tr("Only differences"), view);
   connect(onlyDifferences_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
   });
@@ -61,7 +61,7 @@ QWidget* ComparePage::makeDifferences() {
   row->addWidget(differencesAbout_);
   row->addStretch();
   auto* copy = new QToolButton(view);
-  copy->setText(QStringLiteral("Copy as overrides"));
+  copy->setText(tr("Copy as overrides"));
   copy->setToolTip(
       QStringLiteral("key=value in which the run of the current column differs from the first, "
                      "for `vitrine train FILE`"));
@@ -74,7 +74,7 @@ QWidget* ComparePage::makeDifferences() {
   card->setProperty("role", QStringLiteral("card"));
   auto* inside = new QVBoxLayout(card);
   inside->setContentsMargins(1, px(4), 1, px(4));
-  differenceTree_ = makeRows(card, QStringLiteral("Differences between the runs"));
+  differenceTree_ = makeRows(card, tr("Differences between the runs"));
   differenceTree_->setMinimumHeight(px(160));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
   inside->addWidget(differenceTree_);
@@ -83,13 +83,13 @@ QWidget* ComparePage::makeDifferences() {
   sourceCard->setProperty("role", QStringLiteral("card"));
   auto* sourceColumn = new QVBoxLayout(sourceCard);
   sourceColumn->setContentsMargins(px(12), px(8), px(12), px(8));
-  auto* title = new QLabel(QStringLiteral("Source"), sourceCard);
+  auto* title = new QLabel(tr("Source"), sourceCard);
   title->setProperty("role", QStringLiteral("title"));
   sourceColumn->addWidget(title);
   source_ = new QPlainTextEdit(sourceCard);
   source_->setProperty("role", QStringLiteral("mono"));
   source_->setReadOnly(true);
-  source_->setAccessibleName(QStringLiteral("Difference of the experiment files"));
+  source_->setAccessibleName(tr("Difference of the experiment files"));
   source_->setLineWrapMode(QPlainTextEdit::NoWrap);
   source_->setMinimumHeight(px(90));
   title->setBuddy(source_);
@@ -147,7 +147,7 @@ void ComparePage::showDifferences() {
   differenceTree_->setColumnWidth(0, px(240));
   for (int i = 1; i < header.size(); ++i) differenceTree_->setColumnWidth(i, px(190));
   differencesAbout_->setText(
-      QStringLiteral("%1 of %2 keys%3")
+      tr("%1 of %2 keys%3")
           .arg(shown)
           .arg(all)
           .arg(data_->runs.size() > differences_.runs.size()
@@ -165,16 +165,15 @@ QWidget* ComparePage::makePublished() {
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
   paper_ = new WrapLabel(view);
-  paper_->setAccessibleName(QStringLiteral("Paper"));
+  paper_->setAccessibleName(tr("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
   auto* open = new QToolButton(view);
-  open->setText(QStringLiteral("Open numbers\u2026"));
+  open->setText(tr("Open numbers\u2026"));
   open->setToolTip(QStringLiteral("Another published.toml"));
   connect(open, &QToolButton::clicked, this, [this] {
-    const QString file =
-        QFileDialog::getOpenFileName(this, QStringLiteral("Numbers of a paper"), published_.file,
-                                     QStringLiteral("Published numbers (*.toml)"));
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Numbers of a paper"), published_.file, tr("Published numbers (*.toml)"));
     if (!file.isEmpty()) change([&](CompareChoice& choice) { choice.publishedFile = file; });
   });
   row->addWidget(open);
@@ -183,13 +182,13 @@ QWidget* ComparePage::makePublished() {
   card->setProperty("role", QStringLiteral("card"));
   auto* inside = new QVBoxLayout(card);
   inside->setContentsMargins(1, px(4), 1, px(4));
-  publishedTree_ = makeRows(card, QStringLiteral("Published numbers beside ours"));
+  publishedTree_ = makeRows(card, tr("Published numbers beside ours"));
   publishedTree_->setMinimumHeight(px(160));
   publishedTree_->setRootIsDecorated(false);
   publishedTree_->setHeaderLabels(
       {QStringLiteral("Variant"), QStringLiteral("Metric"), QStringLiteral("Paper"),
        QStringLiteral("Ours"), QStringLiteral("n"), QStringLiteral("Order"),
-       QStringLiteral("Verdict"), QStringLiteral("Where and under which conditions")});
+       QStringLiteral("Verdict"), tr("Where and under which conditions")});
   const char* tips[] = {"Our variant that the printed number names",
                         "As the paper names it",
                         "As printed",
@@ -209,7 +208,7 @@ QWidget* ComparePage::makePublished() {
   }
   inside->addWidget(publishedTree_);
   column->addWidget(card, 3);
-  claimsTitle_ = new QLabel(QStringLiteral("Claims that runs of this size can re-show"), view);
+  claimsTitle_ = new QLabel(tr("Claims that runs of this size can re-show"), view);
   claimsTitle_->setProperty("role", QStringLiteral("title"));
   column->addWidget(claimsTitle_);
   auto* claimCard = new QFrame(view);
@@ -221,7 +220,7 @@ QWidget* ComparePage::makePublished() {
   claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);
   claimTree_->setHeaderLabels({QStringLiteral("Claim"), QStringLiteral("Verdict"),
-                               QStringLiteral("n"), QStringLiteral("Measured, 95\u2009% interval"),
+                               QStringLiteral("n"), tr("Measured, 95\u2009% interval"),
                                QStringLiteral("Margin"), QStringLiteral("Why")});
   column->addWidget(claimCard, 1);
   return view;
@@ -245,10 +244,9 @@ void ComparePage::showPublished() {
   publishedTree_->clear();
   claimTree_->clear();
   if (published_.file.isEmpty()) {
-    paper_->setText(
-        QStringLiteral("No published numbers belong to \u201c%1\u201d. They come from a "
+    paper_->setText(tr("No published numbers belong to \u201c%1\u201d. They come from a "
                        "published.toml beside its experiment file; open one.")
-            .arg(QString::fromStdString(data_->experiment)));
+                        .arg(QString::fromStdString(data_->experiment)));
   } else if (!published_.problem.isEmpty()) {
     paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
   } else {

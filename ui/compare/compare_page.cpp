@@ -80,8 +80,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     if (data_ != nullptr) showView();
   });
   const auto failed = [this](const QString& sentence) {
-    showEmpty(QStringLiteral("The runs cannot be compared: %1").arg(sentence),
-              QStringLiteral("Try again"), QString());
+    showEmpty(tr("The runs cannot be compared: %1").arg(sentence), tr("Try again"), QString());
   };
   connect(&reader_, &Background::failed, this, failed);
   connect(&curveReader_, &Background::failed, this, failed);
@@ -135,16 +134,16 @@ void ComparePage::cancelReading() {
   isCancelled_ = true;
   isStale_ = true;  // shown again, it reads again
   if (data_ == nullptr) {
-    showEmpty(QStringLiteral("Reading was cancelled."), QStringLiteral("Read the runs"), QString());
+    showEmpty(tr("Reading was cancelled."), tr("Read the runs"), QString());
     return;
   }
   if (wasCurves) {
     for (FigureView* view : {curvesView_, differenceView_}) {
       view->setFigure(nullptr);
-      view->setEmptyText(QStringLiteral("Reading was cancelled: choose a metric or a variant."));
+      view->setEmptyText(tr("Reading was cancelled: choose a metric or a variant."));
     }
   }
-  workbench_.showMessage(QStringLiteral("Reading was cancelled; what was read before stays."));
+  workbench_.showMessage(tr("Reading was cancelled; what was read before stays."));
 }
 
 void ComparePage::reload() {
@@ -159,11 +158,11 @@ void ComparePage::reload() {
     chartMaker_.cancel();
     data_.reset();
     showEmpty(workbench_.runs().empty()
-                  ? QStringLiteral("The variants of an experiment stand side by side here, with "
-                                   "intervals over their seeds.")
-                  : QStringLiteral("Nothing to compare yet: select two runs, or make an experiment "
-                                   "with variants and seeds."),
-              QStringLiteral("New experiment"), QStringLiteral("configure"));
+                  ? tr("The variants of an experiment stand side by side here, with "
+                       "intervals over their seeds.")
+                  : tr("Nothing to compare yet: select two runs, or make an experiment "
+                       "with variants and seeds."),
+              tr("New experiment"), QStringLiteral("configure"));
     return;
   }
   reader_.run([this, rows, choice = choice_, cards = workbench_.cards()](
@@ -184,8 +183,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
   request_ = {};
   points_.reset();
   if (data_->runs.size() < 2) {
-    showEmpty(QStringLiteral("These runs are not there any more."), QStringLiteral("Try again"),
-              QString());
+    showEmpty(tr("These runs are not there any more."), tr("Try again"), QString());
     return;
   }
   stack_->setCurrentIndex(0);
@@ -290,10 +288,10 @@ void ComparePage::fillControls() {
 void ComparePage::showTable(AblationTable table) {
   std::vector<std::int64_t> series;
   for (std::size_t i = 0; i < data_->variants.size(); ++i) series.push_back(seriesOf(*data_, i));
-  headline_->setText(QStringLiteral("Ablation: %1").arg(table.experiment));
+  headline_->setText(tr("Ablation: %1").arg(table.experiment));
   QStringList about{table.value};
   about << QStringLiteral("\u00b1 half of the 95\u2009% interval over seeds")
-        << QStringLiteral("differences paired over common seeds");
+        << tr("differences paired over common seeds");
   about_->setText(about.join(QStringLiteral(" \u00b7 ")));
   leftOut_->setText(QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
   leftOut_->setVisible(!leftOut_->text().isEmpty());

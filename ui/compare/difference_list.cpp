@@ -136,8 +136,8 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
   };
   if (experiments.size() == 1) {
     list.source = sourceOf(experiments[0]).empty()
-                      ? QStringLiteral("The experiment file was not kept.")
-                      : QStringLiteral("One experiment file made all of these runs.");
+                      ? QObject::tr("The experiment file was not kept.")
+                      : QObject::tr("One experiment file made all of these runs.");
   } else {
     const auto titleOfExperiment = [&](std::int64_t experiment) {
       for (const store::ComparedRun& run : data.runs) {
@@ -146,7 +146,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
       return QString();
     };
     const QString changes = textDifference(sourceOf(experiments[0]), sourceOf(experiments[1]));
-    list.source = changes.isEmpty() ? QStringLiteral("The experiment files are equal.")
+    list.source = changes.isEmpty() ? QObject::tr("The experiment files are equal.")
                                     : QStringLiteral("--- %1\n+++ %2\n")
                                               .arg(titleOfExperiment(experiments[0]),
                                                    titleOfExperiment(experiments[1])) +
@@ -172,7 +172,7 @@ QString textDifference(const std::string& before, const std::string& after) {
   };
   const std::vector<std::string> a = linesOfText(before), b = linesOfText(after);
   if (a.size() > kLongestDiffered || b.size() > kLongestDiffered)
-    return QStringLiteral("The files are too long to be compared here.");
+    return QObject::tr("The files are too long to be compared here.");
   // Longest common subsequence, from the end.
   const std::size_t width = b.size() + 1;
   std::vector<std::uint16_t> common((a.size() + 1) * width, 0);

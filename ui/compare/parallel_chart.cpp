@@ -137,10 +137,10 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
     }
   }
   chart.about = chart.isBrushed()
-                    ? QStringLiteral("%1 of %2 runs are kept")
+                    ? QObject::tr("%1 of %2 runs are kept")
                           .arg(chart.keptRuns().size())
                           .arg(chart.lines.size())
-                    : QStringLiteral("one line a run, %1").arg(valueChoiceText(choice.value));
+                    : QObject::tr("one line a run, %1").arg(valueChoiceText(choice.value));
   return chart;
 }
 
@@ -150,7 +150,7 @@ ParallelFigure::ParallelFigure(ParallelChart chart, FigureStyle style)
 QString ParallelFigure::summary() const {
   QStringList names;
   for (const ParallelAxis& axis : chart_.axes) names << axis.quantity.name;
-  return QStringLiteral("Parallel coordinates of %1 runs over %2; %3.")
+  return QObject::tr("Parallel coordinates of %1 runs over %2; %3.")
       .arg(chart_.lines.size())
       .arg(names.join(QStringLiteral(", ")), chart_.about);
 }
@@ -209,7 +209,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
   if (chart_.axes.empty()) {
     painter.setPen(themeColors().muted);
     painter.drawText(area, Qt::AlignCenter,
-                     QStringLiteral("Nothing differs between these runs: choose axes."));
+                     QObject::tr("Nothing differs between these runs: choose axes."));
     return;
   }
   const Layout place = layout(area);

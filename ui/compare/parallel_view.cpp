@@ -22,11 +22,11 @@ constexpr double kReach = 14;  // pixels beside an axis that belong to it
 ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(false);
-  setAccessibleName(QStringLiteral("Parallel coordinates"));
+  setAccessibleName(tr("Parallel coordinates"));
   setAccessibleDescription(
-      QStringLiteral("Left and right choose an axis, L makes it logarithmic, F turns it round, "
-                     "B brushes it, up and down move the brush, with Shift its size, Delete drops "
-                     "it."));
+      tr("Left and right choose an axis, L makes it logarithmic, F turns it round, "
+         "B brushes it, up and down move the brush, with Shift its size, Delete drops "
+         "it."));
 }
 
 ParallelView::~ParallelView() = default;
@@ -109,9 +109,8 @@ void ParallelView::setBrush(int axis, std::optional<std::array<double, 2>> brush
   ParallelAxis& one = chart_.axes[static_cast<std::size_t>(axis)];
   if (brush && (*brush)[0] > (*brush)[1]) std::swap((*brush)[0], (*brush)[1]);
   one.choice.brush = brush;
-  chart_.about = QStringLiteral("%1 of %2 runs are kept")
-                     .arg(chart_.keptRuns().size())
-                     .arg(chart_.lines.size());
+  chart_.about =
+      tr("%1 of %2 runs are kept").arg(chart_.keptRuns().size()).arg(chart_.lines.size());
   redraw();
 }
 

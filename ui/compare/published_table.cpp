@@ -100,18 +100,17 @@ QStringList trainingReasons(const PublishedResult& result, const Json& config) {
   if (printed.isEmpty()) {
     reasons << QStringLiteral("the paper's epochs are not stated");
   } else if (!steps.empty()) {
-    reasons
-        << QStringLiteral("%1 steps, not %2 epochs").arg(QString::fromStdString(steps), printed);
+    reasons << QObject::tr("%1 steps, not %2 epochs").arg(QString::fromStdString(steps), printed);
   } else if (epochs != printed) {
-    reasons << QStringLiteral("%1 epochs, not %2").arg(epochs, printed);
+    reasons << QObject::tr("%1 epochs, not %2").arg(epochs, printed);
   }
   const std::string mask = softMaskOf(config), paperMask = result.condition("soft_mask");
   if (!paperMask.empty() && plainName(mask) != plainName(paperMask)) {
-    reasons << QStringLiteral("another soft mask: %1, not %2")
+    reasons << QObject::tr("another soft mask: %1, not %2")
                    .arg(QString::fromStdString(mask), QString::fromStdString(paperMask));
   } else if (mask != "none" && steps.empty() &&
              numberAt(config, "model.mask.epochs") > numberAt(config, "train.epochs")) {
-    reasons << QStringLiteral("training ends before the soft mask does");
+    reasons << QObject::tr("training ends before the soft mask does");
   }
   return reasons;
 }
@@ -123,9 +122,8 @@ QStringList startReasons(const PublishedResult& result, const Json& config) {
   const Json* init = valueAt(config, "init");
   const bool isFresh = init == nullptr || init->is_null();
   if (before.empty()) {
-    return isFresh
-               ? QStringList()
-               : QStringList(QStringLiteral("starts from trained weights; the paper's does not"));
+    return isFresh ? QStringList()
+                   : QStringList(QObject::tr("starts from trained weights; the paper's does not"));
   }
   if (isFresh) return {QStringLiteral("not pre-trained on %1").arg(paper)};
   QStringList reasons;
@@ -137,7 +135,7 @@ QStringList startReasons(const PublishedResult& result, const Json& config) {
                         paper);
   }
   if (const std::string epochs = result.condition("pretraining_epochs"); !epochs.empty())
-    reasons << QStringLiteral("not known to be pre-trained for %1 epochs")
+    reasons << QObject::tr("not known to be pre-trained for %1 epochs")
                    .arg(QString::fromStdString(epochs));
   return reasons;
 }
@@ -146,7 +144,7 @@ QString orderText(double printedDifference, const SampleStatistics& ours) {
   const Outcome outcome = outcomeOf(ours, Direction::None);
   if (outcome == Outcome::Unknown) return {};
   if (printedDifference == 0) return {};
-  if (outcome == Outcome::NotToldApart) return QStringLiteral("order not told apart");
+  if (outcome == Outcome::NotToldApart) return QObject::tr("order not told apart");
   return (outcome == Outcome::Higher) == (printedDifference > 0) ? QStringLiteral("order kept")
                                                                  : QStringLiteral("order reversed");
 }
@@ -235,25 +233,25 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   }
   const std::string part = textAt(config, "data.train_samples");
   if (!part.empty() && part != "none")
-    reasons << QStringLiteral("a part of the data: %1 samples").arg(QString::fromStdString(part));
+    reasons << QObject::tr("a part of the data: %1 samples").arg(QString::fromStdString(part));
   const std::string tested = textAt(config, "data.test_samples");
   if (!tested.empty())
-    reasons << QStringLiteral("a part of the test data: %1 samples")
-                   .arg(QString::fromStdString(tested));
+    reasons
+        << QObject::tr("a part of the test data: %1 samples").arg(QString::fromStdString(tested));
   const std::string resolution = result.condition("resolution");
   const std::string size = textAt(config, "model.image_size");
   if (!resolution.empty() && resolution != size)
     reasons << (size.empty()
-                    ? QStringLiteral("a model without an image size, not %1 pixels")
+                    ? QObject::tr("a model without an image size, not %1 pixels")
                           .arg(QString::fromStdString(resolution))
-                    : QStringLiteral("%1 pixels, not %2")
+                    : QObject::tr("%1 pixels, not %2")
                           .arg(QString::fromStdString(size), QString::fromStdString(resolution)));
   const std::string model = result.condition("model");
   const std::string preset = textAt(config, "model.preset");
   const std::string ownSize =
       preset.substr(preset.find('/') == std::string::npos ? 0 : preset.find('/') + 1);
   if (preset.empty() || preset == "none") {
-    reasons << QStringLiteral("a model of its own size, not %1").arg(QString::fromStdString(model));
+    reasons << QObject::tr("a model of its own size, not %1").arg(QString::fromStdString(model));
   } else if (!plainName(model).ends_with(plainName(ownSize))) {
     reasons << QStringLiteral("another model: %1, not %2")
                    .arg(QString::fromStdString(preset), QString::fromStdString(model));
@@ -335,7 +333,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
         row.reasons = incomparableReasons(result, data.variants[variant].config);
         const std::string metric = ours[result.metric];
         if (metric.empty()) {
-          row.reasons.prepend(QStringLiteral("not measured here"));
+          row.reasons.prepend(QObject::tr("not measured here"));
         } else {
           // Papers print fractions in percent.
           const bool isFraction = measured.meanings.at(metric).unit == "fraction";
@@ -345,13 +343,13 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
           std::vector<double> values;
           for (const auto& [seed, value] : scaled) values.push_back(value);
           row.ours = statisticsOf(values);
-          if (row.ours.count == 0) row.reasons.prepend(QStringLiteral("no finished run"));
+          if (row.ours.count == 0) row.reasons.prepend(QObject::tr("no finished run"));
           if (row.ours.count == 1)
             row.reasons.prepend(QStringLiteral("one seed: there is no interval"));
           if (row.reasons.isEmpty())
             row.verdict = compareWithPrinted(result.value, row.decimals, row.ours);
           if (row.verdict == PublishedVerdict::Undecided)
-            row.reasons << QStringLiteral(
+            row.reasons << QObject::tr(
                 "our interval is wider than 1 % of the number; run more "
                 "seeds");
           for (const PublishedResult& other : numbers.results) {
@@ -369,7 +367,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
     }
     if (table.rows.empty()) {
       table.problem =
-          QStringLiteral("None of the paper's %1 numbers names a variant of this experiment.")
+          QObject::tr("None of the paper's %1 numbers names a variant of this experiment.")
               .arg(count(static_cast<std::int64_t>(table.total)));
     }
   } catch (const Error& error) {

@@ -104,19 +104,19 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
   const std::vector<ScatterPoint> points = scatterPoints(data, choice, quantities);
   LineChart chart;
   chart.title = quantities.y.name + QStringLiteral(" against ") + quantities.x.name;
-  chart.about = QStringLiteral("one point a run, ") + valueChoiceText(choice.value);
+  chart.about = QObject::tr("one point a run, ") + valueChoiceText(choice.value);
   chart.x.title = axisTitle(quantities.x);
   chart.y.title = axisTitle(quantities.y);
   chart.x.scale = choice.isScatterLogX ? AxisScale::Log : AxisScale::Linear;
   chart.y.scale = choice.isScatterLogY ? AxisScale::Log : AxisScale::Linear;
   chart.legend = data.variants.size() > 16 ? FigureLegend::None : FigureLegend::Below;
-  chart.emptyText = QStringLiteral("No counted run has both numbers.");
+  chart.emptyText = QObject::tr("No counted run has both numbers.");
 
   const std::vector<std::size_t> front =
       paretoFront(points, quantities.betterX, quantities.betterY);
   if (front.size() > 1) {
     ChartSeries line;
-    line.name = QStringLiteral("Pareto front (%1 %2, %3 %4 is better)")
+    line.name = QObject::tr("Pareto front (%1 %2, %3 %4 is better)")
                     .arg(betterWord(quantities.betterX), quantities.x.name,
                          betterWord(quantities.betterY), quantities.y.name);
     line.color = themeColors().muted;
@@ -151,10 +151,10 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
   if (quantities.betterX == Direction::None || quantities.betterY == Direction::None) {
     notes << QStringLiteral("no front: choose which way is better");
   } else {
-    notes << QStringLiteral("%1 of %2 runs on the front").arg(front.size()).arg(points.size());
+    notes << QObject::tr("%1 of %2 runs on the front").arg(front.size()).arg(points.size());
   }
   if (points.size() < data.runs.size())
-    notes << QStringLiteral("%1 runs without both numbers or not counted")
+    notes << QObject::tr("%1 runs without both numbers or not counted")
                  .arg(data.runs.size() - points.size());
   chart.footnote = notes.join(QStringLiteral("; "));
   return chart;

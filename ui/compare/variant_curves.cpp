@@ -289,18 +289,18 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     LineChart& chart = panel.chart;
     chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
     chart.about = mostRuns > 1 ? bandText(choice) + QStringLiteral(" over seeds")
-                               : QStringLiteral("one run each");
+                               : QObject::tr("one run each");
     chart.x = axisOf(choice);
     chart.y.title = metricTitle(data, request.metric);
     chart.y.scale = choice.isLogY ? AxisScale::Log : AxisScale::Linear;
     chart.legend = FigureLegend::Below;
-    chart.emptyText = QStringLiteral("No counted run has points of %1.")
-                          .arg(QString::fromStdString(request.metric));
+    chart.emptyText =
+        QObject::tr("No counted run has points of %1.").arg(QString::fromStdString(request.metric));
     QStringList notes;
-    if (mostRuns > 1) notes << QStringLiteral("drawn as far as all seeds of a variant reach");
-    if (!isOverlapping) notes << QStringLiteral("seeds without a common range are not drawn");
+    if (mostRuns > 1) notes << QObject::tr("drawn as far as all seeds of a variant reach");
+    if (!isOverlapping) notes << QObject::tr("seeds without a common range are not drawn");
     if (data.variants.size() > request.variants.size()) {
-      notes << QStringLiteral("%1 of %2 variants are drawn")
+      notes << QObject::tr("%1 of %2 variants are drawn")
                    .arg(request.variants.size())
                    .arg(data.variants.size());
     }
@@ -316,8 +316,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   const double factor = factorOf(data, request.metric);
   const std::size_t baseline = data.baseline(choice);
   const QString baselineLabel = data.labels.empty() ? QString() : data.labels[baseline];
-  chart.title = QStringLiteral("Difference to %1").arg(baselineLabel);
-  chart.about = QStringLiteral("mean over common seeds, band: 95\u2009% interval");
+  chart.title = QObject::tr("Difference to %1").arg(baselineLabel);
+  chart.about = QObject::tr("mean over common seeds, band: 95\u2009% interval");
   chart.x = axisOf(choice);
   chart.y.title = QStringLiteral("\u0394 ") + metricTitle(data, request.metric);
   if (factor == 100)
@@ -326,8 +326,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   chart.legend = FigureLegend::Below;
   chart.emptyText =
       data.variants.size() < 2
-          ? QStringLiteral("One variant: there is nothing to subtract.")
-          : QStringLiteral("No variant has a seed in common with %1.").arg(baselineLabel);
+          ? QObject::tr("One variant: there is nothing to subtract.")
+          : QObject::tr("No variant has a seed in common with %1.").arg(baselineLabel);
   const auto base = data.variants.empty() ? std::map<std::uint64_t, std::int64_t>()
                                           : countedRuns(data, choice, baseline, request.metric);
   for (const std::size_t variant : request.variants) {
@@ -369,7 +369,7 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   }
   if (std::any_of(chart.series.begin(), chart.series.end(),
                   [](const ChartSeries& series) { return series.low.empty(); }))
-    chart.footnote = QStringLiteral("one common seed: no interval");
+    chart.footnote = QObject::tr("one common seed: no interval");
   return chart;
 }
 

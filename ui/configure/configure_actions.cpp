@@ -35,8 +35,7 @@ constexpr qint64 kLargestFile = 8 << 20;
 
 void ConfigurePage::startFrom(std::int64_t run) {
   if (run == 0) {
-    workbench_.showMessage(
-        QStringLiteral("Select a run in the list first: its configuration fills the form."));
+    workbench_.showMessage(tr("Select a run in the list first: its configuration fills the form."));
     return;
   }
   if (form_->catalog() == nullptr) {
@@ -75,14 +74,14 @@ void ConfigurePage::startFrom(std::int64_t run) {
         document->erase(key);
     }
     setText(toText(*document));
-    workbench_.showMessage(QStringLiteral("The form shows the configuration of run #%1.").arg(run));
+    workbench_.showMessage(tr("The form shows the configuration of run #%1.").arg(run));
   } catch (const Error& error) {
     workbench_.showMessage(QString::fromUtf8(error.what()));
   }
 }
 
 void ConfigurePage::cloneRun() {
-  RunPicker picker(QStringLiteral("Clone a run"), workbench_.runs(), nullptr, this);
+  RunPicker picker(tr("Clone a run"), workbench_.runs(), nullptr, this);
   if (picker.exec() == QDialog::Accepted && picker.picked() != 0) startFrom(picker.picked());
 }
 
@@ -97,18 +96,16 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
     return;
   }
   if (!start_->isEnabled()) {
-    workbench_.showMessage(
-        QStringLiteral("Nothing was started: %1.").arg(headline_->text().toLower()));
+    workbench_.showMessage(tr("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
   }
   try {
     enqueue_.start(text_, plan_->title, workbench_.store().file(), end);
     afterwards_ = afterwards;
     workbench_.showMessage(
-        QStringLiteral("Trying one step of \"%1\" before %2 put into the queue \u2026")
-            .arg(QString::fromStdString(plan_->title), plan_->runs.size() == 1
-                                                           ? QStringLiteral("its run is")
-                                                           : QStringLiteral("its runs are")));
+        tr("Trying one step of \"%1\" before %2 put into the queue \u2026")
+            .arg(QString::fromStdString(plan_->title),
+                 plan_->runs.size() == 1 ? tr("its run is") : tr("its runs are")));
   } catch (const Error& error) {
     workbench_.showMessage(QString::fromUtf8(error.what()));
   }
@@ -122,14 +119,12 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   if (runs.empty()) return;
   const store::QueueMode mode = workbench_.queue().view().mode;
   workbench_.showMessage(
-      QStringLiteral("%1 in the queue; %2.")
-          .arg(runs.size() == 1
-                   ? QStringLiteral("Run #%1 is").arg(runs.front())
-                   : QStringLiteral("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
-               mode != store::QueueMode::Running
-                   ? QStringLiteral("it is paused: Resume queue lets it continue")
-               : runs.size() == 1 ? QStringLiteral("it continues when the window is closed")
-                                  : QStringLiteral("they continue when the window is closed")));
+      tr("%1 in the queue; %2.")
+          .arg(runs.size() == 1 ? tr("Run #%1 is").arg(runs.front())
+                                : tr("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
+               mode != store::QueueMode::Running ? tr("it is paused: Resume queue lets it continue")
+               : runs.size() == 1                ? tr("it continues when the window is closed")
+                                                 : tr("they continue when the window is closed")));
   askForecast();
   if (afterwards_ == Afterwards::Stay) return;
   workbench_.selection().setRuns(runs, runs.front());
@@ -140,16 +135,15 @@ void ConfigurePage::save() {
   if (origin_.isEmpty()) {
     saveAs();
   } else if (writeTo(origin_)) {
-    workbench_.showMessage(QStringLiteral("Saved %1.").arg(origin_));
+    workbench_.showMessage(tr("Saved %1.").arg(origin_));
   }
 }
 
 void ConfigurePage::saveAs() {
   const QString offered = origin_.isEmpty() ? QStringLiteral("experiment.toml") : origin_;
-  const QString file = QFileDialog::getSaveFileName(
-      this, QStringLiteral("Save experiment"), offered, QStringLiteral("Experiments (*.toml)"));
-  if (!file.isEmpty() && writeTo(file))
-    workbench_.showMessage(QStringLiteral("Saved %1.").arg(file));
+  const QString file = QFileDialog::getSaveFileName(this, tr("Save experiment"), offered,
+                                                    tr("Experiments (*.toml)"));
+  if (!file.isEmpty() && writeTo(file)) workbench_.showMessage(tr("Saved %1.").arg(file));
 }
 
 bool ConfigurePage::writeTo(const QString& file) {
@@ -157,7 +151,7 @@ bool ConfigurePage::writeTo(const QString& file) {
   const QByteArray bytes = QByteArray::fromStdString(text_);
   if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
       !target.commit()) {
-    workbench_.showMessage(QStringLiteral("Cannot write %1: %2.").arg(file, target.errorString()));
+    workbench_.showMessage(tr("Cannot write %1: %2.").arg(file, target.errorString()));
     return false;
   }
   origin_ = file;
@@ -167,24 +161,23 @@ bool ConfigurePage::writeTo(const QString& file) {
 }
 
 void ConfigurePage::open() {
-  const QString file = QFileDialog::getOpenFileName(
-      this, QStringLiteral("Open experiment"), origin_, QStringLiteral("Experiments (*.toml)"));
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open experiment"), origin_,
+                                                    tr("Experiments (*.toml)"));
   if (!file.isEmpty()) openFile(file);
 }
 
 void ConfigurePage::openFile(const QString& file) {
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly)) {
-    workbench_.showMessage(QStringLiteral("Cannot open %1: %2.").arg(file, source.errorString()));
+    workbench_.showMessage(tr("Cannot open %1: %2.").arg(file, source.errorString()));
     return;
   }
   if (source.size() > kLargestFile) {
-    workbench_.showMessage(
-        QStringLiteral("%1 is larger than 8 MiB: it is not an experiment file.").arg(file));
+    workbench_.showMessage(tr("%1 is larger than 8 MiB: it is not an experiment file.").arg(file));
     return;
   }
   setText(source.readAll().toStdString(), file);
-  workbench_.showMessage(QStringLiteral("Opened %1.").arg(file));
+  workbench_.showMessage(tr("Opened %1.").arg(file));
 }
 
 void ConfigurePage::copyAsCommand() {
@@ -201,7 +194,7 @@ void ConfigurePage::copyAsCommand() {
         const std::string command = trainCommand(text, path, base, database, *catalog);
         return [this, command] {
           QGuiApplication::clipboard()->setText(QString::fromStdString(command));
-          workbench_.showMessage(QStringLiteral("The command is on the clipboard."));
+          workbench_.showMessage(tr("The command is on the clipboard."));
         };
       });
 }
@@ -218,8 +211,8 @@ void ConfigurePage::reveal(const std::string& key) {
   }
   QWidget* place = form_->place(key);
   if (place == nullptr) {
-    workbench_.showMessage(QStringLiteral("%1 has no field of its own; it is in the TOML.")
-                               .arg(QString::fromStdString(key)));
+    workbench_.showMessage(
+        tr("%1 has no field of its own; it is in the TOML.").arg(QString::fromStdString(key)));
     return;
   }
   search_->clear();
@@ -264,7 +257,7 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
                        [&](const auto& one) { return isExcludedBy(one, run.variant, run.point); });
   });
   if (left == 0 || (isAll && plan_->total == plan_->runs.size())) {
-    workbench_.showMessage(QStringLiteral("One run must stay: change the form instead."));
+    workbench_.showMessage(tr("One run must stay: change the form instead."));
     return;
   }
   applyDocument(document, left == 1 ? QStringLiteral("leave out ") + label
@@ -278,7 +271,7 @@ void ConfigurePage::include(const std::vector<int>& rows) {
     if (at >= 0 && static_cast<std::size_t>(at) < plan_->excluded.size())
       include(document, plan_->excluded, static_cast<std::size_t>(at));
   }
-  applyDocument(document, QStringLiteral("put back runs that were left out"));
+  applyDocument(document, tr("put back runs that were left out"));
 }
 
 void ConfigurePage::dropEmptyExcludes() {
@@ -303,7 +296,7 @@ void ConfigurePage::dropEmptyExcludes() {
   if (kept.size() == document.excludes.size()) kept.clear();
   document.excludes = std::move(kept);
   document.rest.erase("exclude");  // one that was not a list of tables
-  applyDocument(document, QStringLiteral("put back runs that were left out"));
+  applyDocument(document, tr("put back runs that were left out"));
 }
 
 void ConfigurePage::chooseSourceRun(const std::string& table) {

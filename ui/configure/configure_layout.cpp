@@ -35,36 +35,35 @@ void ConfigurePage::makeActions() {
     keys_ << made;
     return made;
   };
-  add(QStringLiteral("New experiment from the defaults"), {}, [this] {
+  add(tr("New experiment from the defaults"), {}, [this] {
     if (form_->catalog() != nullptr) setText(toText(freshDocument(*form_->catalog())));
   });
-  add(QStringLiteral("Open experiment\u2026"), {}, [this] { open(); });
-  add(QStringLiteral("Clone a run\u2026"), {}, [this] { cloneRun(); });
-  add(QStringLiteral("Save experiment"), {QKeySequence(Qt::CTRL | Qt::Key_S)}, [this] { save(); });
-  add(QStringLiteral("Save experiment as\u2026"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
+  add(tr("Open experiment\u2026"), {}, [this] { open(); });
+  add(tr("Clone a run\u2026"), {}, [this] { cloneRun(); });
+  add(tr("Save experiment"), {QKeySequence(Qt::CTRL | Qt::Key_S)}, [this] { save(); });
+  add(tr("Save experiment as\u2026"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
       [this] { saveAs(); });
-  add(QStringLiteral("Copy as command"), {}, [this] { copyAsCommand(); });
+  add(tr("Copy as command"), {}, [this] { copyAsCommand(); });
   menu_->addSeparator();
-  undoAction_ =
-      add(QStringLiteral("Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, [this] { undo(); });
+  undoAction_ = add(tr("Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, [this] { undo(); });
   redoAction_ =
-      add(QStringLiteral("Redo"),
+      add(tr("Redo"),
           {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
           [this] { redo(); });
-  add(QStringLiteral("Find a field"), {QKeySequence(Qt::CTRL | Qt::Key_F)}, [this] { find(); });
+  add(tr("Find a field"), {QKeySequence(Qt::CTRL | Qt::Key_F)}, [this] { find(); });
   menu_->addSeparator();
   startAction_ =
-      add(QStringLiteral("Start the experiment"),
+      add(tr("Start the experiment"),
           {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)},
           [this] { start(jobs::QueueEnd::Back); });
-  queueAction_ = add(QStringLiteral("Queue the experiment"), {}, [this] { queueUp(); });
-  frontAction_ = add(QStringLiteral("Put the experiment in front"),
+  queueAction_ = add(tr("Queue the experiment"), {}, [this] { queueUp(); });
+  frontAction_ = add(tr("Put the experiment in front"),
                      {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Enter)},
                      [this] { start(jobs::QueueEnd::Front); });
   menuAction_ = menu_->menuAction();
-  menuAction_->setText(QStringLiteral("Experiment"));
-  menuAction_->setToolTip(QStringLiteral("Everything that can be done with this experiment"));
+  menuAction_->setText(tr("Experiment"));
+  menuAction_->setToolTip(tr("Everything that can be done with this experiment"));
 }
 
 QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuAction_}; }
@@ -85,27 +84,26 @@ QWidget* ConfigurePage::makeBar() {
     bar->addWidget(made);
     return made;
   };
-  auto* fresh = button(QStringLiteral("New"), QStringLiteral("Start from the defaults again"));
-  auto* openButton = button(QStringLiteral("Open\u2026"),
-                            QStringLiteral("Open an experiment file; or drop one here"));
-  auto* clone = button(QStringLiteral("Clone\u2026"),
-                       QStringLiteral("Fill the form with the configuration of a run"));
+  auto* fresh = button(tr("New"), tr("Start from the defaults again"));
+  auto* openButton =
+      button(QStringLiteral("Open\u2026"), tr("Open an experiment file; or drop one here"));
+  auto* clone =
+      button(QStringLiteral("Clone\u2026"), tr("Fill the form with the configuration of a run"));
   search_ = new QLineEdit(holder);
-  search_->setPlaceholderText(QStringLiteral("Find a field: name, key or meaning"));
-  search_->setAccessibleName(QStringLiteral("Find a field"));
-  search_->setToolTip(QStringLiteral("Find a field (Ctrl+F); Return goes to the first"));
+  search_->setPlaceholderText(tr("Find a field: name, key or meaning"));
+  search_->setAccessibleName(tr("Find a field"));
+  search_->setToolTip(tr("Find a field (Ctrl+F); Return goes to the first"));
   search_->setClearButtonEnabled(true);
   for (auto* clear : search_->findChildren<QToolButton*>())
-    clear->setAccessibleName(QStringLiteral("Clear the search"));
+    clear->setAccessibleName(tr("Clear the search"));
   search_->setMinimumWidth(px(120));
   bar->addWidget(search_, 1);
-  clone->setAccessibleName(QStringLiteral("Clone a run"));
-  sideButton_ =
-      button(QString(), QStringLiteral("Show changes, sweep, variants, runs to come and TOML"));
+  clone->setAccessibleName(tr("Clone a run"));
+  sideButton_ = button(QString(), tr("Show changes, sweep, variants, runs to come and TOML"));
   sideButton_->setIcon(icon(Icon::Panel));
   sideButton_->setIconSize(QSize(px(16), px(16)));
-  sideButton_->setAccessibleName(QStringLiteral("Changes, runs to come and TOML"));
-  sideButton_->setProperty(kListed, QStringLiteral("Show changes, runs to come and TOML"));
+  sideButton_->setAccessibleName(tr("Changes, runs to come and TOML"));
+  sideButton_->setProperty(kListed, tr("Show changes, runs to come and TOML"));
   sideButton_->setCheckable(true);
   sideButton_->setChecked(true);
   column->addLayout(bar);
@@ -134,7 +132,7 @@ QWidget* ConfigurePage::makeBar() {
     const int found = form_->search(text);
     const bool isSearching = !text.trimmed().isEmpty();
     searchNote_->setText(found == 0
-                             ? QStringLiteral("No field says that.")
+                             ? tr("No field says that.")
                              : counted(found, QStringLiteral("field"), QStringLiteral("fields")));
     searchNote_->setVisible(isSearching);
   });
@@ -184,8 +182,8 @@ QWidget* ConfigurePage::makeNotice() {
   noticeText_ = new WrapLabel(notice_);
   noticeText_->setProperty("role", QStringLiteral("warn"));
   line->addWidget(noticeText_, 1);
-  noticeOpen_ = new QPushButton(QStringLiteral("Open it"), notice_);
-  noticeSeed_ = new QPushButton(QStringLiteral("Use another seed"), notice_);
+  noticeOpen_ = new QPushButton(tr("Open it"), notice_);
+  noticeSeed_ = new QPushButton(tr("Use another seed"), notice_);
   line->addWidget(noticeOpen_);
   line->addWidget(noticeSeed_);
   notice_->hide();
@@ -226,21 +224,20 @@ QWidget* ConfigurePage::makeFooter() {
   auto* buttons = new FlowBar(card);
   FlowRow* line = &buttons->row();
   line->setSpacing(px(8));
-  start_ = new QPushButton(QStringLiteral("Start"), card);
+  start_ = new QPushButton(tr("Start"), card);
   start_->setProperty("primary", true);
   start_->setToolTip(
-      QStringLiteral("Put these runs into the queue, which starts them when their device is free, "
-                     "and show them (Ctrl+Return)"));
-  queue_ = new QPushButton(QStringLiteral("Queue"), card);
-  queue_->setToolTip(QStringLiteral("Put these runs at the queue's end and stay here"));
-  front_ = new QPushButton(QStringLiteral("Put in front"), card);
-  front_->setToolTip(QStringLiteral("Before all others in the queue (Ctrl+Shift+Return)"));
+      tr("Put these runs into the queue, which starts them when their device is free, "
+         "and show them (Ctrl+Return)"));
+  queue_ = new QPushButton(tr("Queue"), card);
+  queue_->setToolTip(tr("Put these runs at the queue's end and stay here"));
+  front_ = new QPushButton(tr("Put in front"), card);
+  front_->setToolTip(tr("Before all others in the queue (Ctrl+Shift+Return)"));
   auto* saveButton = new QPushButton(QStringLiteral("Save\u2026"), card);
-  saveButton->setAccessibleName(QStringLiteral("Save as TOML"));
-  saveButton->setToolTip(
-      QStringLiteral("Save the experiment as TOML; Ctrl+S saves where it came from"));
-  auto* copy = new QPushButton(QStringLiteral("Copy command"), card);
-  copy->setToolTip(QStringLiteral("The command that starts the same runs in a terminal"));
+  saveButton->setAccessibleName(tr("Save as TOML"));
+  saveButton->setToolTip(tr("Save the experiment as TOML; Ctrl+S saves where it came from"));
+  auto* copy = new QPushButton(tr("Copy command"), card);
+  copy->setToolTip(tr("The command that starts the same runs in a terminal"));
   for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) {
     one->setProperty(kListed, false);  // the menu "Experiment" says the same
     line->addWidget(one);

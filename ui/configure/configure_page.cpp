@@ -62,9 +62,9 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);
-  stack_->addWidget(new LoadingView(QStringLiteral("Reading what the plugins offer"), this));
-  auto* broken = new ErrorView(
-      QStringLiteral("The form needs the plugins' schemas, and they could not be read."), this);
+  stack_->addWidget(new LoadingView(tr("Reading what the plugins offer"), this));
+  auto* broken =
+      new ErrorView(tr("The form needs the plugins' schemas, and they could not be read."), this);
   failure_ = broken->reason();
   connect(broken, &ErrorView::retry, this, [this] {
     stack_->setCurrentIndex(0);
@@ -148,7 +148,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&side_->changes(), &ChangesView::keyRequested, this,
           [this](const QString& key) { reveal(key.toStdString()); });
   connect(&side_->changes(), &ChangesView::chooseRequested, this, [this] {
-    RunPicker picker(QStringLiteral("Compare with a run"), workbench_.runs(), nullptr, this);
+    RunPicker picker(tr("Compare with a run"), workbench_.runs(), nullptr, this);
     if (picker.exec() == QDialog::Accepted && picker.picked() != 0)
       side_->changes().compareWith(picker.picked());
   });
@@ -219,8 +219,8 @@ bool ConfigurePage::eventFilter(QObject* watched, QEvent* event) {
 void ConfigurePage::onCatalog() {
   const Catalog& catalog = workbench_.catalog();
   if (catalog.items.empty()) {
-    failure_->setText(QStringLiteral(
-        "No plugin was loaded. \"vitrine plugins\" says which were refused and why."));
+    failure_->setText(
+        tr("No plugin was loaded. \"vitrine plugins\" says which were refused and why."));
     stack_->setCurrentIndex(1);
     return;
   }
@@ -252,7 +252,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
 bool ConfigurePage::isLocked() {
   if (!syntax_) return false;
   workbench_.showMessage(
-      QStringLiteral("Correct line %1 of the text first: it is not TOML.").arg(syntax_->line));
+      tr("Correct line %1 of the text first: it is not TOML.").arg(syntax_->line));
   return true;
 }
 

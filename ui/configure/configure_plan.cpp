@@ -51,7 +51,7 @@ void ConfigurePage::showWorking() {
   workingTimer_.stop();
   side_->setComing(side_->comingTitle(), QStringLiteral("working \u2026"));
   details_->setTextFormat(Qt::PlainText);
-  details_->setText(QStringLiteral("working out the runs \u2026"));
+  details_->setText(tr("working out the runs \u2026"));
   details_->setToolTip(QString());
   details_->show();
 }
@@ -105,19 +105,18 @@ void ConfigurePage::showForecast() {
       note << QStringLiteral("about %1 in all, %2")
                   .arg(duration(forecast_.seconds), forecast_.timeSource);
     }
-    if (made > 0) note << QStringLiteral("%1 made before").arg(count(made));
-    if (twice > 0) note << QStringLiteral("%1 the same as another here").arg(count(twice));
+    if (made > 0) note << tr("%1 made before").arg(count(made));
+    if (twice > 0) note << tr("%1 the same as another here").arg(count(twice));
   }
   if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
-    note.prepend(QStringLiteral("%1 left out").arg(count(out)));
+    note.prepend(tr("%1 left out").arg(count(out)));
   if (runs > plan_->runs.size()) {
     note.prepend(QStringLiteral("the first %1 are listed")
                      .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
-  side_->setComing(
-      runs == 0 ? QStringLiteral("Runs to come")
-                : QStringLiteral("Runs to come: %1").arg(count(static_cast<std::int64_t>(runs))),
-      note.join(QStringLiteral(" \u00b7 ")));
+  side_->setComing(runs == 0 ? tr("Runs to come")
+                             : tr("Runs to come: %1").arg(count(static_cast<std::int64_t>(runs))),
+                   note.join(QStringLiteral(" \u00b7 ")));
   showChanges();
   showCost();
   showNotice();
@@ -134,15 +133,14 @@ void ConfigurePage::showChanges() {
     const std::int64_t run = isNearest ? (isForecast_ ? forecast_.nearest : 0) : changes.run();
     const store::RunRow* row = run == 0 ? nullptr : workbench_.run(run);
     if (row == nullptr) {
-      changes.show({},
-                   isNearest ? QStringLiteral("There is no earlier run to compare with.")
-                             : QStringLiteral("That run is gone."),
-                   {});
+      changes.show(
+          {}, isNearest ? tr("There is no earlier run to compare with.") : tr("That run is gone."),
+          {});
       return;
     }
     const Json* stored = stored_.config(run);
     if (stored == nullptr) {
-      changes.show({}, QStringLiteral("Reading run #%1 \u2026").arg(run), {});
+      changes.show({}, tr("Reading run #%1 \u2026").arg(run), {});
       return;  // comes back when it is read
     }
     before = *stored;
@@ -168,11 +166,10 @@ void ConfigurePage::showChanges() {
 void ConfigurePage::showNotice() {
   noticeOpen_->setVisible(!syntax_);
   if (syntax_) {
-    noticeText_->setText(
-        QStringLiteral("Line %1 of the text: %2. The form can be edited again once the "
-                       "text is corrected.")
-            .arg(syntax_->line)
-            .arg(QString::fromStdString(syntax_->message)));
+    noticeText_->setText(tr("Line %1 of the text: %2. The form can be edited again once the "
+                            "text is corrected.")
+                             .arg(syntax_->line)
+                             .arg(QString::fromStdString(syntax_->message)));
     noticeSeed_->hide();
     notice_->show();
     return;
@@ -187,17 +184,16 @@ void ConfigurePage::showNotice() {
     const std::int64_t id = forecast_.runs.front().existing;
     const store::RunRow* row = workbench_.run(id);
     noticeText_->setText(
-        QStringLiteral("Run #%1 (%2) has exactly this configuration.")
+        tr("Run #%1 (%2) has exactly this configuration.")
             .arg(id)
             .arg(row == nullptr ? QString() : QString::fromStdString(toString(row->state))));
-    noticeOpen_->setText(QStringLiteral("Open run #%1").arg(id));
-    noticeSeed_->setText(QStringLiteral("Use seed %1").arg(forecast_.freeSeed));
-    noticeSeed_->setToolTip(
-        QStringLiteral("The first seed that no run has with the rest as it is"));
+    noticeOpen_->setText(tr("Open run #%1").arg(id));
+    noticeSeed_->setText(tr("Use seed %1").arg(forecast_.freeSeed));
+    noticeSeed_->setToolTip(tr("The first seed that no run has with the rest as it is"));
   } else {
-    noticeText_->setText(QStringLiteral("All %1 runs were made before.")
-                             .arg(count(static_cast<std::int64_t>(runs))));
-    noticeOpen_->setText(QStringLiteral("Open them"));
+    noticeText_->setText(
+        tr("All %1 runs were made before.").arg(count(static_cast<std::int64_t>(runs))));
+    noticeOpen_->setText(tr("Open them"));
   }
   noticeSeed_->setVisible(runs == 1);
 }
@@ -245,7 +241,7 @@ void ConfigurePage::showHistory() {
   const auto show = [](QAction* action, bool isOn, const QString& verb, const QString& label,
                        const QString& key) {
     action->setEnabled(isOn);
-    action->setProperty(kWhyNot, isOn ? QString() : QStringLiteral("there is no such step"));
+    action->setProperty(kWhyNot, isOn ? QString() : tr("there is no such step"));
     action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
                        QStringLiteral(" (") + key + QLatin1Char(')'));
   };
@@ -270,22 +266,21 @@ void ConfigurePage::showCost() {
   for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
   for (QAction* action : {startAction_, queueAction_, frontAction_})
     action->setProperty(kWhyNot, canStart  ? QString()
-                                 : isSound ? QStringLiteral("one step of the runs is tried")
-                                           : QStringLiteral("the form has problems"));
+                                 : isSound ? tr("one step of the runs is tried")
+                                           : tr("the form has problems"));
   QStringList details;
   QStringList warnings;
   if (!isSound) {
     const std::size_t problems = plan_->problems.size() + static_cast<std::size_t>(unread.size());
     headline_->setText(
-        QStringLiteral("Not ready: %1")
+        tr("Not ready: %1")
             .arg(plural(std::max<std::size_t>(problems, 1), QStringLiteral("problem"))));
     QStringList sentences = unread;
     std::string first;  // with a field
     const QStringList names = side_->sweep().variantNames();
     for (const Problem& problem : plan_->problems) {
       if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
-        sentences
-            << QStringLiteral("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
+        sentences << tr("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
       } else if (!form_->shows(problem.key)) {
         sentences << sentenceOf(problem);
       } else if (first.empty()) {
@@ -318,8 +313,7 @@ void ConfigurePage::showCost() {
     warning_->hide();
     return;
   }
-  headline_->setText((enqueue_.isRunning() ? QStringLiteral("Trying one step of %1")
-                                           : QStringLiteral("This will start %1"))
+  headline_->setText((enqueue_.isRunning() ? tr("Trying one step of %1") : tr("This will start %1"))
                          .arg(plural(plan_->total, QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
@@ -331,7 +325,7 @@ void ConfigurePage::showCost() {
     details << QStringLiteral("about %1").arg(duration(forecast_.seconds));
     if (static_cast<std::size_t>(forecast_.timed) < plan_->total)
       details.last() += QStringLiteral(" for %1 of them").arg(count(forecast_.timed));
-    sources << QStringLiteral("Time ") + forecast_.timeSource;
+    sources << tr("Time ") + forecast_.timeSource;
   } else if (isForecast_) {
     details << QStringLiteral("time unknown");
     sources << forecast_.unknown;
@@ -339,7 +333,7 @@ void ConfigurePage::showCost() {
   if (isForecast_ && forecast_.memoryBytes > 0) {
     details << forecastMemory(forecast_.memoryBytes) + QStringLiteral(" memory");
     if (plan_->runs.size() > 1) details.last() += QStringLiteral(" at most");
-    sources << QStringLiteral("Memory ") + forecast_.memorySource;
+    sources << tr("Memory ") + forecast_.memorySource;
   }
   if (report_ && report_->contains("totals") && (*report_)["totals"].is_object()) {
     const Json& totals = (*report_)["totals"];

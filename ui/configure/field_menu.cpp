@@ -65,7 +65,7 @@ Json plainly(const Field& field, const Json& value) {
 std::unique_ptr<QMenu> ConfigurePage::fieldMenu(FormRow* row) {
   auto menu = std::make_unique<QMenu>(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->setAccessibleName(QStringLiteral("Menu of ") + row->title());
+  menu->setAccessibleName(tr("Menu of ") + row->title());
   fillFieldMenu(*menu, row);
   return menu;
 }
@@ -79,23 +79,23 @@ void ConfigurePage::fillFieldMenu(QMenu& menu, FormRow* row) {
     connect(action, &QAction::triggered, this, act);
     return action;
   };
-  add(&menu, QStringLiteral("Back to the default"), [this, key] {
+  add(&menu, tr("Back to the default"), [this, key] {
     form_->reset(key);
   })->setEnabled(row->isChanged());
   menu.addSeparator();
-  add(&menu, QStringLiteral("Sweep this field"),
-      [this, key, values = valuesToTry(key, field, value)] { side_->sweep().sweep(key, values); })
-      ->setEnabled(row->hasMenu());
-  add(&menu, QStringLiteral("New variant from this field"), [this, row] {
+  add(&menu, tr("Sweep this field"), [this, key, values = valuesToTry(key, field, value)] {
+    side_->sweep().sweep(key, values);
+  })->setEnabled(row->hasMenu());
+  add(&menu, tr("New variant from this field"), [this, row] {
     moveToVariant(row, -1);
   })->setEnabled(row->hasMenu());
   const QStringList names = side_->sweep().variantNames();
-  QMenu* into = menu.addMenu(QStringLiteral("Add to variant"));
+  QMenu* into = menu.addMenu(tr("Add to variant"));
   into->setEnabled(!names.isEmpty() && row->hasMenu());
   for (int i = 0; i < names.size(); ++i)
     add(into, names[i], [this, row, i] { moveToVariant(row, i); });
   menu.addSeparator();
-  add(&menu, QStringLiteral("Copy key"),
+  add(&menu, tr("Copy key"),
       [key] { QGuiApplication::clipboard()->setText(QString::fromStdString(key)); });
   if (auto* line = qobject_cast<QLineEdit*>(row->editor().input()); line != nullptr) {
     menu.addSeparator();

@@ -138,7 +138,7 @@ void SearchButton::paintEvent(QPaintEvent* event) {
              QIcon::Disabled);
   painter.setPen(t.muted);
   painter.setFont(smallFont());
-  const QString key = QStringLiteral("Ctrl K");
+  const QString key = tr("Ctrl K");
   const int keyWidth = painter.fontMetrics().horizontalAdvance(key);
   const QRect inside = rect().adjusted(px(28), 0, -px(10), 0);
   painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, key);

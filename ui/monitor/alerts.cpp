@@ -188,7 +188,7 @@ bool notifyDesktop(const QString& title, const QString& sentence) {
     return false;
   static QSystemTrayIcon* tray = [] {
     auto* made = new QSystemTrayIcon(icon(Icon::Follow));
-    made->setToolTip(QStringLiteral("Vitrine Studio"));
+    made->setToolTip(QObject::tr("Vitrine Studio"));
     return made;
   }();
   tray->show();

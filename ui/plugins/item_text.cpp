@@ -89,15 +89,15 @@ QString schemaHtml(const Schema& schema) {
   addFieldRows(rows, schema.fields, "");
   QString html;
   if (rows.isEmpty()) {
-    html += heading(QStringLiteral("Keys")) + mutedText(QStringLiteral("It takes no keys."));
+    html += heading(QObject::tr("Keys")) + mutedText(QObject::tr("It takes no keys."));
   } else {
-    html += heading(QStringLiteral("Keys")) +
+    html += heading(QObject::tr("Keys")) +
             htmlTable({QStringLiteral("key"), QStringLiteral("type"), QStringLiteral("range"),
                        QStringLiteral("default"), QStringLiteral("meaning")},
                       rows, {18, 20, 16, 13, 33});
   }
   if (!schema.rules.empty()) {
-    html += heading(QStringLiteral("Rules")) + QStringLiteral("<ul style='margin:0'>");
+    html += heading(QObject::tr("Rules")) + QStringLiteral("<ul style='margin:0'>");
     for (const Rule& rule : schema.rules) {
       QStringList keys;
       for (const Json& one : rule.arguments) {
@@ -125,10 +125,9 @@ QString schemaHtml(const Schema& schema) {
       rows << QStringList{codeText(itemEscaped(preset.name)), itemEscaped(preset.doc),
                           sets.join(QStringLiteral(", "))};
     }
-    html +=
-        heading(QStringLiteral("Presets")) +
-        htmlTable({QStringLiteral("preset"), QStringLiteral("what it is"), QStringLiteral("sets")},
-                  rows, {18, 26, 56});
+    html += heading(QObject::tr("Presets")) +
+            htmlTable({QStringLiteral("preset"), QObject::tr("what it is"), QStringLiteral("sets")},
+                      rows, {18, 26, 56});
   }
   return html;
 }
@@ -144,7 +143,7 @@ QString capabilityText(const std::string& name, const Catalog& catalog, bool isO
   if (others.isEmpty()) return word;
   return word + QLatin1Char(' ') +
          mutedText(QLatin1Char('(') +
-                   (isOffered ? QStringLiteral("asked for by ") : QStringLiteral("offered by ")) +
+                   (isOffered ? QObject::tr("asked for by ") : QStringLiteral("offered by ")) +
                    others.join(QStringLiteral(", ")) + QLatin1Char(')'));
 }
 
@@ -161,7 +160,7 @@ QString titleHtml(const QString& title, const QString& about) {
 QString fieldTypeText(const Field& field) {
   switch (field.type) {
     case FieldType::Bool:
-      return QStringLiteral("true or false");
+      return QObject::tr("true or false");
     case FieldType::Integer:
       return QStringLiteral("integer");
     case FieldType::Real:
@@ -192,7 +191,7 @@ QString fieldRangeText(const Field& field) {
   };
   QStringList parts;
   if (field.minimum && field.maximum) {
-    parts << QStringLiteral("%1 to %2").arg(real(*field.minimum), real(*field.maximum));
+    parts << QObject::tr("%1 to %2").arg(real(*field.minimum), real(*field.maximum));
   } else if (field.minimum) {
     parts << QStringLiteral("at least ") + real(*field.minimum);
   } else if (field.maximum) {
@@ -218,7 +217,7 @@ QString itemHtml(const ItemCard& card, const Catalog& catalog) {
   if (!card.doc.empty()) html += QStringLiteral("<p>%1</p>").arg(itemEscaped(card.doc));
   if (!card.paper.empty())
     html += QStringLiteral("<p>%1</p>")
-                .arg(mutedText(QStringLiteral("Paper: ")) + itemEscaped(card.paper));
+                .arg(mutedText(QObject::tr("Paper: ")) + itemEscaped(card.paper));
   const auto capabilities = [&](const std::vector<std::string>& names, const QString& label,
                                 bool isOffered) {
     if (names.empty()) return;
@@ -235,10 +234,10 @@ QString coreHtml(const QString& name) {
   const Schema& schema = name == QLatin1String("train")  ? trainSchema()
                          : name == QLatin1String("data") ? dataSchema()
                                                          : observeSchema();
-  const QString about = name == QLatin1String("train") ? QStringLiteral("The same for every task")
+  const QString about = name == QLatin1String("train") ? QObject::tr("The same for every task")
                         : name == QLatin1String("data")
-                            ? QStringLiteral("Beside the dataset's own keys")
-                            : QStringLiteral("Beside each analysis's own keys");
+                            ? QObject::tr("Beside the dataset's own keys")
+                            : QObject::tr("Beside each analysis's own keys");
   return titleHtml(QLatin1Char('[') + name + QLatin1Char(']'), about) + schemaHtml(schema);
 }
 
@@ -301,14 +300,13 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   fact("interface", plugin.interface);
   fact("LibTorch", plugin.torch);
   fact("compiler", plugin.compiler);
-  html +=
-      heading(QStringLiteral("File")) + QStringLiteral("<table cellspacing='0' cellpadding='4'>");
+  html += heading(QObject::tr("File")) + QStringLiteral("<table cellspacing='0' cellpadding='4'>");
   for (const QStringList& row : facts)
     html += QStringLiteral("<tr><td>%1</td><td>%2</td></tr>").arg(row[0], row[1]);
   html += QStringLiteral("</table>");
   if (!items.isEmpty())
     html +=
-        heading(QStringLiteral("Items")) +
+        heading(QObject::tr("Items")) +
         htmlTable({QStringLiteral("kind"), QStringLiteral("id"), QStringLiteral("title")}, items);
   return html;
 }

@@ -120,8 +120,8 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
   if (!hasRowAxis) chart.title += QStringLiteral(" by ") + choice.x;
   chart.emptyText =
       choice.y.isEmpty()
-          ? QStringLiteral("None of the columns holds numbers: there is nothing to draw.")
-          : QStringLiteral("No row has a number in both columns: there is nothing to draw.");
+          ? QObject::tr("None of the columns holds numbers: there is nothing to draw.")
+          : QObject::tr("No row has a number in both columns: there is nothing to draw.");
   const int xColumn = hasRowAxis ? -1 : chartColumn(table, choice.x);
   const int groupColumn = choice.group.isEmpty() ? -1 : chartColumn(table, choice.group);
   const bool isRunGroup = choice.group == QLatin1String("run_id");
@@ -190,11 +190,11 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
   chart.about = counted(points, QStringLiteral("point"), QStringLiteral("points"));
   QStringList remarks;
   if (left > 0) {
-    remarks << QStringLiteral("%1 of %2 lines are drawn; narrow the statement with WHERE.")
+    remarks << QObject::tr("%1 of %2 lines are drawn; narrow the statement with WHERE.")
                    .arg(kMostSqlSeries)
                    .arg(kMostSqlSeries + left);
   }
-  if (table.isCut) remarks << QStringLiteral("The result was cut at its limit of rows.");
+  if (table.isCut) remarks << QObject::tr("The result was cut at its limit of rows.");
   chart.footnote = remarks.join(QLatin1Char(' '));
   chart.legend = chart.series.size() > 1 ? FigureLegend::Below : FigureLegend::None;
   return chart;

@@ -134,8 +134,8 @@ QString paperProblem(Figure& figure, const FigurePaper& paper) {
   FigurePaper wide = paper;
   wide.width = FigurePaper::kDoubleColumn;
   return paper.width < wide.width && !figure.breaksWords(wide.logical().width())
-             ? QStringLiteral("Words are broken at this width: take the double column.")
-             : QStringLiteral("Words are broken at this width: take a wider one.");
+             ? QObject::tr("Words are broken at this width: take the double column.")
+             : QObject::tr("Words are broken at this width: take a wider one.");
 }
 
 FigureStyle FigurePaper::styled(FigureStyle style) const {

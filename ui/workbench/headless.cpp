@@ -65,8 +65,8 @@ void CheckProcess::ask(const std::string& experimentText) {
     if (error != QProcess::FailedToStart) return;
     const QString reason = process->errorString();
     cancel();
-    Q_EMIT failed(QStringLiteral("The costs are unknown: %1 did not start (%2).")
-                      .arg(process->program(), reason));
+    Q_EMIT failed(
+        tr("The costs are unknown: %1 did not start (%2).").arg(process->program(), reason));
   });
   connect(process, &QProcess::finished, this, [this, process](int, QProcess::ExitStatus) {
     const QByteArray out = process->readAllStandardOutput();
@@ -79,9 +79,8 @@ void CheckProcess::ask(const std::string& experimentText) {
       return;
     }
     const QString reason = QString::fromStdString(lastLine(err.toStdString()));
-    Q_EMIT failed(
-        QStringLiteral("The costs are unknown: %1")
-            .arg(reason.isEmpty() ? QStringLiteral("vitrine check gave no answer.") : reason));
+    Q_EMIT failed(tr("The costs are unknown: %1")
+                      .arg(reason.isEmpty() ? tr("vitrine check gave no answer.") : reason));
   });
   process->start(program, {QStringLiteral("check"), QStringLiteral("-"), QStringLiteral("--json")});
   process->write(QByteArray::fromStdString(experimentText));
@@ -99,8 +98,7 @@ void CheckProcess::askThere(const std::string& experimentText) {
           remote::throwAnswered(answer);
           Q_EMIT finished(answer.at("report"));
         } catch (const std::exception& error) {
-          Q_EMIT failed(
-              QStringLiteral("The costs are unknown: %1").arg(QString::fromUtf8(error.what())));
+          Q_EMIT failed(tr("The costs are unknown: %1").arg(QString::fromUtf8(error.what())));
         }
       });
 }
@@ -195,7 +193,7 @@ void EnqueueProcess::answer(int exitCode) {
     return;
   }
   const QString reason = QString::fromStdString(lastLine(said.toStdString()));
-  Q_EMIT failed(QStringLiteral("Nothing was put into the queue: %1")
+  Q_EMIT failed(tr("Nothing was put into the queue: %1")
                     .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
 }
 

@@ -26,10 +26,9 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
                      "QToolButton:checked { color: palette(text); }"));
   QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
     button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-    button->setToolTip(isOpen ? QStringLiteral("Close this group")
-                              : QStringLiteral("Open this group"));
+    button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));
   });
-  button->setToolTip(QStringLiteral("Close this group"));
+  button->setToolTip(QObject::tr("Close this group"));
   return button;
 }
 

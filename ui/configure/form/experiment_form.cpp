@@ -39,7 +39,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
       data_(new FormSection(QStringLiteral("data"), QStringLiteral("Data"), this)),
       training_(new FormSection(QStringLiteral("train"), QStringLiteral("Training"), this)),
       observe_(new FormSection(QStringLiteral("observe"), QStringLiteral("Observe"), this)),
-      init_(new FormSection(QStringLiteral("init"), QStringLiteral("Start from"), this)),
+      init_(new FormSection(QStringLiteral("init"), tr("Start from"), this)),
       aux_(new FormSection(QStringLiteral("aux"), tr("Auxiliary networks"), this)),
       select_(new FormSection(QStringLiteral("select"), tr("Selection"), this)),
       sections_{experiment_, model_, task_, data_, training_, observe_, init_, aux_, select_},
@@ -53,13 +53,13 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   }
   for (FormSection* rare : {init_, aux_, select_}) rare->setOpen(false);
   column->addStretch();
-  title_->setAccessibleName(QStringLiteral("Title of the experiment"));
-  title_->setPlaceholderText(QStringLiteral("What this experiment is called in the list"));
+  title_->setAccessibleName(tr("Title of the experiment"));
+  title_->setPlaceholderText(tr("What this experiment is called in the list"));
   auto* line = new QWidget(this);
   auto* box = new QVBoxLayout(line);
   box->setContentsMargins(px(16), px(3), px(16), px(3));
   box->addWidget(title_);
-  experiment_->addWidget(line, QStringLiteral("title name of the experiment"));
+  experiment_->addWidget(line, tr("title name of the experiment"));
   connect(title_, &QLineEdit::textEdited, this, [this](const QString& text) {
     document_.title = text.toStdString();
     Q_EMIT edited(QStringLiteral("title"), QStringLiteral("title"));
@@ -136,7 +136,7 @@ QString ExperimentForm::lack(const ItemCard& item) const {
     }
   }
   if (missing.isEmpty()) return {};
-  return QStringLiteral("%1 offers no %2")
+  return tr("%1 offers no %2")
       .arg(QString::fromStdString(architecture->id), missing.join(QStringLiteral(", ")));
 }
 
@@ -189,7 +189,7 @@ void ExperimentForm::showNotes() {
       const bool isRun = !document_.text("init.run").empty();
       const bool isFile = !document_.text("init.weights").empty();
       note << (isRun    ? QStringLiteral("a run")
-               : isFile ? QStringLiteral("a weights file")
+               : isFile ? tr("a weights file")
                         : QStringLiteral("nothing: new weights"));
     } else if (changed > 0) {
       note << QStringLiteral("%1 %2 changed")

@@ -95,7 +95,7 @@ QString rangeText(const Field& field) {
   if (field.minimum && field.maximum) {
     parts << QStringLiteral("%1 \u2026 %2").arg(text(*field.minimum), text(*field.maximum)) + unit;
   } else {
-    if (field.minimum) parts << QStringLiteral("%1 or more").arg(text(*field.minimum));
+    if (field.minimum) parts << QObject::tr("%1 or more").arg(text(*field.minimum));
     if (field.above) parts << QStringLiteral("more than %1").arg(text(*field.above));
     if (field.maximum) parts << QStringLiteral("at most %1").arg(text(*field.maximum));
     if (field.below) parts << QStringLiteral("below %1").arg(text(*field.below));

@@ -217,7 +217,7 @@ void ExperimentForm::buildObserve() {
     column->setSpacing(px(2));
     auto* box = new QCheckBox(QString::fromStdString(card->title.empty() ? id : card->title), line);
     box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
-    box->setAccessibleName(QStringLiteral("Observe ") + box->text());
+    box->setAccessibleName(tr("Observe ") + box->text());
     box->setChecked(isOn);
     box->setEnabled(reason.isEmpty() || isOn);
     QString said = QString::fromStdString(card->doc);

@@ -95,12 +95,12 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   kept.setRetainSizeWhenHidden(true);  // the columns stay where they are
   reset_->setSizePolicy(kept);
   reset_->setText(QStringLiteral("\u21ba"));
-  reset_->setAccessibleName(QStringLiteral("Back to the default: ") + name);
+  reset_->setAccessibleName(tr("Back to the default: ") + name);
   reset_->hide();
   more_->setText(QStringLiteral("\u22ef"));
-  more_->setAccessibleName(QStringLiteral("Sweep, variants: ") + name);
+  more_->setAccessibleName(tr("Sweep, variants: ") + name);
   more_->setProperty(kListed, false);  // the palette lists the menu of the field that was last in
-  more_->setToolTip(QStringLiteral("Sweep this field, make a variant of it (Menu key)"));
+  more_->setToolTip(tr("Sweep this field, make a variant of it (Menu key)"));
   more_->setFocusPolicy(Qt::ClickFocus);  // the menu key of the editor does the same
   connect(reset_, &QToolButton::clicked, this, &FormRow::resetRequested);
   connect(more_, &QToolButton::clicked, this,
@@ -139,14 +139,13 @@ void FormRow::showHelp() {
 
 void FormRow::setChanged(bool isChanged, const QString& standard) {
   if (isChanged) {
-    reset_->setToolTip(QStringLiteral("Back to the default: %1")
-                           .arg(standard.isEmpty() ? QStringLiteral("empty") : standard));
+    reset_->setToolTip(
+        tr("Back to the default: %1").arg(standard.isEmpty() ? QStringLiteral("empty") : standard));
   }
   if (isChanged == isChanged_) return;
   isChanged_ = isChanged;
   reset_->setVisible(isChanged);
-  title_->setAccessibleDescription(isChanged ? QStringLiteral("differs from the default")
-                                             : QString());
+  title_->setAccessibleDescription(isChanged ? tr("differs from the default") : QString());
   update();
 }
 

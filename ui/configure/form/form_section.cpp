@@ -36,7 +36,7 @@ FormSection::FormSection(const QString& name, const QString& title, QWidget* par
   body_->setSpacing(0);
   outer->addWidget(holder_);
   more_->setProperty("quiet", true);
-  more_->setAccessibleName(QStringLiteral("More fields of %1").arg(title));
+  more_->setAccessibleName(tr("More fields of %1").arg(title));
   more_->hide();
   auto* foot = new QHBoxLayout;
   foot->setContentsMargins(px(10), 0, px(16), 0);
@@ -132,9 +132,9 @@ void FormSection::arrange() {
   heading_->setChecked(isOpen);
   holder_->setVisible(isOpen);
   more_->setVisible(isOpen && !isSearching && (folded > 0 || isUnfolded_));
-  more_->setText(isUnfolded_   ? QStringLiteral("Fewer fields")
+  more_->setText(isUnfolded_   ? tr("Fewer fields")
                  : folded == 1 ? QStringLiteral("1 more field")
-                               : QStringLiteral("%1 more fields").arg(folded));
+                               : tr("%1 more fields").arg(folded));
 }
 
 }  // namespace vitrine::ui

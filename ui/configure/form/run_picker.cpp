@@ -72,14 +72,14 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(px(12), px(12), px(12), px(12));
   column->setSpacing(px(8));
-  filter_->setPlaceholderText(QStringLiteral("Number, name, experiment or state"));
-  filter_->setAccessibleName(QStringLiteral("Search runs"));
+  filter_->setPlaceholderText(tr("Number, name, experiment or state"));
+  filter_->setAccessibleName(tr("Search runs"));
   filter_->setClearButtonEnabled(true);
   for (auto* clear : filter_->findChildren<QToolButton*>())
-    clear->setAccessibleName(QStringLiteral("Clear the search"));
+    clear->setAccessibleName(tr("Clear the search"));
   filter_->installEventFilter(this);
   column->addWidget(filter_);
-  list_->setAccessibleName(QStringLiteral("Runs"));
+  list_->setAccessibleName(tr("Runs"));
   list_->setRootIsDecorated(false);
   list_->setUniformRowHeights(true);
   list_->setModel(model_);
@@ -89,7 +89,7 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   list_->header()->resizeSection(0, px(60));
   list_->header()->resizeSection(3, px(96));
   column->addWidget(list_, 1);
-  auto* empty = new QLabel(QStringLiteral("There is no run to choose yet."), this);
+  auto* empty = new QLabel(tr("There is no run to choose yet."), this);
   empty->setProperty("role", QStringLiteral("muted"));
   empty->setVisible(source->rowCount() == 0);
   column->addWidget(empty);

@@ -66,31 +66,31 @@ SweepEditor::SweepEditor(QWidget* parent)
     folds_.push_back(part);
     return part;
   };
-  CollapsibleSection* sweep = fold(
-      QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
-      QStringLiteral("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
+  CollapsibleSection* sweep =
+      fold(QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
+           tr("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
   auto* seedLabel = labelOf(QStringLiteral("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
   seedLine->addWidget(seedLabel);
   seeds_->setPlaceholderText(QStringLiteral("0, 1, 2 for three runs"));
-  seeds_->setAccessibleName(QStringLiteral("Seeds, comma separated"));
+  seeds_->setAccessibleName(tr("Seeds, comma separated"));
   seeds_->setToolTip(
-      QStringLiteral("Values of train.seed, the fastest axis: every other axis and "
-                     "variant is run with each"));
+      tr("Values of train.seed, the fastest axis: every other axis and "
+         "variant is run with each"));
   seedLine->addWidget(seeds_, 1);
   sweep->body()->addLayout(seedLine);
   sweep->body()->addWidget(axes_);
   connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
   CollapsibleSection* variants =
       fold(QStringLiteral("variants"), QStringLiteral("Variants"), QStringLiteral("+ variant"),
-           QStringLiteral("Add a variant: a named change, compared with the first"),
+           tr("Add a variant: a named change, compared with the first"),
            qOverload<>(&SweepEditor::addVariant));
   variantsBox_->setSpacing(px(8));
   variants->body()->addLayout(variantsBox_);
   stages_->setProperty("role", QStringLiteral("small"));
   stages_->setWordWrap(true);
-  stages_->setAccessibleName(QStringLiteral("Stages"));
+  stages_->setAccessibleName(tr("Stages"));
   stages_->hide();
   variants->body()->addWidget(stages_);
   connect(seeds_, &QLineEdit::textEdited, this,
@@ -111,8 +111,8 @@ void SweepEditor::showStages(const Document& document) {
     }
   }
   stages_->setVisible(!names.isEmpty());
-  stages_->setText(QStringLiteral("Stages, each a run that follows the one before: %1. They are "
-                                  "edited in the TOML.")
+  stages_->setText(tr("Stages, each a run that follows the one before: %1. They are "
+                      "edited in the TOML.")
                        .arg(names.join(QStringLiteral(" \u2192 "))));
 }
 
@@ -168,8 +168,7 @@ void SweepEditor::applyTo(Document& document) const {
 
 QStringList SweepEditor::factors(const Document& document) {
   QStringList words;
-  if (document.variants.size() > 1)
-    words << QStringLiteral("%1 variants").arg(document.variants.size());
+  if (document.variants.size() > 1) words << tr("%1 variants").arg(document.variants.size());
   for (const Document::Axis& axis : document.sweep) {
     const QString word =
         axis.key == kSeedKey
@@ -188,7 +187,7 @@ QStringList SweepEditor::factors(const Document& document) {
   }
   if (const auto stages = document.rest.find("stage");
       stages != document.rest.end() && stages->is_array()) {
-    words << QStringLiteral("%1 stages").arg(stages->size());
+    words << tr("%1 stages").arg(stages->size());
   }
   return words;
 }
@@ -255,10 +254,10 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
 
 QStringList SweepEditor::unread() const {
   QStringList sentences;
-  for (const QString& said : axes_->unread()) sentences << QStringLiteral("In the sweep: ") + said;
+  for (const QString& said : axes_->unread()) sentences << tr("In the sweep: ") + said;
   for (const VariantRow& row : variants_) {
     if (const QString said = unreadLine(row); !said.isEmpty())
-      sentences << QStringLiteral("In the variant \"%1\": %2").arg(row.name->text(), said);
+      sentences << tr("In the variant \"%1\": %2").arg(row.name->text(), said);
   }
   return sentences;
 }
@@ -294,16 +293,15 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   auto* line = new QHBoxLayout;
   line->setSpacing(px(4));
   auto* name = new QLineEdit(QString::fromStdString(variant.name), row);
-  name->setAccessibleName(QStringLiteral("Name of the variant"));
-  QToolButton* remove =
-      quietButton(QStringLiteral("\u00d7"), QStringLiteral("Remove this variant"), row);
+  name->setAccessibleName(tr("Name of the variant"));
+  QToolButton* remove = quietButton(QStringLiteral("\u00d7"), tr("Remove this variant"), row);
   line->addWidget(name, 1);
   line->addWidget(remove);
   column->addLayout(line);
   auto* overrides = new QPlainTextEdit(QString::fromStdString(overridesText(variant.set)), row);
   overrides->setPlaceholderText(variants_.empty() ? QStringLiteral("nothing changed: the baseline")
                                                   : QStringLiteral("model.mask.kind = \"soft\""));
-  overrides->setAccessibleName(QStringLiteral("Changes of the variant, one key = value per line"));
+  overrides->setAccessibleName(tr("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);
   overrides->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   connect(overrides->document()->documentLayout(),
@@ -320,17 +318,17 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   variants_.push_back({row, name, overrides, problem});
   const QString mergeKey = QStringLiteral("variant:%1").arg(reinterpret_cast<quintptr>(row));
   connect(name, &QLineEdit::textEdited, this, [this, mergeKey] {
-    Q_EMIT edited(QStringLiteral("name of a variant"), mergeKey + QStringLiteral(":name"));
+    Q_EMIT edited(tr("name of a variant"), mergeKey + QStringLiteral(":name"));
   });
   connect(overrides, &QPlainTextEdit::textChanged, this, [this, overrides, mergeKey] {
     fitOverrides(*overrides);
-    Q_EMIT edited(QStringLiteral("changes of a variant"), mergeKey + QStringLiteral(":set"));
+    Q_EMIT edited(tr("changes of a variant"), mergeKey + QStringLiteral(":set"));
   });
   connect(remove, &QToolButton::clicked, this, [this, row] {
     variants_.erase(std::find_if(variants_.begin(), variants_.end(),
                                  [row](const VariantRow& one) { return one.row == row; }));
     row->deleteLater();
-    Q_EMIT edited(QStringLiteral("removal of a variant"), QString());
+    Q_EMIT edited(tr("removal of a variant"), QString());
   });
 }
 

@@ -55,15 +55,15 @@ ChangesView::ChangesView(QWidget* parent)
       note_(new QLabel(this)),
       changes_(new QLabel(this)),
       list_(new QScrollArea(this)),
-      all_(new QCheckBox(QStringLiteral("Only differences"), this)) {
-  against_->setAccessibleName(QStringLiteral("What the changes are counted from"));
+      all_(new QCheckBox(tr("Only differences"), this)) {
+  against_->setAccessibleName(tr("What the changes are counted from"));
   against_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   against_->setMinimumContentsLength(12);
   against_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  against_->setToolTip(QStringLiteral("What the changes are counted from"));
+  against_->setToolTip(tr("What the changes are counted from"));
   for (const auto& [label, role] : {std::pair(QStringLiteral("against defaults"), kDefaults),
-                                    std::pair(QStringLiteral("against nearest run"), kNearest),
-                                    std::pair(QStringLiteral("Choose a run\u2026"), kChoose)})
+                                    std::pair(tr("against nearest run"), kNearest),
+                                    std::pair(tr("Choose a run\u2026"), kChoose)})
     against_->addItem(label, role);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -75,7 +75,7 @@ ChangesView::ChangesView(QWidget* parent)
   changes_->setTextFormat(Qt::RichText);
   changes_->setTextInteractionFlags(Qt::TextBrowserInteraction);
   changes_->setWordWrap(true);
-  changes_->setAccessibleName(QStringLiteral("Changes"));
+  changes_->setAccessibleName(tr("Changes"));
   // A long list scrolls in its place, so that what stands below stays in reach.
   list_->setWidgetResizable(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -88,8 +88,8 @@ ChangesView::ChangesView(QWidget* parent)
   list_->setWidget(holder);
   column->addWidget(list_);
   all_->setChecked(true);
-  all_->setToolTip(QStringLiteral("Off: keys with equal values are listed too"));
-  all_->setAccessibleName(QStringLiteral("Only differences"));
+  all_->setToolTip(tr("Off: keys with equal values are listed too"));
+  all_->setAccessibleName(tr("Only differences"));
   column->addWidget(all_);
   connect(changes_, &QLabel::linkActivated, this, &ChangesView::keyRequested);
   connect(all_, &QCheckBox::toggled, this, &ChangesView::againstChanged);
@@ -194,7 +194,7 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
     }
   }
   html += QStringLiteral("</table>");
-  if (rows > kMostKeysShown) html += QStringLiteral("%1 more").arg(rows - kMostKeysShown);
+  if (rows > kMostKeysShown) html += tr("%1 more").arg(rows - kMostKeysShown);
   changes_->setText(html);
   fit();
 }

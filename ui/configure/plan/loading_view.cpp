@@ -63,11 +63,11 @@ ErrorView::ErrorView(const QString& sentence, QWidget* parent)
   title->setProperty("role", QStringLiteral("title"));
   reason_->setProperty("role", QStringLiteral("error"));
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  reason_->setAccessibleName(QStringLiteral("Reason"));
-  auto* again = new QPushButton(QStringLiteral("Retry"));
+  reason_->setAccessibleName(tr("Reason"));
+  auto* again = new QPushButton(tr("Retry"));
   again->setProperty("primary", true);
-  auto* copy = new QPushButton(QStringLiteral("Copy"));
-  copy->setAccessibleName(QStringLiteral("Copy the reason"));
+  auto* copy = new QPushButton(tr("Copy"));
+  copy->setAccessibleName(tr("Copy the reason"));
   auto* line = new QHBoxLayout;
   line->addWidget(again);
   line->addWidget(copy);

@@ -184,7 +184,7 @@ bool PlannedRuns::setData(const QModelIndex& index, const QVariant& value, int r
 
 QString PlannedRuns::differs(int row) const {
   if (row == 0) {
-    return plan_->runs.size() == 1 ? QStringLiteral("as the form says")
+    return plan_->runs.size() == 1 ? tr("as the form says")
                                    : QStringLiteral("the first: the others are compared with it");
   }
   if (const auto known = differences_.find(row); known != differences_.end()) return known->second;
@@ -204,9 +204,9 @@ QString PlannedRuns::differs(int row) const {
 QString PlannedRuns::note(int row) const {
   if (static_cast<std::size_t>(row) >= forecast_.runs.size()) return {};
   const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
-  if (one.sameAs >= 0) return QStringLiteral("same as run %1 here").arg(one.sameAs + 1);
+  if (one.sameAs >= 0) return tr("same as run %1 here").arg(one.sameAs + 1);
   if (const auto state = states_.find(one.existing); state != states_.end())
-    return QStringLiteral("%1 as #%2").arg(state->second).arg(one.existing);
+    return tr("%1 as #%2").arg(state->second).arg(one.existing);
   return {};
 }
 
@@ -264,7 +264,7 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
       QStringList lines{name, differs(row)};
       if (isKnown) {
         const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
-        if (one.steps > 0) lines << QStringLiteral("%1 steps").arg(count(one.steps));
+        if (one.steps > 0) lines << tr("%1 steps").arg(count(one.steps));
         if (one.seconds > 0)
           lines << QStringLiteral("about %1, %2").arg(duration(one.seconds), one.basis);
       }
@@ -280,7 +280,7 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
     : QListView(parent), model_(new PlannedRuns(this)) {
   setModel(model_);
   setItemDelegate(new ComingRunDelegate(this));
-  setAccessibleName(QStringLiteral("Runs to come"));
+  setAccessibleName(tr("Runs to come"));
   setUniformItemSizes(true);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -298,7 +298,7 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
     verticalScrollBar()->setValue(keptScroll_);
   });
   offerMenu(
-      this, [] { return QStringLiteral("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
+      this, [] { return tr("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
   connect(model_, &PlannedRuns::excludeRequested, this, &PlannedRunsView::excludeRequested);
   connect(model_, &PlannedRuns::includeRequested, this, &PlannedRunsView::includeRequested);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
@@ -342,27 +342,24 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
     return rows.size() < 2 ? one : many.arg(count(static_cast<std::int64_t>(rows.size())));
   };
   menu.setToolTipsVisible(true);
-  add(of(runs, QStringLiteral("Leave this run out"), QStringLiteral("Leave %1 runs out")),
+  add(of(runs, tr("Leave this run out"), tr("Leave %1 runs out")),
       model_->canLeaveOut() && !runs.empty(),
-      runs.empty() ? QStringLiteral("select a run that is not left out")
-                   : QStringLiteral("it is the only run: change the form instead"),
+      runs.empty() ? tr("select a run that is not left out")
+                   : tr("it is the only run: change the form instead"),
       [this, runs] { Q_EMIT excludeRequested(runs); })
       ->setShortcut(Qt::Key_Delete);
-  add(of(out, QStringLiteral("Put this run back"), QStringLiteral("Put %1 runs back")),
-      !out.empty(), QStringLiteral("select a run that is left out"),
-      [this, out] { Q_EMIT includeRequested(out); });
-  add(QStringLiteral("Leave out what was made before"),
+  add(of(out, tr("Put this run back"), tr("Put %1 runs back")), !out.empty(),
+      tr("select a run that is left out"), [this, out] { Q_EMIT includeRequested(out); });
+  add(tr("Leave out what was made before"),
       model_->canLeaveOut() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
-      made.empty() ? QStringLiteral("none of these runs was made before")
-                   : QStringLiteral("every run was made before"),
+      made.empty() ? tr("none of these runs was made before") : tr("every run was made before"),
       [this, made] { Q_EMIT excludeRequested(made); });
   menu.addSeparator();
   const auto existing = currentIndex().data(PlannedRuns::ExistingRole).toLongLong();
-  add(existing == 0 ? QStringLiteral("Open the run that was made before")
-                    : QStringLiteral("Open run #%1").arg(existing),
-      existing != 0, QStringLiteral("this run was not made before"),
+  add(existing == 0 ? tr("Open the run that was made before") : tr("Open run #%1").arg(existing),
+      existing != 0, tr("this run was not made before"),
       [this, existing] { Q_EMIT runRequested(existing); });
-  add(QStringLiteral("Copy the name"), currentIndex().isValid(), QString(), [this] {
+  add(tr("Copy the name"), currentIndex().isValid(), QString(), [this] {
     const int run = model_->runAt(currentIndex().row());
     const QString name = currentIndex().data().toString();
     QGuiApplication::clipboard()->setText(run < 0 ? name : name.section(QStringLiteral("  "), 1));

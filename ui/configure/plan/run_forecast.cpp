@@ -193,14 +193,14 @@ class Forecasting {
     if (bases.size() < 3) {
       forecast.timeSource = bases.join(QStringLiteral(", and "));
     } else {
-      forecast.timeSource = QStringLiteral(
+      forecast.timeSource = QObject::tr(
           "from earlier runs on the same device, for each run as its "
           "tool tip says");
     }
-    forecast.memorySource = isMeasured && isEstimated ? QStringLiteral("measured and estimated")
-                            : isMeasured  ? QStringLiteral("measured in runs like these")
-                            : isEstimated ? QStringLiteral("estimated from the model")
-                                          : QString();
+    forecast.memorySource = isMeasured && isEstimated ? QObject::tr("measured and estimated")
+                            : isMeasured              ? QObject::tr("measured in runs like these")
+                            : isEstimated             ? QObject::tr("estimated from the model")
+                                                      : QString();
     return forecast;
   }
 
@@ -361,11 +361,11 @@ class Forecasting {
     if (best.isOtherArchitecture) {
       others << QStringLiteral("another architecture");
     } else if (best.keys > 0) {
-      others << QStringLiteral("other settings of the model");
+      others << QObject::tr("other settings of the model");
     }
-    if (best.isOtherBatch) others << QStringLiteral("other batch size");
-    const QString how = isByOperations      ? QStringLiteral("scaled by the operations of a step")
-                        : best.isOtherBatch ? QStringLiteral("scaled by the samples of a step")
+    if (best.isOtherBatch) others << QObject::tr("other batch size");
+    const QString how = isByOperations      ? QObject::tr("scaled by the operations of a step")
+                        : best.isOtherBatch ? QObject::tr("scaled by the samples of a step")
                                             : QString();
     return QStringLiteral("from %1 of %2 on %3 (%4), %5%6%7")
         .arg(counted(static_cast<std::int64_t>(used.size()), QStringLiteral("run"),

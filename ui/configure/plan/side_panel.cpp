@@ -43,8 +43,7 @@ SidePanel::SidePanel(QWidget* parent)
       problems_(new QLabel(this)),
       changesFold_(
           new CollapsibleSection(QStringLiteral("changes"), QStringLiteral("Changes"), this)),
-      comingFold_(
-          new CollapsibleSection(QStringLiteral("runs"), QStringLiteral("Runs to come"), this)),
+      comingFold_(new CollapsibleSection(QStringLiteral("runs"), tr("Runs to come"), this)),
       textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
@@ -73,7 +72,7 @@ SidePanel::SidePanel(QWidget* parent)
   comingFold_->body()->addWidget(coming_);
   column->addWidget(comingFold_);
   column->addWidget(ruleLine(content));
-  text_->setAccessibleName(QStringLiteral("The experiment as TOML"));
+  text_->setAccessibleName(tr("The experiment as TOML"));
   text_->setFont(monoFont());
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   text_->setTabChangesFocus(true);
@@ -84,7 +83,7 @@ SidePanel::SidePanel(QWidget* parent)
   problems_->setProperty("role", QStringLiteral("error"));
   problems_->setWordWrap(true);
   problems_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  problems_->setAccessibleName(QStringLiteral("Problems of the text"));
+  problems_->setAccessibleName(tr("Problems of the text"));
   problems_->hide();
   textFold_->body()->addWidget(problems_);
   column->addWidget(textFold_, 1);
