@@ -325,7 +325,7 @@ void trustPlugin(const fs::path& file) {
 }
 
 bool isTrusted(const std::string& sha256) {
-  if (sha256.size() != 64 || dataHome().empty()) return false;
+  if (sha256.size() != 64 || userFolder(UserFolder::Data).empty()) return false;
   const fs::path list = trustFile();
   // A list that others can write vouches for nothing.
   if (!fs::exists(list) || !whyUnsafe(list, "file").empty()) return false;

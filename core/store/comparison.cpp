@@ -320,8 +320,8 @@ std::string leftOutText(const std::map<std::string, std::vector<LeftOutRun>>& by
     }
     ++counts[words];
   }
-  return joined(counts,
-                [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
+  return vitrine::joined(
+      counts, [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
 }
 
 std::string statesText(const VariantGroup& variant, const std::vector<ComparedRun>& runs) {
