@@ -95,7 +95,22 @@ Checked checkSize(const Field& field, const Json& value) {
   return {value, message, ""};
 }
 
+/// "0,W-1" of [0, "W-1"]: a choice that is made of several values.
+std::string chosenFrom(const Json& list) {
+  std::string text;
+  for (const Json& item : list) {
+    const bool isWord = item.is_string();
+    if (!isWord && !item.is_number_integer()) return "";
+    text += (text.empty() ? "" : ",") + (isWord ? item.get<std::string>() : item.dump());
+  }
+  return text;
+}
+
 Checked checkText(const Field& field, const Json& value) {
+  if (field.type == FieldType::Choice && value.is_array()) {
+    const std::string word = chosenFrom(value);
+    if (field.offers(word)) return {word, "", ""};
+  }
   if (!value.is_string())
     return wrong(field.type == FieldType::Choice ? "one of " + listed(field.choices) : "text",
                  value);
@@ -169,6 +184,11 @@ Checked checkLeaf(const Field& field, const Node& node) {
     if (canBeAbsent) return {nullptr, "", ""};
     if (given.is_null() && node.raw.empty()) return {nullptr, "must have a value, not null", ""};
   }
+  // Of a number that may be absent false is none, and true the default where there is one.
+  const bool isNumber = field.type == FieldType::Integer || field.type == FieldType::Real;
+  if (isNumber && canBeAbsent && given == false) return {nullptr, "", ""};
+  if (isNumber && canBeAbsent && given == true && field.defaultValue.is_number())
+    return {field.defaultValue, "", ""};
   switch (field.type) {
     case FieldType::Bool:
       return given.is_boolean() ? Checked{given, "", ""} : wrong("true or false", given);
@@ -181,8 +201,11 @@ Checked checkLeaf(const Field& field, const Node& node) {
       return checkList(field, given);
     // 5 or true on the command line is a text where a text is asked for.
     case FieldType::Text:
-    case FieldType::Choice:
-      return checkText(field, given.is_string() || node.raw.empty() ? given : Json(node.raw));
+    case FieldType::Choice: {
+      const bool isList = field.type == FieldType::Choice && given.is_array();
+      const bool isGiven = given.is_string() || isList || node.raw.empty();
+      return checkText(field, isGiven ? given : Json(node.raw));
+    }
     case FieldType::Table:
       break;
   }

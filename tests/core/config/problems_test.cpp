@@ -289,6 +289,34 @@ TEST(ResolveItem, TakesNoneAsTheChoiceOfThatName) {
   EXPECT_TRUE(values["rule"].is_null()) << "JSON has a word of its own for what is absent";
 }
 
+TEST(ResolveItem, TakesTrueAndFalseForANumberThatMayBeAbsent) {
+  Schema schema;
+  schema.fields = {realField("gain", 1e-4, "a gain").orNone(),
+                   integerField("cut", nullptr, "a cut").orNone(),
+                   realField("rate", 0.5, "a rate")};
+  Json values = {{"gain", true}, {"cut", false}};
+  EXPECT_TRUE(resolveItem(schema, "model", values).empty());
+  EXPECT_EQ(values["gain"], 1e-4);
+  EXPECT_TRUE(values["cut"].is_null());
+  values = {{"gain", false}, {"cut", true}};
+  EXPECT_EQ(resolveItem(schema, "model", values).at(0).key, "model.cut") << "true has no value";
+  EXPECT_TRUE(values["gain"].is_null());
+  values = {{"rate", false}};
+  EXPECT_EQ(resolveItem(schema, "model", values).size(), 1u);
+}
+
+TEST(ResolveItem, TakesAListForTheChoiceThatItsWordsMake) {
+  Schema schema;
+  schema.fields = {choiceField("place", "none", {"none", "-1,W-1"}, "a place")};
+  Json values = {{"place", {-1, "W-1"}}};
+  EXPECT_TRUE(resolveItem(schema, "model", values).empty());
+  EXPECT_EQ(values["place"], "-1,W-1");
+  values = {{"place", {0, "W-1"}}};
+  EXPECT_EQ(resolveItem(schema, "model", values).size(), 1u);
+  values = {{"place", {0.5}}};
+  EXPECT_EQ(resolveItem(schema, "model", values).size(), 1u);
+}
+
 TEST(ResolveItem, ReportsKeysWithThePrefix) {
   const Catalog catalog = sampleCatalog();
   Json values = {{"num_classes", 10}, {"mask", {{"alpah", 1}}}};
