@@ -60,9 +60,12 @@ Block::Block(const BlockOptions& options) : options_(options) {
     return register_module(
         name, std::make_shared<Norm>(options.norm, options.width, options.normEps, options.affine));
   };
-  const auto addScale = [&](const char* name) {
+  const auto addScale = [&](const char* name, const std::string& bare) {
     if (!options.layerScale) return std::shared_ptr<LayerScale>();
-    return register_module(name, std::make_shared<LayerScale>(options.width, *options.layerScale));
+    auto scale = std::make_shared<LayerScale>(options.width, *options.layerScale);
+    if (bare.empty()) return register_module(name, scale);
+    (void)register_parameter(bare, scale->gamma);
+    return scale;
   };
   norm1 = addNorm("norm1");
   MultiHeadOptions attention;
@@ -70,13 +73,12 @@ Block::Block(const BlockOptions& options) : options_(options) {
   attention.heads = options.heads;
   attention.inBias = options.qkvBias;
   attn = register_module("attn", std::make_shared<MultiHeadAttention>(attention));
-  ls1 = addScale("ls1");
+  ls1 = addScale("ls1", options.names.attentionGain);
   norm2 = addNorm("norm2");
-  mlp = register_module(
-      "mlp",
-      std::make_shared<Mlp>(MlpOptions{
-          options.width, options.hidden, options.mlp, options.mlpBias, options.dropout, {}}));
-  ls2 = addScale("ls2");
+  mlp = register_module("mlp", std::make_shared<Mlp>(MlpOptions{
+                                   options.width, options.hidden, options.mlp, options.mlpBias,
+                                   options.dropout, options.names.mlp}));
+  ls2 = addScale("ls2", options.names.mlpGain);
   const DropPath path{options.dropPath, DropPath::Kind::Sample};
   attentionBranch_ = Residual({norm1, ls1, options.dropout, path});
   mlpBranch_ = Residual({norm2, ls2, options.dropout, path});

@@ -28,6 +28,7 @@ struct BlockOptions {
   std::optional<double> layerScale;  ///< first value of a gain per channel on each branch
   double dropPath = 0;               ///< rate, by sample
   double dropout = 0;                ///< rate, after the attention's last map and both of the MLP's
+  BlockNames names = {};
 };
 
 /// How a condition acts on one block (Peebles & Xie 2023, "Scalable Diffusion Models with
@@ -50,7 +51,8 @@ struct BlockCall {
   std::function<void(const AttentionOutput&)> tap = {};
 };
 
-/// Parameters: norm1, attn.qkv, attn.proj, ls1, norm2, mlp.fc1, mlp.fc2, (mlp.fc3), ls2.
+/// Parameters: norm1, attn.qkv, attn.proj, ls1, norm2, mlp.fc1, mlp.fc2, (mlp.fc3), ls2, unless
+/// the options name them otherwise.
 struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
   explicit Block(const BlockOptions& options);
   [[nodiscard]] Stream forward(const Stream& stream, const BlockCall& call) const;

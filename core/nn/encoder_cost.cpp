@@ -53,6 +53,10 @@ std::vector<BlockCost> blockCost(const Block& block, const VisionTransformerConf
     pieces.push_back(
         {prefix + "attn.rope", "rope:1-D, along the sequence", 0, 6 * tokens * width, 0, 0});
   }
+  if (c.rotation) {
+    pieces.push_back(
+        {prefix + "attn.rope", "rope:" + c.rotation->name(), 0, 6 * tokens * width, 0, 0});
+  }
   if (c.mask) {
     pieces.push_back({prefix + "attn.mask", maskKind(*c.mask), 0,
                       static_cast<double>(c.heads) * tokens * tokens, 0, 0});
@@ -86,7 +90,7 @@ std::vector<BlockCost> Encoder::cost(const VisionTransformerConfig& c) const {
     for (BlockCost& piece : blockCost(*blocks[i], c, count, isPruned, prefix))
       pieces.push_back(std::move(piece));
   }
-  pieces.push_back(named((norm ? norm : fcNorm)->cost(count), norm ? "norm" : "fc_norm"));
+  pieces.push_back(named((norm ? norm : fcNorm)->cost(count), norm ? "norm" : c.names.pooledNorm));
   BlockCost last = named(head->cost(1), "head");
   last.kind = "head:" + std::to_string(c.classes) + " classes";
   last.activationBytes += kFloatBytes * static_cast<double>(c.classes);  // the logits

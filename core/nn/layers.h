@@ -19,6 +19,7 @@
 #include "core/engine_export.h"
 #include "core/model/model.h"
 #include "core/nn/bias.h"
+#include "core/nn/block_names.h"
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
 #include "core/nn/position_embedding.h"
@@ -125,12 +126,6 @@ struct VITRINE_ENGINE_EXPORT LayerScale final : torch::nn::Module {
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
   [[nodiscard]] BlockCost cost(double tokens) const;
   at::Tensor gamma;
-};
-
-struct MlpNames {
-  std::string in = "fc1";   ///< the first map; of SwiGLU the one that goes through SiLU
-  std::string out = "fc2";  ///< the last map
-  std::string up = "fc3";   ///< SwiGLU's other first map
 };
 
 struct MlpOptions {

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "core/model/build_device.h"
 #include "core/nn/drop_path.h"
 
@@ -26,6 +28,7 @@ BlockOptions blockOptions(const VisionTransformerConfig& c, double dropPath) {
   options.layerScale = c.layerScale;
   options.dropPath = dropPath;
   options.dropout = c.dropout;
+  options.names = c.names.block;
   return options;
 }
 
@@ -46,7 +49,9 @@ Encoder::Encoder(const VisionTransformerConfig& config) {
   projection = embedding->register_module(
       "proj", std::make_shared<PatchEmbed>(config.inChannels, config.patchSize, config.width));
   auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
-  const std::vector<double> rates = dropPathRates(config.dropPath, config.depth);
+  std::vector<double> rates = dropPathRates(config.dropPath, config.depth);
+  if (config.dropPathRule == DropPathRule::Constant)
+    std::fill(rates.begin(), rates.end(), config.dropPath);
   for (std::int64_t i = 0; i < config.depth; ++i) {
     blocks.push_back(list->register_module(
         std::to_string(i),
@@ -56,7 +61,7 @@ Encoder::Encoder(const VisionTransformerConfig& config) {
   if (config.finalNorm == FinalNorm::BeforePool) {
     norm = register_module("norm", last);
   } else {
-    fcNorm = register_module("fc_norm", last);
+    fcNorm = register_module(config.names.pooledNorm, last);
   }
   head = register_module("head",
                          std::make_shared<Linear>(config.width, config.classes, Bias::Present));

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -57,6 +58,7 @@ void check(const VisionTransformerConfig& c) {
                       std::to_string(c.width / c.heads) +
                       " channels each; make that even or switch rope off");
   }
+  if (c.ropeTheta && c.rotation) throw ConfigError("an encoder turns by one kind of RoPE, not two");
   if (c.positions == PositionKind::SinCos && c.width % 4 != 0) {
     throw ConfigError("pos_embed = \"sincos\" needs a width that is a multiple of 4, not " +
                       std::to_string(c.width));
@@ -82,50 +84,58 @@ struct VisionTransformer::State {
 
   [[nodiscard]] at::Device device() const { return encoder->head->weight.device(); }
   [[nodiscard]] std::int64_t patches() const { return grid[0] * grid[1]; }
-  [[nodiscard]] std::int64_t tokens() const {
-    return patches() + (config.classToken == ClassToken::None ? 0 : 1);
+  [[nodiscard]] std::int64_t classRow(std::array<std::int64_t, 2> of) const {
+    return config.classToken == ClassToken::Last ? of[0] * of[1] : 0;
   }
-  [[nodiscard]] std::int64_t classRow() const {
-    return config.classToken == ClassToken::Last ? patches() : 0;
+  [[nodiscard]] std::int64_t firstPatch() const {
+    return config.classToken == ClassToken::First ? 1 : 0;
   }
 
-  void makePositions() {
-    const at::Tensor rows = at::arange(grid[0], at::kLong).repeat_interleave(grid[1]);
-    const at::Tensor columns = at::arange(grid[1], at::kLong).repeat({grid[0]});
-    positions = at::stack({rows, columns}, 1);
+  /// Of all tokens of an image, [tokens, 2] int64 on the CPU.
+  [[nodiscard]] at::Tensor positionsOf(std::array<std::int64_t, 2> of) const {
+    const at::Tensor rows = at::arange(of[0], at::kLong).repeat_interleave(of[1]);
+    const at::Tensor columns = at::arange(of[1], at::kLong).repeat({of[0]});
+    const at::Tensor all = at::stack({rows, columns}, 1);
     const at::Tensor outside = at::full({1, 2}, -1, at::kLong);
-    if (config.classToken == ClassToken::First) positions = at::cat({outside, positions}, 0);
-    if (config.classToken == ClassToken::Last) positions = at::cat({positions, outside}, 0);
+    if (config.classToken == ClassToken::First) return at::cat({outside, all}, 0);
+    if (config.classToken == ClassToken::Last) return at::cat({all, outside}, 0);
+    return all;
   }
 
   /// Index in the whole sequence of tokens at `places` [.., tokens, 2], on their device.
-  [[nodiscard]] at::Tensor sequenceIndex(const at::Tensor& places) const {
+  [[nodiscard]] at::Tensor sequenceIndex(const at::Tensor& places,
+                                         std::array<std::int64_t, 2> of) const {
     const at::Tensor whole = places.to(at::kLong), rows = whole.select(-1, 0);
-    const at::Tensor raster =
-        rows * grid[1] + whole.select(-1, 1) + (config.classToken == ClassToken::First ? 1 : 0);
-    return at::where(rows < 0, at::full_like(raster, classRow()), raster);
+    const at::Tensor raster = rows * of[1] + whole.select(-1, 1) + firstPatch();
+    return at::where(rows < 0, at::full_like(raster, classRow(of)), raster);
   }
 
-  [[nodiscard]] at::Tensor anglesOf(const at::Tensor& places) {
-    if (!config.ropeTheta) return {};
+  [[nodiscard]] at::Tensor madeAngles(const at::Tensor& places,
+                                      std::array<std::int64_t, 2> of) const {
+    if (config.rotation) {
+      const at::Tensor made = config.rotation->angles(places, of);
+      return made.defined() ? made.to(device()) : made;
+    }
     RopeSpectrum spectrum;
     spectrum.channels = config.width / config.heads;
     spectrum.theta = *config.ropeTheta;
-    if (places.is_same(positions)) {
-      if (!angles.defined() || angles.device() != device()) {
-        angles = ropeAngles(sequenceIndex(places), spectrum).to(device());
-      }
-      return angles;
-    }
-    return ropeAngles(sequenceIndex(places), spectrum).to(device());
+    return ropeAngles(sequenceIndex(places, of), spectrum).to(device());
+  }
+
+  [[nodiscard]] at::Tensor anglesOf(const at::Tensor& places, std::array<std::int64_t, 2> of) {
+    if (!config.ropeTheta && !config.rotation) return {};
+    if (!places.is_same(positions)) return madeAngles(places, of);
+    if (!angles.defined() || angles.device() != device()) angles = madeAngles(places, of);
+    return angles;
   }
 
   /// The mask between tokens at `places`: of the whole image's rows and columns, those of the
   /// tokens. [tokens, tokens], or [batch, 1, tokens, tokens].
-  [[nodiscard]] at::Tensor maskBetween(const at::Tensor& places) {
-    const at::Tensor whole = config.mask->factor(tokens(), device());
+  [[nodiscard]] at::Tensor maskBetween(const at::Tensor& places, std::array<std::int64_t, 2> of) {
+    const std::int64_t tokens = of[0] * of[1] + (config.classToken == ClassToken::None ? 0 : 1);
+    const at::Tensor whole = config.mask->factor(tokens, device());
     if (places.is_same(positions)) return whole;
-    const at::Tensor index = sequenceIndex(places).to(device());
+    const at::Tensor index = sequenceIndex(places, of).to(device());
     const at::Tensor seen = whole.index({index.unsqueeze(-1), index.unsqueeze(-2)});
     return seen.dim() == 3 ? seen.unsqueeze(1) : seen;
   }
@@ -140,14 +150,14 @@ struct VisionTransformer::State {
                      c10::str(values.sizes()) + "; they are [tokens, 2] or [batch, tokens, 2]");
   }
 
-  BlockCall callOf(const Tokens& tokens, const at::Tensor& mask) {
+  BlockCall callOf(const Tokens& tokens, const at::Tensor& mask, std::array<std::int64_t, 2> of) {
     checkPlaces(tokens);
     BlockCall call;
-    call.angles = anglesOf(tokens.positions);
+    call.angles = anglesOf(tokens.positions, of);
     call.generator = generator;
     call.additive = mask;
     if (config.mask) {
-      const at::Tensor seen = maskBetween(tokens.positions);
+      const at::Tensor seen = maskBetween(tokens.positions, of);
       if (config.mask->mode() == MaskMode::Multiplicative) {
         call.multiplicative = seen;
       } else {
@@ -174,25 +184,55 @@ struct VisionTransformer::State {
     attentionTap->receive(record);
   }
 
-  /// \param row  the one token wanted after the last block, or -1 for all; ignored where a tap
-  /// wants to see all
-  Stream run(const Tokens& tokens, const at::Tensor& mask, std::int64_t row) {
-    BlockCall call = callOf(tokens, mask);
+  /// What one pass through the blocks is asked for.
+  struct Pass {
+    at::Tensor mask = {};
+    /// The one token wanted after the last block, or -1 for all; ignored where a tap wants to see
+    /// all.
+    std::int64_t row = -1;
+    std::array<std::int64_t, 2> grid{};  ///< of the images
+    std::int64_t depth = 0;              ///< blocks
+    std::function<void(std::int64_t, const at::Tensor&)> seen = {};
+  };
+  [[nodiscard]] Pass wholePass() const { return {{}, -1, grid, config.depth, blockTap}; }
+
+  Stream run(const Tokens& tokens, const Pass& pass) {
+    BlockCall call = callOf(tokens, pass.mask, pass.grid);
     Stream stream{tokens.values, {}};
-    for (std::int64_t i = 0; i < config.depth; ++i) {
+    for (std::int64_t i = 0; i < pass.depth; ++i) {
       const bool isLast = i + 1 == config.depth;
       const bool isSeen = isTapped(i);
       call.tap = nullptr;
       if (isSeen)
         call.tap = [&, i](const AttentionOutput& output) { report(i, tokens.positions, output); };
-      call.row = isLast && !isSeen && !blockTap ? row : -1;
+      call.row = isLast && !isSeen && !pass.seen ? pass.row : -1;
       stream = encoder->blocks[static_cast<std::size_t>(i)]->forward(stream, call);
-      if (blockTap) {
+      if (pass.seen) {
         if (stream.branch.defined()) stream = {stream.x + stream.branch, {}};
-        blockTap(i, stream.x);
+        pass.seen(i, stream.x);
       }
     }
     return stream;
+  }
+
+  /// Tokens of images whose patches a table of positions, if there is one, has rows for.
+  [[nodiscard]] at::Tensor embedded(const at::Tensor& images) const {
+    at::Tensor x = encoder->projection->forward(images);
+    if (config.classToken != ClassToken::None) {
+      const at::Tensor token =
+          encoder->classToken.expand({x.size(0), 1, x.size(2)}).to(x.scalar_type());
+      x = config.classToken == ClassToken::First ? at::cat({token, x}, 1) : at::cat({x, token}, 1);
+    }
+    if (encoder->positions.defined()) x = x + encoder->positions;
+    if (encoder->fixedPositions.defined()) {
+      if (encoder->fixedPositions.device() != x.device())
+        encoder->fixedPositions = encoder->fixedPositions.to(x.device());
+      x = x + encoder->fixedPositions.to(x.scalar_type());
+    }
+    // With the mode of the embedding: while the head alone is trained, nothing is dropped before
+    // it.
+    if (encoder->projection->is_training()) x = dropout(x, config.dropout, generator);
+    return x;
   }
 
   at::Tensor pool(Stream stream) const {
@@ -200,7 +240,7 @@ struct VisionTransformer::State {
     if (config.pool == Pool::ClassToken) {
       if (count > 1) {
         const auto pick = [&](const at::Tensor& t) {
-          return t.defined() ? t.select(1, classRow()) : t;
+          return t.defined() ? t.select(1, classRow(grid)) : t;
         };
         stream = {pick(stream.x), pick(stream.branch)};
       } else {
@@ -211,7 +251,7 @@ struct VisionTransformer::State {
       return norm->forward(stream.x, stream.branch).second;
     }
     const auto patchMean = [&](const at::Tensor& t) {
-      return t.narrow(1, config.classToken == ClassToken::First ? 1 : 0, patches()).mean(1);
+      return t.narrow(1, firstPatch(), patches()).mean(1);
     };
     if (encoder->norm) return patchMean(encoder->norm->forward(stream.x, stream.branch).second);
     return encoder->fcNorm->forward(
@@ -228,7 +268,7 @@ VisionTransformer::VisionTransformer(const VisionTransformerConfig& config, std:
   state_->encoder = std::make_shared<Encoder>(config);
   initialise(*state_->encoder, config.init ? config.init : InitRule(smallInit), seed);
   state_->generator = at::detail::createCPUGenerator(seed);
-  state_->makePositions();
+  state_->positions = state_->positionsOf(state_->grid);
 }
 VisionTransformer::~VisionTransformer() = default;
 
@@ -239,7 +279,7 @@ std::vector<BlockCost> VisionTransformer::cost() const {
   return state_->encoder->cost(state_->config);
 }
 std::vector<OfferedCapability> VisionTransformer::capabilities() {
-  return offersOf<ImageClassifier, TokenEncoder, AttentionSource>(*this);
+  return offersOf<ImageClassifier, TokenEncoder, AttentionSource, FeaturePyramid>(*this);
 }
 void VisionTransformer::setGenerator(const at::Generator& generator) {
   state_->generator = generator;
@@ -267,7 +307,7 @@ void VisionTransformer::transform(WeightSource& source) {
 }
 
 Tokens VisionTransformer::embed(const at::Tensor& images) {
-  State& s = *state_;
+  const State& s = *state_;
   if (images.dim() != 4 || images.size(1) != s.config.inChannels ||
       images.size(2) != s.config.imageSize[0] || images.size(3) != s.config.imageSize[1]) {
     throw ShapeError("images " + c10::str(images.sizes()) + " do not fit a model of " +
@@ -275,33 +315,22 @@ Tokens VisionTransformer::embed(const at::Tensor& images) {
                      pairText(s.config.imageSize) +
                      " pixels; images are [batch, channels, height, width]");
   }
-  at::Tensor x = s.encoder->projection->forward(images);
-  if (s.config.classToken != ClassToken::None) {
-    const at::Tensor token =
-        s.encoder->classToken.expand({x.size(0), 1, x.size(2)}).to(x.scalar_type());
-    x = s.config.classToken == ClassToken::First ? at::cat({token, x}, 1) : at::cat({x, token}, 1);
-  }
-  if (s.encoder->positions.defined()) x = x + s.encoder->positions;
-  if (s.encoder->fixedPositions.defined()) {
-    if (s.encoder->fixedPositions.device() != x.device())
-      s.encoder->fixedPositions = s.encoder->fixedPositions.to(x.device());
-    x = x + s.encoder->fixedPositions.to(x.scalar_type());
-  }
-  // With the mode of the embedding: while the head alone is trained, nothing is dropped before it.
-  if (s.encoder->projection->is_training()) x = dropout(x, s.config.dropout, s.generator);
-  return {x, s.positions};
+  return {s.embedded(images), s.positions};
 }
 
 at::Tensor VisionTransformer::encode(const Tokens& tokens, const at::Tensor& mask) {
-  const Stream stream = state_->run(tokens, mask, -1);
+  State::Pass pass = state_->wholePass();
+  pass.mask = mask;
+  const Stream stream = state_->run(tokens, pass);
   if (state_->encoder->norm) return state_->encoder->norm->forward(stream.x, stream.branch).second;
   return stream.branch.defined() ? stream.x + stream.branch : stream.x;
 }
 
 at::Tensor VisionTransformer::features(const at::Tensor& images) {
   // Of the last block only the class token is read, so only that row of it is computed.
-  const std::int64_t row = state_->config.pool == Pool::ClassToken ? state_->classRow() : -1;
-  return state_->pool(state_->run(embed(images), {}, row));
+  State::Pass pass = state_->wholePass();
+  if (state_->config.pool == Pool::ClassToken) pass.row = state_->classRow(state_->grid);
+  return state_->pool(state_->run(embed(images), pass));
 }
 at::Tensor VisionTransformer::head(const at::Tensor& features) {
   return state_->encoder->head->forward(features);
@@ -315,6 +344,62 @@ std::int64_t VisionTransformer::attentionLayers() const { return state_->config.
 std::int64_t VisionTransformer::attentionHeads(std::int64_t) const { return state_->config.heads; }
 void VisionTransformer::setAttentionTap(std::shared_ptr<const AttentionTap> tap) {
   state_->attentionTap = std::move(tap);
+}
+
+namespace {
+
+/// The last block where none is named.
+std::vector<std::int64_t> chosenBlocks(const std::vector<std::int64_t>& blocks,
+                                       std::int64_t depth) {
+  for (const std::int64_t block : blocks) {
+    if (block < 0 || block >= depth) {
+      throw ConfigError("there is no block " + std::to_string(block) +
+                        "; the model has blocks 0 to " + std::to_string(depth - 1));
+    }
+  }
+  return blocks.empty() ? std::vector{depth - 1} : blocks;
+}
+
+}  // namespace
+
+std::vector<FeaturePyramid::Level> VisionTransformer::levels(
+    const std::vector<std::int64_t>& blocks) const {
+  const VisionTransformerConfig& c = state_->config;
+  if (c.patchSize[0] != c.patchSize[1]) {
+    throw ConfigError("a feature map has one stride, and patches of " + pairText(c.patchSize) +
+                      " pixels have two; use square patches");
+  }
+  const std::size_t count = chosenBlocks(blocks, c.depth).size();
+  return std::vector<Level>(count, Level{c.width, c.patchSize[0]});
+}
+
+std::vector<at::Tensor> VisionTransformer::pyramid(const at::Tensor& images,
+                                                   const std::vector<std::int64_t>& blocks) {
+  State& s = *state_;
+  const std::vector<std::int64_t> chosen = chosenBlocks(blocks, s.config.depth);
+  const bool hasTable = s.encoder->positions.defined() || s.encoder->fixedPositions.defined();
+  State::Pass pass = s.wholePass();
+  Tokens tokens;
+  if (hasTable || images.dim() != 4) {
+    tokens = embed(images);
+  } else {
+    tokens.values = s.embedded(images);  // checks channels and patches
+    pass.grid = {images.size(2) / s.config.patchSize[0], images.size(3) / s.config.patchSize[1]};
+    tokens.positions = pass.grid == s.grid ? s.positions : s.positionsOf(pass.grid);
+  }
+  std::vector<at::Tensor> maps(chosen.size());
+  pass.depth = *std::max_element(chosen.begin(), chosen.end()) + 1;
+  pass.seen = [&](std::int64_t block, const at::Tensor& stream) {
+    if (s.blockTap) s.blockTap(block, stream);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] != block) continue;
+      maps[i] = stream.narrow(1, s.firstPatch(), pass.grid[0] * pass.grid[1])
+                    .transpose(1, 2)
+                    .unflatten(-1, {pass.grid[0], pass.grid[1]});
+    }
+  };
+  (void)s.run(tokens, pass);
+  return maps;
 }
 
 at::Tensor VisionTransformer::attentionMask(std::int64_t tokens) const {

@@ -18,16 +18,20 @@
 #include "core/model/capabilities.h"
 #include "core/nn/attention_mask.h"
 #include "core/nn/bias.h"
+#include "core/nn/block_names.h"
 #include "core/nn/init.h"
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
 #include "core/nn/position_embedding.h"
+#include "core/nn/token_rotation.h"
 
 namespace vitrine::nn {
 
 enum class PositionKind { None, Learned, SinCos };
 enum class Pool { ClassToken, Average };         ///< Average: over patches, never the class token
 enum class FinalNorm { BeforePool, AfterPool };  ///< called `norm` and `fc_norm`, as timm does
+/// Rates of drop path over the blocks: from 0 in the first to the last one's, or alike in all.
+enum class DropPathRule { Linear, Constant };
 
 struct VisionTransformerConfig {
   std::array<std::int64_t, 2> imageSize{224, 224};  ///< [height, width], pixels
@@ -46,14 +50,17 @@ struct VisionTransformerConfig {
   Pool pool = Pool::ClassToken;
   FinalNorm finalNorm = FinalNorm::BeforePool;
   std::optional<double> layerScale;  ///< initial value of a gain per channel on each branch
-  double dropPath = 0;               ///< rate of the last block; linear from 0 in the first
-  double dropout = 0;                ///< after positions, attention projection and both MLP maps
+  double dropPath = 0;               ///< rate of the last block
+  DropPathRule dropPathRule = DropPathRule::Linear;
+  double dropout = 0;  ///< after positions, attention projection and both MLP maps
   std::optional<double>
       ropeTheta;  ///< interleaved 1-D RoPE over the sequence, class token included
-  std::shared_ptr<SequenceMask> mask;  ///< between tokens; none: every token sees every token
+  std::shared_ptr<TokenRotation> rotation;  ///< of queries and keys, in place of ropeTheta
+  std::shared_ptr<SequenceMask> mask;       ///< between tokens; none: every token sees every token
   /// What parameters begin with; none: maps, class token and table truncated normal 0.02, the rest
   /// as its layer has it.
   InitRule init;
+  EncoderNames names = {};
 };
 
 /// Parameter names are those of the public checkpoints: `cls_token pos_embed
@@ -62,7 +69,8 @@ struct VisionTransformerConfig {
 class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
                                                 public ImageClassifier,
                                                 public TokenEncoder,
-                                                public AttentionSource {
+                                                public AttentionSource,
+                                                public FeaturePyramid {
  public:
   /// Initialised from the `init` stream of `seed`, on buildDevice().
   /// \throws ConfigError  sizes that do not fit together
@@ -97,6 +105,13 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   [[nodiscard]] std::int64_t attentionLayers() const override;
   [[nodiscard]] std::int64_t attentionHeads(std::int64_t layer) const override;
   void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override;
+
+  /// \throws ConfigError  no such block, or patches that are not square
+  [[nodiscard]] std::vector<Level> levels(const std::vector<std::int64_t>& blocks) const override;
+  /// The stream after each of `blocks`, without class token and final norm. Images of another size
+  /// than the configuration's need a model without a table of positions.
+  [[nodiscard]] std::vector<at::Tensor> pyramid(const at::Tensor& images,
+                                                const std::vector<std::int64_t>& blocks) override;
 
   /// The mask's factor for a sequence of `tokens`, [tokens, tokens] float32 on the model's device,
   /// whatever the mode; ones without a mask.

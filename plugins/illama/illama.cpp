@@ -210,7 +210,8 @@ ItemCard IllamaArchitecture::card() const {
   card.doc =
       "A LLaMA decoder as image encoder: causal attention, class token at the end, soft mask, "
       "RMSNorm, SwiGLU, RoPE";
-  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId, Scheduled::kId};
+  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId, FeaturePyramid::kId,
+                 Scheduled::kId};
   card.schema = makeSchema();
   return card;
 }

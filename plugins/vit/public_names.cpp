@@ -78,7 +78,7 @@ std::vector<WeightSign> publicSigns() {
           {"a distilled DeiT", {"dist_token"}},
           {"a ViT with timm's names",
            {"attn.qkv."},
-           {"mlp.fc3.", "vit.embeddings.", "distill_token", "dist_token"}},
+           {"mlp.fc3.", "mlp.c_fc1.", "vit.embeddings.", "distill_token", "dist_token"}},
           {"a ResNet", {"layer4."}, {"attn.qkv."}}};
 }
 

@@ -146,7 +146,8 @@ ItemCard VitArchitecture::card() const {
   card.title = "Vision Transformer";
   card.paper = "Dosovitskiy et al. 2021, \"An Image is Worth 16x16 Words\", arXiv:2010.11929";
   card.doc = "Patches as words: a plain transformer encoder over a sequence of image patches";
-  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId};
+  card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId,
+                 FeaturePyramid::kId};
   card.schema = makeSchema();
   return card;
 }

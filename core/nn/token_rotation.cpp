@@ -1,0 +1,7 @@
+#include "core/nn/token_rotation.h"
+
+namespace vitrine::nn {
+
+TokenRotation::~TokenRotation() = default;
+
+}  // namespace vitrine::nn
