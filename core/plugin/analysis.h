@@ -47,6 +47,15 @@ struct ProbeSamples {
   std::optional<Split> split{};     ///< absent: the last one that evaluations visit
 };
 
+/// A run opened once more beside itself, with other values.
+struct ReopenedRun {
+  std::shared_ptr<TaskSession> session;  ///< in evaluation mode, on the device of the run
+  Json config;                           ///< resolved, with the values
+  Json transforms;  ///< of the samples of evaluations, in order, each with all its settings
+  std::vector<std::string> resized;  ///< parameters made of others of another size
+  std::string resizePositions;       ///< by which rule: "bicubic"
+};
+
 /// What a probe looks at: between optimizer steps, in evaluation mode, without gradient.
 struct ProbeContext {
   TaskSession& session;  ///< its model(), networks, and TaskSession::read() for more samples
@@ -54,6 +63,10 @@ struct ProbeContext {
   const Batch& batch;       ///< the samples that the analysis asked for, on the model's device
   at::Generator generator;  ///< the probe's own, the same at this step of every run of the seed
   StepPosition position;
+  /// Opens the run again with the weights of now. \param changes  keys of a run, nested:
+  /// {"model": {"image_size": [56, 56]}}. Empty where there is no configuration to open it from.
+  /// \throws ConfigError  values that the run's items refuse
+  std::function<ReopenedRun(const Json& changes)> reopen{};
 };
 
 class VITRINE_ENGINE_EXPORT Analysis {

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/data/pipeline.h"
 #include "core/train/modules.h"
+#include "core/train/reopen.h"
 
 namespace vitrine::train {
 
@@ -107,8 +108,10 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   if (extent == Extent::DryStep) opened.evaluationLimit = opened.evaluationBatchSize;
   opened.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
   opened.pipeline = makePipeline(registry, all, source.open(dataConfig), seed);
+  if (opened.pipeline) setup.evaluateTransforms = opened.pipeline->plan().at("evaluate");
   setup.session = task.open(opened);
   setup.throughput = throughputMetric(task.card());
+  setup.reopen = reopenOf(registry, config, init.auxiliaries);
 
   if (!init.weights.empty()) {
     fs::path file = init.weights;
@@ -133,7 +136,7 @@ RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64
   init.weights = weights;
   init.auxiliaries = auxiliaries;
   TrainerSetup setup = prepareRun(registry, config, seed, init);
-  RestoredRun run{std::move(setup.session), readCheckpointState(weights.parent_path()), {}};
+  RestoredRun run{std::move(setup.session), readCheckpointState(weights.parent_path()), {}, {}};
   moveModules(*run.session, device);
   for (const auto& [name, scheduled] : scheduledOf(*run.session)) {
     if (run.state.scheduledState.contains(name))
@@ -143,6 +146,7 @@ RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64
   if (!run.state.isFinished)
     placeAfterStep(*run.session, {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch});
   run.look = {precisionFrom(setup.train.text("precision")), device, seed, run.state.step};
+  run.reopen = std::move(setup.reopen);
   (void)beginLook(*run.session, run.look);
   return run;
 }

@@ -62,7 +62,14 @@ struct RestoredRun {
   std::unique_ptr<TaskSession> session;  ///< in evaluation mode, where the run's schedules were
   CheckpointState state;
   Look look;  ///< the run's own: evaluateSplit() with it gives what the run recorded
+  Reopen reopen;
 };
+
+/// `changed` as the configuration of a run that was trained as `config`: checked again, with the
+/// values of the training that stay (core/plugin/trained_values.h).
+/// \throws ConfigError  values that the run's items refuse: all of them
+[[nodiscard]] VITRINE_ENGINE_EXPORT Json reconfigured(const Registry& registry, const Json& config,
+                                                      Json changed);
 /// \param weights  model.safetensors or ema.safetensors of a checkpoint folder
 /// \param auxiliaries  what its [aux] tables mean now
 /// \param device   where it is computed

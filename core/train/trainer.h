@@ -27,6 +27,17 @@ struct Observed {
   Config config;  ///< observeSchema() + the analysis's own keys
 };
 
+/// Where a run stands when it is opened again beside itself.
+struct Moment {
+  at::Device device = at::kCPU;
+  std::uint64_t seed = 0;
+  StepPosition position;
+  bool isFinished = false;  ///< what is scheduled is at its end
+};
+/// Opens the run of `live` again with `changes`; see ProbeContext::reopen.
+using Reopen =
+    std::function<ReopenedRun(TaskSession& live, const Moment& moment, const Json& changes)>;
+
 struct TrainerSetup {
   std::unique_ptr<TaskSession> session;      ///< its networks initialised, or loaded by `init`
   Config train;                              ///< trainSchema()
@@ -53,6 +64,8 @@ struct TrainerSetup {
   std::string throughput = "system/images_per_second";  ///< name of that metric
   /// What the recipes of images and texts that evaluations make begin with: {"run": uuid}.
   Json origin = Json::object();
+  Reopen reopen{};  ///< empty where the run was not made from a configuration
+  Json evaluateTransforms = Json::array();  ///< of the samples of evaluations, in order
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };

@@ -254,6 +254,11 @@ void Trainer::State::probe() {
             probeBatch(session, observed.analysis->probeSamples(observed.config)).to(device);
       }
       ProbeContext looked{session, model, *probeBatches[i], context.generator, position()};
+      if (setup.reopen) {
+        looked.reopen = [this](const Json& changes) {
+          return setup.reopen(session, {device, setup.seed, position(), step == totalSteps}, changes);
+        };
+      }
       job.parts.push_back(
           {observed.id, weights, observed.analysis->probe(observed.config, looked)});
     } catch (const std::exception& error) {

@@ -52,6 +52,11 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
                         batch,
                         context.generator,
                         {run.state.step, run.state.totalSteps, run.state.stepsPerEpoch}};
+    looked.reopen = [&](const Json& changes) {
+      return run.reopen(session,
+                        {run.look.device, run.look.seed, looked.position, run.state.isFinished},
+                        changes);
+    };
     return analysis.probe(config, looked)();
   }
   const std::string id = analysis.card().id;

@@ -27,25 +27,9 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
           "another model.image_size, not '" +
           key + "'");
   }
-  layOverrides(config, overrides);
-  const auto resolve = [&config](const char* table, Schema schema,
-                                 const std::vector<const char*>& beside) {
-    Json values = config.at(table), kept = Json::object();
-    for (const char* key : beside) {
-      if (values.contains(key)) kept[key] = values[key];
-      values.erase(key);
-    }
-    config[table] = resolveOrThrow(schema, table, std::move(values));
-    config[table].update(kept);
-  };
-  const Config whole(config);
-  resolve("model", registry.architecture(whole.text("model.architecture")).card().schema,
-          {"architecture", "preset"});
-  Schema data = registry.dataset(whole.text("data.dataset")).card().schema;
-  data.fields.insert(data.fields.end(), dataSchema().fields.begin(), dataSchema().fields.end());
-  data.rules.insert(data.rules.end(), dataSchema().rules.begin(), dataSchema().rules.end());
-  resolve("data", std::move(data), {"dataset", "pipeline"});
-  return config;
+  Json changed = config;
+  layOverrides(changed, overrides);
+  return train::reconfigured(registry, config, std::move(changed));
 }
 
 }  // namespace

@@ -1,0 +1,7 @@
+#include "core/plugin/trained_values.h"
+
+namespace vitrine {
+
+KeepsTrainedValues::~KeepsTrainedValues() = default;
+
+}  // namespace vitrine
