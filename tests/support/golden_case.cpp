@@ -9,6 +9,7 @@
 #include "core/model/weights.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_rules.h"
+#include "tests/support/golden_variants.h"
 
 namespace vitrine::testing {
 
@@ -46,7 +47,10 @@ void reproduce(const std::string& name, const Architecture& architecture, const 
   // Without fused multiply-add every product is rounded once more before it is added.
   const double roundings = cpuPath() == CpuPath::Baseline ? 2 : 1;
   int compared = 0;
-  for (const Compared& line : compareCase(golden, runModelCase(golden, architecture, overrides))) {
+  const std::vector<Tensors> passes = hasVariants(golden)
+                                          ? runVariants(golden, architecture)
+                                          : runModelCase(golden, architecture, overrides);
+  for (const Compared& line : compareCase(golden, passes)) {
     EXPECT_TRUE(line.isMapped) << line.tensor << " was not compared";
     EXPECT_TRUE(line.problem.empty() && line.error <= roundings * line.allowed)
         << line.tensor << ": error " << line.error << ", allowed " << line.allowed << " "

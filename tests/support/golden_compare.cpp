@@ -15,6 +15,18 @@ bool isGradient(const GoldenCase& golden, const std::string& tensor) {
   return tensor.starts_with("grad") || golden.gradients.contains(tensor);
 }
 
+/// A number, or "1e-5 times the largest gradient element of the file".
+double absoluteOf(const GoldenCase& golden, const Json& stated) {
+  if (stated.is_number()) return stated.get<double>();
+  const std::string text = stated.get<std::string>();
+  if (text.find(" times the largest gradient element") == std::string::npos)
+    throw Unmapped("a tolerance of '" + text + "' has no counterpart");
+  double most = 0;
+  for (const auto& [name, tensor] : golden.gradients)
+    most = std::max(most, tensor.abs().max().item<double>());
+  return std::stod(text) * most;
+}
+
 }  // namespace
 
 std::string GoldenCase::name() const {
@@ -58,6 +70,12 @@ Allowance allowanceOf(const GoldenCase& golden, const std::string& tensor) {
   for (const auto& [name, figure] : stated.items()) {
     if (!name.starts_with("output/") || !tensor.starts_with(name) || !figure.is_number()) continue;
     allowance.absolute = figure;
+    return allowance;
+  }
+  if (const auto part = stated.find(isGrad ? "grads" : "output");
+      part != stated.end() && part->is_object()) {
+    allowance.relative = part->value("rtol", 0.0);
+    allowance.absolute = absoluteOf(golden, part->at("atol"));
     return allowance;
   }
   if (stated.contains("output_grey_levels_allowed")) {

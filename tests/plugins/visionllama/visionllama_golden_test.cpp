@@ -1,0 +1,125 @@
+// VisionLLaMA against tensors of the authors' code, and the published sizes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/model/build_device.h"
+#include "core/model/weights.h"
+#include "plugins/visionllama/plain.h"
+#include "plugins/visionllama/pyramid.h"
+#include "plugins/visionllama/vitdet.h"
+#include "tests/plugins/visionllama/small_models.h"
+#include "tests/support/golden_case.h"
+
+namespace vitrine::visionllama {
+namespace {
+
+using testing::expectReproduced;
+
+const PlainArchitecture kPlain;
+const PyramidArchitecture kPyramid;
+const DensePyramidArchitecture kDense;
+const VitDetArchitecture kVitDet;
+
+TEST(PlainGolden, AClassTokenWithSwiGluIsReproduced) {
+  expectReproduced("visionllama/plain_cls", kPlain);
+}
+
+TEST(PlainGolden, RmsNormGeluAndTheMeanOverPatchesAreReproduced) {
+  expectReproduced("visionllama/plain_gap_rms_gelu", kPlain);
+}
+
+TEST(PlainGolden, FourteenKindsOfPositionsAreReproduced) {
+  expectReproduced("visionllama/plain_cls_rope_variants", kPlain);
+}
+
+TEST(PyramidGolden, SizesScalesKeyPositionsAndNormsAreReproduced) {
+  expectReproduced("visionllama/pyramid_variants", kPyramid);
+}
+
+TEST(PyramidGolden, ConvolutionsForPositionsWithoutLayerScaleAreReproduced) {
+  expectReproduced("visionllama/pyramid_peg_nols", kPyramid);
+}
+
+TEST(PyramidGolden, ABackboneWithStageNormsIsReproduced) {
+  expectReproduced("visionllama/pyramid_dense", kDense);
+}
+
+TEST(VitDetGolden, WindowedAndGlobalBlocksAreReproduced) {
+  expectReproduced("visionllama/vitdet_backbone", kVitDet);
+}
+
+Json publishedSizes() {
+  std::ifstream stream(VITRINE_SOURCE_DIR "/tests/golden/visionllama/parameters.json");
+  return Json::parse(stream).at("models");
+}
+
+/// Total, number of tensors, cost table, and where the file lists them names and shapes.
+void expectSize(const Architecture& architecture, const std::string& preset, const Json& changes,
+                const std::string& entry) {
+  SCOPED_TRACE(entry);
+  const Json wanted = publishedSizes().at(entry);
+  const ScopedBuildDevice meta(at::kMeta);
+  const auto model =
+      buildWith(architecture, architecture.card().schema.preset(preset)->values, changes);
+  EXPECT_EQ(parameterCount(*model), wanted.at("total").get<std::int64_t>());
+  const auto tensors = namedTensors(*model);
+  EXPECT_EQ(tensors.size(), wanted.at("tensors").get<std::size_t>());
+  std::int64_t counted = 0;
+  for (const BlockCost& block : model->cost()) counted += block.parameters;
+  EXPECT_EQ(counted, wanted.at("total").get<std::int64_t>())
+      << "the cost table disagrees with the parameters";
+  if (!wanted.contains("parameters")) return;
+  for (const auto& [name, tensor] : tensors) {
+    ASSERT_TRUE(wanted.at("parameters").contains(name)) << name;
+    EXPECT_EQ(Json(tensor.sizes().vec()), wanted.at("parameters").at(name)) << name;
+  }
+}
+
+TEST(VisionLlamaPresets, HaveThePublishedParameters) {
+  for (const char* letter : {"S", "B", "L"}) {
+    const std::string lower = letter[0] == 'S' ? "s" : letter[0] == 'B' ? "b" : "l";
+    const std::string plain = "visionllama/plain_" + lower,
+                      pyramid = "visionllama/pyramid_" + lower;
+    expectSize(kPlain, plain, Json::object(), std::string("visionllama_") + letter);
+    expectSize(kPlain, plain, Json{{"pool", "gap"}}, std::string("visionllama_") + letter + "_gap");
+    expectSize(kPyramid, pyramid, Json::object(), std::string("pyramid_") + letter);
+    expectSize(kPyramid, pyramid, Json{{"layer_scale", false}},
+               std::string("pyramid_") + letter + "_no_layer_scale");
+  }
+}
+
+TEST(VisionLlamaPresets, CostThePublishedMultiplyAdds) {
+  // Fact sheet 1.3 and 1.4: G multiply-adds at 224 px, products of attention included.
+  const std::tuple<const Architecture*, const char*, double> models[] = {
+      {&kPlain, "plain_s", 4.599},     {&kPlain, "plain_b", 17.564},
+      {&kPlain, "plain_l", 62.794},    {&kPyramid, "pyramid_s", 3.309},
+      {&kPyramid, "pyramid_b", 8.558}, {&kPyramid, "pyramid_l", 16.569}};
+  for (const auto& [architecture, preset, wanted] : models) {
+    const ScopedBuildDevice meta(at::kMeta);
+    const auto model =
+        buildWith(*architecture,
+                  architecture->card().schema.preset(std::string("visionllama/") + preset)->values);
+    double macs = 0;
+    for (const BlockCost& block : model->cost()) macs += block.macs;
+    EXPECT_NEAR(macs / 1e9, wanted, 1e-3) << preset;
+  }
+}
+
+TEST(VisionLlamaPresets, HiddenWidthsAreThoseOfTheTable) {
+  // Fact sheet 1.2.
+  const std::pair<std::int64_t, std::int64_t> widths[] = {{64, 256},    {128, 512},  {256, 768},
+                                                          {384, 1024},  {512, 1536}, {768, 2048},
+                                                          {1024, 2816}, {1280, 3584}};
+  for (const auto& [width, hidden] : widths) {
+    const auto model = buildWith(kPlain, plainTable(),
+                                 Json{{"width", width}, {"depth", 1}, {"mlp_width", nullptr}});
+    for (const auto& [name, tensor] : namedTensors(*model)) {
+      if (name == "blocks.0.mlp.c_fc1.weight") EXPECT_EQ(tensor.size(0), hidden) << width;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::visionllama

@@ -1,0 +1,356 @@
+// What VisionLLaMA's models can do, how they begin and learn, and what they refuse.
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/model/weights.h"
+#include "core/nn/rope.h"
+#include "plugins/visionllama/plain.h"
+#include "plugins/visionllama/pyramid.h"
+#include "plugins/visionllama/vitdet.h"
+#include "tests/plugins/visionllama/small_models.h"
+#include "tests/support/golden_case.h"
+
+namespace vitrine::visionllama {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using testing::isClose;
+
+const PlainArchitecture kPlain;
+const PyramidArchitecture kPyramid;
+const DensePyramidArchitecture kDense;
+const VitDetArchitecture kVitDet;
+
+at::Tensor parameterOf(Model& model, const std::string& wanted) {
+  for (const auto& [name, tensor] : namedTensors(model))
+    if (name == wanted) return tensor;
+  ADD_FAILURE() << "there is no " << wanted;
+  return {};
+}
+
+at::Tensor logitsOf(Model& model, const at::Tensor& images) {
+  model.module().eval();
+  const c10::NoGradGuard noGradient;
+  return capabilityOf<ImageClassifier>(model)->classify(images);
+}
+
+TEST(VisionLlamaModels, OfferWhatTheirCardsSay) {
+  const Json vitdet{
+      {"image_size", 16}, {"patch_size", 4}, {"in_channels", 1}, {"width", 16},
+      {"depth", 2},       {"heads", 2},      {"window", 3},      {"window_blocks", Json{0}}};
+  Json dense = pyramidTable();
+  dense.erase("num_classes");
+  const std::pair<const Architecture*, Json> models[] = {
+      {&kPlain, plainTable()}, {&kPyramid, pyramidTable()}, {&kDense, dense}, {&kVitDet, vitdet}};
+  for (const auto& [architecture, values] : models) {
+    const auto model = buildWith(*architecture, values);
+    EXPECT_THAT(capabilitiesOf(*model), ElementsAreArray(architecture->card().offers))
+        << architecture->card().id;
+  }
+}
+
+TEST(PlainModel, EncodesTokensInAnyOrderByTheirPositions) {
+  const auto model = buildWith(kPlain, plainTable());
+  model->module().eval();
+  auto* encoder = capabilityOf<TokenEncoder>(*model);
+  const Tokens all = encoder->embed(imagesOf(2, 16, 16));
+  const at::Tensor order = at::randperm(16, at::detail::createCPUGenerator(5));
+  const Tokens shuffled{all.values.index_select(1, order), all.positions.index_select(0, order)};
+  EXPECT_TRUE(isClose(encoder->encode(shuffled, {}),
+                      encoder->encode(all, {}).index_select(1, order), 1e-5));
+  // Kept tokens turn by the rows that they had, not by those of their place among the kept.
+  const Tokens kept{all.values.narrow(1, 12, 4), all.positions.narrow(0, 12, 4)};
+  const Tokens moved{all.values.narrow(1, 12, 4), all.positions.narrow(0, 0, 4)};
+  EXPECT_TRUE(isClose(encoder->encode(kept, {}), encoder->encode(moved, {}), 1e-4))
+      << "only offsets count";
+  const Tokens bent{all.values.narrow(1, 12, 4), all.positions.narrow(0, 2, 4)};
+  EXPECT_FALSE(isClose(encoder->encode(kept, {}), encoder->encode(bent, {}), 1e-4));
+}
+
+TEST(PlainModel, GivesMapsOfChosenBlocksForImagesOfAnySize) {
+  const auto model = buildWith(kPlain, plainTable(), Json{{"pool", "cls"}});
+  model->module().eval();
+  auto* pyramid = capabilityOf<FeaturePyramid>(*model);
+  ASSERT_EQ(pyramid->levels({1, 0}).size(), 2U);
+  EXPECT_EQ(pyramid->levels({})[0].stride, 4);
+  const std::vector<at::Tensor> maps = pyramid->pyramid(imagesOf(2, 24, 32), {1, 0});
+  EXPECT_EQ(maps[0].sizes(), (std::vector<std::int64_t>{2, 16, 6, 8}));
+  const std::vector<at::Tensor> last = pyramid->pyramid(imagesOf(2, 24, 32), {});
+  EXPECT_TRUE(at::equal(last[0], maps[0]));
+  // Of the configured size they are the tokens that the blocks hand on.
+  const at::Tensor image = imagesOf(1, 16, 16);
+  at::Tensor stream;
+  auto* encoder = capabilityOf<TokenEncoder>(*model);
+  encoder->setBlockTap([&](std::int64_t block, const at::Tensor& x) {
+    if (block == 1) stream = x;
+  });
+  (void)encoder->encode(encoder->embed(image), {});
+  encoder->setBlockTap({});
+  EXPECT_TRUE(isClose(pyramid->pyramid(image, {1})[0].flatten(2).transpose(1, 2),
+                      stream.narrow(1, 1, 16), 1e-6));
+  EXPECT_THROW((void)pyramid->levels({2}), ConfigError);
+}
+
+TEST(PyramidModel, GivesOneMapForEachStage) {
+  const auto model = buildWith(kPyramid, pyramidTable());
+  model->module().eval();
+  auto* pyramid = capabilityOf<FeaturePyramid>(*model);
+  const auto levels = pyramid->levels({});
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[1].stride, 4);
+  EXPECT_EQ(levels[1].channels, 16);
+  EXPECT_EQ(pyramid->pyramid(imagesOf(1, 16, 40), {})[1].sizes(),
+            (std::vector<std::int64_t>{1, 16, 4, 10}));
+  EXPECT_THROW((void)pyramid->levels({0}), ConfigError);
+}
+
+TEST(PyramidModel, AnglesOfAnotherGridAreNotUsedAgain) {
+  // 24 x 32 and 32 x 24 have as many tokens.
+  const auto fresh = [] {
+    const auto model = buildWith(kPyramid, pyramidTable(), Json{{"rope", {{"scale", "as"}}}});
+    model->module().eval();
+    return model;
+  };
+  const at::Tensor wide = imagesOf(1, 24, 32), tall = imagesOf(1, 32, 24);
+  const auto mapOf = [](Model& model, const at::Tensor& images) {
+    return capabilityOf<FeaturePyramid>(model)->pyramid(images, {}).back();
+  };
+  const auto both = fresh();
+  (void)mapOf(*both, wide);
+  EXPECT_TRUE(at::equal(mapOf(*both, tall), mapOf(*fresh(), tall)));
+  EXPECT_TRUE(at::equal(mapOf(*both, wide), mapOf(*fresh(), wide)));
+}
+
+/// Records of one pass over an image of that size.
+std::vector<AttentionRecord> recordsOf(Model& model, const at::Tensor& images) {
+  std::vector<AttentionRecord> records;
+  const auto tap = std::make_shared<AttentionTap>();
+  tap->receive = [&](const AttentionRecord& record) { records.push_back(record); };
+  auto* source = capabilityOf<AttentionSource>(model);
+  source->setAttentionTap(tap);
+  (void)capabilityOf<ImageClassifier>(model)->classify(images);
+  source->setAttentionTap(nullptr);
+  return records;
+}
+
+TEST(PyramidAttention, WindowsAndCellsSayWhereTheirTokensAre) {
+  const auto model = buildWith(kPyramid, pyramidTable());
+  model->module().eval();
+  const auto records = recordsOf(*model, imagesOf(2, 32, 32));
+  // Stage 0: 16 x 16 tokens, 9 windows of 7, then 16 cells; stage 1: 8 x 8, 4 windows, then all.
+  ASSERT_EQ(records.size(), 9U + 1 + 4 + 1);
+  const AttentionRecord &inner = records[0], &edge = records[2], &cells = records[9];
+  EXPECT_EQ(inner.window, 0);
+  EXPECT_EQ(inner.weights.sizes(), (std::vector<std::int64_t>{2, 1, 49, 49}));
+  EXPECT_TRUE(isClose(inner.weights.sum(-1), at::ones({2, 1, 49}), 1e-5));
+  EXPECT_TRUE(at::equal(inner.queryPositions, inner.keyPositions));
+  EXPECT_EQ(inner.queryPositions.max().item<double>(), 6);
+  // The window at the right edge holds 2 of 7 columns; the others are padding.
+  EXPECT_EQ(edge.window, 2);
+  EXPECT_EQ(edge.weights.size(3), 14);
+  EXPECT_EQ(edge.keyPositions.select(1, 1).min().item<double>(), 14);
+  EXPECT_LT(edge.weights.sum(-1).max().item<double>(), 1);
+  EXPECT_EQ(cells.window, -1);
+  EXPECT_EQ(cells.layer, 1);
+  EXPECT_EQ(cells.weights.sizes(), (std::vector<std::int64_t>{2, 1, 256, 16}));
+  EXPECT_TRUE(isClose(cells.keyPositions, nn::cellPositions({4, 4}, 4), 1e-12));
+  EXPECT_EQ(records.back().layer, 3);
+  EXPECT_EQ(records.back().weights.sizes(), (std::vector<std::int64_t>{2, 2, 64, 64}));
+  EXPECT_EQ(capabilityOf<AttentionSource>(*model)->attentionLayers(), 4);
+  EXPECT_EQ(capabilityOf<AttentionSource>(*model)->attentionHeads(2), 2);
+}
+
+TEST(PyramidAttention, ATapChangesNoOutput) {
+  const auto model = buildWith(kPyramid, pyramidTable());
+  const at::Tensor images = imagesOf(2, 32, 32);
+  const at::Tensor before = logitsOf(*model, images);
+  const auto tap = std::make_shared<AttentionTap>();
+  tap->receive = [](const AttentionRecord&) {};
+  capabilityOf<AttentionSource>(*model)->setAttentionTap(tap);
+  EXPECT_TRUE(isClose(logitsOf(*model, images), before, 1e-5));
+}
+
+TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
+  // A second block with cells of 1 x 1 computes what one window over the whole grid does.
+  const Json one{{"image_size", 28},      {"patch_size", 4},  {"in_channels", 1},
+                 {"width", Json{16}},     {"depth", Json{2}}, {"heads", Json{2}},
+                 {"mlp_width", Json{16}}, {"num_classes", 4}, {"gsa_reduction", Json{1}}};
+  const auto model = buildWith(kPyramid, one);
+  model->module().eval();
+  const c10::NoGradGuard noGradient;
+  const auto set = [&](const std::string& name, const at::Tensor& value) {
+    parameterOf(*model, name).copy_(value);
+  };
+  for (const char* kind : {"weight", "bias"}) {
+    const std::string part = kind;
+    const at::Tensor qkv = parameterOf(*model, "blocks.0.0.attn.qkv." + part);
+    set("blocks.0.1.attn.q." + part, qkv.narrow(0, 0, 16));
+    set("blocks.0.1.attn.kv." + part, qkv.narrow(0, 16, 32));
+  }
+  const auto records = recordsOf(*model, imagesOf(1, 28, 28));
+  ASSERT_EQ(records.size(), 2U);
+  // The gains of 1e-4 leave the stream of the second block as good as that of the first.
+  EXPECT_TRUE(isClose(records[0].weights, records[1].weights, 1e-3));
+}
+
+void train(Model& model, const at::Tensor& images, const at::Tensor& labels, int steps, double rate,
+           double& first, double& last) {
+  for (int step = 0; step < steps; ++step) {
+    const at::Tensor loss =
+        at::cross_entropy_loss(capabilityOf<ImageClassifier>(model)->classify(images), labels);
+    loss.backward();
+    last = loss.item<double>();
+    if (step == 0) first = last;
+    const c10::NoGradGuard noGrad;
+    for (const auto& [name, tensor] : namedTensors(model)) {
+      tensor.sub_(tensor.grad(), rate);
+      tensor.mutable_grad() = at::Tensor();
+    }
+  }
+}
+
+TEST(VisionLlamaTraining, LearnsAHandfulOfImagesByHeart) {
+  const at::Tensor labels = at::arange(8).remainder(4);
+  double first = 0, last = 0;
+  const Json noScale{{"layer_scale", "none"}};
+  train(*buildWith(kPlain, plainTable(), noScale), imagesOf(8, 16, 16), labels, 200, 0.3, first,
+        last);
+  EXPECT_NEAR(first, std::log(4.0), 0.2);
+  EXPECT_LT(last, 0.1);
+  train(*buildWith(kPyramid, pyramidTable(), noScale), imagesOf(8, 32, 32), labels, 150, 0.2, first,
+        last);
+  EXPECT_NEAR(first, std::log(4.0), 0.3);
+  EXPECT_LT(last, 0.2);
+}
+
+TEST(VisionLlamaTraining, DropPathDrawsFromTheModelsGeneratorAlone) {
+  at::manual_seed(5);
+  const at::Tensor expected = at::rand({3});
+  at::manual_seed(5);
+  const std::pair<const Architecture*, Json> models[] = {{&kPlain, plainTable()},
+                                                         {&kPyramid, pyramidTable()}};
+  for (const auto& [architecture, values] : models) {
+    const auto model =
+        buildWith(*architecture, values, Json{{"drop_path", 0.5}, {"layer_scale", 1.0}});
+    const at::Tensor images = architecture == &kPlain ? imagesOf(4, 16, 16) : imagesOf(4, 32, 32);
+    auto* classifier = capabilityOf<ImageClassifier>(*model);
+    const auto trained = [&](std::uint64_t seed) {
+      model->module().train();
+      model->setGenerator(at::detail::createCPUGenerator(seed));
+      return classifier->classify(images).detach();
+    };
+    EXPECT_TRUE(at::equal(trained(3), trained(3)));
+    EXPECT_FALSE(at::equal(trained(3), trained(4)));
+    EXPECT_TRUE(at::equal(logitsOf(*model, images), logitsOf(*model, images)));
+  }
+  EXPECT_TRUE(at::equal(at::rand({3}), expected)) << "torch's own generator was used";
+}
+
+TEST(VisionLlamaInit, FollowsTheAuthorsWeightByWeight) {
+  const auto plain = buildWith(
+      kPlain, plainTable(),
+      Json{{"pool", "cls"}, {"width", 128}, {"heads", 4}, {"mlp_width", 256}, {"patch_size", 8}});
+  const auto deviation = [](const at::Tensor& x) { return x.std().item<double>(); };
+  EXPECT_NEAR(deviation(parameterOf(*plain, "blocks.0.attn.qkv.weight")), 0.02, 5e-4);
+  EXPECT_NEAR(deviation(parameterOf(*plain, "blocks.1.mlp.c_proj.weight")), 0.02, 5e-4);
+  EXPECT_NEAR(deviation(parameterOf(*plain, "cls_token")), 0.02, 5e-3);
+  EXPECT_EQ(parameterOf(*plain, "blocks.0.attn.qkv.bias").abs().max().item<float>(), 0);
+  EXPECT_FLOAT_EQ(parameterOf(*plain, "blocks.0.gamma_1").min().item<float>(), 1e-4F);
+  EXPECT_EQ(parameterOf(*plain, "norm.weight").min().item<float>(), 1);
+  // Torch's own rule for convolutions: uniform in +-1 / sqrt(64).
+  const at::Tensor kernel = parameterOf(*plain, "patch_embed.proj.weight");
+  EXPECT_LE(kernel.abs().max().item<double>(), 0.125);
+  EXPECT_NEAR(deviation(kernel), 0.125 / std::sqrt(3.0), 2e-3);
+
+  const auto pyramid =
+      buildWith(kPyramid, pyramidTable(),
+                Json{{"width", Json{64, 128}}, {"heads", Json{2, 4}}, {"pe", "peg"}});
+  EXPECT_NEAR(deviation(parameterOf(*pyramid, "blocks.0.1.attn.kv.weight")), 0.02, 1e-3);
+  // sqrt(2 / fan-out) of a 4 x 4 kernel into 64 channels, and of a depthwise 3 x 3 one.
+  EXPECT_NEAR(deviation(parameterOf(*pyramid, "blocks.0.1.attn.sr.weight")),
+              std::sqrt(2.0 / (16 * 64)), 1e-3);
+  EXPECT_NEAR(deviation(parameterOf(*pyramid, "pegs.0.proj.0.weight")), std::sqrt(2.0 / 9), 0.05);
+  EXPECT_EQ(parameterOf(*pyramid, "blocks.0.1.attn.sr.bias").abs().max().item<float>(), 0);
+}
+
+TEST(VisionLlamaLayers, AreCountedThroughAllStages) {
+  const auto model = buildWith(kPyramid, pyramidTable(), Json{{"pe", "peg"}});
+  std::map<std::string, ParameterInfo> infos;
+  for (const auto& [name, info] : model->parameterInfo()) infos[name] = info;
+  EXPECT_EQ(infos.at("patch_embeds.0.proj.weight").layer, 0);
+  EXPECT_EQ(infos.at("blocks.0.1.attn.q.weight").layer, 2);
+  EXPECT_EQ(infos.at("pegs.0.proj.0.weight").layer, 2) << "behind block 0, before block 1";
+  EXPECT_EQ(infos.at("patch_embeds.1.proj.weight").layer, 3);
+  EXPECT_EQ(infos.at("blocks.1.1.norm1.weight").layer, 4);
+  EXPECT_EQ(infos.at("head.weight").layer, 5);
+  EXPECT_EQ(infos.at("head.weight").layers, 6);
+  EXPECT_FALSE(infos.at("blocks.0.0.gamma_1").decays);
+}
+
+TEST(VisionLlamaAnchor, IsTheSizeOfTrainingUnlessTheTableSaysOtherwise) {
+  const Config trained = resolved(kPlain, plainTable());
+  EXPECT_EQ(kPlain.trainedValues(trained), (Json{{"rope", {{"anchor_pixels", {16, 16}}}}}));
+  Json own = plainTable();
+  own["rope"] = {{"anchor", 7}};
+  EXPECT_EQ(kPlain.trainedValues(resolved(kPlain, own)), Json::object());
+}
+
+TEST(VisionLlamaSchema, RefusesSizesThatDoNotFitWithOneSentence) {
+  EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"image_size", 18}}),
+              HasSubstr("patch_size 4 does not divide image_size 18"));
+  EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"heads", 3}}), HasSubstr("multiple"));
+  EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"width", 12}}),
+              HasSubstr("rope.ratio 1 of 6 channels a head turns 6"));
+  EXPECT_THAT(
+      refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 30}}),
+      HasSubstr("patches of 4 x 4 pixels do not tile it; use sides that are multiples of 8"));
+  // As 72 x 72 pixels do at full size: cells do not tile the grid.
+  EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 36}}),
+              HasSubstr("cells of 4 x 4 tokens (gsa_reduction) do not tile its grid of 18 x 18; "
+                        "use sides that are multiples of 8"));
+  EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"depth", Json{2, 2, 2}}}),
+              HasSubstr("depth has 3 entries and width 2; give one for each stage"));
+  EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"heads", Json{1, 3}}}),
+              HasSubstr("heads of stage 1 is 3, which does not divide its width 16"));
+  EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"patch_size", Json{2, 4}}}),
+              HasSubstr("is not square"));
+  EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"rope", {{"scale", "linear"}}}}),
+              HasSubstr("none of none, as, ntk"));
+  const auto model = buildWith(kPyramid, pyramidTable());
+  EXPECT_THROW((void)logitsOf(*model, imagesOf(1, 36, 36)), ShapeError);
+}
+
+TEST(VisionLlamaSchema, TakesTheValuesOfTheReferenceCasesAsTheyAre) {
+  Json values = plainTable();
+  values.update(Json{{"pool", "cls"},
+                     {"layer_scale", true},
+                     {"rope", {{"cls_pos", Json{0, "W-1"}}, {"axis_order", "row_first"}}}});
+  const Config config = resolved(kPlain, values);
+  EXPECT_EQ(config.real("layer_scale"), 1e-4);
+  EXPECT_EQ(config.text("rope.cls_pos"), "0,W-1");
+  values["layer_scale"] = false;
+  EXPECT_FALSE(resolved(kPlain, values).has("layer_scale"));
+  values["rope"]["cls_pos"] = Json{1, "W"};
+  EXPECT_FALSE(resolveItem(kPlain.card().schema, "model", values).empty());
+}
+
+TEST(VisionLlamaWeights, OfAnotherModelAreRefused) {
+  const auto golden = testing::openGoldenCase("visionllama/plain_gap_rms_gelu");
+  Json table = testing::modelTable(golden, kPlain.card().schema);
+  table["mlp"] = "swiglu";
+  table["mlp_bias"] = nullptr;
+  table["norm"]["kind"] = "ln";
+  const auto model = kPlain.build(resolved(kPlain, table), 0);
+  EXPECT_THROW((void)loadWeights(*model, golden.weights()), ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine::visionllama
