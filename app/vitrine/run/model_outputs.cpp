@@ -58,6 +58,18 @@ InputSource inputSource(const TensorProgram& program, const TensorMap& inputs,
           }};
 }
 
+namespace {
+
+/// "block_0_<i>" for "block_<i>": the blocks of one stage.
+bool isStageOf(const std::string& output, const std::string& family) {
+  const std::string stem = withoutIndex(family) + "_", rest = withoutIndex(output);
+  return family != withoutIndex(family) && output != rest && rest.starts_with(stem) &&
+         rest.find_first_not_of("0123456789", stem.size()) == std::string::npos &&
+         rest.size() > stem.size();
+}
+
+}  // namespace
+
 std::set<std::string> outputNames(const TensorProgram& program, const TensorMap& inputs,
                                   const std::vector<std::string>& asked) {
   const std::vector<TensorOutput> all = program.tensorOutputs();
@@ -68,7 +80,8 @@ std::set<std::string> outputNames(const TensorProgram& program, const TensorMap&
       const bool canBeMade =
           std::all_of(output.needs.begin(), output.needs.end(),
                       [&](const std::string& need) { return inputs.contains(need); });
-      const bool isMeant = word == output.name || word == withoutIndex(output.name);
+      const bool isMeant =
+          word == output.name || word == withoutIndex(output.name) || isStageOf(output.name, word);
       if (!isMeant && !(word == "all" && canBeMade)) continue;
       names.insert(output.name);
       isKnown = true;

@@ -64,8 +64,9 @@ int inferVerb(const Arguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
-  app.add_flag("--blocks", options.wantsBlocks,
-               "also `block_<i>` [batch, tokens, width] after every block");
+  app.add_flag(
+      "--blocks", options.wantsBlocks,
+      "also `block_<i>` [batch, tokens, width] after every block; of stages `block_<stage>_<i>`");
   app.add_flag(
       "--attention", options.wantsAttention,
       "also `attention_<i>` [batch, heads, queries, keys] after the softmax of every layer");
