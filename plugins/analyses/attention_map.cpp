@@ -4,10 +4,13 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/files/png.h"
 #include "plugins/analyses/attention_tap.h"
 
@@ -25,6 +28,22 @@ Json positionsOf(const at::Tensor& positions) {
   const auto* data = values.const_data_ptr<double>();
   for (std::int64_t i = 0; i < values.size(0); ++i) out.push_back({data[2 * i], data[2 * i + 1]});
   return out;
+}
+
+/// Positions on a grid of their own: rows and columns by their rank, so that a window begins at 0
+/// and the keys of cells are neighbours. A class token stays where it is.
+at::Tensor onOwnGrid(const at::Tensor& positions) {
+  if (!positions.defined()) return positions;
+  const at::Tensor isPatch = positions.select(1, 0).ge(0);
+  at::Tensor own = positions.clone();
+  for (const std::int64_t axis : {0, 1}) {
+    const at::Tensor values = positions.select(1, axis);
+    const at::Tensor distinct =
+        std::get<0>(at::_unique(values.masked_select(isPatch), /*sorted=*/true));
+    const at::Tensor rank = at::searchsorted(distinct, values.contiguous()).to(at::kDouble);
+    own.select(1, axis).copy_(at::where(isPatch, rank, values));
+  }
+  return own;
 }
 
 /// Rows of the class token: position -1.
@@ -72,54 +91,119 @@ Artifact imageArtifact(const at::Tensor& image) {
   return artifact;
 }
 
+/// Layers that one picture can hold: as many heads, the same queries and keys.
+struct Group {
+  std::vector<AttentionRecord> records;
+  [[nodiscard]] bool takes(const AttentionRecord& record) const {
+    const AttentionRecord& first = records.front();
+    const auto isSame = [](const at::Tensor& a, const at::Tensor& b) {
+      return a.defined() == b.defined() && (!a.defined() || at::equal(a, b));
+    };
+    return record.window == first.window && record.weights.sizes() == first.weights.sizes() &&
+           isSame(record.queryPositions, first.queryPositions) &&
+           isSame(record.keyPositions, first.keyPositions);
+  }
+};
+
+/// Of layers with windows those of `chosen`, or the one in the middle.
+std::vector<AttentionRecord> chooseWindows(const std::vector<AttentionRecord>& records,
+                                           const std::vector<std::int64_t>& chosen) {
+  std::map<std::int64_t, std::int64_t> windows;  // of each layer
+  for (const AttentionRecord& record : records)
+    windows[record.layer] = std::max(windows[record.layer], record.window + 1);
+  std::vector<AttentionRecord> kept;
+  for (const AttentionRecord& record : records) {
+    const std::int64_t count = windows[record.layer];
+    const bool isAsked =
+        chosen.empty() ? record.window == count / 2
+                       : std::find(chosen.begin(), chosen.end(), record.window) != chosen.end();
+    if (record.window < 0 || isAsked) kept.push_back(record);
+  }
+  if (kept.empty()) {
+    throw ConfigError("no layer has a window of those numbers; the first of them, layer " +
+                      std::to_string(windows.begin()->first) + ", has windows 0 to " +
+                      std::to_string(windows.begin()->second - 1));
+  }
+  return kept;
+}
+
 struct Captured {
   std::vector<AttentionRecord> records;
   at::Tensor images;  ///< [images, channels, height, width] float32 on the CPU
   std::vector<std::int64_t> ids, labels;
   std::string attention, query;
+  std::vector<std::int64_t> windows;
 };
 
-Analysis::Findings findingsOf(const Captured& captured) {
-  std::vector<AttentionRecord> records;
-  std::vector<std::int64_t> layers;
-  for (const AttentionRecord& record : captured.records) {
-    records.push_back(chooseQueries(record, captured.query));
-    layers.push_back(record.layer);
-    if (records.back().weights.sizes() != records.front().weights.sizes()) {
-      throw ConfigError(
-          "layers " + std::to_string(layers.front()) + " and " + std::to_string(record.layer) +
-          " have attention of different shapes; choose layers of one shape with `layers`");
-    }
+std::vector<Group> groupsOf(const Captured& captured) {
+  std::vector<Group> groups;
+  for (const AttentionRecord& each : chooseWindows(captured.records, captured.windows)) {
+    const AttentionRecord record = chooseQueries(each, captured.query);
+    const auto fits = std::find_if(groups.begin(), groups.end(),
+                                   [&](const Group& group) { return group.takes(record); });
+    if (fits != groups.end())
+      fits->records.push_back(record);
+    else
+      groups.push_back({{record}});
   }
-  const Json queryPositions = positionsOf(records.front().queryPositions);
-  const Json keyPositions = positionsOf(records.front().keyPositions);
+  return groups;
+}
+
+/// The maps of one image in one group. \param row  of the image in the batch
+Artifact mapArtifact(const Group& group, std::int64_t row) {
+  std::vector<at::Tensor> maps;
+  std::vector<std::int64_t> layers;
+  for (const AttentionRecord& record : group.records) {
+    maps.push_back(record.weights.select(0, row));
+    layers.push_back(record.layer);
+  }
+  const at::Tensor all = at::stack(maps).contiguous();
+  Artifact map;
+  map.kind = artifact_kind::kAttention;
+  setFloat32(map, {all.const_data_ptr<float>(), static_cast<std::size_t>(all.numel())},
+             all.sizes().vec(), {"layer", "head", "query", "key"});
+  map.meta["layers"] = layers;
+  const AttentionRecord& first = group.records.front();
+  const at::Tensor ownQueries = onOwnGrid(first.queryPositions),
+                   ownKeys = onOwnGrid(first.keyPositions);
+  // The grid of the queries stays whole where a few of them were chosen.
+  const bool isWindow = first.window >= 0;
+  map.meta["query_positions"] = positionsOf(isWindow ? ownQueries : first.queryPositions);
+  map.meta["key_positions"] = positionsOf(ownKeys);
+  if (first.keyPositions.defined() && !at::equal(ownKeys, first.keyPositions))
+    map.meta["key_places"] = positionsOf(first.keyPositions);
+  if (isWindow) map.meta["window"] = first.window;
+  return map;
+}
+
+/// "", or what tells a group from the others of an image.
+std::string groupName(const Group& group) {
+  std::string name = group.records.size() == 1 ? ", layer " : ", layers ";
+  name +=
+      joined(group.records, [](const AttentionRecord& each) { return std::to_string(each.layer); });
+  const std::int64_t window = group.records.front().window;
+  return window < 0 ? name : name + ", window " + std::to_string(window);
+}
+
+Analysis::Findings findingsOf(const Captured& captured) {
+  const std::vector<Group> groups = groupsOf(captured);
+  const bool isOne = groups.size() == 1 && groups.front().records.front().window < 0;
   Analysis::Findings findings;
   for (std::size_t i = 0; i < captured.ids.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    std::vector<at::Tensor> maps;
-    for (const AttentionRecord& record : records) maps.push_back(record.weights.select(0, row));
-    const at::Tensor all = at::stack(maps).contiguous();
     const std::string name = "image " + std::to_string(captured.ids[i]);
-
-    Artifact map;
-    map.kind = artifact_kind::kAttention;
-    map.name = name;
-    setFloat32(map, {all.const_data_ptr<float>(), static_cast<std::size_t>(all.numel())},
-               all.sizes().vec(), {"layer", "head", "query", "key"});
-    map.meta["layers"] = layers;
-    map.meta["query_positions"] = queryPositions;
-    map.meta["key_positions"] = keyPositions;
-    Artifact pixels = imageArtifact(captured.images.select(0, row));
-    pixels.name = name + " pixels";
-    for (Artifact* artifact : {&map, &pixels}) {
-      artifact->analysis = "attention_map";
-      artifact->meta["attention"] = captured.attention;
-      artifact->meta["image"] = captured.ids[i];
-      artifact->meta["sample_ids"] = Json::array({captured.ids[i]});
-      artifact->meta["label"] = captured.labels[i];
-    }
-    findings.artifacts.push_back(std::move(map));
-    findings.artifacts.push_back(std::move(pixels));
+    const auto add = [&](Artifact artifact, const std::string& called) {
+      artifact.name = called;
+      artifact.analysis = "attention_map";
+      artifact.meta["attention"] = captured.attention;
+      artifact.meta["image"] = captured.ids[i];
+      artifact.meta["sample_ids"] = Json::array({captured.ids[i]});
+      artifact.meta["label"] = captured.labels[i];
+      findings.artifacts.push_back(std::move(artifact));
+    };
+    for (const Group& group : groups)
+      add(mapArtifact(group, row), isOne ? name : name + groupName(group));
+    add(imageArtifact(captured.images.select(0, row)), name + " pixels");
   }
   return findings;
 }
@@ -148,6 +232,11 @@ ItemCard AttentionMap::card() const {
           .titled("Query tokens")
           .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
                            "every token's"})
+          .runOnly(),
+      listField("windows", FieldType::Integer, Json::array(),
+                "of layers that see windows, which of them, from 0; empty: the one in the middle")
+          .titled("Windows")
+          .atLeast(0)
           .runOnly()};
   for (Field& field : attentionFields()) card.schema.fields.push_back(std::move(field));
   return card;
@@ -169,6 +258,7 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
   captured.images = images.to(at::kCPU, at::kFloat, false, true);
   captured.attention = config.text("attention");
   captured.query = config.text("query");
+  captured.windows = config.integers("windows");
   captured.records =
       captureAttention(context.model, images, config.integers("layers"), attentionKind(config));
   return [captured = std::move(captured)] {

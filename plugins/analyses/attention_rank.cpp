@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -35,8 +37,27 @@ void addScores(Scores& scores, const std::string& name, std::int64_t layer,
   scores.emplace_back(prefix, sum / static_cast<double>(values.size()));
 }
 
-Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, double threshold,
-                              const Json& meta) {
+/// Windows of a layer as further images of it. Those at an edge, which hold fewer tokens than the
+/// first, are left out: they have fewer singular values.
+std::vector<AttentionRecord> withoutWindows(const std::vector<AttentionRecord>& records) {
+  std::vector<AttentionRecord> layers;
+  std::vector<std::vector<at::Tensor>> weights;
+  for (const AttentionRecord& record : records) {
+    const bool isFurther = !layers.empty() && layers.back().layer == record.layer;
+    if (!isFurther) {
+      layers.push_back(record);
+      weights.emplace_back();
+    }
+    if (!isFurther || record.weights.sizes() == layers.back().weights.sizes())
+      weights.back().push_back(record.weights);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (weights[i].size() > 1) layers[i].weights = at::cat(weights[i], 0);
+  return layers;
+}
+
+Analysis::Findings findingsOfHeads(const std::vector<AttentionRecord>& records, double threshold,
+                                   const Json& meta, const std::string& suffix) {
   Analysis::Findings findings;
   const std::string rankName = "rank" + formatReal(100 * threshold, 4);
   std::vector<std::int64_t> layers;
@@ -54,11 +75,6 @@ Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, doubl
     spectra.push_back(spectrum.values.mean(0));
     curves.push_back(curve);
     longest = std::max(longest, curve.size(1));
-    if (curve.size(0) != curves.front().size(0)) {
-      throw Error("layers " + std::to_string(layers.front()) + " and " +
-                  std::to_string(record.layer) +
-                  " have different numbers of heads; look at them one by one with `layers`");
-    }
   }
   // Layers with fewer tokens have fewer singular values: the others are 0, and their curve stays
   // at 1.
@@ -73,7 +89,7 @@ Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, doubl
 
   Artifact spectrum;
   spectrum.analysis = "attention_rank";
-  spectrum.name = "spectrum";
+  spectrum.name = "spectrum" + suffix;
   spectrum.kind = artifact_kind::kSpectrum;
   spectrum.meta = meta;
   setFloat64(spectrum, {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())},
@@ -82,7 +98,7 @@ Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, doubl
 
   Artifact share;
   share.analysis = "attention_rank";
-  share.name = "cumulative";
+  share.name = "cumulative" + suffix;
   share.kind = artifact_kind::kHeatmap;
   share.meta = meta;
   setFloat32(share,
@@ -92,6 +108,23 @@ Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, doubl
   share.meta["unit"] = "share of the sum";
   findings.artifacts.push_back(std::move(spectrum));
   findings.artifacts.push_back(std::move(share));
+  return findings;
+}
+
+/// Layers with as many heads share their artifacts.
+Analysis::Findings findingsOf(const std::vector<AttentionRecord>& records, double threshold,
+                              const Json& meta) {
+  std::map<std::int64_t, std::vector<AttentionRecord>> byHeads;
+  for (const AttentionRecord& record : withoutWindows(records))
+    byHeads[record.weights.size(1)].push_back(record);
+  Analysis::Findings findings;
+  for (const auto& [heads, layers] : byHeads) {
+    const std::string suffix =
+        byHeads.size() > 1 ? ", layers of " + std::to_string(heads) + " heads" : "";
+    Analysis::Findings part = findingsOfHeads(layers, threshold, meta, suffix);
+    std::move(part.artifacts.begin(), part.artifacts.end(), std::back_inserter(findings.artifacts));
+    findings.scores.insert(findings.scores.end(), part.scores.begin(), part.scores.end());
+  }
   return findings;
 }
 

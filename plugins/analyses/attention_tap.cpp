@@ -68,8 +68,9 @@ std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& im
     const InstalledTap installed(source, tap);
     runOn(model, images);
   }
-  std::sort(records.begin(), records.end(),
-            [](const AttentionRecord& a, const AttentionRecord& b) { return a.layer < b.layer; });
+  std::stable_sort(
+      records.begin(), records.end(),
+      [](const AttentionRecord& a, const AttentionRecord& b) { return a.layer < b.layer; });
   if (records.empty()) throw Error("the model handed out no attention");
   return records;
 }

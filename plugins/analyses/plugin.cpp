@@ -6,6 +6,7 @@
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
+#include "plugins/analyses/resolution_sweep.h"
 
 class AnalysesPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -16,6 +17,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::analyses::AttentionRank>());
     registry.add(std::make_unique<vitrine::analyses::Calibration>());
     registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
+    registry.add(std::make_unique<vitrine::analyses::ResolutionSweep>());
   }
 };
 

@@ -1,0 +1,166 @@
+#include "plugins/analyses/resolution_sweep.h"
+
+#include <torch/nn/module.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/joined.h"
+
+namespace vitrine::analyses {
+
+namespace {
+
+using Sides = std::array<std::int64_t, 2>;
+
+struct Point {
+  Sides size{};
+  Scores scores;
+  Json transforms;
+  std::vector<std::string> resized;
+  std::string resizePositions;
+};
+
+/// Of `height` in the proportions of the images of training.
+Sides sizeOf(std::int64_t height, Sides trained) {
+  return {height,
+          std::llround(static_cast<double>(height * trained[1]) / static_cast<double>(trained[0]))};
+}
+
+std::optional<double> scoreOf(const Point& point, const std::string& name) {
+  for (const auto& [each, value] : point.scores) {
+    if (each == name) return value;
+  }
+  return std::nullopt;
+}
+
+Point measure(ProbeContext& context, Sides size) {
+  const ReopenedRun run = context.reopen(Json{{"model", {{"image_size", {size[0], size[1]}}}}});
+  const std::vector<Evaluation> evaluations = run.session->evaluations();
+  if (evaluations.empty()) throw ConfigError("the task of this run has no evaluation to repeat");
+  StepContext step;
+  step.position = context.position;
+  step.generator = context.generator;
+  const std::vector<at::Tensor> parameters = context.model.module().parameters();
+  if (!parameters.empty()) step.device = parameters.front().device();
+  CollectedResults found;
+  run.session->evaluate({evaluations.back(), step, {}}, found);
+  return {size, std::move(found.scores), run.transforms, run.resized, run.resizePositions};
+}
+
+/// What brought samples and weights to the sizes, for whoever compares the numbers.
+void describe(Artifact& artifact, const std::vector<Point>& points, Sides trained) {
+  artifact.analysis = "resolution_sweep";
+  artifact.meta["trained_size"] = {trained[0], trained[1]};
+  artifact.meta["precision"] = "fp32";
+  Json sizes = Json::array();
+  for (const Point& point : points) {
+    sizes.push_back({{"image_size", {point.size[0], point.size[1]}},
+                     {"transforms", point.transforms},
+                     {"resized_weights", point.resized},
+                     {"resize_positions",
+                      point.resized.empty() ? Json(nullptr) : Json(point.resizePositions)}});
+  }
+  artifact.meta["sizes"] = std::move(sizes);
+}
+
+Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
+                              const std::string& score) {
+  Analysis::Findings findings;
+  std::vector<double> curve;
+  const auto atTraining = std::find_if(points.begin(), points.end(),
+                                       [&](const Point& point) { return point.size == trained; });
+  for (const Point& point : points) {
+    const double value = *scoreOf(point, score);
+    const std::string pixels = std::to_string(point.size[0]);
+    curve.insert(curve.end(), {static_cast<double>(point.size[0]), value});
+    findings.scores.emplace_back(score + "/" + pixels, value);
+    if (atTraining != points.end() && atTraining->size != point.size)
+      findings.scores.emplace_back("fall/" + pixels, *scoreOf(*atTraining, score) - value);
+  }
+  Artifact line;
+  line.name = score + " by image size";
+  line.kind = artifact_kind::kCurve;
+  setFloat64(line, curve, {static_cast<std::int64_t>(points.size()), 2}, {"point", "xy"});
+  line.meta["x"] = "image height, px";
+  line.meta["y"] = score;
+  line.meta["title"] =
+      score + " without retraining, trained at " + std::to_string(trained[0]) + " px";
+  describe(line, points, trained);
+  findings.artifacts.push_back(std::move(line));
+
+  Artifact table;
+  table.name = "scores by image size";
+  table.kind = artifact_kind::kTable;
+  Json columns{"height", "width"}, rows = Json::array();
+  // Scores of parts, such as classes, have a slash in their names.
+  for (const auto& [name, value] : points.front().scores) {
+    if (name.find('/') == std::string::npos) columns.push_back(name);
+  }
+  for (const Point& point : points) {
+    Json row{point.size[0], point.size[1]};
+    for (std::size_t i = 2; i < columns.size(); ++i) {
+      const std::optional<double> value = scoreOf(point, columns[i].get<std::string>());
+      row.push_back(value && std::isfinite(*value) ? Json(*value) : Json(nullptr));
+    }
+    rows.push_back(std::move(row));
+  }
+  setJson(table, {{"columns", std::move(columns)}, {"rows", std::move(rows)}});
+  describe(table, points, trained);
+  findings.artifacts.push_back(std::move(table));
+  return findings;
+}
+
+}  // namespace
+
+ItemCard ResolutionSweep::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Analysis;
+  card.id = "resolution_sweep";
+  card.title = "Resolution sweep";
+  card.doc = "The task's scores on images of other sizes than those of training";
+  card.schema.fields = {
+      listField("sizes", FieldType::Integer, Json::array(),
+                "heights of the images, in the proportions of training; empty: that of training "
+                "and twice that")
+          .titled("Image heights")
+          .range(1, 16384)
+          .withUnit("px")
+          .runOnly(),
+      textField("score", "top1", "which of the task's scores is drawn").titled("Score").runOnly()};
+  return card;
+}
+
+ProbeSamples ResolutionSweep::probeSamples(const Config& /*config*/) const { return {1}; }
+
+std::function<Analysis::Findings()> ResolutionSweep::probe(const Config& config,
+                                                           ProbeContext& context) const {
+  if (!context.reopen)
+    throw ConfigError(
+        "this run cannot be opened for another image size: its configuration is not "
+        "known");
+  const Config now(context.reopen(Json::object()).config);
+  if (!now.has("model.image_size"))
+    throw ConfigError("the model of this run has no image_size to change");
+  const Sides trained = now.size("model.image_size");
+  std::vector<std::int64_t> heights = config.integers("sizes");
+  if (heights.empty()) heights = {trained[0], 2 * trained[0]};
+  const std::set<std::int64_t> ordered(heights.begin(), heights.end());
+  const std::string score = config.text("score");
+  std::vector<Point> points;
+  for (const std::int64_t height : ordered) {
+    points.push_back(measure(context, sizeOf(height, trained)));
+    if (scoreOf(points.back(), score)) continue;
+    throw ConfigError("the task has no score '" + score + "'; it has " +
+                      joined(points.back().scores, [](const auto& each) { return each.first; }));
+  }
+  return
+      [points = std::move(points), trained, score] { return findingsOf(points, trained, score); };
+}
+
+}  // namespace vitrine::analyses

@@ -1,0 +1,163 @@
+// Attention of windows and of sub-sampled keys: each on a grid of its own.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include "core/base/error.h"
+#include "plugins/analyses/attention_map.h"
+#include "plugins/analyses/attention_rank.h"
+
+namespace vitrine::analyses {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Rows and columns of a grid that begins at `first` with steps of `step`.
+at::Tensor grid(std::int64_t rows, std::int64_t columns, double first, double step) {
+  const at::Tensor row = at::arange(rows, at::kDouble).repeat_interleave(columns),
+                   column = at::arange(columns, at::kDouble).repeat({rows});
+  return at::stack({row, column}, 1) * step + first;
+}
+
+/// A grid of 4 x 4 tokens without a class token: layer 0 sees four windows of 2 x 2, of which the
+/// last one holds a single token; layer 1 sees keys of 2 x 2 cells, layer 2 all tokens with three
+/// heads.
+class Pyramid final : public torch::nn::Module,
+                      public Model,
+                      public ImageClassifier,
+                      public AttentionSource {
+ public:
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier, AttentionSource>(*this);
+  }
+  void setGenerator(const at::Generator&) override {}
+  at::Tensor classify(const at::Tensor& images) override {
+    if (!tap_) return images.flatten(1);
+    const std::int64_t count = images.size(0);
+    const auto wanted = [&](std::int64_t layer) {
+      return tap_->layers.empty() ||
+             std::find(tap_->layers.begin(), tap_->layers.end(), layer) != tap_->layers.end();
+    };
+    for (std::int64_t window = 0; wanted(0) && window < 4; ++window) {
+      AttentionRecord record;
+      record.window = window;
+      const std::int64_t tokens = window == 3 ? 1 : 4;
+      record.weights = at::eye(tokens).expand({count, 2, tokens, tokens}) * double(window + 1);
+      const at::Tensor corner =
+          at::tensor(std::vector<double>{double(window / 2 * 2), double(window % 2 * 2)});
+      record.queryPositions = record.keyPositions =
+          grid(tokens == 1 ? 1 : 2, tokens == 1 ? 1 : 2, 0, 1) + corner;
+      tap_->receive(record);
+    }
+    if (wanted(1)) {
+      AttentionRecord record;
+      record.layer = 1;
+      record.weights = at::full({count, 2, 16, 4}, 0.25);
+      record.queryPositions = grid(4, 4, 0, 1);
+      record.keyPositions = grid(2, 2, 0.5, 2);
+      tap_->receive(record);
+    }
+    if (wanted(2)) {
+      AttentionRecord record;
+      record.layer = 2;
+      record.weights = at::eye(16).expand({count, 3, 16, 16});
+      record.queryPositions = record.keyPositions = grid(4, 4, 0, 1);
+      tap_->receive(record);
+    }
+    return images.flatten(1);
+  }
+  at::Tensor features(const at::Tensor& images) override { return images; }
+  at::Tensor head(const at::Tensor& features) override { return features; }
+  std::int64_t attentionLayers() const override { return 3; }
+  std::int64_t attentionHeads(std::int64_t layer) const override { return layer == 2 ? 3 : 2; }
+  void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override { tap_ = std::move(tap); }
+
+ private:
+  std::shared_ptr<const AttentionTap> tap_;
+};
+
+class NoSession final : public TaskSession {
+ public:
+  explicit NoSession(Model& model) : model_(model) {}
+  Model& model() override { return model_; }
+  const DatasetInfo& dataset() const noexcept override { return info_; }
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
+  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
+  std::vector<Evaluation> evaluations() const override { return {}; }
+  void evaluate(const EvaluationRequest&, Results&) override {}
+  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
+  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
+
+ private:
+  Model& model_;
+  DatasetInfo info_;
+};
+
+Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {
+  Pyramid model;
+  NoSession session(model);
+  Batch batch;
+  batch.fields["image"] = at::ones({1, 1, 4, 4});
+  batch.fields["label"] = at::zeros({1}, at::kLong);
+  batch.sampleIds = {7};
+  ProbeContext context{session, model, batch, {}, {}};
+  Json values = analysis.card().schema.defaults();
+  values.update(changes);
+  return analysis.probe(Config(values), context)();
+}
+
+TEST(AttentionGrids, LayersOfDifferentGridsAreArtifactsOfTheirOwn) {
+  const auto findings = findingsOf(AttentionMap(), Json::object());
+  ASSERT_EQ(findings.artifacts.size(), 4u);
+  const Artifact &window = findings.artifacts[0], &cells = findings.artifacts[1],
+                 &all = findings.artifacts[2];
+  EXPECT_EQ(window.name, "image 7, layer 0, window 2") << "the one in the middle";
+  EXPECT_EQ(window.meta["window"], 2);
+  EXPECT_EQ(window.meta["shape"], Json({1, 2, 4, 4}));
+  EXPECT_EQ(window.meta["key_positions"], Json({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}));
+  EXPECT_EQ(window.meta["query_positions"], window.meta["key_positions"]);
+  EXPECT_EQ(window.meta["key_places"][0], Json({2.0, 0.0})) << "where it lies in the image";
+  EXPECT_EQ(cells.name, "image 7, layer 1");
+  EXPECT_EQ(cells.meta["shape"], Json({1, 2, 16, 4}));
+  EXPECT_EQ(cells.meta["key_positions"], Json({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}));
+  EXPECT_EQ(cells.meta["key_places"][3], Json({2.5, 2.5}));
+  EXPECT_EQ(cells.meta["query_positions"][15], Json({3.0, 3.0}));
+  EXPECT_EQ(all.meta["shape"], Json({1, 3, 16, 16}));
+  EXPECT_FALSE(all.meta.contains("key_places"));
+  EXPECT_FALSE(all.meta.contains("window"));
+  EXPECT_EQ(findings.artifacts[3].name, "image 7 pixels");
+}
+
+TEST(AttentionGrids, WindowsAreChosenByNumber) {
+  const auto findings = findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {3, 1}}});
+  ASSERT_EQ(findings.artifacts.size(), 3u);
+  EXPECT_EQ(findings.artifacts[0].meta["window"], 1);
+  EXPECT_EQ(findings.artifacts[1].meta["shape"], Json({1, 2, 1, 1}));
+  EXPECT_EQ(arrayOf(findings.artifacts[1].meta, findings.artifacts[1].data).at(0), 4);
+  try {
+    (void)findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {9}}});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("layer 0, has windows 0 to 3"));
+  }
+}
+
+TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
+  const auto findings = findingsOf(AttentionRank(), Json{{"images", 1}});
+  std::map<std::string, double> scores;
+  for (const auto& [name, value] : findings.scores)
+    EXPECT_TRUE(scores.emplace(name, value).second) << name << " comes twice";
+  // Multiples of the identity of four tokens: each direction counts the same.
+  EXPECT_NEAR(scores.at("effective_rank/layer0/head1"), 4, 1e-6);
+  EXPECT_NEAR(scores.at("effective_rank/layer1"), 1, 1e-6);
+  EXPECT_NEAR(scores.at("effective_rank/layer2/head2"), 16, 1e-6);
+  ASSERT_EQ(findings.artifacts.size(), 4u);
+  EXPECT_EQ(findings.artifacts[0].name, "spectrum, layers of 2 heads");
+  EXPECT_EQ(findings.artifacts[0].meta["layers"], Json({0, 1}));
+  EXPECT_EQ(findings.artifacts[2].meta["layers"], Json({2}));
+}
+
+}  // namespace
+}  // namespace vitrine::analyses
