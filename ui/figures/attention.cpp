@@ -74,6 +74,12 @@ class AttentionFigure final : public Figure {
       rows_ = std::max(rows_, cell.row + 1);
       columns_ = std::max(columns_, cell.column + 1);
     }
+    queryRows_ = rows_;
+    queryColumns_ = columns_;
+    for (const Cell& cell : queryCells_) {
+      queryRows_ = std::max(queryRows_, cell.row + 1);
+      queryColumns_ = std::max(queryColumns_, cell.column + 1);
+    }
     if (static_cast<std::int64_t>(rows_) * columns_ > 1 << 20)
       throw FileError("the patch grid is too large to draw");
     keyAt_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_), -1);
@@ -161,7 +167,8 @@ class AttentionFigure final : public Figure {
     for (int q = 0; q < queries_; ++q) {
       const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
       if (!cell.isPatch()) continue;
-      const double dy = cell.row + 0.5 - at[0] * rows_, dx = cell.column + 0.5 - at[1] * columns_;
+      const double dy = cell.row + 0.5 - at[0] * queryRows_,
+                   dx = cell.column + 0.5 - at[1] * queryColumns_;
       if (dy * dy + dx * dx < distance) {
         distance = dy * dy + dx * dx;
         best = q;
@@ -322,14 +329,16 @@ class AttentionFigure final : public Figure {
     if (!isMatrix() && queries_ > 1) {
       addTarget(rect, [this, rect](const QPointF& at) {
         FigureTarget target;
-        const int row = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_),
-                                   0, rows_ - 1);
-        const int column = std::clamp(
-            static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+        const int row =
+            std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * queryRows_), 0,
+                       queryRows_ - 1);
+        const int column =
+            std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * queryColumns_), 0,
+                       queryColumns_ - 1);
         for (int q = 0; q < queries_; ++q) {
           const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
           if (cell.row != row || cell.column != column) continue;
-          target.queryAt = {(row + 0.5) / rows_, (column + 0.5) / columns_};
+          target.queryAt = {(row + 0.5) / queryRows_, (column + 0.5) / queryColumns_};
         }
         return target;
       });
@@ -369,9 +378,9 @@ class AttentionFigure final : public Figure {
 
   /// Outlines a patch in white on black: visible on every colour.
   void drawMarker(QPainter& painter, const QRectF& rect, const Cell& cell, double width) const {
-    const QRectF marker(rect.left() + rect.width() * cell.column / columns_,
-                        rect.top() + rect.height() * cell.row / rows_, rect.width() / columns_,
-                        rect.height() / rows_);
+    const QRectF marker(rect.left() + rect.width() * cell.column / queryColumns_,
+                        rect.top() + rect.height() * cell.row / queryRows_,
+                        rect.width() / queryColumns_, rect.height() / queryRows_);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(Qt::black, width + 1.5));
     painter.drawRect(marker);
@@ -404,9 +413,7 @@ class AttentionFigure final : public Figure {
       return key < 0 ? themeColors().line : colorOf(value(layer, head, q, key), range);
     });
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
-    if (cell.isPatch() && cell.row < rows_ && cell.column < columns_) {
-      drawMarker(painter, rect, cell, markerWidth);
-    }
+    if (cell.isPatch()) drawMarker(painter, rect, cell, markerWidth);
     addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {
       const int row =
           std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_), 0, rows_ - 1);
@@ -424,7 +431,8 @@ class AttentionFigure final : public Figure {
 
   Json meta_;
   int layers_ = 0, heads_ = 0, queries_ = 0, keys_ = 0;
-  int rows_ = 0, columns_ = 0;  ///< of the patch grid
+  int rows_ = 0, columns_ = 0;            ///< of the grid of the keys
+  int queryRows_ = 0, queryColumns_ = 0;  ///< of the queries: finer where keys are sub-sampled
   std::vector<float> values_;
   std::vector<Cell> keyCells_, queryCells_;
   std::vector<int> keyAt_;  ///< [rows * columns] token index, -1 where there is none
