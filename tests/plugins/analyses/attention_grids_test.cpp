@@ -156,7 +156,7 @@ TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
   ASSERT_EQ(findings.artifacts.size(), 4u);
   EXPECT_EQ(findings.artifacts[0].name, "spectrum, layers of 2 heads");
   EXPECT_EQ(findings.artifacts[0].meta["layers"], Json({0, 1}));
-  EXPECT_EQ(findings.artifacts[2].meta["layers"], Json({2}));
+  EXPECT_EQ(findings.artifacts[2].meta["layers"], Json::array({2}));
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ TEST(SweepArtifacts, SayHowSamplesAndWeightsCameToTheSize) {
   EXPECT_EQ(arrayOf(curve.meta, curve.data).at(2), 16) << "twice the size of training";
   EXPECT_EQ(curve.meta["trained_size"], Json({8, 8}));
   const Json& twice = curve.meta["sizes"][1];
-  EXPECT_EQ(twice["resized_weights"], Json({"pos_embed"}));
+  EXPECT_EQ(twice["resized_weights"], Json::array({"pos_embed"}));
   EXPECT_EQ(twice["resize_positions"], "bicubic");
   ASSERT_EQ(twice["transforms"][0]["name"], "resize");
   EXPECT_EQ(twice["transforms"][0]["size"], Json({16, 16}));

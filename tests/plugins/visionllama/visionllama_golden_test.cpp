@@ -112,6 +112,7 @@ TEST(VisionLlamaPresets, HiddenWidthsAreThoseOfTheTable) {
   const std::pair<std::int64_t, std::int64_t> widths[] = {{64, 256},    {128, 512},  {256, 768},
                                                           {384, 1024},  {512, 1536}, {768, 2048},
                                                           {1024, 2816}, {1280, 3584}};
+  const ScopedBuildDevice meta(at::kMeta);
   for (const auto& [width, hidden] : widths) {
     const auto model = buildWith(kPlain, plainTable(),
                                  Json{{"width", width}, {"depth", 1}, {"mlp_width", nullptr}});

@@ -310,8 +310,8 @@ TEST(VisionLlamaSchema, RefusesSizesThatDoNotFitWithOneSentence) {
   EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"width", 12}}),
               HasSubstr("rope.ratio 1 of 6 channels a head turns 6"));
   EXPECT_THAT(
-      refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 30}}),
-      HasSubstr("patches of 4 x 4 pixels do not tile it; use sides that are multiples of 8"));
+      refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 30}, {"gsa_reduction", Json{1, 1}}}),
+      HasSubstr("patches of 4 x 4 pixels do not tile it; use sides that are multiples of 4"));
   // As 72 x 72 pixels do at full size: cells do not tile the grid.
   EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 36}}),
               HasSubstr("cells of 4 x 4 tokens (gsa_reduction) do not tile its grid of 18 x 18; "
