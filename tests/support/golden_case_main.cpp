@@ -12,6 +12,8 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "plugins/autoencoder/autoencoder_kl.h"
+#include "plugins/autoencoder/taesd.h"
 #include "plugins/illama/illama.h"
 #include "plugins/visionllama/plain.h"
 #include "plugins/visionllama/pyramid.h"
@@ -33,6 +35,8 @@ using vitrine::Json;
 const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
   static const vitrine::vit::VitArchitecture vit;
   static const vitrine::illama::IllamaArchitecture illama;
+  static const vitrine::autoencoder::KlArchitecture autoencoderKl;
+  static const vitrine::autoencoder::TaesdArchitecture taesd;
   const std::string name = golden.json.value("architecture", "");
   if (name == "vit" || name == "deit") return &vit;
   if (name == "illama") return &illama;
@@ -44,6 +48,8 @@ const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
   if (name == "visionllama_pyramid") return &pyramid;
   if (name == "visionllama_pyramid_dense") return &dense;
   if (name == "visionllama_vitdet") return &vitdet;
+  if (name == "autoencoder_kl") return &autoencoderKl;
+  if (name == "taesd") return &taesd;
   return nullptr;
 }
 

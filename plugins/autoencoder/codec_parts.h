@@ -1,0 +1,78 @@
+// Parts that both autoencoders share: checks of sizes, first values, and the scale of latents. For
+// source files only: this brings torch/nn/module.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+#include "core/model/weight_source.h"
+#include "core/nn/layers.h"
+
+namespace vitrine::autoencoder {
+
+using Size = std::array<std::int64_t, 2>;  ///< height and width
+
+[[nodiscard]] std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out,
+                                                      std::int64_t kernel, std::int64_t stride = 1,
+                                                      std::int64_t padding = 0,
+                                                      nn::Bias bias = nn::Bias::Present);
+
+/// Registers `child` as `name` of `parent`, where a name with dots makes the modules between.
+template <class Child>
+std::shared_ptr<Child> place(torch::nn::Module& parent, const std::string& name,
+                             std::shared_ptr<Child> child) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos) return parent.register_module(name, std::move(child));
+  const std::string first = name.substr(0, dot);
+  const auto children = parent.named_children();
+  const auto* found = children.find(first);
+  const std::shared_ptr<torch::nn::Module> between =
+      found != nullptr ? *found
+                       : parent.register_module(first, std::make_shared<torch::nn::Module>());
+  return place(*between, name.substr(dot + 1), std::move(child));
+}
+
+/// Every weight and bias uniform in +-1 / sqrt(fan in) of its map, as PyTorch begins; norms with
+/// gain 1 and offset 0.
+void initialiseAsTorch(torch::nn::Module& module, std::uint64_t seed);
+
+/// \throws ConfigError  a side of `image` is not a multiple of `factor`: names the next smaller
+void requireDivisible(Size image, std::int64_t factor);
+/// \param images  [batch, channels, height, width]
+/// \throws ShapeError  other channels, or a side that the factor does not divide
+void requireImages(const at::Tensor& images, std::int64_t channels, std::int64_t factor);
+/// \param latents  [batch, channels, height, width]
+/// \throws ShapeError  other channels: they are another codec's
+void requireLatents(const at::Tensor& latents, std::int64_t channels);
+
+/// The factor between latents and what networks read: a number of the configuration, or 1 over the
+/// deviation of the latents that were seen in training, which is kept with the weights as
+/// `latent_moments`.
+class ScaleKeeper {
+ public:
+  /// \param fixed  nothing: measured, with a buffer of `owner`
+  ScaleKeeper(torch::nn::Module& owner, std::optional<double> fixed);
+  /// Waits for the device where it is measured. \throws ConfigError  nothing was measured yet
+  [[nodiscard]] double scale() const;
+  [[nodiscard]] bool isKnown() const;
+  [[nodiscard]] bool isMeasured() const { return moments_.defined(); }
+  /// Counts latents in, those of the last 100 batches most; latents that are not finite are left
+  /// out. Never waits for the device.
+  void observe(const at::Tensor& latents);
+  /// What a file of public weights does not hold.
+  void complete(WeightSource& source) const;
+
+ private:
+  std::optional<double> fixed_;
+  at::Tensor moments_;  // [3] float32: weight of what was seen, weighted mean, weighted mean square
+};
+
+}  // namespace vitrine::autoencoder
