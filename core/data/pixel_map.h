@@ -1,0 +1,27 @@
+// From the images of a pipeline to those of another black and white, and back.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/data/pipeline.h"
+
+namespace vitrine {
+
+/// value -> factor value + offset of each channel, so that pixels that the pipeline normalised
+/// become pixels between `low` (black) and `high` (white).
+class VITRINE_ENGINE_EXPORT PixelMap {
+ public:
+  /// \throws ConfigError  the field `image` is missing, ragged, or not normalised by the pipeline
+  PixelMap(const Pipeline& pipeline, double low, double high);
+  /// [batch, channels, height, width] of the pipeline to [low, high]; the tensor itself where the
+  /// pipeline has that range already.
+  [[nodiscard]] at::Tensor forward(const at::Tensor& images) const;
+  /// From [low, high] to what the pipeline makes.
+  [[nodiscard]] at::Tensor inverse(const at::Tensor& images) const;
+
+ private:
+  bool isIdentity_ = false;
+  at::Tensor factor_, offset_;  // [channels, 1, 1] float32 on the CPU
+};
+
+}  // namespace vitrine
