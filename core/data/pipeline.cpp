@@ -207,8 +207,11 @@ std::shared_ptr<const Pipeline> makePipeline(const Registry& registry, const Con
                                              std::uint64_t seed) {
   if (dataset == nullptr) return nullptr;
   Pipeline::Wanted wanted;
-  if (config.has("model.image_size")) wanted.imageSize = config.size("model.image_size");
-  if (const auto channels = config.maybeInteger("model.in_channels")) wanted.channels = *channels;
+  // A model without an image size reads something else, such as latents.
+  if (config.has("model.image_size")) {
+    wanted.imageSize = config.size("model.image_size");
+    if (const auto channels = config.maybeInteger("model.in_channels")) wanted.channels = *channels;
+  }
   return std::make_shared<const Pipeline>(registry, config.table("data"), std::move(dataset), seed,
                                           wanted);
 }

@@ -6,6 +6,8 @@
 
 namespace vitrine {
 
+Sampler::Fit Sampler::fit(TaskSession&) const { return Fit::Possible; }
+
 Json recipeOf(const SampleRequest& request, const std::string& sampler, std::uint64_t seed) {
   Json recipe = request.origin;
   recipe["sampler"] = sampler;

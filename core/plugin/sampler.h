@@ -29,6 +29,14 @@ class VITRINE_ENGINE_EXPORT Sampler {
  public:
   virtual ~Sampler();
   [[nodiscard]] virtual ItemCard card() const = 0;
+  /// How it suits a session that has all the capabilities that the card needs.
+  enum class Fit {
+    None,       ///< the run learned something else
+    Possible,
+    Preferred,  ///< taken where nobody names a sampler
+  };
+  /// Here: Possible.
+  [[nodiscard]] virtual Fit fit(TaskSession& session) const;
   /// No gradient. Asks results.isCancelled() between its steps and tells results.progress().
   virtual void sample(const SampleRequest& request, Results& results) const = 0;
 };

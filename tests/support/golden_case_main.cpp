@@ -19,6 +19,8 @@
 #include "plugins/visionllama/pyramid.h"
 #include "plugins/visionllama/rope_settings.h"
 #include "plugins/visionllama/vitdet.h"
+#include "plugins/baselines/diffusion_transformers.h"
+#include "plugins/visionllama_diffusion/rotary_diffusion.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/golden_augment.h"
 #include "tests/support/golden_models.h"
@@ -50,6 +52,14 @@ const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
   if (name == "visionllama_vitdet") return &vitdet;
   if (name == "autoencoder_kl") return &autoencoderKl;
   if (name == "taesd") return &taesd;
+  static const vitrine::baselines::DitArchitecture dit;
+  static const vitrine::baselines::SitArchitecture sit;
+  static const vitrine::visionllama_diffusion::DitLlamaArchitecture ditLlama;
+  static const vitrine::visionllama_diffusion::SitLlamaArchitecture sitLlama;
+  if (name == "dit") return &dit;
+  if (name == "sit") return &sit;
+  if (name == "dit_llama") return &ditLlama;
+  if (name == "sit_llama") return &sitLlama;
   return nullptr;
 }
 

@@ -16,6 +16,7 @@
 #include "core/train/parameter_policy.h"
 #include "core/train/schedule.h"
 #include "tests/support/core_items.h"
+#include "tests/support/golden_diffusion.h"
 
 namespace vitrine::testing {
 
@@ -473,6 +474,7 @@ std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
   if (has("input/logits") && has("input/labels") && golden.settings().contains("lam"))
     return {losses(golden)};
   if (has("output/bin_count_")) return {calibrating(golden)};
+  if (const auto diffusion = runDiffusionCase(golden)) return {*diffusion};
   if (golden.json.value("architecture", "") == "rope_tables") return {rotaryTables(golden)};
   if (has("input/upstream_interleaved_")) return {rotaryOperator(golden)};
   throw Unmapped("no family of cases here holds these tensors");

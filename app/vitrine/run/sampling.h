@@ -7,10 +7,18 @@
 
 namespace vitrine::app {
 
-/// The sampler of that name; "": the only one that the model has all for.
+/// The name of the sampler that `with` or the key `sampler` of `settings` means, which is taken
+/// out;
+/// "" where neither is given. The name of a solver (sampler = "heun") means the sampler that has
+/// it, and sets `solver`. \throws NotFoundError  neither a sampler nor a solver has that name
+/// \throws ConfigError  two are named
+[[nodiscard]] std::string samplerAsked(const Registry& registry, TaskSession& session,
+                                       const std::string& with, Json& settings);
+
+/// The sampler of that name; "": the one that the run prefers, or the only one that fits it.
 /// \throws NotFoundError  there is none of that name  \throws RefusedError  it needs what the model
 /// does not offer, or none fits  \throws ConfigError  several fit
-[[nodiscard]] const Sampler& samplerFor(const Registry& registry, Model& model,
+[[nodiscard]] const Sampler& samplerFor(const Registry& registry, TaskSession& session,
                                         const std::string& asked);
 
 /// What every sampler takes and the item's own.

@@ -272,11 +272,16 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
 void ComputeSession::sample(const Json& request, Reply& reply) {
   const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
   const TrainedModel& trained = warm->requireRun("a sampler");
-  const std::string asked = request.contains("sampler") ? textOf(request, "sampler") : "";
-  const Sampler& sampler = samplerFor(engine_.registry, warm->model(), asked);
+  TaskSession& session = *trained.run.session;
+  Json asked{{"settings", request.value("settings", Json::object())}};
+  Json& settings = asked["settings"];
+  if (!settings.is_object()) throw BadRequest("'settings' has to be a map of keys and values");
+  if (request.contains("sampler")) settings["sampler"] = textOf(request, "sampler");
+  const std::string name = samplerAsked(engine_.registry, session, "", settings);
+  const Sampler& sampler = samplerFor(engine_.registry, session, name);
   const ItemCard card = sampler.card();
   const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,
-                                                settingsFrom(request, settingsOf(card), card.id));
+                                                settingsFrom(asked, settingsOf(card), card.id));
   const bool wantsPreviews = flagOf(request, "previews");
   std::optional<store::RunStore> store;
   if (flagOf(request, "store")) store.emplace(database_, store::OpenMode::ReadWrite);

@@ -5,6 +5,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/image_grid.h"
 #include "app/vitrine/run/item_values.h"
 #include "app/vitrine/run/sampling.h"
 #include "app/vitrine/run/trained_model.h"
@@ -22,8 +23,13 @@ namespace fs = std::filesystem;
 /// Writes each result as it comes.
 class Delivery final : public Results {
  public:
-  Delivery(store::RunStore& store, const store::RunRow& run, fs::path folder, std::int64_t step)
-      : store_(store), run_(run), folder_(std::move(folder)), step_(step) {}
+  Delivery(store::RunStore& store, const store::RunRow& run, fs::path folder, std::int64_t step,
+           bool keepsImages)
+      : store_(store),
+        run_(run),
+        folder_(std::move(folder)),
+        step_(step),
+        keepsImages_(keepsImages) {}
 
   void score(const std::string& name, double value) override { scores.emplace_back(name, value); }
   void artifact(Artifact artifact) override {
@@ -45,6 +51,7 @@ class Delivery final : public Results {
                     {"size", {image.height, image.width}},
                     {"sha256", image.sha256},
                     {"file", file.string()}});
+    if (keepsImages_) images.push_back(std::move(image));
   }
   void text(GeneratedText text) override {
     text.step = step_;
@@ -55,19 +62,101 @@ class Delivery final : public Results {
 
   Json made = Json::array();
   Scores scores;
+  std::vector<GeneratedImage> images;  ///< where they are kept: for a grid
 
  private:
   store::RunStore& store_;
   const store::RunRow& run_;
   fs::path folder_;
   std::int64_t step_;
+  bool keepsImages_;
 };
+
+void writeGrid(const std::vector<GeneratedImage>& images, const fs::path& file) {
+  const std::vector<std::byte> png = imageGrid(images);
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+  if (!out.flush()) throw FileError("cannot write " + file.string());
+}
+
+/// An image of the database as its recipe says it was made.
+struct StoredImage {
+  Json recipe;
+  std::string sha256;
+};
+
+StoredImage storedImage(const store::RunStore& store, const store::RunRow& run, std::int64_t id) {
+  const auto found = store.query("SELECT run_id, recipe, sha256 FROM generated_images WHERE id = " +
+                                 std::to_string(id));
+  if (found.rows.empty())
+    throw NotFoundError("the database has no image " + std::to_string(id) +
+                        "; `vitrine query \"SELECT id FROM generated_images\"` lists them");
+  const auto& row = found.rows.front();
+  if (row.at(0).get<std::int64_t>() != run.id) {
+    throw ConfigError("image " + std::to_string(id) + " is of run " + row.at(0).dump() +
+                      ", not of run " + std::to_string(run.id));
+  }
+  return {Json::parse(row.at(1).get<std::string>()), row.at(2).get<std::string>()};
+}
+
+void requireSame(const Json& recipe, const Json& origin, const char* key, const char* what) {
+  if (recipe.value(key, Json()) == origin.value(key, Json())) return;
+  throw RefusedError(std::string(what) + " of the recipe is " + recipe.value(key, Json()).dump() +
+                     " and is now " + origin.value(key, Json()).dump() +
+                     "; the image cannot be made again");
+}
+
+/// Makes an image again from its recipe, its whole batch with it, and compares the pixels.
+int verifyImage(const CommandLine& line, store::RunStore& store, const store::RunRow& run,
+                std::int64_t id) {
+  const StoredImage stored = storedImage(store, run, id);
+  const Json& recipe = stored.recipe;
+  Engine engine;
+  loadEngine(engine);
+  const std::string use = recipe.at("weights");
+  const TrainedModel trained = openTrainedModel(
+      store, engine, run,
+      {recipe.at("step").dump(), use, recipe.at("device"), recipe.at("precision"), {}});
+  if (recipe.contains("threads")) train::useThreads(recipe.at("threads").get<std::int64_t>());
+  const Sampler& item = engine.registry.sampler(recipe.at("sampler"));
+  Json values = recipe.value("settings", Json::object());
+  const Json batch = recipe.value("batch", Json{{"first_seed", recipe.at("seed")}, {"size", 1}});
+  values["seed"] = batch.at("first_seed");
+  values["count"] = batch.at("size");
+  const SampleRequest request =
+      sampleRequestFor(trained, run, use, sha256OfFile(trained.checkpoint.weights),
+                       resolveOrThrow(settingsOf(item.card()), item.card().id, std::move(values)));
+  requireSame(recipe, request.origin, "weights_sha256", "the checkpoint's hash");
+  requireSame(recipe, request.origin, "networks", "the auxiliary networks' hash");
+  CollectedResults again;
+  {
+    (void)beginLook(*trained.run.session, trained.run.look);
+    const c10::NoGradGuard noGradient;
+    const train::AutocastScope autocast(trained.run.look.precision, trained.run.look.device.type());
+    item.sample(request, again);
+  }
+  const std::uint64_t seed = recipe.at("seed");
+  std::string sha256;
+  for (const GeneratedImage& image : again.images) {
+    if (image.seed == seed) sha256 = image.sha256;
+  }
+  const bool isSame = sha256 == stored.sha256;
+  if (line.wantsJson()) {
+    print(Json{{"image", id}, {"same", isSame}, {"stored", stored.sha256}, {"made", sha256}});
+  } else {
+    print("image " + std::to_string(id) +
+          (isSame ? ": the same bytes, " + sha256 + "\n"
+                  : ": other bytes, " + sha256 + " instead of " + stored.sha256 + "\n"));
+  }
+  return isSame ? 0 : 1;
+}
 
 }  // namespace
 
 int sampleVerb(const Arguments& arguments) {
   CommandLine line("sample", {"vitrine sample 3 count=16 seed=1",
-                              "vitrine sample 3 class=3 steps=50 --checkpoint best --use ema"});
+                              "vitrine sample 3 class=3 sampler=heun steps=50 guidance=2 --use ema",
+                              "vitrine sample 3 --verify 17"});
   ModelChoice asked;
   std::string sampler, output;
   std::vector<std::string> overrides;
@@ -81,20 +170,29 @@ int sampleVerb(const Arguments& arguments) {
   line.app()
       .add_option("--output", output, "folder of the PNG files (default: run-<id>-samples)")
       ->type_name("FOLDER");
+  bool wantsGrid = false;
+  std::int64_t verified = 0;
+  line.app().add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture");
+  line.app()
+      .add_option("--verify", verified,
+                  "makes this image of the database again and compares the pixels")
+      ->type_name("IMAGE");
   addModelOptions(line, asked, "");
   line.parse(arguments);
   if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
   store::RunStore store = openStore(line, Missing::Refuse);
   const store::RunRow run = store.run(asked.run);
+  if (verified != 0) return verifyImage(line, store, run, verified);
   Engine engine;
   loadEngine(engine);
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, {}});
   TaskSession& session = *trained.run.session;
-  const Sampler& item = samplerFor(engine.registry, session.model(), sampler);
-  const ItemCard card = item.card();
   Json values = Json::object();
   layOverrides(values, overrides);
+  const Sampler& item =
+      samplerFor(engine.registry, session, samplerAsked(engine.registry, session, sampler, values));
+  const ItemCard card = item.card();
   const train::Look& look = trained.run.look;
   const SampleRequest request =
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
@@ -102,13 +200,14 @@ int sampleVerb(const Arguments& arguments) {
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);
-  Delivery delivery(store, run, output, trained.checkpoint.step);
+  Delivery delivery(store, run, output, trained.checkpoint.step, wantsGrid);
   {
     (void)beginLook(session, look);
     const c10::NoGradGuard noGradient;
     const train::AutocastScope autocast(look.precision, look.device.type());
     item.sample(request, delivery);
   }
+  if (wantsGrid) writeGrid(delivery.images, fs::path(output) / "grid.png");
   Json scores = Json::object();
   for (const auto& [name, value] : delivery.scores) scores[name] = finite(value);
   if (line.wantsJson()) {

@@ -1,0 +1,17 @@
+// Several generated images as one picture.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/artifact/generated.h"
+
+namespace vitrine::app {
+
+/// A PNG of the images in rows of ceil(sqrt(count)), each enlarged by a whole factor until its
+/// shorter side has 56 pixels, with a line of grey between.
+/// \param images  as generatedImage() made them, all of one size and number of channels
+/// \throws ConfigError  there is none, or they are not of one size
+[[nodiscard]] std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images);
+
+}  // namespace vitrine::app

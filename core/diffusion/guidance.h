@@ -1,0 +1,47 @@
+// Guidance without a classifier (Ho & Salimans 2022, arXiv:2207.12598).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "core/engine_export.h"
+#include "core/model/capabilities.h"
+
+namespace vitrine::diffusion {
+
+/// A denoiser that learned with and without its condition, and the units of its time.
+class VITRINE_ENGINE_EXPORT GuidedDenoiser : public Capability {
+ public:
+  static constexpr const char* kId = "guided_denoiser";
+  enum class Time {
+    Step,  ///< 0 the least noisy of the steps of a diffusion, outputs of StepOutput
+    Flow,  ///< 0 noise to 1 data, outputs of Transport
+  };
+  [[nodiscard]] virtual Time timeUnit() const = 0;
+  /// Share of the samples that learn without their label: "none of them" is shown instead. 0: the
+  /// network knows no such label and cannot be guided.
+  [[nodiscard]] virtual double labelDrop() const = 0;
+};
+
+struct Guidance {
+  double scale = 1;           ///< 1: the conditional prediction alone
+  std::int64_t channels = 0;  ///< guided ones, the first; 0: all of the state's
+};
+
+/// unconditional + scale (conditional - unconditional) in the first `channels`, the conditional
+/// prediction in the others; of all where `channels` is 0. [B, C, H, W]
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor guided(const at::Tensor& conditional,
+                                                      const at::Tensor& unconditional, double scale,
+                                                      std::int64_t channels = 0);
+
+/// The network's prediction for labels [B] at one time for all, both halves in one pass where it is
+/// guided.
+/// \throws ConfigError  guidance of a network that learned without label drop
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor guidedPrediction(
+    Denoiser& network, const GuidedDenoiser& drop, const at::Tensor& state, double time,
+    const at::Tensor& labels, const Guidance& guidance);
+/// \throws ConfigError  the scale is not 1 and the network learned without label drop
+VITRINE_ENGINE_EXPORT void requireGuidable(const GuidedDenoiser& network, const Guidance& guidance);
+
+}  // namespace vitrine::diffusion

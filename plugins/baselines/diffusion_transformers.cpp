@@ -1,0 +1,55 @@
+#include "plugins/baselines/diffusion_transformers.h"
+
+#include "core/diffusion/diffusion_schema.h"
+
+namespace vitrine::baselines {
+
+namespace {
+
+using diffusion::GuidedDenoiser;
+
+ItemCard cardOf(const char* id, const char* title) {
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = id;
+  card.title = title;
+  card.offers = {Denoiser::kId, GuidedDenoiser::kId, AttentionSource::kId, TensorProgram::kId};
+  card.schema = diffusion::diffusionSchema(diffusion::BlockStyle::Additive, id);
+  return card;
+}
+
+std::shared_ptr<Model> buildWith(const Config& config, GuidedDenoiser::Time time,
+                                 std::uint64_t seed) {
+  return std::make_shared<diffusion::DiffusionTransformer>(
+      diffusion::diffusionOptions(config, time), seed);
+}
+
+}  // namespace
+
+ItemCard DitArchitecture::card() const {
+  ItemCard card = cardOf("dit", "DiT");
+  card.paper =
+      "Peebles & Xie 2022, \"Scalable Diffusion Models with Transformers\", arXiv:2212.09748";
+  card.doc = "A denoising transformer with adaLN-Zero blocks that predicts noise and its variance";
+  return card;
+}
+std::shared_ptr<Model> DitArchitecture::build(const Config& config, std::uint64_t seed) const {
+  return buildWith(config, GuidedDenoiser::Time::Step, seed);
+}
+std::vector<WeightSign> DitArchitecture::weightSigns() const {
+  return {{"a DiT or SiT (GELU blocks)", {"adaLN_modulation", "mlp.fc1."}}};
+}
+
+ItemCard SitArchitecture::card() const {
+  ItemCard card = cardOf("sit", "SiT");
+  card.paper =
+      "Ma et al. 2024, \"SiT: Exploring Flow and Diffusion-based Generative Models with Scalable "
+      "Interpolant Transformers\", arXiv:2401.08740";
+  card.doc = "The same transformer, trained along a path from noise to data";
+  return card;
+}
+std::shared_ptr<Model> SitArchitecture::build(const Config& config, std::uint64_t seed) const {
+  return buildWith(config, GuidedDenoiser::Time::Flow, seed);
+}
+
+}  // namespace vitrine::baselines

@@ -1,0 +1,89 @@
+// What the task of image generation can be configured with, and how its runs are shown.
+#include "plugins/tasks/generation/generation.h"
+
+namespace vitrine::generation {
+
+namespace {
+
+using diffusion::GuidedDenoiser;
+
+std::vector<Field> processFields() {
+  return {
+      choiceField("process", "auto", {"auto", "transport", "ddpm"}, "what the model learns to undo")
+          .titled("Process")
+          .withChoiceDocs({"what the model's time says", "a path from noise to data",
+                           "the steps of a diffusion"}),
+      choiceField("path", "linear", {"linear", "gvp", "vp"}, "transport: from noise to data")
+          .titled("Path"),
+      choiceField("prediction", "velocity", {"velocity", "noise", "score"},
+                  "transport: what the model predicts")
+          .titled("Prediction"),
+      choiceField("weight", "none", {"none", "velocity", "likelihood"},
+                  "transport: weight of the loss of noise and score")
+          .titled("Loss weight"),
+      choiceField("schedule", "linear", {"linear", "cosine"}, "ddpm: how noise grows")
+          .titled("Noise schedule"),
+      integerField("steps", 1000, "ddpm: steps of the diffusion").titled("Steps").range(2, 100000),
+      choiceField("variance", "learned_range", {"learned_range", "fixed_small", "fixed_large"},
+                  "ddpm: variance of a step back")
+          .titled("Variance"),
+      realField("label_drop", nullptr,
+                "share of samples that learn without their label; none: as the model says")
+          .titled("Label drop")
+          .range(0, 1)
+          .orNone(),
+      textField("codec", nullptr,
+                "[aux] table of the codec whose latents are learned; none: pixels")
+          .titled("Codec")
+          .orNone(),
+      textField("judge", nullptr, "[aux] table of the classifier that looks at samples")
+          .titled("Judge")
+          .orNone(),
+      tableField("samples",
+                 {integerField("count", 10, "images of an evaluation; 0: none")
+                      .titled("Samples")
+                      .range(0, 100000),
+                  integerField("steps", 50, "of Heun's solver, or of DDIM")
+                      .titled("Sampling steps")
+                      .range(2, 1000),
+                  realField("guidance", 1.0, "1: none").titled("Guidance").range(0, 1000),
+                  integerField("every_epochs", nullptr, "none: at the end alone")
+                      .titled("Every")
+                      .range(1, 1000000)
+                      .withUnit("epochs")
+                      .orNone()},
+                 "images that evaluations make")
+          .titled("Samples"),
+  };
+}
+
+}  // namespace
+
+ItemCard GenerationTask::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Task;
+  card.id = "generation";
+  card.title = "Image generation";
+  card.doc = "A network learns to take noise away from images of a class";
+  card.needs = {Denoiser::kId, GuidedDenoiser::kId, "image", "label"};
+  card.metrics = {
+      {"samples/agreement", "samples/frechet", "loss"}, {"train/loss", "test/loss"}, "images"};
+  card.metrics.declared = {
+      {"*/samples/agreement", "judge agrees", "fraction", "higher",
+       "share of samples that the judge takes for the class they were asked to show"},
+      {"*/samples/frechet", "Frechet distance (judge)", "", "lower",
+       "between the judge's features of samples and of as many real images"},
+      {"*/samples/precision", "precision (judge)", "fraction", "higher",
+       "share of samples within a ball of a real image and its 3 neighbours"},
+      {"*/samples/recall", "recall (judge)", "fraction", "higher",
+       "share of real images within a ball of a sample and its 3 neighbours"},
+      {"*/samples/inception", "inception score (judge)", "", "higher",
+       "by the judge's classes, one split"},
+      {"*/mse", "squared error of the noise", "", "lower", "mean over pixels and samples"},
+      {"*/vb", "variational bound", "bits", "lower", "per dimension, of the learned variance"}};
+  card.schema.fields = processFields();
+  for (Field& field : card.schema.fields) field.runOnly();
+  return card;
+}
+
+}  // namespace vitrine::generation

@@ -1,0 +1,446 @@
+#include "plugins/tasks/generation/generation.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/data/pipeline.h"
+#include "core/eval/generation_metrics.h"
+#include "plugins/tasks/generation/draw.h"
+#include "plugins/tasks/generation/judge.h"
+#include "plugins/tasks/generation/pixels.h"
+
+namespace vitrine::generation {
+
+namespace {
+
+using diffusion::GuidedDenoiser;
+using Time = GuidedDenoiser::Time;
+
+/// Draws of every evaluation, of every run: losses of two runs differ by the runs alone.
+constexpr std::uint64_t kEvaluationSeed = 20240301;
+constexpr std::uint64_t kFirstSampleSeed = 1;
+constexpr std::int64_t kDryImages = 4, kDrySteps = 2;
+constexpr std::int64_t kSampleBatch = 50, kNeighbours = 3, kMostGridImages = 64;
+
+std::string sizeText(std::int64_t channels, std::int64_t height, std::int64_t width) {
+  return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
+}
+
+diffusion::StepOutput stepOutputOf(const Config& task) {
+  diffusion::StepOutput form;
+  const std::string variance = task.text("variance");
+  if (variance == "fixed_small") form.variance = diffusion::StepVariance::FixedSmall;
+  if (variance == "fixed_large") form.variance = diffusion::StepVariance::FixedLarge;
+  return form;
+}
+
+diffusion::TransportOptions transportOptionsOf(const Config& task) {
+  return {diffusion::pathOf(task.text("path")),
+          diffusion::pathPredictionOf(task.text("prediction")),
+          diffusion::pathWeightOf(task.text("weight"))};
+}
+
+class Session final : public GenerationSession {
+ public:
+  explicit Session(const TaskSetup& setup)
+      : setup_(setup),
+        pipeline_(setup.pipeline),
+        denoiser_(requireCapability<Denoiser>(*setup.model, "generation")),
+        guided_(requireCapability<GuidedDenoiser>(*setup.model, "generation")),
+        process_(processOf(setup.task.text("process"))),
+        steps_(setup.task.text("schedule") == "cosine" ? diffusion::BetaSchedule::Cosine
+                                                       : diffusion::BetaSchedule::Linear,
+               setup.task.integer("steps")),
+        stepOutput_(stepOutputOf(setup.task)),
+        transport_(transportOptionsOf(setup.task)),
+        labelDrop_(setup.task.maybeReal("label_drop").value_or(guided_.labelDrop())) {
+    if (labelDrop_ > 0 && guided_.labelDrop() == 0)
+      throw ConfigError(
+          "task.label_drop needs a label for \"none of them\", and a model with "
+          "class_dropout_prob = 0 has none; set model.class_dropout_prob above 0");
+    if (const std::string codec = setup.task.text("codec"); !codec.empty())
+      codec_ = &requireCapability<LatentCodec>(*setup.auxiliary(codec).model, "aux." + codec);
+    requireData();
+    requireOutputs();
+    if (const std::string judge = setup.task.text("judge"); !judge.empty())
+      judge_.emplace(setup.auxiliary(judge), dataset());
+  }
+
+  Model& model() override { return *setup_.model; }
+  const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
+  std::vector<Network> networks() override {
+    std::vector<Network> all{{"", &model().module()}};
+    for (const char* role : {"codec", "judge"}) {
+      const std::string name = setup_.task.text(role);
+      if (name.empty() || (all.size() > 1 && all.back().name == name)) continue;
+      const AuxiliaryNetwork& network = setup_.auxiliary(name);
+      all.push_back(
+          {name, &network.model->module(), Network::Role::Frozen, network.file, network.sha256});
+    }
+    return all;
+  }
+
+  Denoiser& denoiser() const override { return denoiser_; }
+  const GuidedDenoiser& guidance() const override { return guided_; }
+  Time process() const override { return process_; }
+  const diffusion::NoiseProcess& steps() const override { return steps_; }
+  const diffusion::StepOutput& stepOutput() const override { return stepOutput_; }
+  const diffusion::Transport& transport() const override { return transport_; }
+  bool hasCodec() const override { return codec_ != nullptr; }
+
+  at::Tensor images(const at::Tensor& state) const override {
+    if (codec_ == nullptr) return state;
+    const LatentCodec::Pixels pixels = codec_->pixels();
+    const at::Tensor decoded = codec_->decodeLatent(state / codec_->scale());
+    return (decoded - pixels.low) * (2 / (pixels.high - pixels.low)) - 1;
+  }
+
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
+    return pipeline_->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
+                                            /*isTraining=*/true, firstBatch});
+  }
+
+  std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
+    at::Generator& generator = context.generator;
+    const at::Tensor& images = batch.at("image");
+    const at::Tensor data = statesOf(images, [&](const at::Tensor& like) {
+      return at::randn(like.sizes(), generator, like.options());
+    });
+    const std::int64_t count = data.size(0);
+    at::Tensor labels = batch.at("label");
+    if (labelDrop_ > 0) {
+      const at::Tensor isDropped =
+          at::rand({count}, generator, data.options().dtype(at::kFloat)) < labelDrop_;
+      labels = labels.masked_fill(isDropped, denoiser_.denoiserSizes().classes);
+    }
+    const at::Tensor noise = at::randn(data.sizes(), generator, data.options());
+    at::Tensor time;
+    if (process_ == Time::Step) {
+      time = at::randint(steps_.steps(), {count}, generator, data.options().dtype(at::kLong));
+    } else {
+      const auto interval = transport_.trainingInterval();
+      time = at::rand({count}, generator, data.options().dtype(at::kFloat)) *
+                 (interval.last - interval.first) +
+             interval.first;
+    }
+    const Losses losses = lossesOf(data, noise, time, labels);
+    if (!losses.bound.defined()) return {{"", losses.error.sum()}};
+    return {{"mse", losses.error.sum()}, {"vb", losses.bound.sum()}};
+  }
+
+  std::vector<Evaluation> evaluations() const override {
+    std::vector<Evaluation> all;
+    for (const Split split : pipeline_->samples().evaluated())
+      all.push_back({toString(split), split});
+    if (all.empty()) return all;
+    Evaluation samples = all.back();
+    samples.id += "/samples";
+    if (const auto epochs = setup_.task.maybeInteger("samples.every_epochs")) {
+      samples.everyEpochs = epochs;
+    } else {
+      samples.everySteps = kNever;
+    }
+    all.push_back(samples);
+    return all;
+  }
+
+  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
+    return pipeline_->read(split, ids);
+  }
+  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
+    return pipeline_->samples().choose(split, count);
+  }
+
+  void evaluate(const EvaluationRequest& request, Results& results) override {
+    if (request.evaluation.id.ends_with("/samples")) {
+      evaluateSamples(request, results);
+    } else {
+      evaluateLoss(request, results);
+    }
+    for (EvaluationListener* listener : request.listeners) listener->finish(results);
+  }
+
+ private:
+  static constexpr std::int64_t kNever = 1000000000000;
+  /// Of each sample, [B].
+  struct Losses {
+    at::Tensor error;  ///< of a flow the loss
+    at::Tensor bound;  ///< of learned variances alone
+  };
+
+  Time processOf(const std::string& word) const {
+    const Time own = guided_.timeUnit();
+    if (word == "auto") return own;
+    const Time asked = word == "ddpm" ? Time::Step : Time::Flow;
+    if (asked != own)
+      throw ConfigError(
+          own == Time::Step
+              ? "task.process = \"transport\" needs a model whose time runs from 0 to 1, and this "
+                "one counts steps; take sit or sit_llama, or set task.process = \"ddpm\""
+              : "task.process = \"ddpm\" needs a model that counts steps, and the time of this one "
+                "runs from 0 to 1; take dit or dit_llama, or set task.process = \"transport\"");
+    return asked;
+  }
+
+  void requireData() {
+    const SampleField& image = pipeline_->field("image");
+    (void)pipeline_->field("label");
+    if (image.type != at::kFloat || image.isRagged())
+      throw ConfigError(
+          "generation needs images of one size as floats; end data.pipeline with resize or "
+          "center_crop and normalize");
+    for (const char* phase : {"train", "evaluate"}) {
+      const auto by = normalisationOf(pipeline_->plan().at(phase), dataset());
+      if (!by || !by->isHalf())
+        throw ConfigError("generation needs pixels from -1 to 1; set data.normalize = \"half\"");
+    }
+    const Denoiser::Sizes sizes = denoiser_.denoiserSizes();
+    const auto classes = static_cast<std::int64_t>(dataset().classes.size());
+    if (classes < 1)
+      throw ConfigError("generation needs a data set with class names; this one has none");
+    if (sizes.classes != classes) {
+      throw ConfigError("the model has " + std::to_string(sizes.classes) + " classes, the data " +
+                        std::to_string(classes) +
+                        "; set model.num_classes = " + std::to_string(classes));
+    }
+    const auto& shape = image.shape;
+    std::array<std::int64_t, 3> state{shape.at(0), shape.at(1), shape.at(2)};
+    std::string what = "the images are";
+    if (codec_ != nullptr) {
+      const std::int64_t factor = codec_->factor(), channels = codec_->pixels().channels;
+      const std::string name = "[aux." + setup_.task.text("codec") + "]";
+      if (channels != state[0] || state[1] % factor != 0 || state[2] % factor != 0) {
+        throw ConfigError("the codec " + name + " reads images of " + std::to_string(channels) +
+                          " channels with sides that " + std::to_string(factor) +
+                          " divides, and these are " + sizeText(state[0], state[1], state[2]) +
+                          "; set data.image_size, or take another codec");
+      }
+      state = {codec_->latentChannels(), state[1] / factor, state[2] / factor};
+      what = "the latents of the codec " + name + " are";
+    }
+    if (state != std::array<std::int64_t, 3>{sizes.channels, sizes.height, sizes.width}) {
+      throw ConfigError(
+          what + " " + sizeText(state[0], state[1], state[2]) + " and the model denoises " +
+          sizeText(sizes.channels, sizes.height, sizes.width) +
+          "; set model.in_channels = " + std::to_string(state[0]) + " and model.input_size = [" +
+          std::to_string(state[1]) + ", " + std::to_string(state[2]) + "]" +
+          (codec_ == nullptr ? ", or data.image_size" : ", or take its own codec"));
+    }
+  }
+
+  void requireOutputs() const {
+    const Denoiser::Sizes sizes = denoiser_.denoiserSizes();
+    if (process_ == Time::Flow) return;
+    const bool isLearned = stepOutput_.variance == diffusion::StepVariance::LearnedRange;
+    if (sizes.outputs == (isLearned ? 2 : 1) * sizes.channels) return;
+    throw ConfigError(
+        isLearned ? "task.variance = \"learned_range\" reads a variance from the model, and "
+                    "model.learn_sigma = false makes none; set task.variance = "
+                    "\"fixed_large\", or model.learn_sigma = true"
+                  : "task.variance = \"" + setup_.task.text("variance") +
+                        "\" reads the noise alone, and the model also makes a variance; "
+                        "set model.learn_sigma = false, or task.variance = "
+                        "\"learned_range\"");
+  }
+
+  /// What is denoised, of images in [-1, 1]. \param noiseLike  for the codec's draw; empty: its
+  /// mean
+  template <class Noise>
+  at::Tensor statesOf(const at::Tensor& images, const Noise& noiseLike) const {
+    if (codec_ == nullptr) return images;
+    const at::NoGradGuard noGradient;
+    const LatentCodec::Pixels pixels = codec_->pixels();
+    const LatentCodec::Latent latent =
+        codec_->encodeLatent((images + 1) * ((pixels.high - pixels.low) / 2) + pixels.low);
+    const at::Tensor drawn =
+        latent.logVariance.defined() ? latent.draw(noiseLike(latent.mean)) : latent.mean;
+    return drawn.to(at::kFloat) * codec_->scale();
+  }
+
+  Losses lossesOf(const at::Tensor& data, const at::Tensor& noise, const at::Tensor& time,
+                  const at::Tensor& labels) {
+    Condition condition;
+    condition.label = labels;
+    if (process_ == Time::Flow) {
+      const at::Tensor output =
+          denoiser_.denoise(transport_.state(data, noise, time), time, condition);
+      return {transport_.loss(output.to(at::kFloat), data, noise, time), {}};
+    }
+    const diffusion::NoiseProcess& process = on(data.device());
+    const at::Tensor output =
+        denoiser_.denoise(process.noised(data, time, noise), time.to(at::kFloat), condition);
+    const diffusion::StepLosses losses =
+        process.loss(output.to(at::kFloat), data, time, noise, stepOutput_);
+    return {losses.squaredError, losses.bound};
+  }
+
+  /// The steps with their tables on that device.
+  const diffusion::NoiseProcess& on(at::Device device) {
+    if (device.is_cpu()) return steps_;
+    if (!there_ || there_->tables().beta.device() != device) there_.emplace(steps_.to(device));
+    return *there_;
+  }
+
+  void evaluateLoss(const EvaluationRequest& request, Results& results) {
+    const auto stream = pipeline_->stream(request.evaluation.split,
+                                          {setup_.evaluationBatchSize, setup_.loaderWorkers,
+                                           /*isTraining=*/false, 0, setup_.evaluationLimit});
+    at::Generator draws = at::detail::createCPUGenerator(kEvaluationSeed);
+    const auto interval = transport_.trainingInterval();
+    double error = 0, bound = 0, samples = 0;
+    for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
+      const Batch batch = stream->next();
+      const Batch there = batch.to(request.context.device);
+      const at::Tensor data =
+          statesOf(there.at("image"), [](const at::Tensor& like) { return at::zeros_like(like); });
+      // One sample after the other, so that the size of a batch changes nothing.
+      std::vector<at::Tensor> noise, time;
+      for (std::int64_t s = 0; s < batch.size(); ++s) {
+        time.push_back(at::rand({1}, draws, at::kFloat));
+        noise.push_back(at::randn(data.sizes().slice(1), draws, at::kFloat));
+      }
+      at::Tensor times = at::cat(time);
+      times = process_ == Time::Step ? (times * static_cast<double>(steps_.steps()))
+                                           .to(at::kLong)
+                                           .clamp_max(steps_.steps() - 1)
+                                     : times * (interval.last - interval.first) + interval.first;
+      const Losses losses = lossesOf(data, at::stack(noise).to(data.device()),
+                                     times.to(data.device()), there.at("label"));
+      error += losses.error.to(at::kDouble).sum().item<double>();
+      if (losses.bound.defined()) bound += losses.bound.to(at::kDouble).sum().item<double>();
+      samples += static_cast<double>(batch.size());
+      for (EvaluationListener* listener : request.listeners) listener->batch({batch, {}});
+    }
+    results.score("loss", (error + bound) / samples);
+    if (process_ == Time::Flow) return;
+    results.score("mse", error / samples);
+    if (stepOutput_.variance == diffusion::StepVariance::LearnedRange)
+      results.score("vb", bound / samples);
+  }
+
+  struct Samples {
+    at::Tensor bytes;   ///< [N, C, H, W]
+    at::Tensor labels;  ///< [N] int64 on the CPU
+  };
+
+  [[nodiscard]] bool isDry() const { return setup_.evaluationLimit > 0; }
+
+  /// Images of the classes in turn.
+  Samples drawSamples(std::int64_t count, at::Device device) {
+    DrawSettings settings = usualSettings(*this);
+    settings.steps = isDry() ? kDrySteps : setup_.task.integer("samples.steps");
+    if (process_ == Time::Step) settings.steps = std::min(settings.steps, steps_.steps());
+    settings.guidance.scale = setup_.task.real("samples.guidance");
+    const std::int64_t classes = denoiser_.denoiserSizes().classes;
+    std::vector<at::Tensor> bytes, labels;
+    for (std::int64_t done = 0; done < count; done += kSampleBatch) {
+      const std::int64_t size = std::min(kSampleBatch, count - done);
+      std::vector<std::uint64_t> seeds;
+      for (std::int64_t i = 0; i < size; ++i)
+        seeds.push_back(kFirstSampleSeed + static_cast<std::uint64_t>(done + i));
+      labels.push_back(at::arange(done, done + size, at::kLong).remainder(classes));
+      const Drawn drawn = draw(*this, settings, seeds, labels.back().to(device), device, {});
+      bytes.push_back(bytesOf(drawn.images).cpu());
+    }
+    return {at::cat(bytes), at::cat(labels)};
+  }
+
+  void addGrid(const Samples& samples, Results& results) const {
+    const std::int64_t count = std::min(samples.bytes.size(0), kMostGridImages);
+    const at::Tensor pixels = samples.bytes.narrow(0, 0, count).permute({0, 2, 3, 1}).contiguous();
+    Artifact grid;
+    grid.analysis = "generation";
+    grid.name = "samples";
+    grid.kind = artifact_kind::kImageGrid;
+    setUint8(grid,
+             {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
+             pixels.sizes().vec(), {"image", "row", "column", "channel"});
+    Json titles = Json::array();
+    for (std::int64_t i = 0; i < count; ++i)
+      titles.push_back(
+          dataset().classes.at(static_cast<std::size_t>(samples.labels[i].item<std::int64_t>())));
+    grid.meta["titles"] = std::move(titles);
+    results.artifact(std::move(grid));
+  }
+
+  void evaluateSamples(const EvaluationRequest& request, Results& results) {
+    const at::Device device = request.context.device;
+    const std::int64_t asked = setup_.task.integer("samples.count");
+    // A dry step shows that it works, with a few images.
+    const std::int64_t count = isDry() ? std::min(asked, kDryImages) : asked;
+    if (count < 1) return;
+    const Samples samples = drawSamples(count, device);
+    addGrid(samples, results);
+    if (!judge_ || count <= kNeighbours) return;
+    const Judge::Look made = lookAt(samples.bytes, device);
+    const Judge::Look real = lookAt(realImages(request.evaluation.split, count), device);
+    const double agreement =
+        made.logits.argmax(1).eq(samples.labels).to(at::kDouble).mean().item<double>();
+    const double distance =
+        eval::frechetDistance(eval::momentsOf(real.features), eval::momentsOf(made.features));
+    const eval::PrecisionRecall shares =
+        eval::precisionRecall(real.features, made.features, kNeighbours);
+    const double inception = eval::inceptionScore(made.logits);
+    const std::vector<std::pair<std::string, double>> scores{{"agreement", agreement},
+                                                             {"frechet", distance},
+                                                             {"precision", shares.precision},
+                                                             {"recall", shares.recall},
+                                                             {"inception", inception}};
+    Artifact table;
+    table.analysis = "generation";
+    table.name = "judged";
+    table.kind = artifact_kind::kTable;
+    Json rows = Json::array();
+    for (const auto& [name, value] : scores) {
+      results.score(name, value);
+      rows.push_back({name, value, count, judge_->name(), judge_->sha256()});
+    }
+    setJson(table, {{"columns", {"score", "value", "images", "judge", "judge_sha256"}},
+                    {"rows", std::move(rows)}});
+    table.meta["judge"] = {{"name", judge_->name()}, {"sha256", judge_->sha256()}};
+    table.meta["images"] = count;
+    results.artifact(std::move(table));
+  }
+
+  Judge::Look lookAt(const at::Tensor& bytes, at::Device device) const {
+    std::vector<at::Tensor> features, logits;
+    for (std::int64_t first = 0; first < bytes.size(0); first += kSampleBatch) {
+      const Judge::Look part = judge_->look(
+          bytes.narrow(0, first, std::min(kSampleBatch, bytes.size(0) - first)), device);
+      features.push_back(part.features);
+      logits.push_back(part.logits);
+    }
+    return {at::cat(features), at::cat(logits)};
+  }
+
+  at::Tensor realImages(Split split, std::int64_t count) {
+    const Batch batch = read(split, chooseSamples(split, count));
+    return bytesOf(batch.at("image"));
+  }
+
+  TaskSetup setup_;
+  std::shared_ptr<const Pipeline> pipeline_;
+  Denoiser& denoiser_;
+  GuidedDenoiser& guided_;
+  Time process_;
+  diffusion::NoiseProcess steps_;
+  std::optional<diffusion::NoiseProcess> there_;
+  diffusion::StepOutput stepOutput_;
+  diffusion::Transport transport_;
+  double labelDrop_;
+  LatentCodec* codec_ = nullptr;
+  std::optional<Judge> judge_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskSession> GenerationTask::open(const TaskSetup& setup) const {
+  return std::make_unique<Session>(setup);
+}
+
+}  // namespace vitrine::generation

@@ -1,0 +1,41 @@
+// Image generation: a network learns to take noise away, in pixels or in the latents of a codec.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/diffusion/guidance.h"
+#include "core/diffusion/noise_process.h"
+#include "core/diffusion/transport.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::generation {
+
+/// What a network of this run learned, as samplers need it.
+class GenerationSession : public TaskSession {
+ public:
+  [[nodiscard]] virtual Denoiser& denoiser() const = 0;
+  [[nodiscard]] virtual const diffusion::GuidedDenoiser& guidance() const = 0;
+  /// Steps of a diffusion, or a path from noise to data.
+  [[nodiscard]] virtual diffusion::GuidedDenoiser::Time process() const = 0;
+  [[nodiscard]] virtual const diffusion::NoiseProcess& steps() const = 0;  ///< \pre process() Step
+  [[nodiscard]] virtual const diffusion::StepOutput& stepOutput() const = 0;
+  [[nodiscard]] virtual const diffusion::Transport& transport() const = 0;  ///< \pre Flow
+  [[nodiscard]] virtual bool hasCodec() const = 0;
+  /// Images in [-1, 1] of what was sampled: itself, or decoded. [B, C, H, W]
+  [[nodiscard]] virtual at::Tensor images(const at::Tensor& state) const = 0;
+};
+
+/// Scores of a split: loss with the same noise and times whatever the run and step, of steps also
+/// mse and vb. Artifact: a grid of samples, one of each class. With a judge ([aux] and task.judge)
+/// scores `<split>/samples/...`: agreement (its answer is the class asked for), frechet, precision,
+/// recall, inception, on samples.count images; its name and hash stand in the table beside them.
+class GenerationTask final : public Task {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  /// \pre setup.pipeline is set
+  /// \throws ConfigError  data, codec, judge and model do not fit together: says what to set
+  [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
+};
+
+}  // namespace vitrine::generation

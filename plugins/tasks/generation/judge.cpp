@@ -1,0 +1,44 @@
+#include "plugins/tasks/generation/judge.h"
+
+#include <ATen/ATen.h>
+
+#include "core/base/error.h"
+#include "core/config/config.h"
+#include "core/data/pipeline_plan.h"
+
+namespace vitrine::generation {
+
+Judge::Judge(const AuxiliaryNetwork& network, const DatasetInfo& data)
+    : name_(network.name),
+      sha256_(network.sha256),
+      model_(network.model),
+      classifier_(&requireCapability<ImageClassifier>(*network.model, "aux." + network.name)),
+      classes_(static_cast<std::int64_t>(data.classes.size())) {
+  if (!network.config.contains("data")) {
+    throw ConfigError("a judge is shown pixels as in its own training, which [aux." + name_ +
+                      "] weights = FILE does not tell; name its run instead: run = UUID");
+  }
+  const Config config(network.config);
+  const std::array<std::int64_t, 2> size = config.has("model.image_size")
+                                               ? config.size("model.image_size")
+                                               : std::array<std::int64_t, 2>{0, 0};
+  const auto found =
+      normalisationOf(pipelinePlan(config.table("data"), data, size).at("evaluate"), data);
+  if (!found)
+    throw ConfigError("the run behind [aux." + name_ +
+                      "] does not normalise its images, so this task cannot show it any");
+  pixels_ = *found;
+}
+
+Judge::Look Judge::look(const at::Tensor& bytes, at::Device device) const {
+  const at::Tensor features = classifier_->features(normalised(bytes.to(device), pixels_));
+  const at::Tensor logits = classifier_->head(features);
+  if (logits.size(1) != classes_) {
+    throw ConfigError("the judge [aux." + name_ + "] knows " + std::to_string(logits.size(1)) +
+                      " classes and the data have " + std::to_string(classes_) +
+                      "; take a classifier of the same data");
+  }
+  return {features.to(at::kCPU, at::kFloat), logits.to(at::kCPU, at::kFloat)};
+}
+
+}  // namespace vitrine::generation

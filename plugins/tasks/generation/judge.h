@@ -1,0 +1,40 @@
+// A trained classifier that looks at generated images: do they show what was asked for, and are
+// their features spread as those of real ones?
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+
+#include "core/plugin/task.h"
+#include "plugins/tasks/generation/pixels.h"
+
+namespace vitrine::generation {
+
+class Judge {
+ public:
+  /// \param network  [aux.NAME], a classifier of images that a run of `classification` made
+  /// \param data     what this run draws: a judge has to know the same classes
+  /// \throws ConfigError  it is no classifier, it has other classes, or how it was shown pixels is
+  ///                      not known
+  Judge(const AuxiliaryNetwork& network, const DatasetInfo& data);
+
+  struct Look {
+    at::Tensor features, logits;  ///< [B, width], [B, classes]; float32 on the CPU
+  };
+  /// \param bytes  [B, C, H, W], as stored
+  [[nodiscard]] Look look(const at::Tensor& bytes, at::Device device) const;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& sha256() const noexcept { return sha256_; }
+
+ private:
+  std::string name_, sha256_;
+  std::shared_ptr<Model> model_;
+  ImageClassifier* classifier_;
+  Normalisation pixels_;
+  std::int64_t classes_;
+};
+
+}  // namespace vitrine::generation

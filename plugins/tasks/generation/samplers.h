@@ -1,0 +1,13 @@
+// The samplers of image generation: ddpm and ddim for steps, ode and sde for paths.
+#pragma once
+
+#include "core/plugin/registry.h"
+
+namespace vitrine::generation {
+
+/// Each makes `count` images from `seed` on; `class` none takes the classes in turn, by seed.
+/// Images are drawn in batches of `batch_size`, and a recipe tells its batch: an image is the same
+/// to the last bit where the batch is.
+void addSamplers(Registry& registry);
+
+}  // namespace vitrine::generation

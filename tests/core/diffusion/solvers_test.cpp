@@ -1,0 +1,156 @@
+// Solvers on a field whose end is known: data N(1.5, 0.5^2) along the linear path.
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/diffusion/sde.h"
+
+namespace vitrine::diffusion {
+namespace {
+
+constexpr double kMean = 1.5, kVariance = 0.25;
+
+/// The velocity E[data | x] - E[noise | x].
+at::Tensor exactVelocity(const at::Tensor& x, double t) {
+  const double variance = (1 - t) * (1 - t) + kVariance * t * t;
+  const at::Tensor centred = x - kMean * t;
+  return kMean + kVariance * t / variance * centred - (1 - t) / variance * centred;
+}
+
+at::Tensor starts() { return at::tensor({-2.0, -1.0, 0.0, 1.0, 2.0}, at::kDouble); }
+
+struct Case {
+  OdeMethod method;
+  std::int64_t points, evaluations;
+  std::vector<double> ends;
+};
+
+TEST(Ode, FixedStepsGiveTheValuesAndEvaluationsOfTheReference) {
+  const std::vector<Case> cases{
+      {OdeMethod::Euler, 51, 50, {0.5292065242, 1.0146032621, 1.5, 1.9853967379, 2.4707934758}},
+      {OdeMethod::Heun, 51, 100, {0.4998223845, 0.9999111922, 1.5, 2.0000888078, 2.5001776155}},
+      {OdeMethod::Midpoint,
+       51,
+       100,
+       {0.5000018651, 1.0000009322, 1.4999999994, 1.9999990665, 2.4999981337}},
+      {OdeMethod::RungeKutta,
+       11,
+       40,
+       {0.4999992897, 0.9999996454, 1.5000000011, 2.0000003567, 2.5000007124}}};
+  for (const Case& c : cases) {
+    const OdeSolution solution =
+        solve(exactVelocity, starts(), evenTimes(0, 1, c.points), {c.method, 0, 0, false, {}});
+    EXPECT_EQ(solution.evaluations, c.evaluations);
+    EXPECT_EQ(solution.states.size(), static_cast<std::size_t>(c.points));
+    EXPECT_TRUE(at::allclose(solution.states.back(), at::tensor(c.ends, at::kDouble), 0, 1e-9));
+  }
+}
+
+TEST(Ode, AdaptiveStepsKeepTheirTolerance) {
+  const at::Tensor exact = at::tensor({0.5, 1.0, 1.5, 2.0, 2.5}, at::kDouble);
+  const OdeSolution loose = solve(exactVelocity, starts(), {0, 1}, {});
+  EXPECT_TRUE(at::allclose(loose.states.back(), exact, 0, 0.06));
+  EXPECT_LE(loose.evaluations, 38);
+  const OdeSolution tight =
+      solve(exactVelocity, starts(), {0, 1}, {OdeMethod::Dopri5, 1e-9, 1e-9, false, {}});
+  EXPECT_TRUE(at::allclose(tight.states.back(), exact, 0, 1e-6));
+  EXPECT_GT(tight.evaluations, loose.evaluations);
+}
+
+TEST(Ode, AsksTheFieldBeyondTheEndOnlyWhereItMay) {
+  for (const bool mayOvershoot : {false, true}) {
+    double latest = 0;
+    const auto field = [&](const at::Tensor& x, double t) {
+      latest = std::max(latest, t);
+      return exactVelocity(x, t);
+    };
+    const OdeSolution solution =
+        solve(field, starts(), {0, 1}, {OdeMethod::Dopri5, 1e-6, 1e-3, mayOvershoot, {}});
+    EXPECT_EQ(latest > 1, mayOvershoot);
+    if (mayOvershoot) {
+      EXPECT_EQ(solution.evaluations, 26) << "those of the reference";
+    }
+  }
+}
+
+TEST(Ode, StatesBetweenAreThoseOfTheEquation) {
+  const auto decay = [](const at::Tensor& x, double) { return -x; };
+  const std::vector<double> times = evenTimes(0, 2, 9);
+  const OdeSolution solution =
+      solve(decay, at::ones({1}, at::kDouble), times, {OdeMethod::Dopri5, 1e-8, 1e-8, false, {}});
+  ASSERT_EQ(solution.states.size(), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i)
+    EXPECT_NEAR(solution.states[i].item<double>(), std::exp(-times[i]), 1e-6) << i;
+}
+
+TEST(Ode, EndsWhereItsWatchSays) {
+  int steps = 0;
+  OdeOptions options{OdeMethod::Euler, 0, 0,
+                     [&](double, const at::Tensor&) { return ++steps < 3; }};
+  const OdeSolution solution = solve(exactVelocity, starts(), evenTimes(0, 1, 51), options);
+  EXPECT_FALSE(solution.isComplete);
+  EXPECT_EQ(solution.evaluations, 3);
+  EXPECT_THROW((void)solve(exactVelocity, starts(), {1, 0}, {}), ConfigError);
+  EXPECT_THROW((void)odeMethodOf("rk45"), ConfigError);
+}
+
+class SdeMoments : public ::testing::TestWithParam<std::tuple<SdeMethod, DiffusionForm, LastStep>> {
+};
+
+TEST_P(SdeMoments, AreThoseOfTheData) {
+  constexpr std::int64_t kDraws = 40000;
+  const auto [method, form, last] = GetParam();
+  at::Generator generator = at::detail::createCPUGenerator(3);
+  SdeOptions options{method, form, last, 0.04, 250, {}};
+  const SdeSolution solution = solve(
+      Transport(), exactVelocity, at::randn({kDraws}, generator, at::kFloat),
+      [&](std::int64_t) { return at::randn({kDraws}, generator, at::kFloat); }, options);
+  EXPECT_NEAR(solution.states.back().mean().item<double>(), 1.5, 0.02);
+  EXPECT_NEAR(solution.states.back().std().item<double>(), 0.5, 0.02);
+  const std::int64_t perStep = method == SdeMethod::Heun ? 2 : 1;
+  EXPECT_EQ(solution.evaluations, 249 * perStep + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, SdeMoments,
+    ::testing::Combine(::testing::Values(SdeMethod::Euler, SdeMethod::Heun),
+                       ::testing::Values(DiffusionForm::Sigma, DiffusionForm::Linear,
+                                         DiffusionForm::Decreasing),
+                       ::testing::Values(LastStep::Mean, LastStep::Euler, LastStep::Tweedie)));
+
+TEST(Sde, OneStepIsThatOfTheSheet) {
+  const Transport transport;
+  const at::Tensor x = at::full({1}, 0.4, at::kDouble), t = at::full({1}, 0.25, at::kDouble),
+                   v = at::full({1}, 1.2, at::kDouble);
+  const at::Tensor score = transport.scoreOf(v, x, t);
+  EXPECT_NEAR(score.item<double>(), -0.1333333333, 1e-9);
+  const at::Tensor w = transport.diffusion(DiffusionForm::Sigma, x, t);
+  const double dt = 0.96 / 249;
+  const at::Tensor mean = x + (v + w * score) * dt;
+  EXPECT_NEAR(mean.item<double>(), 0.4042409639, 1e-9);
+  EXPECT_NEAR((mean + (2 * w * dt).sqrt() * 0.7).item<double>(), 0.4574738009, 1e-9);
+}
+
+TEST(Sde, RefusesASingleStepAndALastStepOfEverything) {
+  const auto run = [](SdeOptions options) {
+    (void)solve(
+        Transport(), exactVelocity, starts(),
+        [](std::int64_t) { return at::zeros({5}, at::kDouble); }, options);
+  };
+  SdeOptions one;
+  one.steps = 1;
+  EXPECT_THROW(run(one), ConfigError);
+  SdeOptions whole;
+  whole.lastLength = 1;
+  EXPECT_THROW(run(whole), ConfigError);
+  SdeOptions infinite;
+  infinite.form = DiffusionForm::Sbdm;
+  EXPECT_THROW(run(infinite), ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine::diffusion

@@ -1,0 +1,127 @@
+// Paths from noise to data against their definitions.
+#include "core/diffusion/transport.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/eval/generation_metrics.h"
+#include "core/nn/timestep_embedding.h"
+#include "tests/support/golden_case.h"
+
+namespace vitrine::diffusion {
+namespace {
+
+using testing::expectRuleReproduced;
+using ::testing::HasSubstr;
+
+TEST(TransportGolden, PathsConversionsAndSolversAreReproduced) {
+  expectRuleReproduced("diffusion/sit_paths", {"output"});
+  expectRuleReproduced("diffusion/sit_ode", {"output"});
+  expectRuleReproduced("diffusion/sit_sde", {"output"});
+}
+
+TEST(TransportGolden, EmbeddingsAveragesAndMetricsAreReproduced) {
+  expectRuleReproduced("diffusion/embeddings_ema", {"output"});
+  expectRuleReproduced("diffusion/generation_metrics", {"output", "metrics"});
+  expectRuleReproduced("diffusion/respacing", {"respacing"});
+}
+
+TEST(Transport, TimesAreThoseOfTheReference) {
+  const auto golden = testing::openGoldenCase("diffusion/sit_paths");
+  for (const auto& [name, expected] : golden.json.at("time_intervals_t0_t1").items()) {
+    const std::size_t first = name.find('/'), second = name.find('/', first + 1);
+    const std::string path = name.substr(0, first), use = name.substr(second + 1);
+    const Transport transport({path == "Linear" ? Path::Linear
+                               : path == "GVP"  ? Path::Trigonometric
+                                                : Path::VariancePreserving,
+                               pathPredictionOf(name.substr(first + 1, second - first - 1)),
+                               PathWeight::None});
+    const double last = use.ends_with("0.04") ? 0.04 : 0;
+    const DiffusionForm form =
+        use.find("sbdm") != std::string::npos ? DiffusionForm::Sbdm : DiffusionForm::Sigma;
+    const Transport::Interval interval = use == "train" ? transport.trainingInterval()
+                                         : use == "ode" ? transport.odeInterval()
+                                                        : transport.sdeInterval(form, last);
+    EXPECT_DOUBLE_EQ(interval.first, expected.at(0).get<double>()) << name;
+    EXPECT_DOUBLE_EQ(interval.last, expected.at(1).get<double>()) << name;
+  }
+}
+
+TEST(Transport, DataFollowFromEveryPrediction) {
+  const at::Tensor data = at::tensor({2.0, -0.4}, at::kDouble).view({2, 1}),
+                   noise = at::tensor({-1.0, 0.7}, at::kDouble).view({2, 1}),
+                   time = at::tensor({0.25, 0.8}, at::kDouble);
+  for (const Path path : {Path::Linear, Path::Trigonometric, Path::VariancePreserving}) {
+    for (const PathPrediction predicts :
+         {PathPrediction::Velocity, PathPrediction::Noise, PathPrediction::Score}) {
+      const Transport transport({path, predicts, PathWeight::None});
+      const at::Tensor state = transport.state(data, noise, time);
+      const at::Tensor output =
+          predicts == PathPrediction::Velocity ? transport.velocity(data, noise, time)
+          : predicts == PathPrediction::Noise  ? noise
+                                               : -noise / transport.shares(time, data).sigma;
+      EXPECT_TRUE(at::allclose(transport.dataOf(output, state, time), data, 1e-9, 1e-9));
+      EXPECT_NEAR(transport.loss(output, data, noise, time).abs().max().item<double>(), 0, 1e-18);
+    }
+  }
+}
+
+TEST(Transport, RefusesDiffusionsThatAreNotFinite) {
+  const auto refusal = [](Path path, PathPrediction predicts, DiffusionForm form) -> std::string {
+    try {
+      Transport({path, predicts, PathWeight::None}).requireForm(form);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal(Path::Linear, PathPrediction::Velocity, DiffusionForm::Sbdm),
+              HasSubstr("infinite at time 0"));
+  EXPECT_THAT(refusal(Path::Trigonometric, PathPrediction::Velocity, DiffusionForm::Sbdm),
+              HasSubstr("take sigma"));
+  EXPECT_EQ(refusal(Path::VariancePreserving, PathPrediction::Velocity, DiffusionForm::Sbdm), "");
+  EXPECT_EQ(refusal(Path::Linear, PathPrediction::Noise, DiffusionForm::Sbdm), "");
+  EXPECT_THAT(refusal(Path::Linear, PathPrediction::Noise, DiffusionForm::Constant),
+              HasSubstr("\"constant\" is not defined"));
+  EXPECT_THROW((void)diffusionFormOf("wild"), ConfigError);
+  EXPECT_THROW((void)pathOf("cubic"), ConfigError);
+}
+
+TEST(GenerationMetrics, FollowTheirFormulas) {
+  const auto tensor = [](std::vector<double> values, std::int64_t rows) {
+    return at::tensor(values, at::kDouble).view({rows, -1});
+  };
+  const eval::FeatureMoments a{at::tensor({0.0, 1.0}, at::kDouble), tensor({2, .5, .5, 1}, 2)};
+  const eval::FeatureMoments b{at::tensor({1.0, -1.0}, at::kDouble), tensor({1, -.3, -.3, 1.5}, 2)};
+  EXPECT_NEAR(eval::frechetDistance(a, b), 5.463471189606, 1e-10);
+  EXPECT_NEAR(eval::frechetDistance(a, a), 0, 1e-10);
+  const eval::FeatureMoments one{at::zeros({2}, at::kDouble), tensor({1, 1, 1, 1}, 2)};
+  const eval::FeatureMoments other{at::zeros({2}, at::kDouble), tensor({1, -1, -1, 1}, 2)};
+  EXPECT_NEAR(eval::frechetDistance(one, other), 4, 1e-7) << "both are singular";
+  EXPECT_NEAR(eval::frechetDistance(eval::momentsOf(tensor({0, 0, 2, 0, 0, 2, 2, 2}, 4)),
+                                    eval::momentsOf(tensor({5, .5, 3, .5, 1, 2.5, 3, 2.5}, 4))),
+              4.953818726667, 1e-9);
+  const eval::PrecisionRecall shares =
+      eval::precisionRecall(tensor({0, 1, 2, 3, 10}, 5), tensor({.5, 1.5, 2.5, 20, 21}, 5));
+  EXPECT_DOUBLE_EQ(shares.precision, 0.6);
+  EXPECT_DOUBLE_EQ(shares.recall, 1.0);
+  const at::Tensor p = tensor({.7, .2, .1, .1, .8, .1, .2, .2, .6, .3, .4, .3}, 4).log();
+  EXPECT_NEAR(eval::inceptionScore(p), 1.2421068275, 1e-9);
+  EXPECT_NEAR(eval::inceptionScore(p, 2), 1.1491899165, 1e-9);
+  EXPECT_THROW((void)eval::squaredRadii(tensor({1, 2, 3}, 3), 3), ShapeError);
+}
+
+TEST(TimestepEmbedding, HoldsCosinesThenSines) {
+  const at::Tensor e = nn::timestepEmbedding(at::tensor({1.0, 0.5}), 256);
+  EXPECT_NEAR(e[0][0].item<float>(), 0.5403023, 1e-6);
+  EXPECT_NEAR(e[0][1].item<float>(), 0.5973753, 1e-6);
+  EXPECT_NEAR(e[0][128].item<float>(), 0.8414710, 1e-6);
+  EXPECT_NEAR(e[0][129].item<float>(), 0.8019618, 1e-6);
+  EXPECT_NEAR(e[1][128].item<float>(), 0.4794255, 1e-6);
+  EXPECT_THROW((void)nn::timestepEmbedding(at::zeros({2, 2}), 8), ShapeError);
+}
+
+}  // namespace
+}  // namespace vitrine::diffusion

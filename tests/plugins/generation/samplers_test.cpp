@@ -1,0 +1,189 @@
+// Samplers of generation: recipes, equal bytes, cancelling, and what they refuse.
+#include "plugins/tasks/generation/samplers.h"
+
+#include <ATen/core/grad_mode.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include "core/base/error.h"
+#include "core/nn/init.h"
+#include "core/plugin/sampler.h"
+#include "tests/plugins/generation/blobs.h"
+
+namespace vitrine::generation {
+namespace {
+
+using ::testing::HasSubstr;
+using visionllama_diffusion::DitLlamaArchitecture;
+using visionllama_diffusion::SitLlamaArchitecture;
+
+const Registry& samplers() {
+  static const std::unique_ptr<Registry> made = [] {
+    auto one = std::make_unique<Registry>();
+    addSamplers(*one);
+    return one;
+  }();
+  return *made;
+}
+
+/// A session whose model answers something, as a new one does not.
+template <class AnyArchitecture>
+std::unique_ptr<TaskSession> session(const Json& model = Json::object(),
+                                     const Json& task = Json::object()) {
+  const auto made = smallModel<AnyArchitecture>(model);
+  nn::initialise(
+      made->module(),
+      [](const std::string& name, const at::Tensor&) -> std::optional<nn::Init> {
+        const bool isZero = name.find("adaLN") != std::string::npos || name.starts_with("final");
+        if (!isZero) return std::nullopt;
+        return nn::normalInit(0.02);
+      },
+      8);
+  made->module().eval();
+  return GenerationTask().open(setupOf(made, task));
+}
+
+CollectedResults sampled(TaskSession& task, const std::string& name, const Json& settings) {
+  const Sampler& sampler = samplers().sampler(name);
+  Schema schema = sampleSchema();
+  for (const Field& field : sampler.card().schema.fields) schema.fields.push_back(field);
+  Json values = settings;
+  const auto problems = resolveItem(schema, name, values);
+  if (!problems.empty()) throw ConfigError(problems.front().sentence());
+  const at::NoGradGuard noGradient;
+  CollectedResults results;
+  sampler.sample({task, Config(values), at::kCPU, 7, {{"run", "r"}}}, results);
+  return results;
+}
+
+std::string refusalOf(TaskSession& task, const std::string& name, const Json& settings) {
+  try {
+    (void)sampled(task, name, settings);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Samplers, EqualRecipesGiveEqualBytesAndOtherSeedsOthers) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const auto steps = session<DitLlamaArchitecture>();
+  for (const auto& [name, settings] : std::vector<std::pair<std::string, Json>>{
+           {"ode", {{"solver", "euler"}, {"steps", 3}}},
+           {"ode", {{"solver", "heun"}, {"steps", 3}}},
+           {"ode", {{"solver", "midpoint"}, {"steps", 3}}},
+           {"ode", {{"solver", "rk4"}, {"steps", 2}}},
+           {"ode", {{"solver", "dopri5"}}},
+           {"sde", {{"steps", 5}}},
+           {"sde",
+            {{"solver", "sde_heun"},
+             {"form", "decreasing"},
+             {"last_step", "tweedie"},
+             {"steps", 4}}},
+           {"ddpm", {{"steps", 4}}},
+           {"ddim", {{"steps", 4}}},
+           {"ddim", {{"steps", 4}, {"eta", 1}, {"clip", "no"}}}}) {
+    TaskSession& task = name.starts_with("dd") ? *steps : *flow;
+    Json one = settings;
+    one.update({{"count", 2}, {"seed", 3}, {"guidance", 2}});
+    const CollectedResults a = sampled(task, name, one), b = sampled(task, name, one);
+    ASSERT_EQ(a.images.size(), 2U) << name;
+    EXPECT_EQ(a.images[0].sha256, b.images[0].sha256) << name << settings;
+    EXPECT_EQ(a.images[0].recipe, b.images[0].recipe) << name;
+    EXPECT_NE(a.images[0].sha256, a.images[1].sha256) << name;
+  }
+}
+
+TEST(Samplers, ARecipeTellsEverythingThatWasAskedAndItsBatch) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const CollectedResults made =
+      sampled(*flow, "ode", {{"count", 5}, {"seed", 10}, {"steps", 4}, {"batch_size", 3}});
+  ASSERT_EQ(made.images.size(), 5U);
+  const Json& recipe = made.images[4].recipe;
+  EXPECT_EQ(recipe.at("run"), "r");
+  EXPECT_EQ(recipe.at("sampler"), "ode");
+  EXPECT_EQ(recipe.at("seed"), 14);
+  EXPECT_EQ(recipe.at("class"), 14 % kBlobClasses);
+  EXPECT_EQ(recipe.at("batch").at("first_seed"), 13);
+  EXPECT_EQ(recipe.at("batch").at("size"), 2);
+  EXPECT_EQ(recipe.at("evaluations"), 8);
+  EXPECT_EQ(recipe.at("settings").at("solver"), "heun");
+  // A batch made again by its recipe.
+  const CollectedResults again =
+      sampled(*flow, "ode", {{"count", 2}, {"seed", 13}, {"steps", 4}, {"batch_size", 3}});
+  EXPECT_EQ(again.images[1].sha256, made.images[4].sha256);
+}
+
+TEST(Samplers, GuidanceOfOneIsTheConditionalModelAndOthersMoveIt) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const auto bytes = [&](const Json& changes) {
+    Json settings{{"count", 1}, {"steps", 4}, {"class", 1}};
+    settings.update(changes);
+    return sampled(*flow, "ode", settings).images.front().sha256;
+  };
+  EXPECT_EQ(bytes({{"guidance", 1}}), bytes(Json::object()));
+  EXPECT_NE(bytes({{"guidance", 4}}), bytes(Json::object()));
+  EXPECT_NE(bytes({{"class", 2}}), bytes(Json::object()));
+}
+
+TEST(Samplers, RefuseWhatTheRunCannotDoWithASentence) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const auto steps = session<DitLlamaArchitecture>();
+  const auto unguided = session<SitLlamaArchitecture>({{"class_dropout_prob", 0}});
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"class", 3}}), HasSubstr("take 0 to 2"));
+  EXPECT_THAT(refusalOf(*flow, "ddim", Json::object()), HasSubstr("take sampler ode or sde"));
+  EXPECT_THAT(refusalOf(*steps, "ode", Json::object()), HasSubstr("take sampler ddpm or ddim"));
+  EXPECT_THAT(refusalOf(*unguided, "ode", {{"guidance", 2}, {"steps", 2}}),
+              HasSubstr("guidance = 2 needs a model that also learned without labels"));
+  EXPECT_EQ(refusalOf(*unguided, "ode", {{"guidance", 1}, {"steps", 2}}), "");
+  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "sbdm"}}), HasSubstr("infinite at time 0"));
+  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "constant"}}), HasSubstr("not defined"));
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"solver", "rk45"}}), HasSubstr("rk45"));
+  EXPECT_THAT(refusalOf(*steps, "ddim", {{"steps", 1000}, {"count", 1}, {"eta", 2}}),
+              HasSubstr("eta"));
+  EXPECT_THAT(refusalOf(*steps, "ddpm", {{"steps", 1001}}), HasSubstr("take 1 to 1000"));
+}
+
+TEST(Samplers, KnowWhichRunsTheySuit) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const auto steps = session<DitLlamaArchitecture>();
+  const auto fit = [](const char* name, TaskSession& task) {
+    return samplers().sampler(name).fit(task);
+  };
+  EXPECT_EQ(fit("ode", *flow), Sampler::Fit::Preferred);
+  EXPECT_EQ(fit("sde", *flow), Sampler::Fit::Possible);
+  EXPECT_EQ(fit("ddpm", *flow), Sampler::Fit::None);
+  EXPECT_EQ(fit("ddpm", *steps), Sampler::Fit::Preferred);
+  EXPECT_EQ(fit("ode", *steps), Sampler::Fit::None);
+}
+
+TEST(Samplers, EndBetweenTwoStepsWhenCancelled) {
+  struct Impatient final : CollectedResults {
+    void progress(std::int64_t, std::int64_t) override { ++steps; }
+    bool isCancelled() override { return steps >= 3; }
+    int steps = 0;
+  } results;
+  const auto flow = session<SitLlamaArchitecture>();
+  const Sampler& sampler = samplers().sampler("ode");
+  Json values{{"count", 4}, {"seed", 0}, {"steps", 50}};
+  Schema schema = sampleSchema();
+  for (const Field& field : sampler.card().schema.fields) schema.fields.push_back(field);
+  ASSERT_TRUE(resolveItem(schema, "ode", values).empty());
+  const at::NoGradGuard noGradient;
+  sampler.sample({*flow, Config(values), at::kCPU, 0, Json::object()}, results);
+  EXPECT_EQ(results.steps, 3);
+  EXPECT_TRUE(results.images.empty());
+}
+
+TEST(Samplers, PreviewsShowWhatTheModelTakesTheImageFor) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const CollectedResults made =
+      sampled(*flow, "ode", {{"count", 2}, {"steps", 4}, {"previews", 2}});
+  ASSERT_EQ(made.artifacts.size(), 2U);
+  EXPECT_EQ(made.artifacts[0].kind, artifact_kind::kImageGrid);
+  EXPECT_EQ(made.artifacts[0].meta.at("shape"), (Json{2, kBlobSide, kBlobSide, 1}));
+}
+
+}  // namespace
+}  // namespace vitrine::generation
