@@ -14,7 +14,7 @@ const Table& treeTable() {
                {
                    {"base"},
                    {"config", "files", "kernels"},
-                   {"artifact", "eval", "model"},
+                   {"artifact", "eval", "model", "text"},
                    {"run"},
                    {"data", "nn", "store"},
                    {"diffusion", "jobs", "plugin", "remote"},
@@ -46,6 +46,7 @@ const Table& treeTable() {
               {"engine",
                {"core/kernels", "core/model", "core/nn", "core/data", "core/eval", "core/train",
                 "core/plugin", "core/diffusion"},
+                "core/plugin", "core/text"},
                {"foundation"}},
               {"plugins", {"plugins"}, {"foundation", "engine"}},
               {"window", {"ui", "app/studio"}, {"foundation", "store"}},

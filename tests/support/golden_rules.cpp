@@ -17,6 +17,7 @@
 #include "core/train/schedule.h"
 #include "tests/support/core_items.h"
 #include "tests/support/golden_diffusion.h"
+#include "tests/support/golden_text.h"
 
 namespace vitrine::testing {
 
@@ -477,6 +478,7 @@ std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
   if (const auto diffusion = runDiffusionCase(golden)) return {*diffusion};
   if (golden.json.value("architecture", "") == "rope_tables") return {rotaryTables(golden)};
   if (has("input/upstream_interleaved_")) return {rotaryOperator(golden)};
+  if (isTextCase(golden)) return runTextCase(golden);
   throw Unmapped("no family of cases here holds these tensors");
 }
 

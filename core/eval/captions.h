@@ -1,0 +1,27 @@
+// CIDEr-D, the agreement of captions with references (Vedantam et al. 2015, arXiv:1411.5726).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine_export.h"
+
+namespace vitrine::eval {
+
+/// Lower-case runs of letters a to z and digits: what n-grams are made of.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::string> captionWords(
+    const std::string& caption);
+
+/// One score for each image, 0 to 10, and their mean. n-grams of 1 to 4 words are weighted by how
+/// few images have them in their references; a set of one image scores 0.
+struct CaptionScores {
+  std::vector<double> scores;
+  double mean = 0;
+};
+/// \param references  of each image, at least one
+/// \throws ShapeError  there are not as many captions as images
+[[nodiscard]] VITRINE_ENGINE_EXPORT CaptionScores
+captionScores(const std::vector<std::string>& captions,
+              const std::vector<std::vector<std::string>>& references);
+
+}  // namespace vitrine::eval
