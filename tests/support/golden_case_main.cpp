@@ -21,6 +21,7 @@
 #include "plugins/visionllama/vitdet.h"
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
+#include "plugins/llamafusion/llama.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/golden_augment.h"
 #include "tests/support/golden_models.h"
@@ -60,6 +61,8 @@ const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
   if (name == "sit") return &sit;
   if (name == "dit_llama") return &ditLlama;
   if (name == "sit_llama") return &sitLlama;
+  static const vitrine::llamafusion::LlamaArchitecture llama;
+  if (name == "llama") return &llama;
   return nullptr;
 }
 

@@ -1,0 +1,153 @@
+#include "plugins/llamafusion/llama.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include "core/base/error.h"
+#include "core/config/experiment.h"
+#include "core/model/build_device.h"
+#include "core/model/packed_language_model.h"
+#include "core/model/weights.h"
+#include "core/text/token_rows.h"
+#include "tests/support/golden_case.h"
+
+namespace vitrine::llamafusion {
+namespace {
+
+using ::testing::HasSubstr;
+
+Config resolved(Json values) {
+  const LlamaArchitecture architecture;
+  for (const Problem& problem : resolveItem(architecture.card().schema, "model", values))
+    ADD_FAILURE() << problem.sentence();
+  return Config(std::move(values));
+}
+
+std::shared_ptr<Model> build(const Json& values, std::uint64_t seed = 0) {
+  return LlamaArchitecture().build(resolved(values), seed);
+}
+
+Json tiny() {
+  return {{"dim", 32},        {"depth", 2},  {"heads", 4},    {"kv_heads", 2},
+          {"ffn_hidden", 48}, {"vocab", 40}, {"tied", false}, {"max_positions", 24}};
+}
+
+at::Tensor someTokens(std::int64_t batch, std::int64_t count, std::int64_t vocab) {
+  return (at::arange(batch * count, at::kLong) * 7919 % vocab).view({batch, count});
+}
+
+TEST(LlamaGolden, LogitsGradientsCacheAndGreedyTokensAreReproduced) {
+  const LlamaArchitecture architecture;
+  testing::expectReproduced("llama/gqa_untied_llama3_scaling", architecture);
+  testing::expectReproduced("llama/mha_untied_theta1e4", architecture);
+}
+
+/// The case's logits with weights from another file of the same model.
+void expectSameLogits(const std::string& name, const std::string& file) {
+  const LlamaArchitecture architecture;
+  const testing::GoldenCase golden = testing::openGoldenCase(name);
+  const auto model = architecture.build(testing::modelConfig(golden, architecture), 0);
+  const LoadReport report = loadWeights(*model, golden.folder / file);
+  EXPECT_TRUE(report.unused.empty());
+  const c10::NoGradGuard noGradient;
+  const at::Tensor logits = capabilityOf<LanguageModel>(*model)->next(
+      golden.io.at("input/ids"), nullptr, LanguageModel::Rows::All);
+  EXPECT_TRUE(testing::isClose(logits, golden.io.at("output/logits"), 2e-5));
+}
+
+TEST(LlamaWeights, ShardsWithAnIndexAreOneModel) {
+  expectSameLogits("llama/gqa_untied_llama3_scaling", "model.safetensors.index.json");
+}
+
+TEST(LlamaWeights, TheFirstAuthorsNamesAndInterleavedPairsLoad) {
+  expectSameLogits("llama/mha_untied_theta1e4", "consolidated.safetensors");
+}
+
+TEST(LlamaSizes, EqualThePublishedOnes) {
+  const LlamaArchitecture architecture;
+  const std::pair<const char*, std::int64_t> sizes[] = {
+      {"llama/3_8b", 8'030'261'248},     {"llama/stories_260k", 260'032},
+      {"llama/stories_15m", 15'191'712}, {"llama/bytes_128", 806'016},
+      {"llama/bytes_192", 2'536'896},    {"llama/bytes_64", 218'688}};
+  const ScopedBuildDevice meta(at::kMeta);
+  for (const auto& [preset, count] : sizes) {
+    SCOPED_TRACE(preset);
+    const auto model = build(architecture.card().schema.preset(preset)->values);
+    EXPECT_EQ(parameterCount(*model), count);
+    std::int64_t counted = 0;
+    for (const BlockCost& block : model->cost()) counted += block.parameters;
+    EXPECT_EQ(counted, count);
+  }
+}
+
+TEST(LlamaCache, DecodingTokenByTokenEqualsOneForward) {
+  const auto model = build(tiny());
+  auto& language = *capabilityOf<LanguageModel>(*model);
+  const c10::NoGradGuard noGradient;
+  const at::Tensor tokens = someTokens(2, 17, 40);
+  const at::Tensor whole = language.next(tokens, nullptr, LanguageModel::Rows::All);
+  const auto cache = language.makeCache(2);
+  std::vector<at::Tensor> parts{
+      language.next(tokens.narrow(1, 0, 6), cache.get(), LanguageModel::Rows::All)};
+  for (std::int64_t i = 6; i < 17; ++i)
+    parts.push_back(language.next(tokens.narrow(1, i, 1), cache.get(), LanguageModel::Rows::Last));
+  EXPECT_EQ(cache->length(), 17);
+  EXPECT_TRUE(testing::isClose(at::cat(parts, 1), whole, 1e-5));
+  // Another continuation of the same beginning.
+  cache->truncate(6);
+  const at::Tensor again =
+      language.next(tokens.narrow(1, 6, 3), cache.get(), LanguageModel::Rows::Last);
+  EXPECT_TRUE(testing::isClose(again, whole.narrow(1, 8, 1), 1e-5));
+}
+
+TEST(LlamaPacking, TextsThatShareARowDoNotSeeEachOther) {
+  const auto model = build(tiny());
+  auto& packed = *capabilityOf<PackedLanguageModel>(*model);
+  const c10::NoGradGuard noGradient;
+  const at::Tensor tokens = someTokens(1, 12, 40);
+  const at::Tensor documents = at::tensor({0, 0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}, at::kLong);
+  const at::Tensor positions = at::tensor({0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 0}, at::kLong);
+  const at::Tensor logits =
+      packed.logits({tokens, positions.unsqueeze(0), text::documentBegins(documents.unsqueeze(0))});
+  for (const std::int64_t first : {0, 5}) {
+    const at::Tensor alone = packed.logits({tokens.narrow(1, first, 5), {}, {}});
+    EXPECT_TRUE(testing::isClose(logits.narrow(1, first, 5), alone, 1e-6)) << first;
+  }
+}
+
+TEST(LlamaPacking, AnOffsetOfAllPositionsChangesNoAttention) {
+  // Rotary scores depend on differences of positions alone.
+  const auto model = build(tiny());
+  auto& packed = *capabilityOf<PackedLanguageModel>(*model);
+  const c10::NoGradGuard noGradient;
+  const at::Tensor tokens = someTokens(2, 9, 40);
+  const at::Tensor places = at::arange(9, at::kLong).expand({2, 9});
+  EXPECT_TRUE(testing::isClose(packed.logits({tokens, places + 13, {}}),
+                               packed.logits({tokens, {}, {}}), 1e-5));
+}
+
+TEST(Llama, RefusesWhatCannotBe) {
+  const auto refusalOf = [](const char* key, const Json& value) -> std::string {
+    Json values = tiny();
+    values[key] = value;
+    try {
+      (void)build(values);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusalOf("dim", 30), HasSubstr("model.dim = 30 is not a multiple of model.heads"));
+  EXPECT_THAT(refusalOf("head_dim", 7), HasSubstr("no whole number of pairs"));
+  EXPECT_THAT(refusalOf("rope_scaling", {{"high_freq_factor", 1.0}}),
+              HasSubstr("is not above low_freq_factor"));
+  const auto model = build(tiny());
+  EXPECT_THROW((void)capabilityOf<LanguageModel>(*model)->next(at::full({1, 2}, 40, at::kLong),
+                                                               nullptr, LanguageModel::Rows::All),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine::llamafusion
