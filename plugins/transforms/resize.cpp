@@ -27,6 +27,8 @@ void registerAll(Registry& registry) {
   registry.add(makeSegmentCrop());
   registry.add(makePad());
   registry.add(makePack());
+  registry.add(makeLabelText());
+  registry.add(makeTokenize());
 }
 
 Field imageSizeField(const std::string& doc) {

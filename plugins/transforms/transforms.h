@@ -34,6 +34,8 @@ void registerAll(Registry& registry);
 [[nodiscard]] std::unique_ptr<Transform> makeSegmentCrop();
 [[nodiscard]] std::unique_ptr<Transform> makePad();
 [[nodiscard]] std::unique_ptr<Transform> makePack();
+[[nodiscard]] std::unique_ptr<Transform> makeLabelText();
+[[nodiscard]] std::unique_ptr<Transform> makeTokenize();
 
 using Size = SpatialFields::Size;
 

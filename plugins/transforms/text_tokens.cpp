@@ -1,0 +1,224 @@
+// label_text and tokenize: from labels to captions, from texts to tokens.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/text/tokenizer.h"
+#include "plugins/transforms/transforms.h"
+
+namespace vitrine::transforms {
+
+namespace {
+
+constexpr std::uint32_t kChoiceLane = 0, kWindowLane = 1;
+
+std::string lowered(std::string name) {
+  for (char& letter : name) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return name;
+}
+
+/// The class's name in the place of {class}.
+std::string filledIn(const std::string& form, const std::string& name) {
+  const std::string place = "{class}";
+  std::string text = form;
+  for (std::size_t at = text.find(place); at != std::string::npos;
+       at = text.find(place, at + name.size()))
+    text.replace(at, place.size(), name);
+  return text;
+}
+
+class LabelText final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "label_text";
+    card.title = "Captions of labels";
+    card.doc = "Several captions for each sample, made of the name of its class";
+    card.needs = {"label"};
+    card.offers = {"captions"};
+    card.schema.fields = {
+        listField("templates", FieldType::Text,
+                  {"a photo of a {class}", "an image of a {class}", "one {class} on black"},
+                  "captions, with {class} for the name of the class")
+            .titled("Templates")
+            .runOnly(),
+        listField("names", FieldType::Text, Json::array(),
+                  "names of the classes in order; empty: those of the data set in lower case")
+            .titled("Names")
+            .runOnly()};
+    return card;
+  }
+
+  std::vector<SampleField> fields(const Config&, const TransformContext& context) const override {
+    std::vector<SampleField> fields = context.fields;
+    std::erase_if(fields, [](const SampleField& field) { return field.name == "captions"; });
+    fields.push_back({"captions", FieldKind::Text, at::kByte, {-1}, "made of the label"});
+    return fields;
+  }
+
+  std::unique_ptr<SampleTransform> forSamples(const Config& config,
+                                              const TransformContext& context) const override {
+    class Work final : public SampleTransform {
+     public:
+      Work(std::vector<std::string> templates, std::vector<std::string> names)
+          : templates_(std::move(templates)), names_(std::move(names)) {}
+      void apply(Sample& sample, const Draws&) override {
+        const std::int64_t label = sample.at("label").get<std::int64_t>()[0];
+        if (label < 0 || label >= std::ssize(names_)) {
+          throw ConfigError("sample " + std::to_string(sample.id()) + " has the label " +
+                            std::to_string(label) + ", and label_text names " +
+                            std::to_string(names_.size()) + " classes; set its names");
+        }
+        const auto texts = sample["captions"].resizeTexts(templates_.size());
+        for (std::size_t i = 0; i < templates_.size(); ++i)
+          texts[i] = filledIn(templates_[i], names_[static_cast<std::size_t>(label)]);
+      }
+
+     private:
+      std::vector<std::string> templates_, names_;
+    };
+    std::vector<std::string> names = config.texts("names");
+    if (names.empty()) {
+      for (const std::string& name : context.dataset->classes) names.push_back(lowered(name));
+    }
+    if (names.empty())
+      throw ConfigError("data.pipeline: label_text: the data set names no classes; set its names");
+    const std::vector<std::string> templates = config.texts("templates");
+    if (templates.empty())
+      throw ConfigError("data.pipeline: label_text: there are no templates; give one or more");
+    return std::make_unique<Work>(templates, std::move(names));
+  }
+};
+
+class Tokenize final : public Transform {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Transform;
+    card.id = "tokenize";
+    card.title = "Tokenize";
+    card.doc = "Tokens of a text field; of several texts one is taken";
+    card.offers = {"tokens"};
+    Field window =
+        choiceField("window", "random", {"random", "first"}, "which part of a longer text is taken")
+            .titled("Part taken");
+    Field choose =
+        choiceField("choose", "random", {"random", "first"}, "which of several texts is taken")
+            .titled("Text taken");
+    card.schema.fields = {
+        textField(
+            "tokenizer", "bytes",
+            "bytes, or a file: tokenizer.json, or tokenizer.model in lines of base64 and rank")
+            .titled("Tokenizer")
+            .runOnly(),
+        textField("field", nullptr, "which texts; none: captions, else text")
+            .titled("Field")
+            .orNone()
+            .runOnly(),
+        flagField("begin", true, "the tokenizer's first token stands before each text")
+            .titled("Begin token")
+            .runOnly(),
+        flagField("end", true, "the tokenizer's last token stands behind each text")
+            .titled("End token")
+            .runOnly(),
+        integerField("length", nullptr, "tokens at most, with those; none: all")
+            .titled("Length")
+            .range(2, 1 << 20)
+            .withUnit("tokens")
+            .orNone()
+            .runOnly(),
+        window.runOnly(),
+        choose.runOnly()};
+    return card;
+  }
+
+  std::vector<SampleField> fields(const Config& config,
+                                  const TransformContext& context) const override {
+    (void)textsOf(config, context);
+    std::vector<SampleField> fields = context.fields;
+    std::erase_if(fields, [](const SampleField& field) { return field.name == "tokens"; });
+    fields.push_back({"tokens", FieldKind::Tokens, at::kLong, {-1}, "of the text"});
+    return fields;
+  }
+
+  std::unique_ptr<SampleTransform> forSamples(const Config& config,
+                                              const TransformContext& context) const override {
+    return std::make_unique<Work>(config, textsOf(config, context));
+  }
+
+ private:
+  static std::string textsOf(const Config& config, const TransformContext& context) {
+    const std::string asked = config.text("field");
+    for (const char* name : {"captions", "text"}) {
+      if (!asked.empty() && asked != name) continue;
+      const SampleField* field = findField(context.fields, name);
+      if (field != nullptr && field->kind == FieldKind::Text) return name;
+    }
+    const SampleField* field = findField(context.fields, asked);
+    if (field != nullptr && field->kind == FieldKind::Text) return asked;
+    throw ConfigError("data.pipeline: tokenize: " +
+                      (asked.empty() ? std::string("neither captions nor text")
+                                     : "'" + asked + "' is not a field of texts") +
+                      (asked.empty() ? " are among the fields; they are " : "; the fields are ") +
+                      joined(context.fields, [](const SampleField& each) { return each.name; }));
+  }
+
+  class Work final : public SampleTransform {
+   public:
+    Work(const Config& config, std::string field)
+        : tokenizer_(text::openTokenizer(config.text("tokenizer"))),
+          field_(std::move(field)),
+          length_(config.maybeInteger("length").value_or(0)),
+          takesFirst_(config.text("choose") == "first"),
+          beginsFirst_(config.text("window") == "first") {
+      if (config.flag("begin")) begin_ = required(tokenizer_->beginToken(), "begin");
+      if (config.flag("end")) end_ = required(tokenizer_->endToken(), "end");
+    }
+
+    void apply(Sample& sample, const Draws& draws) override {
+      const std::span<const std::string> texts = sample.at(field_).texts();
+      if (texts.empty()) {
+        throw ConfigError("sample " + std::to_string(sample.id()) + " has no text in '" + field_ +
+                          "'");
+      }
+      const auto count = std::ssize(texts);
+      const std::int64_t chosen = takesFirst_ || count == 1 ? 0 : draws.below(count, kChoiceLane);
+      text::TokenIds tokens;
+      if (begin_) tokens.push_back(*begin_);
+      const text::TokenIds body =
+          tokenizer_->encode(texts[static_cast<std::size_t>(chosen)],
+                             "'" + field_ + "' of sample " + std::to_string(sample.id()));
+      tokens.insert(tokens.end(), body.begin(), body.end());
+      if (end_) tokens.push_back(*end_);
+      std::int64_t first = 0, taken = std::ssize(tokens);
+      if (length_ > 0 && taken > length_) {
+        first = beginsFirst_ ? 0 : draws.below(taken - length_ + 1, kWindowLane);
+        taken = length_;
+      }
+      const auto out = sample["tokens"].resize<std::int64_t>({taken});
+      std::copy_n(tokens.begin() + first, taken, out.begin());
+    }
+
+   private:
+    static std::int64_t required(std::optional<std::int64_t> token, const char* key) {
+      if (token) return *token;
+      throw ConfigError(std::string("data.pipeline: tokenize: the tokenizer has no token to ") +
+                        key + " a text with; set " + key + " = false");
+    }
+    std::shared_ptr<const text::Tokenizer> tokenizer_;
+    std::string field_;
+    std::optional<std::int64_t> begin_, end_;
+    std::int64_t length_;
+    bool takesFirst_, beginsFirst_;
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> makeLabelText() { return std::make_unique<LabelText>(); }
+std::unique_ptr<Transform> makeTokenize() { return std::make_unique<Tokenize>(); }
+
+}  // namespace vitrine::transforms
