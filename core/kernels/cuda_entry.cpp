@@ -7,6 +7,9 @@
 
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/launch.cuh"
+#include "core/kernels/mlstm_forms.h"
+#include "core/kernels/mlstm_launch.h"
+#include "core/kernels/mlstm_walk.h"
 #include "core/kernels/rope_launch.h"
 
 namespace vitrine::kernels {
@@ -51,6 +54,52 @@ void ropePairCuda(const at::Tensor& q, const at::Tensor& k, const at::Tensor& an
                                 c10::cuda::getCurrentCUDAStream()));
 }
 
+void mlstmWalkCuda(const MlstmWalk& walk) {
+  const c10::cuda::CUDAGuard guard(walk.x.device());
+  MlstmWalkArrays arrays;
+  arrays.isForwards = walk.direction == WalkDirection::Forwards;
+  arrays.units = walk.x.size(0), arrays.tokens = walk.x.size(1);
+  arrays.inner = walk.x.size(2), arrays.outer = walk.z.size(2);
+  arrays.tile = walk.tile, arrays.scale = walk.scale;
+  arrays.x = walk.x.const_data_ptr(), arrays.y = walk.y.const_data_ptr();
+  arrays.z = walk.z.const_data_ptr();
+  arrays.rowLog = walk.rowLog.const_data_ptr<double>();
+  arrays.columnLog = walk.columnLog.const_data_ptr<double>();
+  arrays.row = walk.row.const_data_ptr(), arrays.column = walk.column.const_data_ptr();
+  arrays.decay = walk.decay.const_data_ptr();
+  arrays.state = walk.state.mutable_data_ptr(), arrays.out = walk.out.mutable_data_ptr();
+  C10_CUDA_CHECK(launchMlstmWalk(scalarOf(walk.x), arrays, c10::cuda::getCurrentCUDAStream()));
+}
+
+GateScanArrays scanArrays(const MlstmCall& call) {
+  GateScanArrays scans;
+  scans.units = call.units();
+  scans.scan = {call.tokens(), call.tile, call.logForget.const_data_ptr<double>(),
+                call.logInput.const_data_ptr<double>(), 0};
+  scans.start = call.start.const_data_ptr<double>();
+  return scans;
+}
+
+void scanGatesCuda(MlstmCall& call) {
+  const c10::cuda::CUDAGuard guard(call.q.device());
+  C10_CUDA_CHECK(launchScanGates(scanArrays(call), call.local.mutable_data_ptr<double>(),
+                                 call.stabiliser.mutable_data_ptr<double>(),
+                                 c10::cuda::getCurrentCUDAStream()));
+}
+
+void scanGatesBackCuda(const MlstmCall& call, const at::Tensor& rows, const at::Tensor& columns,
+                       const at::Tensor& stabilisers, MlstmGateGradients& out) {
+  const c10::cuda::CUDAGuard guard(call.q.device());
+  const GateScanBackArrays arrays{
+      call.stabiliser.const_data_ptr<double>(), rows.const_data_ptr<double>(),
+      columns.const_data_ptr<double>(),
+      stabilisers.defined() ? stabilisers.const_data_ptr<double>() : nullptr,
+      out.logForget.mutable_data_ptr<double>(), out.logInput.mutable_data_ptr<double>(),
+      out.start.mutable_data_ptr<double>()};
+  C10_CUDA_CHECK(
+      launchScanGatesBack(scanArrays(call), arrays, c10::cuda::getCurrentCUDAStream()));
+}
+
 int deviceCountCuda() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
@@ -62,7 +111,9 @@ int deviceCountCuda() {
 
 extern "C" __attribute__((visibility("default"))) const vitrine::kernels::CudaKernels*
 vitrine_cuda_kernels() {
-  static const vitrine::kernels::CudaKernels kernels{&vitrine::kernels::ropePairCuda,
-                                                     &vitrine::kernels::deviceCountCuda};
+  static const vitrine::kernels::CudaKernels kernels{
+      &vitrine::kernels::ropePairCuda, &vitrine::kernels::mlstmWalkCuda,
+      &vitrine::kernels::scanGatesCuda, &vitrine::kernels::scanGatesBackCuda,
+      &vitrine::kernels::deviceCountCuda};
   return &kernels;
 }

@@ -14,12 +14,23 @@
 
 namespace vitrine::kernels {
 
+struct MlstmWalk;
+struct MlstmCall;
+struct MlstmGateGradients;
+
 /// What the module offers; the current CUDA stream is used throughout.
 struct CudaKernels {
   /// Turns q and k into `qOut` and `kOut` (contiguous, allocated). Shapes are checked by the
   /// caller; head width dense.
   void (*ropePair)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& angles,
                    at::Tensor& qOut, at::Tensor& kOut, Turn turn);
+  /// The loop of mlstm_walk.h, float32 or float64. \pre walk.tile <= 32
+  void (*mlstmWalk)(const MlstmWalk& walk);
+  /// Fills `local` and `stabiliser` of the call (allocated).
+  void (*scanGates)(MlstmCall& call);
+  /// Fills `out` (allocated); `stabilisers` may be undefined.
+  void (*scanGatesBack)(const MlstmCall& call, const at::Tensor& rows, const at::Tensor& columns,
+                        const at::Tensor& stabilisers, MlstmGateGradients& out);
   /// Number of devices, 0 when the driver reports none.
   int (*deviceCount)();
 };

@@ -70,6 +70,24 @@ struct ScoreRows {
 /// Rows that are walked along the keys end at a multiple of this.
 inline constexpr std::int64_t kScoreStep = 16;
 
+/// Rows of one tile of queries against keys: `before` keys of earlier tiles, whose weights are
+/// row[r] * column[c], then the tile's own `rows`, whose weights are scale * exp(row + column) of two
+/// logarithms in a leading and a trailing part each, up to the query itself.
+struct DecayRows {
+  std::int64_t rows, before;
+  std::int64_t stride;  ///< of a row of products
+  float scale;
+  const float *row, *rowHigh, *rowLow;           ///< [rows]
+  const float *column, *columnHigh, *columnLow;  ///< [before], [rows], [rows]
+};
+
+/// Rows whose channels are mixed in groups of four. \pre width is a multiple of 4
+struct GroupRows {
+  std::int64_t rows, width;
+  const float* x;
+  std::int64_t stride;  ///< of a row of x
+};
+
 /// Two bfloat16 in a word, the first in the lower half.
 using BFloat16Pair = std::uint32_t __attribute__((may_alias));
 
@@ -133,6 +151,21 @@ struct Kernels {
   /// The same in bfloat16.
   void (*turnWords)(const BFloat16Pair* in, const float* cosine, const float* sine,
                     std::int64_t pairs, BFloat16Pair* out);
+
+  /// Products become scores, zero after the query; `sums` receives those of each row.
+  void (*decayRows)(const DecayRows& rows, float* products, float* sums);
+  /// The same of products; slopes become (slope + shifts[r]) * weight.
+  void (*decayRowsBackward)(const DecayRows& rows, const float* shifts, float* products,
+                            float* slopes);
+  /// out[r][c] = factors[r] * x[r][c]
+  void (*scaleRows)(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,
+                    const float* factors, float* out, std::int64_t outStride);
+  float (*dotRows)(std::int64_t count, const float* a, const float* b);
+  /// out[r][c] = bias[c] + sum_d wheel[d][c] x[r][c ^ d] (group_loops.h); rows of `out` are dense.
+  /// \param bias  or null
+  void (*mixGroups)(const GroupRows& rows, const float* wheel, const float* bias, float* out);
+  /// Sums over rows of gradient[r][c] x[r][c ^ d] and of gradient[r][c]; written, not added.
+  void (*mixGroupsBackward)(const GroupRows& rows, const float* gradient, float* wheel, float* bias);
 };
 
 /// Of cpuPath(); on the reference path the baseline's, for callers that ask for these loops by

@@ -1,6 +1,8 @@
 // All loops of one path and the table that names them. Included once, by the file of that path.
 #pragma once
 
+#include "core/kernels/cpu/decay_loops.h"
+#include "core/kernels/cpu/group_loops.h"
 #include "core/kernels/cpu/head_loops.h"
 #include "core/kernels/cpu/packing_loops.h"
 #include "core/kernels/cpu/product_loops.h"
@@ -15,7 +17,8 @@ constexpr Kernels tableOf(const char* name) {
   return {name,         kPanel,           nullptr,       multiply,     packRows,     packColumns,
           normRows,     normRowsBackward, geluTanh,      geluErf,      swiGlu,       swiGluBackward,
           multiplyRows, addRows,          addScaledRows, addGatedRows, gateBackward, softmaxRows,
-          slopeRows,    turnRow,          turnWords};
+          slopeRows,    turnRow,          turnWords,     decayRows,    decayRowsBackward,
+          scaleRows,    dotRows,          mixGroups,     mixGroupsBackward};
 }
 
 }  // namespace

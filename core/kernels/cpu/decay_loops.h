@@ -1,0 +1,74 @@
+// Rows of scores under decay: what stands in the place of a softmax where the weights of pairs of
+// tokens are known from gates.
+#pragma once
+
+#include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/vectors.h"
+
+namespace vitrine::cpu {
+namespace {
+
+/// Calls body(lanes, column, factor) along the keys of row `r`: first those of tiles before, then
+/// those of its own tile up to itself.
+template <class Body>
+VITRINE_INLINE void walkDecay(const DecayRows& p, std::int64_t r, const Body& body) {
+  const Vector before = all(p.row[r]), high = all(p.rowHigh[r]), low = all(p.rowLow[r]);
+  walk(p.before,
+       [&](auto lanes, std::int64_t c) { body(lanes, c, before * lanes.read(p.column + c)); });
+  walk(r + 1, [&](auto lanes, std::int64_t c) {
+    // The leading parts nearly cancel where a weight is worth having, and then without an error.
+    const Vector exponent =
+        (high + lanes.read(p.columnHigh + c)) + (low + lanes.read(p.columnLow + c));
+    body(lanes, p.before + c, p.scale * expNegative(least(exponent, Vector{})));
+  });
+}
+
+VITRINE_INLINE void clearAfter(const DecayRows& p, std::int64_t r, float* row) {
+  for (std::int64_t c = p.before + r + 1; c < p.before + p.rows; ++c) row[c] = 0;
+}
+
+void decayRows(const DecayRows& p, float* products, float* sums) {
+  for (std::int64_t r = 0; r < p.rows; ++r) {
+    float* row = products + r * p.stride;
+    Vector total = {};
+    walkDecay(p, r, [&](auto lanes, std::int64_t c, Vector factor) {
+      const Vector score = lanes.read(row + c) * factor;
+      lanes.write(row + c, score);
+      total += score;
+    });
+    sums[r] = sumOf(total);
+    clearAfter(p, r, row);
+  }
+}
+
+void decayRowsBackward(const DecayRows& p, const float* shifts, float* products, float* slopes) {
+  for (std::int64_t r = 0; r < p.rows; ++r) {
+    float *row = products + r * p.stride, *slope = slopes + r * p.stride;
+    const Vector shift = all(shifts[r]);
+    walkDecay(p, r, [&](auto lanes, std::int64_t c, Vector factor) {
+      lanes.write(row + c, lanes.read(row + c) * factor);
+      lanes.write(slope + c, (lanes.read(slope + c) + shift) * factor);
+    });
+    clearAfter(p, r, row);
+    clearAfter(p, r, slope);
+  }
+}
+
+void scaleRows(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,
+               const float* factors, float* out, std::int64_t outStride) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Vector factor = all(factors[r]);
+    walk(width, [&](auto lanes, std::int64_t c) {
+      lanes.write(out + r * outStride + c, factor * lanes.read(x + r * stride + c));
+    });
+  }
+}
+
+float dotRows(std::int64_t count, const float* a, const float* b) {
+  Vector total = {};
+  walk(count, [&](auto lanes, std::int64_t c) { total += lanes.read(a + c) * lanes.read(b + c); });
+  return sumOf(total);
+}
+
+}  // namespace
+}  // namespace vitrine::cpu

@@ -1,0 +1,32 @@
+// The chunkwise mLSTM in float32 on the CPU: threads share the heads of all samples.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/kernels/mlstm.h"
+
+namespace vitrine::cpu {
+
+/// A call as it is handed over: q, k, v [batch, heads, tokens, width] float32 with dense widths,
+/// gates' logarithms [batch, heads, tokens] float64 and contiguous, the start state contiguous.
+struct MlstmCellCall {
+  at::Tensor q, k, v, logInput, logForget;
+  kernels::MlstmState start;
+  kernels::MlstmOptions options;  ///< with a chunk
+};
+
+/// \pre cpuPath() is not the reference path
+[[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call);
+
+/// Gradients of what it is named after; start's are undefined without a start state.
+struct MlstmCellGradients {
+  at::Tensor q, k, v, logInput, logForget;
+  kernels::MlstmState start;
+};
+/// \param h      of mlstmForward(); \param signedSum  likewise
+/// \param slope  gradient of h, any strides
+[[nodiscard]] MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const at::Tensor& h,
+                                               const at::Tensor& signedSum,
+                                               const at::Tensor& slope);
+
+}  // namespace vitrine::cpu

@@ -1,0 +1,101 @@
+// The cell of an mLSTM: a matrix memory with a gate that forgets and one that writes (Beck et al.
+// 2024, "xLSTM", arXiv:2405.04517, section 2.3). For each sample and head, with f and i the gates
+// and s = 1 / sqrt(key width):
+//
+//     C_t = f_t C_{t-1} + i_t k_t v_t^T          n_t = f_t n_{t-1} + i_t k_t
+//     h_t = s C_t^T q_t / max(|s n_t . q_t|, 1)
+//
+// computed with memory and sum divided by exp(m_t), m_t = max(log f_t + m_{t-1}, log i_t), where
+// the bound 1 becomes exp(-m_t). Three forms compute the same: token by token, as a matrix of all
+// pairs of tokens, and in chunks: pairs within a chunk, the memory between chunks.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/engine_export.h"
+
+namespace vitrine::kernels {
+
+/// What a gate makes of its pre-activation.
+enum class GateKind { Exp, Sigmoid };
+
+enum class MlstmForm {
+  Recurrent,  ///< token by token; on the CPU, slow and readable
+  Parallel,   ///< all pairs of tokens; on the CPU, slow and readable
+  Chunkwise,  ///< for use: linear in the number of tokens
+};
+
+/// What the sum over the memory is divided by.
+enum class Normaliser {
+  Bounded,  ///< max(|s n.q|, 1)
+  None,     ///< 1
+};
+
+/// Whether gradients pass through the normaliser. Without it h is differentiated as if it were a
+/// constant.
+enum class NormaliserGradient { Exact, Ignored };
+
+/// Whether the memory after the last token is wanted.
+enum class LastState { Drop, Keep };
+
+struct MlstmOptions {
+  GateKind forgetGate = GateKind::Sigmoid;
+  GateKind inputGate = GateKind::Exp;
+  Normaliser normaliser = Normaliser::Bounded;
+  NormaliserGradient normaliserGradient = NormaliserGradient::Exact;
+  double eps = 0;  ///< added to the stabilised normaliser
+  MlstmForm form = MlstmForm::Chunkwise;
+  std::int64_t chunk = 0;  ///< tokens of a chunk; 0: chosen by length and width
+  LastState lastState = LastState::Drop;
+};
+
+/// A running memory; keys in it are not scaled by s.
+struct MlstmState {
+  at::Tensor memory;      ///< C / exp(m): [batch, heads, key width, value width], or undefined
+  at::Tensor sum;         ///< n / exp(m): [batch, heads, key width]
+  at::Tensor stabiliser;  ///< m: [batch, heads]
+};
+
+struct MlstmInput {
+  at::Tensor q, k;                   ///< [batch, heads, tokens, key width]
+  at::Tensor v;                      ///< [batch, heads, tokens, value width]
+  at::Tensor inputGate, forgetGate;  ///< [batch, heads, tokens], before their activations
+  MlstmState start;                  ///< undefined: empty
+};
+
+struct MlstmOutput {
+  at::Tensor h;  ///< [batch, heads, tokens, value width], memory [batch, tokens, heads, ..]
+  at::Tensor stabiliser;  ///< m: [batch, heads, tokens], no gradient
+  at::Tensor signedSum;   ///< s n.q / exp(m): [batch, heads, tokens], no gradient
+  MlstmState last;        ///< with LastState::Keep; no gradient
+};
+
+/// Differentiable once in everything of the input. Half types are computed in float32, the others
+/// in their own; the gates' sums are float64. Deterministic for a given number of threads. \throws
+/// ShapeError  tensors that do not fit together \throws Error       a form that the device does not
+/// have; no kernel for the device
+[[nodiscard]] VITRINE_ENGINE_EXPORT MlstmOutput mlstm(const MlstmInput& input,
+                                                      const MlstmOptions& options);
+
+/// Tokens of a chunk where none is asked for: all of them below the length from which the memory
+/// between chunks costs less than the pairs that it replaces, 64 + 2 x width; 64 above it.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t mlstmChunk(std::int64_t tokens,
+                                                            std::int64_t width);
+
+/// Logarithm of a gate, float64. \param gate  before its activation
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor logGate(GateKind kind, const at::Tensor& gate);
+
+/// The weights of all pairs of tokens: D_ts = exp(log weight - m_t), zero for s > t.
+struct MlstmWeights {
+  at::Tensor decay;   ///< D: [batch, heads, tokens, tokens] of q's type
+  at::Tensor scores;  ///< S = s (q k^T) D: rows are signed and do not sum to one
+};
+/// For looking at; without a start state and without gradient. h is S v / (max(|row sum|, exp(-m))
+/// + eps).
+[[nodiscard]] VITRINE_ENGINE_EXPORT MlstmWeights mlstmWeights(const MlstmInput& input,
+                                                              const MlstmOptions& options);
+
+}  // namespace vitrine::kernels
