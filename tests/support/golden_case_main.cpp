@@ -22,11 +22,13 @@
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
 #include "plugins/llamafusion/llama.h"
+#include "plugins/vision_lstm/vision_lstm.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/golden_augment.h"
 #include "tests/support/golden_models.h"
 #include "tests/support/golden_rules.h"
 #include "tests/support/golden_variants.h"
+#include "tests/support/golden_vision_lstm.h"
 
 namespace {
 
@@ -63,6 +65,8 @@ const vitrine::Architecture* architectureOf(const GoldenCase& golden) {
   if (name == "sit_llama") return &sitLlama;
   static const vitrine::llamafusion::LlamaArchitecture llama;
   if (name == "llama") return &llama;
+  static const vitrine::vision_lstm::VisionLstmArchitecture visionLstm;
+  if (name == "vision_lstm") return &visionLstm;
   return nullptr;
 }
 
@@ -111,6 +115,10 @@ std::vector<Tensors> run(const GoldenCase& golden) {
     return {maskSchedules(golden.settings().at("cases"))};
   if (architecture == nullptr || !fs::exists(golden.weights())) {
     try {
+      return runVisionLstmRule(golden);
+    } catch (const Unmapped&) {
+    }
+    try {
       return runAugmentationCase(golden);
     } catch (const Unmapped&) {
       std::vector<Tensors> passes = runRuleCase(golden);
@@ -131,8 +139,21 @@ struct Counts {
   int cases = 0, compared = 0, missed = 0, unmapped = 0;
 };
 
+void report(const std::string& name, const Compared& line, bool isQuiet, Counts& counts) {
+  ++counts.compared;
+  counts.missed += line.isMiss();
+  if (!line.isMiss() && isQuiet) return;
+  std::printf("%-8s  %s %s: error %.3g, allowed %.3g%s%s\n", line.isMiss() ? "MISS" : "ok",
+              name.c_str(), line.tensor.c_str(), line.error, line.allowed,
+              line.problem.empty() ? "" : ", ", line.problem.c_str());
+}
+
 void runCase(const fs::path& folder, bool isQuiet, Counts& counts) {
   ++counts.cases;
+  if (const auto lines = compareVisionLstmTable(folder)) {
+    for (const Compared& line : *lines) report(folder.filename().string(), line, isQuiet, counts);
+    return;
+  }
   const GoldenCase golden = readGoldenCase(folder);
   std::vector<Tensors> passes;
   try {
@@ -150,13 +171,7 @@ void runCase(const fs::path& folder, bool isQuiet, Counts& counts) {
         std::printf("unmapped  %s %s\n", golden.name().c_str(), line.tensor.c_str());
       continue;
     }
-    ++counts.compared;
-    counts.missed += line.isMiss();
-    if (line.isMiss() || !isQuiet) {
-      std::printf("%-8s  %s %s: error %.3g, allowed %.3g%s%s\n", line.isMiss() ? "MISS" : "ok",
-                  golden.name().c_str(), line.tensor.c_str(), line.error, line.allowed,
-                  line.problem.empty() ? "" : ", ", line.problem.c_str());
-    }
+    report(golden.name(), line, isQuiet, counts);
   }
 }
 

@@ -41,6 +41,17 @@ void refuseUnknownParts(const Json& theirs) {
   }
 }
 
+/// The gradient of a grid of positions [1, rows, columns, width] that became another one by bicubic
+/// interpolation, from that of the other one.
+at::Tensor pulledBack(const at::Tensor& gradient, const at::Tensor& stored) {
+  const auto asImage = [](const at::Tensor& grid) { return grid.permute({0, 3, 1, 2}); };
+  const at::Tensor leaf = at::zeros_like(stored).requires_grad_(true);
+  const at::Tensor resized = at::upsample_bicubic2d(
+      asImage(leaf), {gradient.size(1), gradient.size(2)}, false);
+  (resized * asImage(gradient)).sum().backward();
+  return leaf.grad();
+}
+
 /// The gradients the case stores, under its names: of the inputs, of our parameters, and of the
 /// rows of ours that are parameters of their own under the names of the case's weights.
 void addGradients(const GoldenCase& golden, Model& model, const TensorMap& inputs, Tensors& pass) {
@@ -52,6 +63,12 @@ void addGradients(const GoldenCase& golden, Model& model, const TensorMap& input
   for (const auto& [name, tensor] : namedTensors(model)) {
     const at::Tensor& whole = tensor.grad();
     if (!whole.defined() || !source.has(name)) continue;
+    const auto resized = golden.gradients.find(name);
+    if (source.isResized(name) && resized != golden.gradients.end() && whole.dim() == 4) {
+      pass["grad/pos_embed_resized"] = whole.clone();
+      pass[name] = pulledBack(whole, resized->second);
+      continue;
+    }
     std::int64_t first = 0;
     for (const std::string& theirs : source.origins(name)) {
       const auto expected = golden.gradients.find(theirs);

@@ -1,0 +1,338 @@
+#include "plugins/vision_lstm/analyses.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "plugins/vision_lstm/memory_source.h"
+
+namespace vitrine::vision_lstm {
+
+namespace {
+
+Field layersField() {
+  return listField("layers", FieldType::Integer, Json::array(),
+                   "layers to look at, from 0; empty: all")
+      .titled("Layers")
+      .atLeast(0)
+      .runOnly();
+}
+Field imagesField(int count) {
+  return integerField("images", count, "images of the split that evaluations visit last")
+      .titled("Images")
+      .range(1, 256)
+      .withUnit("images")
+      .runOnly();
+}
+Field idsField() {
+  return listField("ids", FieldType::Integer, Json::array(), "these images instead, by number")
+      .titled("Image numbers")
+      .atLeast(0)
+      .runOnly();
+}
+
+ItemCard cardOf(const char* id, const char* title, const char* doc, std::vector<Field> fields) {
+  ItemCard card;
+  card.kind = ItemKind::Analysis;
+  card.id = id;
+  card.title = title;
+  card.doc = doc;
+  card.needs = {MemorySource::kId};
+  card.schema.fields = std::move(fields);
+  return card;
+}
+
+void setFloats(Artifact& artifact, const at::Tensor& values, std::vector<std::string> axes) {
+  const at::Tensor dense = values.to(at::kCPU, at::kFloat).contiguous();
+  setFloat32(artifact, {dense.const_data_ptr<float>(), static_cast<std::size_t>(dense.numel())},
+             dense.sizes().vec(), std::move(axes));
+}
+
+std::vector<std::string> numbered(const char* word, std::int64_t count) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < count; ++i) names.push_back(word + std::to_string(i));
+  return names;
+}
+
+/// Means over images of the logarithms of both gates, [layers, heads, tokens] on the CPU.
+struct GateLogs {
+  std::vector<std::int64_t> layers;
+  at::Tensor forget, input;
+};
+
+GateLogs gateLogs(ProbeContext& context, const std::vector<std::int64_t>& layers) {
+  const at::NoGradGuard noGradient;
+  auto& source = requireCapability<MemorySource>(context.model, "memory_length");
+  const kernels::MlstmOptions options = source.memoryOptions();
+  GateLogs logs;
+  std::vector<at::Tensor> forget, input;
+  for (const MemoryRecord& record : source.memories(context.batch.at("image"), layers)) {
+    logs.layers.push_back(record.layer);
+    forget.push_back(
+        kernels::logGate(options.forgetGate, record.cell.forgetGate).mean(0).to(at::kCPU));
+    input.push_back(
+        kernels::logGate(options.inputGate, record.cell.inputGate).mean(0).to(at::kCPU));
+  }
+  logs.forget = at::stack(forget);
+  logs.input = at::stack(input);
+  return logs;
+}
+
+Analysis::Findings lengthFindings(const GateLogs& logs) {
+  Analysis::Findings findings;
+  const at::Tensor lengths = logs.forget.mean(2).neg().clamp_min(1e-12).reciprocal();
+  Artifact matrix;
+  matrix.name = "memory length";
+  matrix.kind = artifact_kind::kMatrix;
+  setFloats(matrix, lengths, {"layer", "head"});
+  std::vector<std::string> rows;
+  for (const std::int64_t layer : logs.layers) rows.push_back("layer " + std::to_string(layer));
+  matrix.meta["row_labels"] = rows;
+  matrix.meta["column_labels"] = numbered("head ", lengths.size(1));
+  matrix.meta["unit"] = "tokens";
+  matrix.meta["title"] = "Memory length";
+  findings.artifacts.push_back(std::move(matrix));
+  for (const auto& [name, values] :
+       {std::pair{"forget gate", logs.forget}, std::pair{"input gate", logs.input}}) {
+    Artifact gate;
+    gate.name = name;
+    gate.kind = artifact_kind::kHeatmap;
+    setFloats(gate, values.mean(1).exp(), {"layer", "token of the scan"});
+    gate.meta["title"] = std::string("Geometric mean of the ") + name;
+    findings.artifacts.push_back(std::move(gate));
+  }
+  for (Artifact& artifact : findings.artifacts) {
+    artifact.analysis = "memory_length";
+    artifact.meta["layers"] = logs.layers;
+  }
+  for (std::size_t i = 0; i < logs.layers.size(); ++i) {
+    for (std::int64_t head = 0; head < lengths.size(1); ++head) {
+      findings.scores.emplace_back(
+          "length/layer" + std::to_string(logs.layers[i]) + "/head" + std::to_string(head),
+          lengths[static_cast<std::int64_t>(i)][head].item<double>());
+    }
+  }
+  return findings;
+}
+
+/// Matrices of all images, [images, layers, heads, tokens, tokens] on the CPU.
+struct Matrices {
+  std::vector<std::int64_t> ids, layers;
+  std::vector<Json> positions;  ///< of each layer's scan
+  at::Tensor decay, weights;
+};
+
+Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& layers) {
+  const at::NoGradGuard noGradient;
+  auto& source = requireCapability<MemorySource>(context.model, "memory_weights");
+  const kernels::MlstmOptions options = source.memoryOptions();
+  Matrices all;
+  all.ids = context.batch.sampleIds;
+  std::vector<at::Tensor> decay, weights;
+  for (const MemoryRecord& record : source.memories(context.batch.at("image"), layers)) {
+    const kernels::MlstmWeights pairs = kernels::mlstmWeights(record.cell, options);
+    const kernels::MlstmOutput out = kernels::mlstm(record.cell, options);
+    const at::Tensor bound = out.stabiliser.neg().exp();
+    const at::Tensor divisor = options.normaliser == kernels::Normaliser::Bounded
+                                   ? at::maximum(out.signedSum.abs(), bound)
+                                   : bound;
+    all.layers.push_back(record.layer);
+    decay.push_back(pairs.decay.to(at::kCPU, at::kFloat));
+    weights.push_back(
+        (pairs.scores / (divisor + options.eps).unsqueeze(3)).to(at::kCPU, at::kFloat));
+    const at::Tensor places = record.positions.to(at::kCPU, at::kLong).contiguous();
+    Json positions = Json::array();
+    for (std::int64_t i = 0; i < places.size(0); ++i)
+      positions.push_back({places[i][0].item<std::int64_t>(), places[i][1].item<std::int64_t>()});
+    all.positions.push_back(std::move(positions));
+  }
+  all.decay = at::stack(decay, 1);
+  all.weights = at::stack(weights, 1);
+  return all;
+}
+
+Analysis::Findings matrixFindings(const Matrices& all) {
+  Analysis::Findings findings;
+  for (std::size_t i = 0; i < all.ids.size(); ++i) {
+    for (const auto& [name, values] :
+         {std::pair{"decay", all.decay}, std::pair{"weights", all.weights}}) {
+      const bool isSigned = std::string(name) == "weights";
+      Artifact map;
+      map.analysis = "memory_weights";
+      map.kind = artifact_kind::kAttention;
+      map.name = "image " + std::to_string(all.ids[i]) + " " + name;
+      setFloats(map, values[static_cast<std::int64_t>(i)], {"layer", "head", "query", "key"});
+      map.meta["layers"] = all.layers;
+      map.meta["attention"] = name;
+      map.meta["image"] = all.ids[i];
+      map.meta["sample_ids"] = Json::array({all.ids[i]});
+      // Of the first layer; those that scan in another order say so.
+      map.meta["query_positions"] = all.positions.front();
+      map.meta["key_positions"] = all.positions.front();
+      map.meta["scan_positions"] = all.positions;
+      map.meta["signed"] = isSigned;
+      map.meta["rows_sum_to_one"] = false;
+      if (isSigned) map.meta["colour_map"] = "diverging";
+      findings.artifacts.push_back(std::move(map));
+    }
+  }
+  return findings;
+}
+
+double threadMilliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+struct CostRow {
+  CostForm form;
+  const char* name;
+  const char* doc;
+};
+constexpr CostRow kCostForms[] = {
+    {CostForm::Chunkwise, "chunkwise", "chunks of 64, the memory between them"},
+    {CostForm::Quadratic, "quadratic", "all pairs, in tiles"},
+    {CostForm::Recurrent, "recurrent", "token by token, unvectorised"}};
+
+Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repeats) {
+  const at::NoGradGuard noGradient;
+  Analysis::Findings findings;
+  Json rows = Json::array();
+  for (const CostRow& each : kCostForms) {
+    std::vector<double> tokens, milliseconds, points;
+    for (std::int64_t count = 256; count <= most; count *= 2) {
+      tokens.push_back(static_cast<double>(count));
+      milliseconds.push_back(measureCost(each.form, count, width, repeats));
+      points.insert(points.end(), {tokens.back(), milliseconds.back()});
+      rows.push_back({each.name, count, milliseconds.back()});
+    }
+    Artifact curve;
+    curve.name = each.name;
+    curve.kind = artifact_kind::kCurve;
+    setFloat64(curve, points, {static_cast<std::int64_t>(tokens.size()), 2}, {"point", "x, y"});
+    curve.meta["title"] = std::string("Forward pass of one head, ") + each.name;
+    curve.meta["x"] = "tokens";
+    curve.meta["y"] = "ms of processor time";
+    curve.meta["about"] = each.doc;
+    findings.artifacts.push_back(std::move(curve));
+    const auto half = static_cast<std::ptrdiff_t>(tokens.size() / 2);
+    if (tokens.size() >= 4) {
+      findings.scores.emplace_back(std::string("slope/") + each.name,
+                                   fittedSlope({tokens.begin() + half, tokens.end()},
+                                               {milliseconds.begin() + half, milliseconds.end()}));
+    }
+  }
+  Artifact table;
+  table.name = "cost";
+  table.kind = artifact_kind::kTable;
+  setJson(table, Json{{"columns", {"form", "tokens", "ms of processor time"}}, {"rows", rows}});
+  findings.artifacts.push_back(std::move(table));
+  for (Artifact& artifact : findings.artifacts) {
+    artifact.analysis = "token_cost";
+    artifact.meta["head_width"] = width;
+  }
+  return findings;
+}
+
+}  // namespace
+
+ItemCard MemoryLength::card() const {
+  return cardOf(
+      "memory_length", "Memory length",
+      "How many tokens each head of a gated memory remembers, and its gates along the scan",
+      {imagesField(16), idsField(), layersField()});
+}
+ProbeSamples MemoryLength::probeSamples(const Config& config) const {
+  return {config.integer("images"), config.integers("ids")};
+}
+std::function<Analysis::Findings()> MemoryLength::probe(const Config& config,
+                                                        ProbeContext& context) const {
+  return [logs = gateLogs(context, config.integers("layers"))] {
+    const at::NoGradGuard noGradient;
+    return lengthFindings(logs);
+  };
+}
+
+ItemCard MemoryWeights::card() const {
+  return cardOf("memory_weights", "Memory as a matrix",
+                "Decay and signed weights between all tokens of chosen images, as the memory acts",
+                {imagesField(2), idsField(), layersField()});
+}
+ProbeSamples MemoryWeights::probeSamples(const Config& config) const {
+  return {config.integer("images"), config.integers("ids")};
+}
+std::function<Analysis::Findings()> MemoryWeights::probe(const Config& config,
+                                                         ProbeContext& context) const {
+  return [all = matricesOf(context, config.integers("layers"))] {
+    const at::NoGradGuard noGradient;
+    return matrixFindings(all);
+  };
+}
+
+ItemCard TokenCost::card() const {
+  return cardOf(
+      "token_cost", "Cost against tokens",
+      "Time of the memory from 256 tokens on: linear in chunks, quadratic over all pairs",
+      {integerField("most_tokens", 8192, "largest number of tokens; sizes double from 256")
+           .titled("Tokens")
+           .range(2048, 65536)
+           .withUnit("tokens")
+           .runOnly(),
+       integerField("repeats", 3, "measurements of each size; the least counts")
+           .titled("Repeats")
+           .range(1, 100)
+           .runOnly()});
+}
+std::function<Analysis::Findings()> TokenCost::probe(const Config& config,
+                                                     ProbeContext& context) const {
+  auto& source = requireCapability<MemorySource>(context.model, "token_cost");
+  const std::vector<MemoryRecord> records = source.memories(context.batch.at("image"), {0});
+  return [width = records.front().cell.q.size(3), most = config.integer("most_tokens"),
+          repeats = static_cast<int>(config.integer("repeats"))] {
+    return costFindings(width, most, repeats);
+  };
+}
+
+double measureCost(CostForm form, std::int64_t tokens, std::int64_t width, int repeats) {
+  // One head: it stays on the calling thread, whose processor time is what is measured.
+  at::Generator generator = at::detail::createCPUGenerator(1);
+  kernels::MlstmInput in;
+  for (at::Tensor* each : {&in.q, &in.k, &in.v})
+    *each = at::randn({1, 1, tokens, width}, generator);
+  in.inputGate = at::randn({1, 1, tokens}, generator);
+  in.forgetGate = at::randn({1, 1, tokens}, generator) + 3;
+  kernels::MlstmOptions options;
+  options.form =
+      form == CostForm::Recurrent ? kernels::MlstmForm::Recurrent : kernels::MlstmForm::Chunkwise;
+  options.chunk = form == CostForm::Quadratic ? tokens : 64;
+  double least = 0;
+  for (int i = 0; i <= repeats; ++i) {  // the first one warms up
+    const double begin = threadMilliseconds();
+    static_cast<void>(kernels::mlstm(in, options));
+    const double taken = threadMilliseconds() - begin;
+    if (i == 1 || (i > 1 && taken < least)) least = taken;
+  }
+  return least;
+}
+
+double fittedSlope(const std::vector<double>& tokens, const std::vector<double>& milliseconds) {
+  if (tokens.size() != milliseconds.size() || tokens.size() < 2)
+    throw ConfigError("a slope needs two points at least, not " + std::to_string(tokens.size()));
+  double x = 0, y = 0, xx = 0, xy = 0;
+  const double count = static_cast<double>(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const double a = std::log(tokens[i]), b = std::log(milliseconds[i]);
+    x += a, y += b, xx += a * a, xy += a * b;
+  }
+  return (count * xy - x * y) / (count * xx - x * x);
+}
+
+}  // namespace vitrine::vision_lstm

@@ -1,0 +1,61 @@
+// Looks into models whose layers mix tokens through a gated memory (memory_source.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/kernels/mlstm.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::vision_lstm {
+
+/// How many tokens each head remembers: 1 / -(mean log forget gate), with the gates along the scan.
+///
+/// Artifacts: matrix "memory length" [layers, heads] in tokens; heatmaps "forget gate" and "input
+/// gate" [layers, tokens], means over heads and images. Scores "length/layer<i>/head<j>".
+class MemoryLength final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+/// The matrices of one pass, for chosen images, in the order of each layer's scan.
+///
+/// Artifacts per image of kind attention, [layers, heads, queries, keys]: "image ID decay", D, and
+/// "image ID weights", S / max(|row sum|, exp(-m)), which multiplies the values. Weights are signed
+/// and their rows do not sum to one.
+class MemoryWeights final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+/// Time of one head's forward pass against the number of tokens, in three forms.
+///
+/// Artifacts: curves "chunkwise", "quadratic", "recurrent" of milliseconds of processor time; table
+/// "cost". Scores "slope/<form>": of log time over log tokens, on the upper half of the sizes.
+class TokenCost final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+enum class CostForm { Chunkwise, Quadratic, Recurrent };
+
+/// Milliseconds of the calling thread's processor time that one head takes for `tokens`, the least
+/// of `repeats`. \param width  of the head
+[[nodiscard]] double measureCost(CostForm form, std::int64_t tokens, std::int64_t width,
+                                 int repeats);
+/// Least squares of log(milliseconds) over log(tokens).
+[[nodiscard]] double fittedSlope(const std::vector<double>& tokens,
+                                 const std::vector<double>& milliseconds);
+
+}  // namespace vitrine::vision_lstm

@@ -1,0 +1,140 @@
+// What other programs call the weights of a Vision-LSTM.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/weight_source.h"
+#include "plugins/vision_lstm/state.h"
+
+namespace vitrine::vision_lstm {
+
+namespace {
+
+using Table = std::vector<std::pair<std::string, std::string>>;  ///< {theirs, ours}
+
+bool replacePrefix(std::string& name, const std::string& from, const std::string& to) {
+  if (!name.starts_with(from)) return false;
+  name = to + name.substr(from.size());
+  return true;
+}
+
+/// Our name, and where it is of a block, its number and what follows the block's prefix.
+struct OwnName {
+  std::string name, rest;
+  std::int64_t block = -1;
+};
+
+std::vector<OwnName> parsed(const std::vector<std::string>& own, const VisionLstmConfig& config) {
+  std::vector<OwnName> all;
+  for (const std::string& name : own) {
+    OwnName each{name, "", -1};
+    for (std::int64_t i = 0; each.block < 0 && i < config.depth; ++i) {
+      const std::string prefix = blockPrefix(config, i);
+      if (name.starts_with(prefix)) each = {name, name.substr(prefix.size()), i};
+    }
+    all.push_back(each);
+  }
+  return all;
+}
+
+/// Raw checkpoints of the authors' training code.
+Table trainingNames(const std::vector<OwnName>& own) {
+  Table table;
+  for (const OwnName& each : own) {
+    std::string theirs = each.name;
+    if (each.block >= 0) {
+      std::string rest = each.rest;
+      if (!replacePrefix(rest, "norm.", "xlstm_norm.")) replacePrefix(rest, "layer.", "xlstm.");
+      replacePrefix(rest, "xlstm.conv.", "xlstm.conv1d.");
+      theirs = "xlstm.blocks." + std::to_string(each.block) + "." + rest;
+    } else if (!replacePrefix(theirs, "norm.", "xlstm.post_blocks_norm.") &&
+               !replacePrefix(theirs, "legacy_norm.", "head.0.")) {
+      replacePrefix(theirs, "head.", "head.1.");
+    }
+    table.emplace_back(theirs, each.name);
+  }
+  return table;
+}
+
+/// The first version of the package: single blocks, and the two last norms by each other's names.
+Table firstNames(const std::vector<OwnName>& own) {
+  Table table;
+  for (const OwnName& each : own) {
+    std::string theirs = each.name;
+    if (each.block >= 0) {
+      std::string rest = each.rest;
+      replacePrefix(rest, "layer.conv.", "layer.conv1d.");
+      theirs = "blocks." + std::to_string(each.block) + "." + rest;
+    } else if (!replacePrefix(theirs, "norm.", "legacy_norm.")) {
+      replacePrefix(theirs, "legacy_norm.", "norm.");
+    }
+    table.emplace_back(theirs, each.name);
+  }
+  return table;
+}
+
+/// The second version of the package, for models whose blocks stand alone here.
+Table pairNames(const std::vector<OwnName>& own) {
+  Table table;
+  for (const OwnName& each : own) {
+    std::string theirs = each.name;
+    if (each.block >= 0) {
+      theirs = "blocks." + std::to_string(each.block / 2) +
+               (each.block % 2 == 0 ? ".rowwise_from_top_left." : ".rowwise_from_bot_right.") +
+               each.rest;
+    }
+    table.emplace_back(theirs, each.name);
+  }
+  return table;
+}
+
+/// Single blocks with the names that this model would have if they were not pairs.
+Table singleNames(const std::vector<OwnName>& own) {
+  Table table;
+  for (const OwnName& each : own) {
+    table.emplace_back(
+        each.block < 0 ? each.name : "blocks." + std::to_string(each.block) + "." + each.rest,
+        each.name);
+  }
+  return table;
+}
+
+}  // namespace
+
+void renamePublic(WeightSource& source, const std::vector<std::string>& own,
+                  const VisionLstmConfig& config) {
+  const std::vector<OwnName> names = parsed(own, config);
+  const auto countIn = [&](const Table& table) {
+    return std::count_if(table.begin(), table.end(),
+                         [&](const auto& entry) { return source.has(entry.first); });
+  };
+  auto most = std::count_if(own.begin(), own.end(),
+                            [&](const std::string& name) { return source.has(name); });
+  Table best;
+  for (const Table& table :
+       {trainingNames(names), firstNames(names), pairNames(names), singleNames(names)}) {
+    const auto count = countIn(table);
+    if (count <= most) continue;
+    most = count;
+    best = table;
+  }
+  // Some names change places: all of them stand aside first.
+  Table moved;
+  for (const auto& [theirs, ours] : best) {
+    if (!source.has(theirs)) continue;
+    source.rename(theirs, "\n" + ours);
+    moved.emplace_back("\n" + ours, ours);
+  }
+  for (const auto& [aside, ours] : moved) source.rename(aside, ours);
+}
+
+std::vector<WeightSign> VisionLstmArchitecture::weightSigns() const {
+  return {{"a Vision-LSTM with the names of its training code", {"xlstm.blocks.", "mlstm_cell."}},
+          {"a Vision-LSTM of the second version", {"rowwise_from_top_left.", "mlstm_cell."}},
+          {"a Vision-LSTM of the first version", {"layer.conv1d.", "mlstm_cell."}},
+          {"a Vision-LSTM", {"layer.mlstm_cell."}}};
+}
+
+}  // namespace vitrine::vision_lstm

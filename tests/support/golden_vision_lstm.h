@@ -1,0 +1,20 @@
+// Reference cases of Vision-LSTM that hold no network: the cell by itself, operators of its blocks,
+// and tables of orders, parameters and multiply-adds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tests/support/golden_compare.h"
+
+namespace vitrine::testing {
+
+/// What our code makes of the case; of a cell, one pass for each of its forms.
+/// \throws Unmapped  it is none of these
+[[nodiscard]] std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden);
+
+/// The comparisons of a case that is a table in JSON beside case.json; nothing for other folders.
+[[nodiscard]] std::optional<std::vector<Compared>> compareVisionLstmTable(
+    const std::filesystem::path& folder);
+
+}  // namespace vitrine::testing
