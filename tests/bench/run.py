@@ -11,8 +11,8 @@ import trackers
 from sides import Skipped
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "gemm", "store", "saves", "rope", "loader", "metrics", "open"],
-                    help="step, gemm, store, saves, rope, loader, metrics, open")
+parser.add_argument("what", nargs="*", default=["step", "gemm", "store", "saves", "rope", "mlstm", "loader", "metrics", "open"],
+                    help="step, gemm, store, saves, rope, mlstm, loader, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
@@ -203,6 +203,32 @@ def rope_pairs():
             operations.close()
 
 
+def mlstm_pairs():
+    """The chunkwise cell at widths of ViL-T and ViL-S, against mlstm_kernels and the matrix of all pairs."""
+    # Chunks of mlstm_kernels divide the tokens; ours are as the cell chooses, and as theirs.
+    for path, width, (tokens, batch, chunks) in itertools.product(BOTH, (96, 192), ((196, 16, (49, 196)), (1024, 4, (64, 128)))):
+        name = f"mlstm {path} width {width} tokens {tokens}"
+        if arguments.only not in name:
+            continue
+        limits = PATHS[path][1]
+        options = ["--batch", str(batch), "--tokens", str(tokens), "--width", str(width), "--threads", str(arguments.threads)]
+        ours = Side("vitrine", [os.path.join(arguments.programs, "bench_mlstm"), *options, "--chunk", "0"],
+                    {"VITRINE_CPU": path, **limits})
+        peer = [sys.executable, os.path.join(here, "peers", "mlstm_cell.py"), *options]
+        variants = [(v, c) for v in ("native_autograd", "native_custbw") for c in chunks] + [("pairs", 1)]
+        if arguments.compile:
+            variants.append(("pairs_compiled", 1))
+        sides = [Side(f"{v} {c}" if c > 1 else v, [*peer, "--variant", v, "--chunk", str(c)], limits) for v, c in variants]
+        for side in (ours, *sides):
+            side.wait()
+        iterations = iterations_of(ours)
+        trial = {s.name: statistics.median(s.turn(iterations) for _ in range(3)) for s in sides}
+        best = min(sides, key=lambda s: trial[s.name])
+        report(name, ours, best, iterations, 1.0, trial)
+        for side in (ours, *sides):
+            side.close()
+
+
 if "step" in arguments.what:
     step_pairs()
 if "gemm" in arguments.what:
@@ -213,6 +239,8 @@ if "saves" in arguments.what:
     save_pair()
 if "rope" in arguments.what:
     rope_pairs()
+if "mlstm" in arguments.what:
+    mlstm_pairs()
 if "loader" in arguments.what:
     loader_rows()
 if "metrics" in arguments.what:

@@ -14,6 +14,10 @@ if [ ! -f "$peers/.complete" ]; then
   "$peers/bin/python" -m pip install -q timm==1.0.31 torchvision==0.26.0
   touch "$peers/.complete"
 fi
+if ! "$peers/bin/python" -c 'import mlstm_kernels' 2>/dev/null; then
+  "$peers/bin/python" -m pip install -q numpy==2.4.6
+  "$peers/bin/python" -m pip install -q --no-deps mlstm_kernels==2.0.6
+fi
 trackers="$cache/bench-trackers"
 if [ ! -f "$trackers/.complete" ]; then
   echo "Installing TensorBoard, MLflow and Trackio into $trackers (about 400 MB, torch itself is shared)" >&2

@@ -1,0 +1,151 @@
+#include "plugins/vision_lstm/analyses.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/config/experiment.h"
+#include "core/plugin/task.h"
+#include "plugins/vision_lstm/vision_lstm.h"
+
+namespace vitrine::vision_lstm {
+namespace {
+
+/// A session of which the probes here want nothing.
+class NoSession final : public TaskSession {
+ public:
+  explicit NoSession(Model& model) : model_(model) {}
+  Model& model() override { return model_; }
+  const DatasetInfo& dataset() const noexcept override { return info_; }
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
+  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
+  std::vector<Evaluation> evaluations() const override { return {}; }
+  void evaluate(const EvaluationRequest&, Results&) override {}
+  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
+  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
+
+ private:
+  Model& model_;
+  DatasetInfo info_;
+};
+
+std::shared_ptr<VisionLstm> tinyModel() {
+  const VisionLstmArchitecture architecture;
+  Json values{{"image_size", 16}, {"patch", 4}, {"in_channels", 1}, {"dim", 16},
+              {"depth", 2},       {"heads", 4}, {"num_classes", 4}};
+  EXPECT_TRUE(resolveItem(architecture.card().schema, "model", values).empty());
+  auto model = std::dynamic_pointer_cast<VisionLstm>(architecture.build(Config(values), 0));
+  model->module().eval();
+  return model;
+}
+
+Analysis::Findings findings(const Analysis& analysis, Model& model, Json settings) {
+  EXPECT_TRUE(resolveItem(analysis.card().schema, "observe", settings).empty());
+  Batch batch;
+  batch.fields["image"] = at::randn({2, 1, 16, 16}, at::detail::createCPUGenerator(3));
+  batch.fields["label"] = at::zeros({2}, at::kLong);
+  batch.sampleIds = {7, 9};
+  NoSession session(model);
+  ProbeContext context{session, model, batch, {}, {}};
+  return analysis.probe(Config(settings), context)();
+}
+
+at::Tensor tensorOf(const Artifact& artifact) {
+  const ArrayView view = arrayOf(artifact.meta, artifact.data);
+  at::Tensor values = at::empty(view.shape, at::kDouble);
+  for (std::int64_t i = 0; i < values.numel(); ++i) values.view(-1)[i] = view.at(i);
+  return values;
+}
+
+const Artifact& named(const Analysis::Findings& found, const std::string& name) {
+  const auto at = std::find_if(found.artifacts.begin(), found.artifacts.end(),
+                               [&](const Artifact& each) { return each.name == name; });
+  if (at == found.artifacts.end()) throw NotFoundError("no artifact " + name);
+  return *at;
+}
+
+TEST(MemoryLength, OfAFreshModelIsThatOfItsBiases) {
+  const auto model = tinyModel();
+  const auto found = findings(MemoryLength(), *model, Json::object());
+  // 1 / |log sigmoid| of 3, 4, 5, 6.
+  const at::Tensor wanted = at::tensor({20.5816, 55.0966, 148.9127, 403.9286}, at::kDouble);
+  const at::Tensor lengths = tensorOf(named(found, "memory length"));
+  ASSERT_EQ(lengths.sizes(), at::IntArrayRef({2, 4}));
+  EXPECT_LT((lengths / wanted - 1).abs().max().item<double>(), 1e-4);
+  EXPECT_EQ(found.scores.size(), 8U);
+  EXPECT_EQ(found.scores[5].first, "length/layer1/head1");
+  EXPECT_EQ(tensorOf(named(found, "forget gate")).sizes(), at::IntArrayRef({2, 16}));
+}
+
+TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
+  const auto model = tinyModel();
+  {
+    const at::NoGradGuard noGradient;
+    auto generator = at::detail::createCPUGenerator(9);
+    for (const auto& item : model->module().named_parameters())
+      item.value().add_(at::randn(item.value().sizes(), generator), 0.3);
+  }
+  const auto found = findings(MemoryWeights(), *model, Json::object());
+  ASSERT_EQ(found.artifacts.size(), 4U);
+  const at::Tensor weights = tensorOf(named(found, "image 9 weights"));
+  ASSERT_EQ(weights.sizes(), at::IntArrayRef({2, 4, 16, 16}));
+  EXPECT_LT(weights.min().item<double>(), 0) << "rows are signed";
+  EXPECT_EQ(weights.triu(1).abs().max().item<double>(), 0);
+  EXPECT_GT((weights.sum(3) - 1).abs().max().item<double>(), 0.01) << "rows do not sum to one";
+  EXPECT_EQ(named(found, "image 9 weights").meta.at("rows_sum_to_one"), false);
+  const at::Tensor decay = tensorOf(named(found, "image 7 decay"));
+  EXPECT_GE(decay.min().item<double>(), 0);
+  EXPECT_NEAR(decay.amax(3).min().item<double>(), 1, 1e-6);
+  // Against the memory itself.
+  const at::NoGradGuard noGradient;
+  const auto records =
+      model->memories(at::randn({2, 1, 16, 16}, at::detail::createCPUGenerator(3)), {1});
+  const at::Tensor read = kernels::mlstm(records.at(0).cell, model->memoryOptions()).h[1];
+  const at::Tensor wanted = at::matmul(weights[1], records.at(0).cell.v[1].to(at::kDouble));
+  EXPECT_LT((read - wanted).abs().max().item<double>(), 1e-5 * read.abs().max().item<double>());
+  EXPECT_EQ(records.at(0).positions[0][0].item<int>(), 3) << "layer 1 begins at the bottom right";
+}
+
+TEST(MemoryWeights, RefuseALayerThatIsNotThere) {
+  const auto model = tinyModel();
+  EXPECT_THROW((void)findings(MemoryWeights(), *model, Json{{"layers", {5}}}), ConfigError);
+}
+
+TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
+  const auto slopeOf = [](CostForm form) {
+    // The least of several fits: other processes share the caches.
+    double least = 10;
+    for (int trial = 0; trial < 3; ++trial) {
+      std::vector<double> tokens, milliseconds;
+      for (std::int64_t count = 1024; count <= 8192; count *= 2) {
+        tokens.push_back(static_cast<double>(count));
+        milliseconds.push_back(measureCost(form, count, 24, 2));
+      }
+      least = std::min(least, fittedSlope(tokens, milliseconds));
+    }
+    return least;
+  };
+  EXPECT_LE(slopeOf(CostForm::Chunkwise), 1.2);
+  EXPECT_GE(slopeOf(CostForm::Quadratic), 1.6);
+}
+
+TEST(TokenCost, DrawsACurveForEachForm) {
+  const auto model = tinyModel();
+  const auto found = findings(TokenCost(), *model, Json{{"most_tokens", 2048}, {"repeats", 1}});
+  ASSERT_EQ(found.artifacts.size(), 4U);
+  EXPECT_EQ(tensorOf(named(found, "chunkwise")).sizes(), at::IntArrayRef({4, 2}));
+  EXPECT_EQ(found.scores.size(), 3U);
+}
+
+TEST(TokenCost, SlopeOfAPowerIsItsExponent) {
+  EXPECT_NEAR(fittedSlope({1, 2, 4, 8}, {3, 12, 48, 192}), 2, 1e-12);
+  EXPECT_THROW((void)fittedSlope({1}, {1}), ConfigError);
+}
+
+}  // namespace
+}  // namespace vitrine::vision_lstm
