@@ -33,7 +33,7 @@ class VITRINE_ENGINE_EXPORT Sampler {
   enum class Fit {
     None,       ///< the run learned something else
     Possible,
-    Preferred,  ///< taken where nobody names a sampler
+    Preferred,  ///< taken unless a sampler is named
   };
   /// Here: Possible.
   [[nodiscard]] virtual Fit fit(TaskSession& session) const;

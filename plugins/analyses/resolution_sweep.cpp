@@ -53,7 +53,7 @@ Point measure(ProbeContext& context, Sides size) {
   return {size, std::move(found.scores), run.transforms, run.resized, run.resizePositions};
 }
 
-/// What brought samples and weights to the sizes, for whoever compares the numbers.
+/// What brought samples and weights to the sizes, for a reader who compares the numbers.
 void describe(Artifact& artifact, const std::vector<Point>& points, Sides trained) {
   artifact.analysis = "resolution_sweep";
   artifact.meta["trained_size"] = {trained[0], trained[1]};

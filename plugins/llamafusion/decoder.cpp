@@ -242,7 +242,7 @@ at::Tensor Decoder::text(const at::Tensor& tokens, DecoderPass pass) const {
   const std::int64_t count = tokens.size(1);
   if (pass.cache != nullptr && pass.cache->batch() != tokens.size(0)) {
     throw ShapeError("a cache of " + std::to_string(pass.cache->batch()) +
-                     " texts cannot go on with " + std::to_string(tokens.size(0)));
+                     " texts cannot continue with " + std::to_string(tokens.size(0)));
   }
   if (!pass.positions.defined())
     pass.positions = at::arange(first, first + count, tokens.options());

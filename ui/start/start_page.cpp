@@ -164,7 +164,7 @@ QFrame* StartPage::makeFirst() {
 
 QFrame* StartPage::makeGoOn() {
   QVBoxLayout* inside = nullptr;
-  QFrame* card = startCard(tr("Go on"), inside);
+  QFrame* card = startCard(tr("Continue"), inside);
   goOnText_ = startLabel(QString(), "muted");
   goOnRows_ = new QVBoxLayout;
   goOnRows_->setSpacing(0);
@@ -285,7 +285,7 @@ void StartPage::showDemo() {
       break;
     }
     case Demo::Broken:
-      demo_->setText(tr("Go on with the demo"));
+      demo_->setText(tr("Continue the demo"));
       state = tr("The demo ended before it was finished; it continues from its checkpoints.");
       break;
     case Demo::Done:

@@ -1,4 +1,4 @@
-// Language models: the next token of every token, and texts that go on from a prompt.
+// Language models: the next token of every token, and texts that continue a prompt.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class LanguageModelTask final : public Task {
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
 };
 
-/// Texts that go on from a prompt, greedy or drawn, through the model's cache.
+/// Texts that continue a prompt, greedy or drawn, through the model's cache.
 class TextSampler final : public Sampler {
  public:
   [[nodiscard]] ItemCard card() const override;

@@ -32,7 +32,7 @@ ItemCard TextSampler::card() const {
   card.kind = ItemKind::Sampler;
   card.id = "text";
   card.title = "Text";
-  card.doc = "Goes on from a prompt, token by token";
+  card.doc = "Continues a prompt, token by token";
   card.needs = {LanguageModel::kId};
   card.schema.fields = {
       textField("prompt", "", "what the text begins with").titled("Prompt"),
