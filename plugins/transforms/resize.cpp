@@ -29,6 +29,7 @@ void registerAll(Registry& registry) {
   registry.add(makePack());
   registry.add(makeLabelText());
   registry.add(makeTokenize());
+  registry.add(makeCorrupt());
 }
 
 Field imageSizeField(const std::string& doc) {

@@ -36,6 +36,7 @@ void registerAll(Registry& registry);
 [[nodiscard]] std::unique_ptr<Transform> makePack();
 [[nodiscard]] std::unique_ptr<Transform> makeLabelText();
 [[nodiscard]] std::unique_ptr<Transform> makeTokenize();
+[[nodiscard]] std::unique_ptr<Transform> makeCorrupt();
 
 using Size = SpatialFields::Size;
 

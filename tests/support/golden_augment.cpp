@@ -7,6 +7,7 @@
 #include "plugins/transforms/erasing.h"
 #include "plugins/transforms/rand_augment.h"
 #include "plugins/transforms/scene_crops.h"
+#include "tests/support/golden_corruptions.h"
 
 namespace vitrine::testing {
 
@@ -350,6 +351,7 @@ std::vector<Tensors> runAugmentationCase(const GoldenCase& golden) {
     const auto found = golden.io.lower_bound(prefix);
     return found != golden.io.end() && found->first.starts_with(prefix);
   };
+  if (isCorruptionCase(golden)) return runCorruptionCase(golden);
   if (has("output/gaussian_blur_")) return {threeAugment(golden)};
   if (has("output/sequence_") && has("output/brightness_")) return {colorJitter(golden)};
   if (has("output/erased_")) return {erasing(golden)};
