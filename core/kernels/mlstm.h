@@ -16,48 +16,9 @@
 #include <string>
 
 #include "core/engine_export.h"
+#include "core/kernels/cpu/mlstm_kinds.h"
 
 namespace vitrine::kernels {
-
-/// What a gate makes of its pre-activation.
-enum class GateKind { Exp, Sigmoid };
-
-enum class MlstmForm {
-  Recurrent,  ///< token by token; on the CPU, slow and readable
-  Parallel,   ///< all pairs of tokens; on the CPU, slow and readable
-  Chunkwise,  ///< for use: linear in the number of tokens
-};
-
-/// What the sum over the memory is divided by.
-enum class Normaliser {
-  Bounded,  ///< max(|s n.q|, 1)
-  None,     ///< 1
-};
-
-/// Whether gradients pass through the normaliser. Without it h is differentiated as if it were a
-/// constant.
-enum class NormaliserGradient { Exact, Ignored };
-
-/// Whether the memory after the last token is wanted.
-enum class LastState { Drop, Keep };
-
-struct MlstmOptions {
-  GateKind forgetGate = GateKind::Sigmoid;
-  GateKind inputGate = GateKind::Exp;
-  Normaliser normaliser = Normaliser::Bounded;
-  NormaliserGradient normaliserGradient = NormaliserGradient::Exact;
-  double eps = 0;  ///< added to the stabilised normaliser
-  MlstmForm form = MlstmForm::Chunkwise;
-  std::int64_t chunk = 0;  ///< tokens of a chunk; 0: chosen by length and width
-  LastState lastState = LastState::Drop;
-};
-
-/// A running memory; keys in it are not scaled by s.
-struct MlstmState {
-  at::Tensor memory;      ///< C / exp(m): [batch, heads, key width, value width], or undefined
-  at::Tensor sum;         ///< n / exp(m): [batch, heads, key width]
-  at::Tensor stabiliser;  ///< m: [batch, heads]
-};
 
 struct MlstmInput {
   at::Tensor q, k;                   ///< [batch, heads, tokens, key width]
@@ -66,17 +27,11 @@ struct MlstmInput {
   MlstmState start;                  ///< undefined: empty
 };
 
-struct MlstmOutput {
-  at::Tensor h;  ///< [batch, heads, tokens, value width], memory [batch, tokens, heads, ..]
-  at::Tensor stabiliser;  ///< m: [batch, heads, tokens], no gradient
-  at::Tensor signedSum;   ///< s n.q / exp(m): [batch, heads, tokens], no gradient
-  MlstmState last;        ///< with LastState::Keep; no gradient
-};
-
 /// Differentiable once in everything of the input. Half types are computed in float32, the others
-/// in their own; the gates' sums are float64. Deterministic for a given number of threads. \throws
-/// ShapeError  tensors that do not fit together \throws Error       a form that the device does not
-/// have; no kernel for the device
+/// in their own; the gates' sums are float64. Deterministic for a given number of threads.
+///
+/// \throws ShapeError  tensors that do not fit together
+/// \throws Error  a form that the device does not have, or no kernel for the device
 [[nodiscard]] VITRINE_ENGINE_EXPORT MlstmOutput mlstm(const MlstmInput& input,
                                                       const MlstmOptions& options);
 

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
-#include "core/kernels/mlstm_gates.h"
+#include "core/kernels/cpu/mlstm_gates.h"
 #include "core/kernels/mlstm_walk.h"
 
 namespace vitrine::kernels {

@@ -3,6 +3,7 @@
 // Reads one line per turn from stdin, a number of iterations; answers with one line, their
 // milliseconds.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <map>
@@ -18,7 +19,8 @@ int main(int count, char** words) {
   std::map<std::string, std::string> options = bench::readOptions(count, words);
   at::set_num_threads(std::stoi(options["--threads"]));
   const std::int64_t batch = std::stoll(options["--batch"]), heads = 4,
-                     tokens = std::stoll(options["--tokens"]), width = std::stoll(options["--width"]);
+                     tokens = std::stoll(options["--tokens"]),
+                     width = std::stoll(options["--width"]);
   // As projections leave them: heads next to each other.
   const auto rows = [&] {
     return at::randn({batch, tokens, heads, width}).transpose(1, 2).detach().requires_grad_();

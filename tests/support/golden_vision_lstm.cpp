@@ -154,13 +154,12 @@ std::shared_ptr<Module> filled(std::shared_ptr<Module> module, const GoldenCase&
   return module;
 }
 
-void finish(const GoldenCase& golden, torch::nn::Module& module, const at::Tensor& input,
-            const std::string& name, const at::Tensor& loss, Tensors& pass) {
+void addGradients(torch::nn::Module& module, const at::Tensor& input, const std::string& name,
+                  const at::Tensor& loss, Tensors& pass) {
   loss.backward();
   pass["output/loss"] = loss.detach();
   pass["grad/input/" + name] = input.grad();
   for (const auto& item : module.named_parameters()) pass[item.key()] = item.value().grad();
-  static_cast<void>(golden);
 }
 
 Tensors operators(const GoldenCase& golden) {
@@ -172,7 +171,7 @@ Tensors operators(const GoldenCase& golden) {
   Tensors pass;
   const auto one = [&](auto module, const at::Tensor& y) {
     pass["output/y"] = y.detach();
-    finish(golden, *module, x, inputName, (y * golden.io.at("input/upstream_y")).sum(), pass);
+    addGradients(*module, x, inputName, (y * golden.io.at("input/upstream_y")).sum(), pass);
   };
   if (hasHeads) {
     const std::int64_t heads = given.at("heads"), width = given.at("head_dim");
@@ -197,7 +196,7 @@ Tensors operators(const GoldenCase& golden) {
       pass["output/" + name] = y.detach();
       loss = loss + (y * golden.io.at("input/upstream_" + name)).sum();
     }
-    finish(golden, *convolution, x, inputName, loss, pass);
+    addGradients(*convolution, x, inputName, loss, pass);
   } else if (given.contains("conv_kernel")) {
     const auto convolution =
         filled(std::make_shared<DepthwiseConvolution>(Convolution::Causal1d, given.at("channels"),

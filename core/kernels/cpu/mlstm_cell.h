@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/kernels/mlstm.h"
+#include "core/kernels/cpu/mlstm_kinds.h"
 
 namespace vitrine::cpu {
 
