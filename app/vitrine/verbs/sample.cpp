@@ -85,7 +85,7 @@ struct StoredImage {
   std::string sha256;
 };
 
-StoredImage storedImage(const store::RunStore& store, const store::RunRow& run, std::int64_t id) {
+StoredImage storedImage(store::RunStore& store, const store::RunRow& run, std::int64_t id) {
   const auto found = store.query("SELECT run_id, recipe, sha256 FROM generated_images WHERE id = " +
                                  std::to_string(id));
   if (found.rows.empty())
@@ -154,9 +154,9 @@ int verifyImage(const CommandLine& line, store::RunStore& store, const store::Ru
 }  // namespace
 
 int sampleVerb(const Arguments& arguments) {
-  CommandLine line("sample", {"vitrine sample 3 count=16 seed=1",
-                              "vitrine sample 3 class=3 sampler=heun steps=50 guidance=2 --use ema",
-                              "vitrine sample 3 --verify 17"});
+  CommandLine line("sample",
+                   {"vitrine sample 3 class=3 seed=1 sampler=heun steps=50 guidance=2 count=16",
+                    "vitrine sample 3 --verify 17"});
   ModelChoice asked;
   std::string sampler, output;
   std::vector<std::string> overrides;
