@@ -4,6 +4,7 @@
 #include <QObject>
 
 #include "plugins/llamafusion/llama.h"
+#include "plugins/llamafusion/llamafusion.h"
 
 class LlamaFusionPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -12,6 +13,7 @@ class LlamaFusionPlugin final : public QObject, public vitrine::Plugin {
  public:
   void registerInto(vitrine::Registry& registry) override {
     registry.add(std::make_unique<vitrine::llamafusion::LlamaArchitecture>());
+    registry.add(std::make_unique<vitrine::llamafusion::LlamaFusionArchitecture>());
   }
 };
 

@@ -25,6 +25,7 @@
 #include "plugins/vision_lstm/vision_lstm.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/golden_augment.h"
+#include "tests/support/golden_llamafusion.h"
 #include "tests/support/golden_models.h"
 #include "tests/support/golden_rules.h"
 #include "tests/support/golden_variants.h"
@@ -113,6 +114,7 @@ std::vector<Tensors> run(const GoldenCase& golden) {
   if (golden.io.contains("output/alpha_" +
                          golden.json.value("/parameters/cases/0/name"_json_pointer, "")))
     return {maskSchedules(golden.settings().at("cases"))};
+  if (isFusionCase(golden)) return runFusionCase(golden);
   if (architecture == nullptr || !fs::exists(golden.weights())) {
     try {
       return runVisionLstmRule(golden);

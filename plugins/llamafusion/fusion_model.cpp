@@ -1,0 +1,263 @@
+#include "plugins/llamafusion/fusion_model.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace vitrine::llamafusion {
+
+namespace {
+
+constexpr std::int64_t kSteps = 1000;    ///< of the noise
+constexpr std::int64_t kIgnored = -100;  ///< target of a token without a loss
+constexpr const char* kTextAxis = "tokens";
+
+/// Values of a table at `time`, broadcast over images.
+at::Tensor atTime(const at::Tensor& table, const at::Tensor& time, const at::Tensor& like) {
+  return table.to(time.device()).index_select(0, time).to(like.scalar_type()).view({-1, 1, 1, 1});
+}
+
+}  // namespace
+
+FusionModel::FusionModel(const FusionConfig& config, std::uint64_t seed)
+    : TextDecoder(config.text, config.separation, config.ownImageNorm),
+      config_(config),
+      shares_(cosineShares(kSteps)) {
+  initialiseDecoder(*this, seed);
+  if (!config.io) return;
+  io_ = register_module("img_io", makeImageIo(*config.io));
+  initialiseImageIo(*io_, "img_io.", seed);
+}
+
+std::vector<OfferedCapability> FusionModel::capabilities() {
+  return offersOf<LanguageModel, PackedLanguageModel, TextImageModel, TensorProgram>(*this);
+}
+
+std::vector<BlockCost> FusionModel::cost() const {
+  std::vector<BlockCost> all = TextDecoder::cost();
+  if (io_) {
+    for (BlockCost& part : io_->cost()) {
+      part.parameters = 0;
+      all.push_back(std::move(part));
+    }
+    BlockCost whole;
+    whole.name = "img_io";
+    whole.kind = "image modules' parameters";
+    for (const auto& parameter : io_->parameters()) whole.parameters += parameter.numel();
+    all.push_back(whole);
+  }
+  return all;
+}
+
+ImageIo& FusionModel::io() const {
+  if (io_) return *io_;
+  throw ConfigError(
+      "the model has no way in and out for images; set model.image_io to linear or unet");
+}
+
+TextImageModel::Sizes FusionModel::textImageSizes() const {
+  Sizes sizes;
+  sizes.imageTokens = io().tokens();
+  sizes.channels = config_.io->channels;
+  sizes.height = config_.io->size[0];
+  sizes.width = config_.io->size[1];
+  sizes.steps = kSteps;
+  sizes.beginText = config_.beginText;
+  sizes.endText = config_.endText;
+  sizes.beginImage = config_.beginImage;
+  sizes.endImage = config_.endImage;
+  sizes.diffusionWeight = config_.diffusionWeight;
+  return sizes;
+}
+
+bool FusionModel::isOfText(const std::string& parameter) const {
+  return !parameter.starts_with("img_io.") && textCounterpart(parameter).empty();
+}
+
+FusionModel::Joint FusionModel::joint(
+    const MixedSequences& sequences, const at::Tensor& imageTokens,
+    const std::function<void(std::int64_t, const at::Tensor&)>& tap) const {
+  const at::Tensor& tokens = sequences.tokens;
+  const at::Device device = tokens.device();
+  const std::int64_t batch = tokens.size(0);
+  requireTokens(tokens);
+  DecoderPass pass;
+  pass.batch = batch;
+  pass.tap = tap;
+  pass.routing = routingOf(sequences.imageIndex, batch, device);
+  pass.positions = sequences.positions.defined()
+                       ? sequences.positions
+                       : tokenPositions(sequences.imageIndex, config_.positions).to(device);
+  pass.lastKey = lastAllowedKey(sequences.imageIndex, config_.mask).to(device);
+  if (sequences.documents.defined())
+    pass.firstKey = firstAllowedKey(sequences.documents).to(device);
+  const Routing& routing = pass.routing;
+  const std::int64_t prefix = routing.prefix, width = tokens.size(1) - prefix;
+  const std::int64_t given = imageTokens.defined() ? imageTokens.size(0) * imageTokens.size(1) : 0;
+  if (routing.image.numel() != given) {
+    throw ShapeError("the sequences have " + std::to_string(routing.image.numel()) +
+                     " places of images, and the images fill " + std::to_string(given));
+  }
+  if (prefix > 0) pass.prefix = embed(tokens.narrow(1, 0, prefix));
+  if (width > 0) {
+    const at::Tensor words =
+        embed(tokens.narrow(1, prefix, width).reshape({-1}).index_select(0, routing.text));
+    pass.tail = at::cat({words, imageTokens.flatten(0, 1).to(words.scalar_type())})
+                    .index_select(0, routing.inverse);
+  }
+  const DecoderStream stream = forward(pass);
+  Joint out;
+  std::vector<at::Tensor> logits;
+  if (prefix > 0) logits.push_back(Decoder::logits(finishText(stream.prefix)));
+  if (width > 0) {
+    const at::Tensor finished = finishTail(stream.tail, routing);
+    const at::Tensor words = Decoder::logits(finished.index_select(0, routing.text));
+    logits.push_back(at::zeros({batch * width, config_.text.vocab}, words.options())
+                         .index_copy(0, routing.text, words)
+                         .view({batch, width, -1}));
+    out.imageHidden = finished.index_select(0, routing.image).view(imageTokens.sizes());
+  }
+  out.logits = at::cat(logits, 1);
+  return out;
+}
+
+MixedPrediction FusionModel::mixed(const MixedSequences& sequences) {
+  if (!sequences.images.defined() || sequences.images.size(0) == 0)
+    return {joint(sequences, {}, {}).logits, {}};
+  const ImageIo::Entered entered = io().enter(sequences.images, sequences.time);
+  const Joint out = joint(sequences, entered.tokens, {});
+  return {out.logits, io().leave(out.imageHidden, entered)};
+}
+
+at::Tensor FusionModel::noiseAfter(Cache& cache, const at::Tensor& images, const at::Tensor& time,
+                                   Keep keep) {
+  DecoderPass pass;
+  pass.cache = &decoderCache(cache);
+  pass.batch = images.size(0);
+  pass.keepsKeys = keep == Keep::Yes;
+  if (pass.cache->batch() != pass.batch) {
+    throw ShapeError("a cache of " + std::to_string(pass.cache->batch()) +
+                     " texts cannot go on with " + std::to_string(pass.batch) + " images");
+  }
+  const ImageIo::Entered entered = io().enter(images, time);
+  const std::int64_t count = entered.tokens.size(1), before = pass.cache->length(),
+                     first = pass.cache->nextPosition();
+  const at::Tensor index = at::ones({count}, at::kLong);
+  pass.routing = routingOf(index, pass.batch, images.device());
+  pass.positions = tokenPositions(index, config_.positions).add(first).to(images.device());
+  if (config_.mask == ImageMask::Causal)
+    pass.lastKey = lastAllowedKey(index, config_.mask).add(before).to(images.device());
+  pass.tail = entered.tokens.flatten(0, 1);
+  const DecoderStream stream = forward(pass);
+  if (pass.keepsKeys) {
+    const at::Tensor places = pass.positions.to(at::kCPU);
+    const std::int64_t* position = places.const_data_ptr<std::int64_t>();
+    pass.cache->append({position, position + count});
+  }
+  return io().leave(finishTail(stream.tail, pass.routing).view(entered.tokens.sizes()), entered);
+}
+
+at::Tensor FusionModel::noised(const at::Tensor& start, const at::Tensor& noise,
+                               const at::Tensor& time) const {
+  return atTime(shares_.sqrt(), time, start) * start +
+         atTime((1 - shares_).sqrt(), time, start) * noise;
+}
+
+void FusionModel::requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const {
+  const at::Tensor last = lastAllowedKey(imageIndex, config_.mask);
+  const at::Tensor own = at::arange(last.size(0), at::kLong).le(last.unsqueeze(1));
+  if (!at::equal(given.to(at::kCPU), own)) {
+    throw ConfigError(
+        "the mask is not the one that image_index and model.mask give; leave `mask` out");
+  }
+}
+
+std::vector<TensorInput> FusionModel::tensorInputs() const {
+  const std::int64_t dim = config_.text.dim;
+  const auto side = [&](std::int64_t i) -> Axis {
+    if (!config_.io) return Axis(i == 0 ? "channels" : i == 1 ? "height" : "width");
+    return Axis(i == 0 ? config_.io->channels : config_.io->size[static_cast<std::size_t>(i - 1)]);
+  };
+  const std::vector<Axis> image{"images", side(0), side(1), side(2)};
+  const std::vector<Axis> rows{"images", "image tokens", dim};
+  return {
+      {"ids", at::kLong, {kBatchAxis, kTextAxis}, false, "tokens; anything in places of images"},
+      {"image_index", at::kLong, {kTextAxis}, false, "0 text, k the k-th image"},
+      {"positions", at::kLong, {kTextAxis}, true, "as the model counts where they are not given"},
+      {"mask", at::kBool, {kTextAxis, kTextAxis}, true, "only compared with the model's own"},
+      {"target", at::kLong, {kBatchAxis, kTextAxis}, true, "token that each predicts; -100: none"},
+      {"image_tokens", at::kFloat, rows, true, "in the place of latents"},
+      {"upstream_image_hidden", at::kFloat, rows, true, "whose product with the images is a loss"},
+      {"latent", at::kFloat, image, true, "clean images, by sample, then by place"},
+      {"noise", at::kFloat, image, true, "that is added to them"},
+      {"t", at::kLong, {"images"}, true, "step of the noise, 0 to 999"}};
+}
+
+std::vector<TensorOutput> FusionModel::tensorOutputs() const {
+  const std::vector<std::string> noised{"latent", "noise", "t"};
+  const std::vector<Axis> image{"images", "channels", "height", "width"};
+  const std::vector<Axis> rows{"images", "image tokens", "dim"};
+  return {{"logits", {kBatchAxis, kTextAxis, "vocabulary"}, {}, false, "zero in places of images"},
+          {"image_hidden", rows, {}, false, "image tokens behind the final norm"},
+          {"block_<i>", {kBatchAxis, kTextAxis, "dim"}, {}, true, "after every layer"},
+          {"x_t", image, noised, false, "noised images"},
+          {"image_tokens", rows, noised, false, "that the image module makes of them"},
+          {"eps", image, noised, false, "predicted noise"},
+          {"lm_loss", {}, {"target"}, false, "mean cross-entropy"},
+          {"diffusion_loss", {}, noised, false, "mean squared error of the noise"},
+          {"loss", {}, {"target"}, false, "of text and images together"}};
+}
+
+TensorMap FusionModel::runTensors(const TensorMap& inputs, const std::set<std::string>& wanted) {
+  const auto optional = [&](const char* name) {
+    const auto found = inputs.find(name);
+    return found == inputs.end() ? at::Tensor() : found->second;
+  };
+  TensorMap out;
+  MixedSequences sequences;
+  sequences.tokens = inputs.at("ids");
+  sequences.imageIndex = inputs.at("image_index").to(at::kCPU);
+  sequences.positions = optional("positions");
+  if (const at::Tensor mask = optional("mask"); mask.defined())
+    requireMask(mask, sequences.imageIndex);
+  at::Tensor imageTokens = optional("image_tokens");
+  const at::Tensor latent = optional("latent"), noise = optional("noise"), time = optional("t");
+  ImageIo::Entered entered;
+  if (latent.defined() && noise.defined() && time.defined()) {
+    out["x_t"] = noised(latent, noise, time);
+    entered = io().enter(out["x_t"], time);
+    imageTokens = out["image_tokens"] = entered.tokens;
+  }
+  std::function<void(std::int64_t, const at::Tensor&)> tap;
+  if (wanted.contains("block_<i>")) {
+    tap = [&out](std::int64_t layer, const at::Tensor& stream) {
+      out["block_" + std::to_string(layer)] = stream;
+    };
+  }
+  const Joint joined = joint(sequences, imageTokens, tap);
+  out["logits"] = joined.logits;
+  if (joined.imageHidden.defined()) out["image_hidden"] = joined.imageHidden;
+  std::vector<at::Tensor> losses;
+  if (const at::Tensor target = optional("target"); target.defined()) {
+    out["lm_loss"] = at::cross_entropy_loss(joined.logits.flatten(0, 1), target.flatten(), {},
+                                            at::Reduction::Mean, kIgnored);
+    losses.push_back(out["lm_loss"]);
+  }
+  if (const at::Tensor upstream = optional("upstream_image_hidden"); upstream.defined())
+    losses.push_back((joined.imageHidden * upstream).mean());
+  if (entered.tokens.defined()) {
+    out["eps"] = io().leave(joined.imageHidden, entered);
+    out["diffusion_loss"] = (out["eps"] - noise).square().mean();
+    losses.push_back(config_.diffusionWeight * out["diffusion_loss"]);
+  }
+  if (wanted.contains("loss")) {
+    at::Tensor loss = losses.at(0);
+    for (std::size_t i = 1; i < losses.size(); ++i) loss = loss + losses[i];
+    out["loss"] = loss;
+  }
+  return out;
+}
+
+}  // namespace vitrine::llamafusion

@@ -1,0 +1,62 @@
+// The model of LlamaFusion. For source files only: this brings torch/nn/module.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/model/text_image_model.h"
+#include "plugins/llamafusion/image_io.h"
+#include "plugins/llamafusion/text_decoder.h"
+
+namespace vitrine::llamafusion {
+
+struct FusionConfig {
+  LlamaConfig text;
+  Separation separation = Separation::Deep;
+  bool ownImageNorm = true;
+  ImageMask mask = ImageMask::Hybrid;
+  ImagePositions positions = ImagePositions::Sequential;
+  std::int64_t beginImage = 0, endImage = 0, beginText = 0, endText = 0;  ///< tokens
+  double diffusionWeight = 5;
+  std::optional<ImageIoConfig> io;  ///< absent: image tokens are given
+};
+
+class FusionModel final : public TextDecoder, public TextImageModel, public TensorProgram {
+ public:
+  FusionModel(const FusionConfig& config, std::uint64_t seed);
+
+  [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
+  [[nodiscard]] std::vector<BlockCost> cost() const override;
+
+  [[nodiscard]] Sizes textImageSizes() const override;
+  [[nodiscard]] at::Tensor keptShares() const override { return shares_; }
+  [[nodiscard]] MixedPrediction mixed(const MixedSequences& sequences) override;
+  [[nodiscard]] at::Tensor noiseAfter(Cache& cache, const at::Tensor& images,
+                                      const at::Tensor& time, Keep keep) override;
+  [[nodiscard]] bool isOfText(const std::string& parameter) const override;
+
+  [[nodiscard]] std::vector<TensorInput> tensorInputs() const override;
+  [[nodiscard]] std::vector<TensorOutput> tensorOutputs() const override;
+  [[nodiscard]] TensorMap runTensors(const TensorMap& inputs,
+                                     const std::set<std::string>& wanted) override;
+
+ private:
+  /// Everything of one joint pass but the way out of the images.
+  struct Joint {
+    at::Tensor logits;       ///< [B, N, vocab], zero at images
+    at::Tensor imageHidden;  ///< [images, tokens, dim], normalised
+  };
+  [[nodiscard]] Joint joint(const MixedSequences& sequences, const at::Tensor& imageTokens,
+                            const std::function<void(std::int64_t, const at::Tensor&)>& tap) const;
+  [[nodiscard]] ImageIo& io() const;
+  [[nodiscard]] at::Tensor noised(const at::Tensor& start, const at::Tensor& noise,
+                                  const at::Tensor& time) const;
+  void requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const;
+
+  FusionConfig config_;
+  std::shared_ptr<ImageIo> io_;  ///< null: none
+  at::Tensor shares_;
+};
+
+}  // namespace vitrine::llamafusion

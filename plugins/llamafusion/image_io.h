@@ -1,0 +1,61 @@
+// From noised images to tokens and back. For source files only: this brings torch/nn/module.h.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/config.h"
+#include "core/model/model.h"
+
+namespace vitrine::llamafusion {
+
+struct ImageIoConfig {
+  bool isUNet = false;
+  std::int64_t dim = 0;       ///< channels of a token
+  std::int64_t channels = 0;  ///< of an image or latent
+  std::array<std::int64_t, 2> size{0, 0};
+  std::int64_t patch = 2;                          ///< linear: side of a patch
+  std::array<std::int64_t, 2> unetChannels{0, 0};  ///< at full and at half size
+  std::int64_t unetGroups = 32;
+  bool hasAttention = false;  ///< U-Net: at half size
+};
+
+/// The module `img_io`: the only part that knows the time.
+class ImageIo : public torch::nn::Module {
+ public:
+  /// What the way back needs of the way in.
+  struct Entered {
+    at::Tensor tokens;  ///< [images, tokens, dim], in raster order
+    at::Tensor time;
+    at::Tensor full, half;  ///< maps of a U-Net at two sizes
+  };
+  /// \param images  [images, channels, height, width] \param time  [images] int64
+  [[nodiscard]] virtual Entered enter(const at::Tensor& images, const at::Tensor& time) const = 0;
+  /// \param hidden  [images, tokens, dim] \returns  [images, channels, height, width]
+  [[nodiscard]] virtual at::Tensor leave(const at::Tensor& hidden,
+                                         const Entered& entered) const = 0;
+  [[nodiscard]] virtual std::int64_t tokens() const = 0;
+  [[nodiscard]] virtual std::vector<BlockCost> cost() const = 0;
+};
+
+/// \throws ConfigError  sizes that do not divide
+[[nodiscard]] std::shared_ptr<ImageIo> makeImageIo(const ImageIoConfig& config);
+
+/// First values: maps and kernels uniform in +-1 / sqrt(fan-in), biases 0, the last kernel of each
+/// residual branch 0.
+void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t seed);
+
+/// [cos | sin] of time * 10000^(-k / half), computed in float64: [times] -> [times, width] float32.
+[[nodiscard]] at::Tensor timeEmbedding(const at::Tensor& time, std::int64_t width);
+
+/// Share of the clean image after each of `steps` steps of the cosine schedule: alpha bar,
+/// [steps] float64 (Nichol & Dhariwal 2021, arXiv:2102.09672, equation 17, beta at most 0.999).
+[[nodiscard]] at::Tensor cosineShares(std::int64_t steps);
+
+}  // namespace vitrine::llamafusion

@@ -1,0 +1,52 @@
+#include "plugins/tasks/text_image/noise_steps.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace vitrine::text_image {
+
+std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count) {
+  const std::int64_t steps = shares.size(0);
+  if (count < 1 || count > steps) {
+    throw ConfigError("a diffusion of " + std::to_string(steps) + " steps cannot be sampled in " +
+                      std::to_string(count) + "; use 1 to " + std::to_string(steps));
+  }
+  const at::Tensor table = shares.to(at::kCPU, at::kDouble).contiguous();
+  const double* share = table.const_data_ptr<double>();
+  const double stride =
+      count > 1 ? static_cast<double>(steps - 1) / static_cast<double>(count - 1) : 1;
+  std::vector<NoiseStep> all;
+  double before = 1, place = 0;
+  for (std::int64_t i = 0; i < count; ++i, place += stride) {
+    NoiseStep step;
+    step.time = static_cast<std::int64_t>(std::nearbyint(place));
+    step.kept = share[step.time];
+    const double alpha = step.kept / before, beta = 1 - alpha;
+    step.cleanPart = beta * std::sqrt(before) / (1 - step.kept);
+    step.nowPart = (1 - before) * std::sqrt(alpha) / (1 - step.kept);
+    step.variance = beta * (1 - before) / (1 - step.kept);
+    before = step.kept;
+    all.push_back(step);
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image, const at::Tensor& noise,
+                     std::optional<double> clip) {
+  SteppedDown out;
+  out.clean = (image - std::sqrt(1 - step.kept) * noise) / std::sqrt(step.kept);
+  if (clip) out.clean = out.clean.clamp(-*clip, *clip);
+  out.mean = step.cleanPart * out.clean + step.nowPart * image;
+  return out;
+}
+
+at::Tensor guided(const at::Tensor& conditional, const at::Tensor& unconditional, double scale) {
+  return unconditional + scale * (conditional - unconditional);
+}
+
+}  // namespace vitrine::text_image

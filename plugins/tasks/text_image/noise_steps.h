@@ -1,0 +1,41 @@
+// The steps from noise to an image: some of a diffusion's steps, each taken as Ho et al. 2020
+// (arXiv:2006.11239) do with the small fixed variance.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace vitrine::text_image {
+
+/// Numbers of one step down, from the share of the clean image before and after it.
+struct NoiseStep {
+  std::int64_t time = 0;              ///< step of the whole diffusion: what a network is told
+  double kept = 1;                    ///< share of the clean image now: alpha bar
+  double cleanPart = 0, nowPart = 0;  ///< of x_0 and x_t in the mean of the posterior
+  double variance = 0;                ///< of the posterior; 0 at the last step
+};
+
+/// `count` of the steps of a diffusion, evenly from the first to the last and rounded half to even,
+/// the noisiest first (Nichol & Dhariwal 2021, arXiv:2102.09672, section 4).
+/// \param shares  [steps] float64: alpha bar
+/// \throws ConfigError  there are not so many steps, or fewer than one are asked for
+[[nodiscard]] std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count);
+
+/// What one step makes of an image.
+struct SteppedDown {
+  at::Tensor clean;  ///< x_0 as the network sees it, clipped
+  at::Tensor mean;   ///< of the image before this step's noise
+};
+/// \param noise  as the network predicts it
+/// \param clip   of x_0; nothing leaves it as it is
+[[nodiscard]] SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image,
+                                   const at::Tensor& noise, std::optional<double> clip);
+
+/// unconditional + scale (conditional - unconditional)
+[[nodiscard]] at::Tensor guided(const at::Tensor& conditional, const at::Tensor& unconditional,
+                                double scale);
+
+}  // namespace vitrine::text_image

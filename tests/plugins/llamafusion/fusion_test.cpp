@@ -1,0 +1,283 @@
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include "core/base/error.h"
+#include "core/config/experiment.h"
+#include "core/model/build_device.h"
+#include "core/model/text_image_model.h"
+#include "core/model/weights.h"
+#include "plugins/llamafusion/image_io.h"
+#include "plugins/llamafusion/layout.h"
+#include "plugins/llamafusion/llama.h"
+#include "plugins/llamafusion/llamafusion.h"
+#include "tests/support/golden_case.h"
+#include "tests/support/golden_llamafusion.h"
+#include "tests/support/temporary_folder.h"
+
+namespace vitrine::llamafusion {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<Model> build(const Architecture& architecture, Json values,
+                             std::uint64_t seed = 0) {
+  for (const Problem& problem : resolveItem(architecture.card().schema, "model", values))
+    ADD_FAILURE() << problem.sentence();
+  return architecture.build(Config(values), seed);
+}
+
+Json tiny(const char* separation) {
+  return {{"dim", 32},
+          {"depth", 2},
+          {"heads", 4},
+          {"kv_heads", 2},
+          {"ffn_hidden", 48},
+          {"vocab", 40},
+          {"max_positions", 64},
+          {"bos_id", 1},
+          {"eos_id", 2},
+          {"boi_id", 38},
+          {"eoi_id", 39},
+          {"separation", separation},
+          {"image_io", "linear"},
+          {"image_patch", 2},
+          {"latent_channels", 1},
+          {"latent_size", {6, 6}}};
+}
+
+/// BOS t t BOI image EOI t, for two samples.
+MixedSequences someSequences() {
+  MixedSequences sequences;
+  sequences.imageIndex = at::tensor({0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, at::kLong);
+  sequences.tokens = at::tensor({1, 5, 6, 38, 0, 0, 0, 0, 0, 0, 0, 0, 0, 39, 7,  //
+                                 1, 9, 8, 38, 0, 0, 0, 0, 0, 0, 0, 0, 0, 39, 4},
+                                at::kLong)
+                         .view({2, 15});
+  sequences.images = at::arange(72, at::kFloat).mul(0.7).sin().view({2, 1, 6, 6});
+  sequences.time = at::tensor({100, 700}, at::kLong);
+  return sequences;
+}
+
+void expectReproduced(const std::string& name) {
+  SCOPED_TRACE(name);
+  const testing::GoldenCase golden = testing::openGoldenCase("llamafusion/" + name);
+  int compared = 0;
+  for (const testing::Compared& line :
+       testing::compareCase(golden, testing::runFusionCase(golden))) {
+    // The schedule's case stores what goes into its rules beside what comes out.
+    if (!line.isMapped && name == "schedule") continue;
+    EXPECT_TRUE(line.isMapped) << line.tensor << " was not compared";
+    EXPECT_FALSE(line.isMiss()) << line.tensor << ": error " << line.error << ", allowed "
+                                << line.allowed << " " << line.problem;
+    ++compared;
+  }
+  EXPECT_GT(compared, 5);
+}
+
+TEST(FusionGolden, EverySeparationIsReproducedWithItsGradients) {
+  for (const char* name : {"core_deep", "core_shallow"}) expectReproduced(name);
+}
+
+TEST(FusionGolden, ImageModulesLossesAndCaptionsAreReproduced) {
+  expectReproduced("full_deep_unet_caption_first");
+  expectReproduced("full_deep_linear_image_first");
+}
+
+TEST(FusionGolden, GuidedSamplingIsReproducedWithAndWithoutACache) {
+  expectReproduced("sampling_linear_cfg");
+}
+
+TEST(FusionGolden, MasksPositionsTargetsAndTheScheduleAreReproduced) {
+  expectReproduced("masks");
+  expectReproduced("schedule");
+}
+
+TEST(FusionSizes, EqualThePublishedOnes) {
+  const LlamaFusionArchitecture architecture;
+  const ScopedBuildDevice meta(at::kMeta);
+  const auto count = [&](const std::string& preset, bool hasImages) {
+    Json values = architecture.card().schema.preset(preset)->values;
+    if (!hasImages) values["image_io"] = nullptr;
+    const auto model = build(architecture, values);
+    std::int64_t counted = 0;
+    for (const BlockCost& block : model->cost()) counted += block.parameters;
+    EXPECT_EQ(counted, parameterCount(*model));
+    return counted;
+  };
+  constexpr std::int64_t kText = 8'030'261'248;
+  EXPECT_EQ(count("llamafusion/8b", false), kText + 6'979'588'096);
+  EXPECT_EQ(count("llamafusion/8b_shallow", false), kText + 5'637'275'648);
+  EXPECT_EQ(count("llamafusion/8b_dense", false), kText);
+}
+
+TEST(FusionSizes, UNetsHaveTheParametersOfTheProposal) {
+  const ScopedBuildDevice meta(at::kMeta);
+  struct Size {
+    std::int64_t full, half;
+    bool hasAttention;
+    double millions;
+  };
+  for (const Size& size : {Size{320, 1280, false, 92.5}, Size{320, 1280, true, 105.6},
+                           Size{512, 2048, false, 226.6}, Size{512, 2048, true, 260.2},
+                           Size{1024, 1792, false, 274.5}, Size{1024, 1792, true, 300.3}}) {
+    ImageIoConfig config;
+    config.isUNet = true;
+    config.dim = 4096;
+    config.channels = 8;
+    config.size = {32, 32};
+    config.unetChannels = {size.full, size.half};
+    config.hasAttention = size.hasAttention;
+    std::int64_t count = 0;
+    for (const auto& parameter : makeImageIo(config)->parameters()) count += parameter.numel();
+    EXPECT_NEAR(static_cast<double>(count) / 1e6, size.millions, 0.05) << size.full;
+  }
+}
+
+TEST(Fusion, CopiesAtTheStartGiveTheDenseModelsOutputs) {
+  const LlamaFusionArchitecture architecture;
+  const c10::NoGradGuard noGradient;
+  const MixedSequences sequences = someSequences();
+  const auto outputOf = [&](const char* separation) {
+    return capabilityOf<TextImageModel>(*build(architecture, tiny(separation), 5))
+        ->mixed(sequences);
+  };
+  const MixedPrediction dense = outputOf("dense");
+  for (const char* separation : {"shallow", "deep"}) {
+    const MixedPrediction other = outputOf(separation);
+    EXPECT_TRUE(testing::isClose(other.logits, dense.logits, 1e-6)) << separation;
+    EXPECT_TRUE(testing::isClose(other.noise, dense.noise, 1e-6)) << separation;
+  }
+}
+
+TEST(Fusion, BeginsFromALlamasWeightsAndKeepsItsTextLogitsToTheLastBit) {
+  const LlamaArchitecture llama;
+  Json plain = tiny("deep");
+  for (const char* key : {"bos_id", "eos_id", "boi_id", "eoi_id", "separation", "image_io",
+                          "image_patch", "latent_channels", "latent_size"})
+    plain.erase(key);
+  const auto text = build(llama, plain, 9);
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "llama.safetensors";
+  writeTensors(file, namedTensors(*text));
+  const auto fused = build(LlamaFusionArchitecture(), tiny("deep"), 1);
+  LoadOptions options;
+  options.skip = {"img_io.*"};
+  EXPECT_TRUE(loadWeights(*fused, file, options).unused.empty());
+  const auto parameters = fused->module().named_parameters();
+  EXPECT_TRUE(at::equal(parameters["model.layers.1.img.mlp.up_proj.weight"],
+                        parameters["model.layers.1.mlp.up_proj.weight"]));
+  const c10::NoGradGuard noGradient;
+  const at::Tensor tokens = someSequences().tokens;
+  const auto logits = [&](Model& model) {
+    return capabilityOf<LanguageModel>(model)->next(tokens, nullptr, LanguageModel::Rows::All);
+  };
+  EXPECT_TRUE(at::equal(logits(*fused), logits(*text)));
+}
+
+TEST(Fusion, FrozenTextBeforeAnImageTakesPartInNoGraph) {
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"), 5);
+  auto& images = *capabilityOf<TextImageModel>(*model);
+  for (const auto& item : model->module().named_parameters()) {
+    if (images.isOfText(item.key())) item.value().set_requires_grad(false);
+  }
+  const MixedSequences sequences = someSequences();
+  const MixedPrediction out = images.mixed(sequences);
+  // Logits behind the image carry a gradient to it through the frozen text; those before do not.
+  const at::Tensor behind = out.logits.select(1, 14).sum();
+  behind.backward();
+  const auto parameters = model->module().named_parameters();
+  for (const auto& item : parameters) {
+    if (!images.isOfText(item.key())) continue;
+    EXPECT_FALSE(item.value().grad().defined()) << item.key();
+  }
+  EXPECT_GT(
+      parameters["model.layers.0.img.self_attn.k_proj.weight"].grad().abs().max().item<double>(),
+      0);
+
+  MixedSequences before = sequences;  // the caption first, nothing behind the image
+  before.tokens = sequences.tokens.narrow(1, 0, 13);
+  before.imageIndex = sequences.imageIndex.narrow(0, 0, 13);
+  for (const auto& item : parameters) item.value().mutable_grad() = at::Tensor();
+  const at::Tensor text = images.mixed(before).logits.narrow(1, 0, 4).sum();
+  text.backward();
+  for (const auto& item : parameters) {
+    const at::Tensor& gradient = item.value().grad();
+    EXPECT_TRUE(!gradient.defined() || gradient.abs().max().item<double>() == 0) << item.key();
+  }
+}
+
+TEST(Fusion, DocumentsThatShareARowAndFillerChangeNothing) {
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"), 5);
+  auto& images = *capabilityOf<TextImageModel>(*model);
+  const c10::NoGradGuard noGradient;
+  const MixedSequences alone = someSequences();
+  MixedSequences filled = alone;
+  filled.tokens = at::cat({at::zeros({2, 3}, at::kLong), alone.tokens}, 1);
+  filled.imageIndex = at::cat({at::zeros({3}, at::kLong), alone.imageIndex});
+  filled.positions = at::cat({at::zeros({3}, at::kLong), at::arange(15, at::kLong)});
+  filled.documents = at::cat({at::full({3}, -1, at::kLong), at::zeros({15}, at::kLong)});
+  const MixedPrediction a = images.mixed(alone), b = images.mixed(filled);
+  EXPECT_TRUE(testing::isClose(b.noise, a.noise, 1e-6));
+  EXPECT_TRUE(testing::isClose(b.logits.narrow(1, 3, 15), a.logits, 1e-6));
+}
+
+TEST(Fusion, CachedTextImageAndTextEqualOnePass) {
+  for (const char* positions : {"sequential", "shared"}) {
+    for (const char* mask : {"hybrid", "causal"}) {
+      SCOPED_TRACE(std::string(positions) + " " + mask);
+      Json values = tiny("deep");
+      values["image_positions"] = positions;
+      values["mask"] = mask;
+      const auto model = build(LlamaFusionArchitecture(), values, 5);
+      auto& images = *capabilityOf<TextImageModel>(*model);
+      auto& language = *capabilityOf<LanguageModel>(*model);
+      const c10::NoGradGuard noGradient;
+      const MixedSequences sequences = someSequences();
+      const MixedPrediction whole = images.mixed(sequences);
+      const auto cache = language.makeCache(2);
+      (void)language.next(sequences.tokens.narrow(1, 0, 4), cache.get(), LanguageModel::Rows::Last);
+      for (const auto keep : {TextImageModel::Keep::No, TextImageModel::Keep::Yes}) {
+        EXPECT_TRUE(testing::isClose(
+            images.noiseAfter(*cache, sequences.images, sequences.time, keep), whole.noise, 1e-5));
+      }
+      EXPECT_EQ(cache->length(), 13);
+      const at::Tensor after =
+          language.next(sequences.tokens.narrow(1, 13, 2), cache.get(), LanguageModel::Rows::All);
+      EXPECT_TRUE(testing::isClose(after, whole.logits.narrow(1, 13, 2), 1e-5));
+    }
+  }
+}
+
+TEST(Fusion, RefusesWhatCannotBe) {
+  const auto refusalOf = [](const char* key, const Json& value) -> std::string {
+    Json values = tiny("deep");
+    values[key] = value;
+    try {
+      (void)build(LlamaFusionArchitecture(), values);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_THAT(refusalOf("boi_id", 40), HasSubstr("model.boi_id = 40 is outside the vocabulary"));
+  EXPECT_THAT(refusalOf("latent_size", {5, 6}), HasSubstr("is not a multiple of 2"));
+  Json unet = tiny("deep");
+  unet["image_io"] = "unet";
+  EXPECT_THROW((void)build(LlamaFusionArchitecture(),
+                           [&] {
+                             Json values = unet;
+                             values["unet_channels"] = {30, 64};
+                             return values;
+                           }()),
+               ConfigError);
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"));
+  MixedSequences sequences = someSequences();
+  sequences.images = sequences.images.narrow(0, 0, 1);
+  sequences.time = sequences.time.narrow(0, 0, 1);
+  EXPECT_THROW((void)capabilityOf<TextImageModel>(*model)->mixed(sequences), ShapeError);
+}
+
+}  // namespace
+}  // namespace vitrine::llamafusion
