@@ -1,0 +1,129 @@
+#include "plugins/tasks/text_image/sequences.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/text/token_rows.h"
+
+namespace vitrine::text_image {
+
+namespace {
+
+constexpr std::int64_t kFiller = 0;  ///< token in the places of images and of filler
+
+/// One row, token by token.
+class Row {
+ public:
+  Row(std::int64_t* tokens, std::int64_t* targets, std::int64_t* documents, std::int64_t* positions)
+      : tokens_(tokens), targets_(targets), documents_(documents), positions_(positions) {}
+  void skip(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) put(kFiller, text::kNoTarget, -1, 0);
+  }
+  void add(std::int64_t token, std::int64_t target) { put(token, target, 0, next_++); }
+
+ private:
+  void put(std::int64_t token, std::int64_t target, std::int64_t document, std::int64_t position) {
+    *tokens_++ = token;
+    *targets_++ = target;
+    *documents_++ = document;
+    *positions_++ = position;
+  }
+  std::int64_t *tokens_, *targets_, *documents_, *positions_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace
+
+JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions, Order order,
+                    const TextImageModel::Sizes& sizes, std::int64_t context, at::Device device) {
+  std::int64_t longest = 0;
+  for (const auto& caption : captions) longest = std::max(longest, std::ssize(caption));
+  const bool isCaptionFirst = order == Order::CaptionFirst;
+  const std::int64_t width = longest + sizes.imageTokens + (isCaptionFirst ? 3 : 4);
+  if (context > 0 && width > context) {
+    throw ConfigError("a caption of " + std::to_string(longest) + " tokens and an image of " +
+                      std::to_string(sizes.imageTokens) + " make a row of " +
+                      std::to_string(width) + ", more than the model's context of " +
+                      std::to_string(context) +
+                      "; shorten captions (data.pipeline, tokenize: length) or raise "
+                      "model.max_positions");
+  }
+  const auto count = std::ssize(captions);
+  const auto table = [&] { return at::empty({count, width}, at::kLong); };
+  at::Tensor tokens = table(), targets = table(), documents = table(), positions = table();
+  at::Tensor index = at::zeros({width}, at::kLong);
+  index.narrow(0, isCaptionFirst ? longest + 2 : 2, sizes.imageTokens).fill_(1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto& caption = captions[static_cast<std::size_t>(i)];
+    const auto rowOf = [&](at::Tensor& of) {
+      return of.mutable_data_ptr<std::int64_t>() + i * width;
+    };
+    Row row(rowOf(tokens), rowOf(targets), rowOf(documents), rowOf(positions));
+    const auto addText = [&](std::int64_t first, std::int64_t after) {
+      row.add(first, caption.empty() ? after : caption.front());
+      for (std::size_t k = 0; k < caption.size(); ++k)
+        row.add(caption[k], k + 1 < caption.size() ? caption[k + 1] : after);
+    };
+    const auto addImage = [&] {
+      row.add(sizes.beginImage, text::kNoTarget);
+      for (std::int64_t k = 0; k < sizes.imageTokens; ++k) row.add(kFiller, text::kNoTarget);
+    };
+    const std::int64_t filler = longest - std::ssize(caption);
+    if (isCaptionFirst) {
+      row.skip(filler);
+      addText(sizes.beginText, sizes.beginImage);
+      addImage();
+      row.add(sizes.endImage, text::kNoTarget);
+    } else {
+      row.add(sizes.beginText, sizes.beginImage);
+      addImage();
+      addText(sizes.endImage, sizes.endText);
+      row.add(sizes.endText, text::kNoTarget);
+      row.skip(filler);
+    }
+  }
+  JointRows rows;
+  rows.sequences.tokens = tokens.to(device);
+  rows.sequences.imageIndex = index;
+  rows.sequences.positions = positions.to(device);
+  rows.sequences.documents = documents;
+  rows.targets = targets.to(device);
+  return rows;
+}
+
+std::vector<std::vector<std::int64_t>> greedyCaptions(TextImageModel& model,
+                                                      LanguageModel& language,
+                                                      const at::Tensor& images, std::int64_t most) {
+  const TextImageModel::Sizes sizes = model.textImageSizes();
+  const std::int64_t count = images.size(0);
+  const auto cache = language.makeCache(count);
+  const auto ids = [&](std::vector<std::int64_t> tokens) {
+    return at::tensor(tokens, at::kLong).to(images.device()).expand({count, -1});
+  };
+  (void)language.next(ids({sizes.beginText, sizes.beginImage}), cache.get(),
+                      LanguageModel::Rows::Last);
+  (void)model.noiseAfter(*cache, images, at::zeros({count}, at::kLong).to(images.device()),
+                         TextImageModel::Keep::Yes);
+  at::Tensor next =
+      language.next(ids({sizes.endImage}), cache.get(), LanguageModel::Rows::Last).argmax(-1);
+  std::vector<std::vector<std::int64_t>> captions(static_cast<std::size_t>(count));
+  std::vector<bool> isDone(captions.size(), false);
+  for (std::int64_t step = 0; step < most; ++step) {
+    const at::Tensor chosen = next.to(at::kCPU).contiguous();
+    bool goesOn = false;
+    for (std::size_t i = 0; i < captions.size(); ++i) {
+      const std::int64_t token = chosen.const_data_ptr<std::int64_t>()[i];
+      if (token == sizes.endText) isDone[i] = true;
+      if (isDone[i]) continue;
+      captions[i].push_back(token);
+      goesOn = true;
+    }
+    if (!goesOn || step + 1 == most) break;
+    next = language.next(next, cache.get(), LanguageModel::Rows::Last).argmax(-1);
+  }
+  return captions;
+}
+
+}  // namespace vitrine::text_image

@@ -1,0 +1,39 @@
+// Captions and images as joint sequences, whose images stand in the same columns of every row.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/text_image_model.h"
+
+namespace vitrine::text_image {
+
+enum class Order {
+  CaptionFirst,  ///< BOS caption BOI image EOI: teaches to draw
+  ImageFirst,    ///< BOS BOI image EOI caption EOS: teaches to describe
+};
+
+/// Rows of one order.
+struct JointRows {
+  MixedSequences sequences;  ///< without images and time
+  at::Tensor targets;        ///< [B, N] int64, text::kNoTarget for none
+};
+/// Captions are filled up on the side away from the image; filler is a document of its own.
+/// \param captions  tokens of each row
+/// \param context   tokens that the model was made for; 0: any number
+/// \throws ConfigError  a row does not fit into the context
+[[nodiscard]] JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions,
+                                  Order order, const TextImageModel::Sizes& sizes,
+                                  std::int64_t context, at::Device device);
+
+/// Greedy captions of images at time 0, without the end token.
+/// \param images  [B, C, H, W]
+[[nodiscard]] std::vector<std::vector<std::int64_t>> greedyCaptions(TextImageModel& model,
+                                                                    LanguageModel& language,
+                                                                    const at::Tensor& images,
+                                                                    std::int64_t most);
+
+}  // namespace vitrine::text_image

@@ -1,0 +1,303 @@
+#include "plugins/tasks/text_image/text_image.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <gmock/gmock.h>
+#include <torch/nn/module.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/config/experiment.h"
+#include "core/data/pipeline.h"
+#include "core/model/weights.h"
+#include "core/text/token_rows.h"
+#include "plugins/llamafusion/llamafusion.h"
+#include "plugins/tasks/text_image/noise_steps.h"
+#include "plugins/tasks/text_image/sequences.h"
+#include "plugins/transforms/transforms.h"
+
+namespace vitrine::text_image {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Images of 4 x 4 pixels, dark or bright by their label.
+class TwoKinds final : public LabelledImages {
+ public:
+  TwoKinds() {
+    info_.height = info_.width = 4;
+    info_.classes = {"dark", "bright"};
+  }
+  const DatasetInfo& info() const noexcept override { return info_; }
+  std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : 16; }
+  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
+    std::fill(image.begin(), image.end(), static_cast<std::uint8_t>(id % 2 == 0 ? 20 : 230));
+    return id % 2;
+  }
+
+ private:
+  DatasetInfo info_;
+};
+
+struct Options {
+  double ratio = 0, captionFirst = 0.8;
+  std::int64_t latent = 4, context = 64;
+  bool addsEnds = false;
+};
+
+TaskSetup setupOf(const Options& options) {
+  static const std::unique_ptr<Registry> registry = [] {
+    auto made = std::make_unique<Registry>();
+    transforms::registerAll(*made);
+    return made;
+  }();
+  const llamafusion::LlamaFusionArchitecture architecture;
+  Json model{{"dim", 32},
+             {"depth", 2},
+             {"heads", 4},
+             {"kv_heads", 2},
+             {"ffn_hidden", 64},
+             {"max_positions", options.context},
+             {"image_io", "linear"},
+             {"image_patch", 2},
+             {"latent_size", options.latent}};
+  for (const Problem& problem : resolveItem(architecture.card().schema, "model", model))
+    ADD_FAILURE() << problem.sentence();
+  Json task{{"lr_ratio", options.ratio}, {"caption_first", options.captionFirst}};
+  for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
+    ADD_FAILURE() << problem.sentence();
+  Json data = dataSchema().defaults();
+  const Json list =
+      Json::array({{{"name", "normalize"}, {"by", "half"}},
+                   {{"name", "label_text"}, {"templates", {"a {class} one", "{class}"}}},
+                   {{"name", "tokenize"}, {"begin", options.addsEnds}, {"end", options.addsEnds}}});
+  data["pipeline"] = {{"train", list}, {"evaluate", list}};
+  TaskSetup setup;
+  setup.task = Config(task);
+  setup.data = Config(data);
+  setup.model = architecture.build(Config(model), 3);
+  setup.batchSize = setup.evaluationBatchSize = 8;
+  setup.loaderWorkers = 0;
+  setup.registry = registry.get();
+  setup.pipeline = std::make_shared<const Pipeline>(
+      *registry, setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
+  return setup;
+}
+
+std::string refusal(const Options& options) {
+  try {
+    (void)TextImageTask().open(setupOf(options));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+StepContext contextOf(std::int64_t step) {
+  StepContext context;
+  context.position.step = step;
+  context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(step));
+  return context;
+}
+
+Scores scoresOf(TaskSession& session) {
+  const c10::NoGradGuard noGradient;
+  StepContext context = contextOf(0);
+  CollectedResults results;
+  const Evaluation evaluation{"test", Split::Test};
+  session.evaluate({evaluation, context, {}}, results);
+  return results.scores;
+}
+
+double score(const Scores& scores, const std::string& name) {
+  for (const auto& [each, value] : scores) {
+    if (each == name) return value;
+  }
+  ADD_FAILURE() << "no score " << name;
+  return std::nan("");
+}
+
+const std::vector<std::int64_t> kIds{0, 1, 2, 3, 4, 5, 6, 7};
+
+TEST(TextImage, RowsHaveTheirImagesInTheSameColumns) {
+  TextImageModel::Sizes sizes;
+  sizes.imageTokens = 2;
+  sizes.beginText = 1;
+  sizes.endText = 2;
+  sizes.beginImage = 3;
+  sizes.endImage = 4;
+  const JointRows drawn = jointRows({{7, 8}, {9}}, Order::CaptionFirst, sizes, 0, at::kCPU);
+  EXPECT_TRUE(
+      at::equal(drawn.sequences.tokens,
+                at::tensor({1, 7, 8, 3, 0, 0, 4, 0, 1, 9, 3, 0, 0, 4}, at::kLong).view({2, 7})));
+  EXPECT_TRUE(at::equal(drawn.sequences.imageIndex, at::tensor({0, 0, 0, 0, 1, 1, 0}, at::kLong)));
+  EXPECT_TRUE(at::equal(
+      drawn.targets,
+      at::tensor({7, 8, 3, -100, -100, -100, -100, -100, 9, 3, -100, -100, -100, -100}, at::kLong)
+          .view({2, 7})));
+  EXPECT_TRUE(
+      at::equal(drawn.sequences.positions[1], at::tensor({0, 0, 1, 2, 3, 4, 5}, at::kLong)));
+  const JointRows told = jointRows({{7, 8}, {}}, Order::ImageFirst, sizes, 0, at::kCPU);
+  EXPECT_TRUE(at::equal(
+      told.sequences.tokens,
+      at::tensor({1, 3, 0, 0, 4, 7, 8, 2, 1, 3, 0, 0, 4, 2, 0, 0}, at::kLong).view({2, 8})));
+  EXPECT_TRUE(
+      at::equal(told.targets[0], at::tensor({3, -100, -100, -100, 7, 8, 2, -100}, at::kLong)));
+  EXPECT_TRUE(
+      at::equal(told.sequences.documents[1], at::tensor({0, 0, 0, 0, 0, 0, -1, -1}, at::kLong)));
+  EXPECT_THROW((void)jointRows({{7, 8}}, Order::ImageFirst, sizes, 7, at::kCPU), ConfigError);
+}
+
+TEST(TextImage, FrozenTextIsInNoGroupAndTakesNoGradient) {
+  const auto session = TextImageTask().open(setupOf({}));
+  auto& model = *capabilityOf<TextImageModel>(session->model());
+  std::set<std::string> grouped;
+  for (const ParameterGroup& group : session->parameterGroups()) {
+    for (const std::string& name : group.parameterNames) grouped.insert(name);
+  }
+  StepContext context = contextOf(1);
+  const auto parts = session->loss(context, session->read(Split::Train, kIds));
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].name, "text");
+  EXPECT_EQ(parts[1].weight, 5);
+  EXPECT_EQ(parts[1].count.item<std::int64_t>(), 8);
+  (parts[0].sum + parts[1].sum).backward();
+  for (const auto& item : session->model().module().named_parameters()) {
+    const bool isText = model.isOfText(item.key());
+    EXPECT_EQ(grouped.contains(item.key()), !isText) << item.key();
+    EXPECT_EQ(item.value().grad().defined(), !isText) << item.key();
+  }
+}
+
+TEST(TextImage, ARatioGivesTheTextARateOfItsOwn) {
+  Options options;
+  options.ratio = 0.1;
+  const auto session = TextImageTask().open(setupOf(options));
+  auto& model = *capabilityOf<TextImageModel>(session->model());
+  std::size_t count = 0;
+  for (const ParameterGroup& group : session->parameterGroups()) {
+    count += group.parameters.size();
+    for (const std::string& name : group.parameterNames)
+      EXPECT_EQ(group.learningRateScale, model.isOfText(name) ? 0.1 : 1) << name;
+  }
+  EXPECT_EQ(count, session->model().module().parameters().size());
+}
+
+/// 60 steps of Adam on one batch, each group at its rate.
+void train(TaskSession& session) {
+  struct Moments {
+    at::Tensor parameter, first, second;
+    double rate;
+  };
+  std::vector<Moments> all;
+  for (const ParameterGroup& group : session.parameterGroups()) {
+    for (const at::Tensor& p : group.parameters)
+      all.push_back({p, at::zeros_like(p), at::zeros_like(p), 3e-3 * group.learningRateScale});
+  }
+  const Batch batch = session.read(Split::Train, kIds);
+  for (int step = 1; step <= 60; ++step) {
+    StepContext context = contextOf(step);
+    const auto parts = session.loss(context, batch);
+    (parts[0].sum / parts[0].count + parts[1].weight * parts[1].sum / parts[1].count).backward();
+    const c10::NoGradGuard noGradient;
+    for (Moments& each : all) {
+      const at::Tensor gradient = each.parameter.grad();
+      each.first.mul_(0.9).add_(gradient, 0.1);
+      each.second.mul_(0.99).addcmul_(gradient, gradient, 0.01);
+      each.parameter.sub_(each.rate * (each.first / (1 - std::pow(0.9, step))) /
+                          ((each.second / (1 - std::pow(0.99, step))).sqrt() + 1e-8));
+      each.parameter.mutable_grad() = at::Tensor();
+    }
+  }
+}
+
+TEST(TextImage, LearnsToDrawWhileFrozenTextStaysAsItWasToTheLastBit) {
+  const auto session = TextImageTask().open(setupOf({}));
+  const at::Tensor tokens = at::arange(20, at::kLong).view({2, 10});
+  const auto textLogits = [&] {
+    const c10::NoGradGuard noGradient;
+    return capabilityOf<LanguageModel>(session->model())
+        ->next(tokens, nullptr, LanguageModel::Rows::All);
+  };
+  const at::Tensor before = textLogits();
+  const Scores first = scoresOf(*session);
+  train(*session);
+  const Scores after = scoresOf(*session);
+  EXPECT_LT(score(after, "image_loss"), 0.6 * score(first, "image_loss"));
+  EXPECT_EQ(score(after, "text_loss"), score(first, "text_loss"));
+  EXPECT_TRUE(at::equal(textLogits(), before));
+}
+
+TEST(TextImage, LearnsToDescribeWhereTheTextLearnsToo) {
+  Options options;
+  options.ratio = 1;
+  options.captionFirst = 0.3;
+  const auto session = TextImageTask().open(setupOf(options));
+  const Scores first = scoresOf(*session);
+  train(*session);
+  const Scores after = scoresOf(*session);
+  EXPECT_LT(score(after, "caption_loss"), 0.3 * score(first, "caption_loss"));
+  EXPECT_NE(score(after, "text_loss"), score(first, "text_loss"));
+  EXPECT_GT(score(after, "cider"), score(first, "cider"));
+}
+
+TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
+  const auto session = TextImageTask().open(setupOf({}));
+  const c10::NoGradGuard noGradient;
+  const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
+  const auto made = [&](const Json& settings) {
+    Json values{{"seed", 4},  {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
+                {"steps", 4}, {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5}};
+    values.update(settings);
+    CollectedResults results;
+    TextImageSampler().sample({*session, Config(values)}, results);
+    return results;
+  };
+  const CollectedResults two = made(Json::object());
+  ASSERT_EQ(two.images.size(), 2U);
+  EXPECT_EQ(two.images[0].width, 4);
+  EXPECT_NE(two.images[0].sha256, two.images[1].sha256);
+  const CollectedResults second = made({{"seed", 5}, {"count", 1}});
+  EXPECT_EQ(second.images[0].sha256, two.images[1].sha256) << "sample i depends on seed + i alone";
+  const CollectedResults text = made({{"image", "test/3"}, {"count", 1}});
+  ASSERT_EQ(text.texts.size(), 1U);
+  EXPECT_EQ(text.texts[0].prompt, "test/3");
+  EXPECT_TRUE(at::equal(state, at::detail::getDefaultCPUGenerator().get_state()));
+  const auto refused = [&](const Json& settings) -> std::string {
+    try {
+      (void)made(settings);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_THAT(refused({{"prompt", std::string(70, 'x')}}), HasSubstr("need a context of 76"));
+  EXPECT_THAT(refused({{"image", "cat.png"}}), HasSubstr("does not name a sample"));
+  EXPECT_THAT(refused({{"steps", 1001}}), HasSubstr("cannot be sampled in 1001"));
+}
+
+TEST(TextImage, RefusesDataThatDoNotFitTheModel) {
+  Options otherSize;
+  otherSize.latent = 8;
+  EXPECT_THAT(refusal(otherSize), HasSubstr("the model draws images of 1 x 8 x 8"));
+  Options ends;
+  ends.addsEnds = true;
+  EXPECT_THAT(refusal(ends), HasSubstr("set begin = false and end = false"));
+}
+
+TEST(NoiseSteps, AnExactPredictionLeadsBackToTheImage) {
+  const at::Tensor shares = at::linspace(0.999, 0.01, 50, at::kDouble);
+  const at::Tensor image = at::tensor({0.3, -0.5, 0.9}, at::kDouble);
+  at::Tensor x = at::tensor({1.0, -2.0, 0.5}, at::kDouble);
+  for (const NoiseStep& step : noiseSteps(shares, 10)) {
+    const at::Tensor noise = (x - std::sqrt(step.kept) * image) / std::sqrt(1 - step.kept);
+    x = stepDown(step, x, noise, {}).mean;
+  }
+  EXPECT_LT((x - image).abs().max().item<double>(), 1e-9);
+}
+
+}  // namespace
+}  // namespace vitrine::text_image
