@@ -1,5 +1,7 @@
 #include "core/eval/captions.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -133,6 +135,15 @@ CaptionScores captionScores(const std::vector<std::string>& captions,
   }
   if (!captions.empty()) result.mean /= static_cast<double>(captions.size());
   return result;
+}
+
+at::Tensor clipScores(const at::Tensor& images, const at::Tensor& captions) {
+  if (images.dim() != 2 || images.sizes() != captions.sizes()) {
+    throw ShapeError("features of images " + c10::str(images.sizes()) + " and of captions " +
+                     c10::str(captions.sizes()) + " are not pairs; both are [pairs, width]");
+  }
+  const at::Tensor a = images.to(at::kDouble), b = captions.to(at::kDouble);
+  return (a * b).sum(1) / (a.norm(2, 1) * b.norm(2, 1)) * 100;
 }
 
 }  // namespace vitrine::eval

@@ -1,5 +1,8 @@
-// CIDEr-D, the agreement of captions with references (Vedantam et al. 2015, arXiv:1411.5726).
+// Agreement of captions with references (CIDEr-D, Vedantam et al. 2015, arXiv:1411.5726) and of
+// images with captions (CLIP score, Hessel et al. 2021, arXiv:2104.08718).
 #pragma once
+
+#include <ATen/core/Tensor.h>
 
 #include <string>
 #include <vector>
@@ -23,5 +26,11 @@ struct CaptionScores {
 [[nodiscard]] VITRINE_ENGINE_EXPORT CaptionScores
 captionScores(const std::vector<std::string>& captions,
               const std::vector<std::vector<std::string>>& references);
+
+/// 100 times the cosine of each image's and its caption's features, by the network that both are
+/// of: [pairs] float64, negative ones as they are.
+/// \param images, captions  [pairs, width] \throws ShapeError  two shapes
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor clipScores(const at::Tensor& images,
+                                                          const at::Tensor& captions);
 
 }  // namespace vitrine::eval

@@ -87,6 +87,14 @@ Tensors captionScoresOf(const GoldenCase& golden) {
   return pass;
 }
 
+Tensors clipScoresOf(const GoldenCase& golden) {
+  const at::Tensor scores =
+      eval::clipScores(golden.io.at("input/image_features"), golden.io.at("input/text_features"));
+  return {{"output/scores", scores},
+          {"output/clipped_scores", scores.clamp_min(0)},
+          {"output/mean", scores.mean()}};
+}
+
 /// RMSNorm over the channels, and of every head by itself.
 Tensors rootMeanSquares(const GoldenCase& golden) {
   const Json& model = golden.settings();
@@ -136,12 +144,14 @@ Tensors textExpectations(const fs::path& folder) {
 
 bool isTextCase(const GoldenCase& golden) {
   return fs::exists(golden.folder / "pairs.json") || fs::exists(golden.folder / "cider.json") ||
-         golden.io.contains("input/upstream_multihead_rms");
+         golden.io.contains("input/upstream_multihead_rms") ||
+         golden.io.contains("output/clipped_scores");
 }
 
 std::vector<Tensors> runTextCase(const GoldenCase& golden) {
   if (fs::exists(golden.folder / "pairs.json")) return tokenizers(golden);
   if (fs::exists(golden.folder / "cider.json")) return {captionScoresOf(golden)};
+  if (golden.io.contains("output/clipped_scores")) return {clipScoresOf(golden)};
   return {rootMeanSquares(golden)};
 }
 

@@ -142,6 +142,11 @@ TEST(Captions, ScoresOfTheReferenceAreReproduced) {
   expectReproduced("llamafusion/metric_cider", 10U);
 }
 
+TEST(Captions, ClipScoresOfTheReferenceAreReproduced) {
+  expectReproduced("llamafusion/metric_clip_score", 3U);
+  EXPECT_THROW((void)eval::clipScores(at::ones({2, 3}), at::ones({2, 4})), ShapeError);
+}
+
 TEST(Captions, TheOrderOfReferencesDoesNotMatter) {
   const std::vector<std::string> captions{"a red shirt", "a black bag"};
   const auto scores = eval::captionScores(captions, {{"a red shirt", "one shirt"}, {"a bag"}});
