@@ -19,15 +19,17 @@ constexpr double kKept = 0.99;  // of the moments, per batch
 
 std::string textOf(Size size) { return std::to_string(size[0]) + " x " + std::to_string(size[1]); }
 
-/// The sentence about sides, or "" where the factor divides both.
+bool fits(Size image, std::int64_t factor) {
+  return image[0] > 0 && image[1] > 0 && image[0] % factor == 0 && image[1] % factor == 0;
+}
+
+/// What does not fit, and the next smaller size that does.
 std::string sideProblem(Size image, std::int64_t factor) {
-  if (image[0] % factor == 0 && image[1] % factor == 0 && image[0] > 0 && image[1] > 0) return {};
   const auto fitting = [&](std::int64_t side) {
     return std::max(side / factor, std::int64_t{1}) * factor;
   };
-  return "an image of " + textOf(image) + " px does not fit a codec whose cells are " +
-         textOf({factor, factor}) + " px; crop or resize it to " +
-         textOf({fitting(image[0]), fitting(image[1])}) + " px";
+  return textOf(image) + " px does not fit a codec whose cells are " + textOf({factor, factor}) +
+         " px; crop or resize it to " + textOf({fitting(image[0]), fitting(image[1])}) + " px";
 }
 
 }  // namespace
@@ -56,8 +58,7 @@ void initialiseAsTorch(torch::nn::Module& module, std::uint64_t seed) {
 }
 
 void requireDivisible(Size image, std::int64_t factor) {
-  const std::string problem = sideProblem(image, factor);
-  if (!problem.empty()) throw ConfigError("model.image_size: " + problem);
+  if (!fits(image, factor)) throw ConfigError("image_size " + sideProblem(image, factor));
 }
 
 void requireImages(const at::Tensor& images, std::int64_t channels, std::int64_t factor) {
@@ -66,8 +67,8 @@ void requireImages(const at::Tensor& images, std::int64_t channels, std::int64_t
                      ", height, width], not " + c10::str(images.sizes()) +
                      "; set model.in_channels or choose other images");
   }
-  const std::string problem = sideProblem({images.size(2), images.size(3)}, factor);
-  if (!problem.empty()) throw ShapeError(problem);
+  const Size size{images.size(2), images.size(3)};
+  if (!fits(size, factor)) throw ShapeError("an image of " + sideProblem(size, factor));
 }
 
 void requireLatents(const at::Tensor& latents, std::int64_t channels) {

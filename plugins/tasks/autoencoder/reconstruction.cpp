@@ -77,7 +77,7 @@ ItemCard Reconstruction::card() const {
   card.id = "reconstruction";
   card.title = "Reconstruction";
   card.doc = "Images beside what a codec makes of them";
-  card.needs = {LatentCodec::kId, "image"};
+  card.needs = {LatentCodec::kId};
   card.schema.fields = {
       integerField("images", 16, "images looked at, of the classes in turn; `ids` wins")
           .titled("Images")

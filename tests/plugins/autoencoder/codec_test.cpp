@@ -36,7 +36,10 @@ TEST(Codec, RefusesImagesThatItsFactorDoesNotDivide) {
               HasSubstr("set model.in_channels"));
   Json odd = smallKl();
   odd["image_size"] = 9;
-  EXPECT_THAT(sentenceOf([&] { (void)buildCodec(kKl, odd); }), HasSubstr("model.image_size"));
+  EXPECT_THAT(
+      sentenceOf([&] { (void)buildCodec(kKl, odd); }),
+      HasSubstr("image_size 9 x 9 px does not fit a codec whose cells are 2 x 2 px; crop or resize "
+                "it to 8 x 8 px"));
   Json taesd = smallTaesd();
   taesd["image_size"] = 30;
   EXPECT_THAT(sentenceOf([&] { (void)buildCodec(kTaesd, taesd); }), HasSubstr("28 x 28"));
