@@ -1,6 +1,6 @@
 #include "core/diffusion/diffusion_schema.h"
 
-#include "core/diffusion/words.h"
+#include "core/base/words.h"
 
 namespace vitrine::diffusion {
 

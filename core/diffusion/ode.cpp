@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/diffusion/words.h"
+#include "core/base/words.h"
 
 namespace vitrine::diffusion {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/diffusion/words.h"
+#include "core/base/words.h"
 
 namespace vitrine::diffusion {
 

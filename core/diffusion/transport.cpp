@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "core/diffusion/words.h"
+#include "core/base/words.h"
 
 namespace vitrine::diffusion {
 

@@ -2,25 +2,10 @@
 
 #include <utility>
 
-#include "core/base/error.h"
-#include "core/base/joined.h"
+#include "core/base/words.h"
 #include "core/nn/mlp.h"
 
 namespace vitrine::nn {
-
-namespace {
-
-template <class Value>
-Value lookUp(const char* key, const std::string& word,
-             std::initializer_list<std::pair<const char*, Value>> words) {
-  for (const auto& [name, value] : words) {
-    if (word == name) return value;
-  }
-  throw ConfigError(std::string(key) + " = \"" + word + "\" is not one of " +
-                    joined(words, [](const auto& each) { return each.first; }));
-}
-
-}  // namespace
 
 std::vector<Field> sizeFields() {
   return {
@@ -116,9 +101,9 @@ VisionTransformerConfig commonConfig(const Config& config) {
   c.depth = config.integer("depth");
   c.heads = config.integer("heads");
   c.qkvBias = config.flag("qkv_bias") ? Bias::Present : Bias::None;
-  c.pool = lookUp<Pool>("pool", config.text("pool"),
-                        {{"cls", Pool::ClassToken}, {"gap", Pool::Average}});
-  c.finalNorm = lookUp<FinalNorm>(
+  c.pool = valueOf<Pool>("pool", config.text("pool"),
+                         {{"cls", Pool::ClassToken}, {"gap", Pool::Average}});
+  c.finalNorm = valueOf<FinalNorm>(
       "final_norm", config.text("final_norm"),
       {{"before_pool", FinalNorm::BeforePool}, {"after_pool", FinalNorm::AfterPool}});
   c.normEps = config.real("norm_eps");
@@ -137,28 +122,28 @@ VisionTransformerConfig commonConfig(const Config& config) {
 }
 
 ClassToken classTokenOf(const std::string& word) {
-  return lookUp<ClassToken>(
+  return valueOf<ClassToken>(
       "class_token", word.empty() ? "none" : word,
       {{"none", ClassToken::None}, {"first", ClassToken::First}, {"last", ClassToken::Last}});
 }
 PositionKind positionKindOf(const std::string& word) {
-  return lookUp<PositionKind>("pos_embed", word.empty() ? "none" : word,
-                              {{"none", PositionKind::None},
-                               {"learned", PositionKind::Learned},
-                               {"sincos", PositionKind::SinCos}});
+  return valueOf<PositionKind>("pos_embed", word.empty() ? "none" : word,
+                               {{"none", PositionKind::None},
+                                {"learned", PositionKind::Learned},
+                                {"sincos", PositionKind::SinCos}});
 }
 MlpKind mlpKindOf(const std::string& word) {
-  return lookUp<MlpKind>("mlp", word,
-                         {{"gelu_erf", MlpKind::GeluErf},
-                          {"gelu_tanh", MlpKind::GeluTanh},
-                          {"swiglu", MlpKind::SwiGlu}});
+  return valueOf<MlpKind>("mlp", word,
+                          {{"gelu_erf", MlpKind::GeluErf},
+                           {"gelu_tanh", MlpKind::GeluTanh},
+                           {"swiglu", MlpKind::SwiGlu}});
 }
 NormKind normKindOf(const std::string& word) {
-  return lookUp<NormKind>("norm", word,
-                          {{"layernorm", NormKind::Layer}, {"rmsnorm", NormKind::Rms}});
+  return valueOf<NormKind>("norm", word,
+                           {{"layernorm", NormKind::Layer}, {"rmsnorm", NormKind::Rms}});
 }
 MaskMode maskModeOf(const std::string& word) {
-  return lookUp<MaskMode>(
+  return valueOf<MaskMode>(
       "mask.mode", word,
       {{"additive", MaskMode::Additive}, {"multiplicative", MaskMode::Multiplicative}});
 }

@@ -1,4 +1,4 @@
-// Words of configurations and what they mean.
+// Words of configurations, and what they stand for.
 #pragma once
 
 #include <initializer_list>
@@ -8,9 +8,9 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 
-namespace vitrine::diffusion {
+namespace vitrine {
 
-/// \param what  for the message: "path"
+/// What `word` stands for. \param what  for the message: "path"
 /// \throws ConfigError  no such word: names them
 template <class Value>
 [[nodiscard]] Value valueOf(const char* what, const std::string& word,
@@ -22,4 +22,4 @@ template <class Value>
                     joined(words, [](const auto& each) { return each.first; }));
 }
 
-}  // namespace vitrine::diffusion
+}  // namespace vitrine
