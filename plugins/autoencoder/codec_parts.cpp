@@ -78,18 +78,27 @@ void requireLatents(const at::Tensor& latents, std::int64_t channels) {
                    "; these are latents of another codec, decode them with that one");
 }
 
+const at::Tensor& HostCopy::of(const at::Tensor& buffer) const {
+  if (!copy_.defined() || version_ != buffer._version()) {
+    version_ = buffer._version();
+    copy_ = buffer.detach().to(at::kCPU, at::kDouble);
+  }
+  return copy_;
+}
+
 ScaleKeeper::ScaleKeeper(torch::nn::Module& owner, std::optional<double> fixed) : fixed_(fixed) {
   if (fixed_) return;
   moments_ = owner.register_buffer(
       kMoments, at::zeros({3}, at::TensorOptions(at::kFloat).device(buildDevice())));
 }
 
-bool ScaleKeeper::isKnown() const { return fixed_ || moments_[0].item<float>() > 0; }
+bool ScaleKeeper::isKnown() const {
+  return fixed_ || seen_.of(moments_).const_data_ptr<double>()[0] > 0;
+}
 
 double ScaleKeeper::scale() const {
   if (fixed_) return *fixed_;
-  const at::Tensor moments = moments_.to(at::kCPU, at::kDouble);
-  const auto* values = moments.const_data_ptr<double>();
+  const auto* values = seen_.of(moments_).const_data_ptr<double>();
   const double mean = values[1] / values[0], square = values[2] / values[0];
   const double deviation = std::sqrt(square - mean * mean);
   if (!(values[0] > 0) || !(deviation > 0)) {

@@ -53,6 +53,17 @@ void requireImages(const at::Tensor& images, std::int64_t channels, std::int64_t
 /// \throws ShapeError  other channels: they are another codec's
 void requireLatents(const at::Tensor& latents, std::int64_t channels);
 
+/// What a buffer holds, as float64 on the CPU. Waits for the device only after the buffer was
+/// written, so that a frozen codec never makes a step wait.
+class HostCopy {
+ public:
+  [[nodiscard]] const at::Tensor& of(const at::Tensor& buffer) const;
+
+ private:
+  mutable at::Tensor copy_;
+  mutable std::uint32_t version_ = 0;  // of the buffer when it was copied
+};
+
 /// The factor between latents and what networks read: a number of the configuration, or 1 over the
 /// deviation of the latents that were seen in training, which is kept with the weights as
 /// `latent_moments`.
@@ -60,7 +71,7 @@ class ScaleKeeper {
  public:
   /// \param fixed  nothing: measured, with a buffer of `owner`
   ScaleKeeper(torch::nn::Module& owner, std::optional<double> fixed);
-  /// Waits for the device where it is measured. \throws ConfigError  nothing was measured yet
+  /// \throws ConfigError  nothing was measured yet
   [[nodiscard]] double scale() const;
   [[nodiscard]] bool isKnown() const;
   [[nodiscard]] bool isMeasured() const { return moments_.defined(); }
@@ -73,6 +84,7 @@ class ScaleKeeper {
  private:
   std::optional<double> fixed_;
   at::Tensor moments_;  // [3] float32: weight of what was seen, weighted mean, weighted mean square
+  HostCopy seen_;
 };
 
 }  // namespace vitrine::autoencoder

@@ -213,7 +213,7 @@ class Taesd final : public torch::nn::Module,
     }
   }
 
-  Pixels pixels() const override { return {sizes_.channels, low_.item<double>(), 1}; }
+  Pixels pixels() const override { return {sizes_.channels, seenLow_.of(low_).item<double>(), 1}; }
   std::int64_t factor() const override { return sizes_.factor(); }
   std::int64_t latentChannels() const override { return sizes_.latentChannels; }
   double scale() const override { return scale_.scale(); }
@@ -287,6 +287,7 @@ class Taesd final : public torch::nn::Module,
   std::shared_ptr<Half> encoder_, decoder_;
   ScaleKeeper scale_;
   at::Tensor low_;  // []
+  HostCopy seenLow_;
 };
 
 TaesdSizes sizesOf(const Config& config) {
