@@ -117,7 +117,9 @@ TEST(VisionLlamaPresets, HiddenWidthsAreThoseOfTheTable) {
     const auto model = buildWith(kPlain, plainTable(),
                                  Json{{"width", width}, {"depth", 1}, {"mlp_width", nullptr}});
     for (const auto& [name, tensor] : namedTensors(*model)) {
-      if (name == "blocks.0.mlp.c_fc1.weight") EXPECT_EQ(tensor.size(0), hidden) << width;
+      if (name == "blocks.0.mlp.c_fc1.weight") {
+        EXPECT_EQ(tensor.size(0), hidden) << width;
+      }
     }
   }
 }

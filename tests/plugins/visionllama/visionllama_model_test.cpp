@@ -342,6 +342,24 @@ TEST(VisionLlamaSchema, TakesTheValuesOfTheReferenceCasesAsTheyAre) {
   EXPECT_FALSE(resolveItem(kPlain.card().schema, "model", values).empty());
 }
 
+TEST(VisionLlamaWeights, AreKnownByTheirNames) {
+  Registry registry;
+  registry.add(std::make_unique<PlainArchitecture>());
+  registry.add(std::make_unique<PyramidArchitecture>());
+  registry.add(std::make_unique<VitDetArchitecture>());
+  const auto familyOf = [&](const Architecture& architecture, const Json& values) {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : namedTensors(*buildWith(architecture, values)))
+      names.push_back(name);
+    return registry.weightFamily(names);
+  };
+  EXPECT_THAT(familyOf(kPlain, plainTable()), HasSubstr("plain VisionLLaMA"));
+  EXPECT_THAT(familyOf(kPyramid, pyramidTable()), HasSubstr("pyramid VisionLLaMA"));
+  const Json vitdet{{"image_size", 16}, {"patch_size", 4}, {"in_channels", 1},        {"width", 16},
+                    {"depth", 1},       {"heads", 2},      {"window_blocks", Json{0}}};
+  EXPECT_THAT(familyOf(kVitDet, vitdet), HasSubstr("MAE code"));
+}
+
 TEST(VisionLlamaWeights, OfAnotherModelAreRefused) {
   const auto golden = testing::openGoldenCase("visionllama/plain_gap_rms_gelu");
   Json table = testing::modelTable(golden, kPlain.card().schema);

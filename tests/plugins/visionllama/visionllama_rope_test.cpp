@@ -165,12 +165,12 @@ TEST(VisionLlamaRope, OnlyTheShareOfTheChannelsTurnsAndItsSpectrumIsSpreadAnew) 
   ASSERT_EQ(angles.size(1), 8);
   for (std::int64_t quad = 0; quad < 4; ++quad)
     EXPECT_NEAR(angles[0][2 * quad].item<double>(), std::pow(10, -quad), 1e-6);
-  settings.ratio = 0.3;
+  settings.ratio = 0.4;
   try {
     (void)HeadRotation(settings, 2, 16);
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("rope.ratio 0.3 of 16 channels a head turns 4"));
+    EXPECT_THAT(error.what(), HasSubstr("rope.ratio 0.4 of 16 channels a head turns 6"));
   } catch (...) {
     FAIL();
   }
