@@ -130,7 +130,7 @@ TEST(NoiseProcess, GaussianDataComesBackWithItsMomentsFromTheExactNoise) {
 }
 
 TEST(NoiseProcess, SaysWhatChannelsAPredictionHasToHave) {
-  const NoiseProcess process(BetaSchedule::Linear, 10);
+  const NoiseProcess process(BetaSchedule::Linear, 100);
   const at::Tensor state = at::zeros({1, 3, 2, 2}), step = at::zeros({1}, at::kLong);
   try {
     (void)process.back(state, state, step, {});
