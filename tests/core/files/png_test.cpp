@@ -4,8 +4,11 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/read_png.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine {
 namespace {
@@ -77,6 +80,58 @@ TEST(Png, RefusesPixelsThatAreNotTheImage) {
   EXPECT_THROW((void)encodePng(pixels, 2, 2, 4), ShapeError);
   EXPECT_THROW((void)encodePng(pixels, 2, 3, 2), ShapeError);
   EXPECT_THROW((void)encodePng({}, 0, 3, 3), ShapeError);
+}
+
+void writeFile(const std::filesystem::path& file, const std::vector<std::byte>& bytes) {
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+TEST(ReadPng, GivesBackThePixelsOfEveryFilter) {
+  // The encoder chooses among all five filters row by row.
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "image.png";
+  for (const int channels : {1, 3, 4}) {
+    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(40 * 23 * channels));
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = static_cast<std::uint8_t>(i < 900 ? i / 7 : (i * i * 31 + i / 5) % 251);
+    writeFile(file, encodePng(pixels, 40, 23, channels));
+    const PngPixels read = readPng(file);
+    EXPECT_EQ(read.height, 40);
+    EXPECT_EQ(read.width, 23);
+    EXPECT_EQ(read.channels, channels);
+    EXPECT_EQ(read.pixels, pixels);
+  }
+}
+
+TEST(ReadPng, RefusesOtherAndDamagedFiles) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "image.png";
+  const auto refusal = [&](std::vector<std::byte> bytes) -> std::string {
+    writeFile(file, bytes);
+    try {
+      (void)readPng(file);
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::vector<std::byte> good = encodePng(std::vector<std::uint8_t>(100, 7), 10, 10, 1);
+  EXPECT_EQ(refusal(good), "");
+  EXPECT_THROW((void)readPng(folder.path() / "none.png"), NotFoundError);
+  const auto changed = [&](std::size_t at, int value) {
+    std::vector<std::byte> bytes = good;
+    bytes.at(at) = static_cast<std::byte>(value);
+    return bytes;
+  };
+  EXPECT_NE(refusal(changed(0, 0)).find("is not a PNG"), std::string::npos);
+  EXPECT_NE(refusal(changed(24, 16)).find("another depth"), std::string::npos);
+  EXPECT_NE(refusal(changed(25, 3)).find("palette"), std::string::npos);
+  EXPECT_NE(refusal(changed(16, 0x7F)).find("at most 64 million"), std::string::npos);
+  EXPECT_NE(refusal(changed(23, 11)).find("damaged"), std::string::npos);
+  EXPECT_NE(refusal(changed(33, 0x10)).find("cut off"), std::string::npos);
+  EXPECT_NE(refusal({good.begin(), good.begin() + 20}).find("is not a PNG"), std::string::npos);
 }
 
 }  // namespace
