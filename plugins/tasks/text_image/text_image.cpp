@@ -44,6 +44,7 @@ class Session final : public TaskSession, public TextSession {
         mostTime_(setup.task.integer("t_max_image_first")),
         ratio_(setup.task.real("lr_ratio")) {
     requireFields();
+    texts_.begins = texts_.ends = true;  // the tokens around captions are those of jointRows()
     if (mostTime_ >= sizes_.steps) {
       throw ConfigError("task.t_max_image_first = " + std::to_string(mostTime_) +
                         " is not a step of the noise; use 0 to " +

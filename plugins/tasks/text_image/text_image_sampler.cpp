@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/noise_steps.h"
 #include "plugins/tasks/text_image/sequences.h"
@@ -87,29 +88,53 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
   }
 }
 
-/// "test/17" as split and id. \throws ConfigError
-std::pair<Split, std::int64_t> sampleNamed(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  std::int64_t id = -1;
-  if (slash != std::string::npos)
-    (void)std::from_chars(name.data() + slash + 1, name.data() + name.size(), id);
-  if (id < 0) {
-    throw ConfigError("image = '" + name +
-                      "' does not name a sample; write its split and number, as in test/17");
+/// A PNG file as the model sees images: its size and channels, [1, channels, height, width] in
+/// [-1, 1]. \throws FileError, NotFoundError  see readPng(); an image of another size
+at::Tensor imageOf(const std::string& file, const TextImageModel::Sizes& sizes) {
+  const PngPixels png = readPng(file);
+  const bool isOfSize = png.height == sizes.height && png.width == sizes.width;
+  const bool hasColors = png.channels > 2;
+  if (!isOfSize || (hasColors ? 3 : 1) != sizes.channels) {
+    throw FileError(file + " is a " + (hasColors ? "colour" : "grey") + " image of " +
+                    std::to_string(png.height) + " x " + std::to_string(png.width) +
+                    " pixels; the model reads " + std::to_string(sizes.height) + " x " +
+                    std::to_string(sizes.width) + " with " + std::to_string(sizes.channels) +
+                    (sizes.channels == 1 ? " channel" : " channels"));
   }
-  return {splitFromString(name.substr(0, slash)), id};
+  const at::Tensor bytes =
+      at::tensor(std::vector<std::int64_t>(png.pixels.begin(), png.pixels.end()), at::kLong)
+          .view({1, png.height, png.width, png.channels});
+  return bytes.narrow(3, 0, sizes.channels).permute({0, 3, 1, 2}).to(at::kFloat).div(127.5) - 1;
+}
+
+/// "test/17" as split and id; nothing where the name is not of that form.
+std::optional<std::pair<Split, std::int64_t>> sampleNamed(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return {};
+  std::int64_t id = -1;
+  const char* end = name.data() + name.size();
+  const auto [after, error] = std::from_chars(name.data() + slash + 1, end, id);
+  if (error != std::errc() || after != end || id < 0) return {};
+  for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+    if (toString(split) == name.substr(0, slash)) return std::pair{split, id};
+  }
+  return {};
 }
 
 void describe(const Studio& studio, const SampleRequest& request, Results& results) {
-  const auto [split, first] = sampleNamed(request.config.text("image"));
-  const std::int64_t count = request.config.integer("count");
+  const std::string name = request.config.text("image");
+  const auto sample = sampleNamed(name);
+  const std::int64_t count = sample ? request.config.integer("count") : 1;
   for (std::int64_t i = 0; i < count && !results.isCancelled(); ++i) {
-    const Batch batch = request.session.read(split, {first + i}).to(request.device);
-    const auto captions = greedyCaptions(studio.model, studio.language, batch.at("image"),
+    const at::Tensor image =
+        sample ? request.session.read(sample->first, {sample->second + i}).at("image")
+               : imageOf(name, studio.sizes);
+    const auto captions = greedyCaptions(studio.model, studio.language, image.to(request.device),
                                          request.config.integer("max_tokens"));
     GeneratedText text;
     text.seed = static_cast<std::uint64_t>(request.config.integer("seed") + i);
-    text.prompt = toString(split) + "/" + std::to_string(first + i);
+    text.prompt =
+        sample ? toString(sample->first) + "/" + std::to_string(sample->second + i) : name;
     text.text = studio.tokenizer.decode(captions.at(0));
     text.recipe = recipeOf(request, "text_image", text.seed);
     results.text(std::move(text));
@@ -128,7 +153,8 @@ ItemCard TextImageSampler::card() const {
   card.needs = {TextImageModel::kId, LanguageModel::kId};
   card.schema.fields = {
       textField("prompt", "", "caption of the image that is drawn").titled("Prompt"),
-      textField("image", nullptr, "a sample to describe instead, as in test/17")
+      textField("image", nullptr,
+                "a PNG file to describe instead, or a sample of the data, as in test/17")
           .titled("Image")
           .orNone(),
       integerField("steps", 50, "steps of the noise; the published models take 250")

@@ -7,17 +7,20 @@
 #include <torch/nn/module.h>
 
 #include <cmath>
+#include <fstream>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/data/pipeline.h"
+#include "core/files/png.h"
 #include "core/model/weights.h"
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/llamafusion.h"
 #include "plugins/tasks/text_image/noise_steps.h"
 #include "plugins/tasks/text_image/sequences.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::text_image {
 namespace {
@@ -266,16 +269,31 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   ASSERT_EQ(text.texts.size(), 1U);
   EXPECT_EQ(text.texts[0].prompt, "test/3");
   EXPECT_TRUE(at::equal(state, at::detail::getDefaultCPUGenerator().get_state()));
+  // The same image from a file.
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "bright.png").string();
+  const std::vector<std::uint8_t> pixels(16, 230);
+  const std::vector<std::byte> png = encodePng(pixels, 4, 4, 1);
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+  const CollectedResults read = made({{"image", file}});
+  ASSERT_EQ(read.texts.size(), 1U);
+  EXPECT_EQ(read.texts[0].text, text.texts[0].text);
   const auto refused = [&](const Json& settings) -> std::string {
     try {
       (void)made(settings);
-    } catch (const ConfigError& error) {
+    } catch (const Error& error) {
       return error.what();
     }
     return "nothing was refused";
   };
   EXPECT_THAT(refused({{"prompt", std::string(70, 'x')}}), HasSubstr("need a context of 76"));
-  EXPECT_THAT(refused({{"image", "cat.png"}}), HasSubstr("does not name a sample"));
+  EXPECT_THAT(refused({{"image", "cat.png"}}), HasSubstr("there is no image cat.png"));
+  const std::vector<std::byte> wide = encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1);
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(wide.data()), static_cast<std::streamsize>(wide.size()));
+  EXPECT_THAT(refused({{"image", file}}),
+              HasSubstr("is a grey image of 4 x 6 pixels; the model reads 4 x 4"));
   EXPECT_THAT(refused({{"steps", 1001}}), HasSubstr("cannot be sampled in 1001"));
 }
 
