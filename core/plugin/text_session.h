@@ -10,7 +10,7 @@ namespace vitrine {
 class VITRINE_ENGINE_EXPORT TextSession {
  public:
   virtual ~TextSession();
-  /// \throws ConfigError  its data come as tokens without a text
+  /// \throws ConfigError  its data are tokens without a tokenizer
   [[nodiscard]] virtual const text::TokenizeStage& texts() const = 0;
 };
 

@@ -41,7 +41,7 @@ class BpeTokenizer : public Tokenizer {
 /// Bytes joined within words (word_split.h).
 class ByteLevelTokenizer final : public BpeTokenizer {
  public:
-  /// \throws FileError  one of the 256 bytes is no token
+  /// \throws FileError  one of the 256 bytes is not a token
   ByteLevelTokenizer(Vocabulary vocabulary, const std::string& file);
   [[nodiscard]] std::int64_t byteCount(std::int64_t token) const override;
 
@@ -58,7 +58,7 @@ class ByteLevelTokenizer final : public BpeTokenizer {
 class CharacterTokenizer final : public BpeTokenizer {
  public:
   /// \param vocabulary  its `bytes` hold U+2581 for spaces and <0xNN> for bytes
-  /// \throws FileError  one of the 256 bytes is no token
+  /// \throws FileError  one of the 256 bytes is not a token
   CharacterTokenizer(Vocabulary vocabulary, const std::string& file);
   [[nodiscard]] std::int64_t byteCount(std::int64_t token) const override;
 

@@ -117,7 +117,7 @@ Vocabulary readVocabulary(const fs::path& file, const Json& root, const Spelling
   }
   const auto idOf = [&](const std::string& text) {
     const auto found = byText.find(text);
-    if (found == byText.end()) refuse(file, "a merge names '" + text + "', which is no token");
+    if (found == byText.end()) refuse(file, "a merge names '" + text + "', which is not a token");
     return found->second;
   };
   std::int64_t rank = 0;
