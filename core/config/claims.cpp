@@ -110,13 +110,19 @@ void addSettings(const Node& node, const std::string& key, ClaimedExperiment::Se
   for (const auto& [name, child] : node.children) addSettings(child, key + "." + name, out);
 }
 
-/// Whether the file's value and a resolved one are the same: "none" is null, n a size of [n, n].
+/// Whether the file's value and a resolved one are the same: "none" is null, n a size of [n, n],
+/// and what a table within a list does not say (an element of data.pipeline) is as by default.
 bool isSame(const Json& said, const Json& resolved) {
   if (said.is_number() && resolved.is_number()) return said.get<double>() == resolved.get<double>();
   if (said.is_number() && resolved.is_array() && resolved.size() == 2)
     return isSame(said, resolved[0]) && isSame(said, resolved[1]);
   if (said.is_array() && resolved.is_array()) {
     return std::equal(said.begin(), said.end(), resolved.begin(), resolved.end(), isSame);
+  }
+  if (said.is_object() && resolved.is_object()) {
+    return std::all_of(said.items().begin(), said.items().end(), [&](const auto& item) {
+      return resolved.contains(item.key()) && isSame(item.value(), resolved.at(item.key()));
+    });
   }
   return said == resolved || (said == "none" && resolved.is_null());
 }

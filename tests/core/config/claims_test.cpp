@@ -156,6 +156,25 @@ TEST(ClaimedExperiment, TellsWhereARunIsNotAsTheFileSays) {
   EXPECT_EQ(file.deviation(config, "none", ""), "data.test_samples = none, not 2000");
 }
 
+TEST(ClaimedExperiment, KnowsTheTransformsOfAFileWithTheirOtherKeys) {
+  const ClaimedExperiment file(R"(title = "Lists"
+[data.pipeline]
+train = [{ name = "flip" }, { name = "crop", size = 28 }]
+)",
+                               "p.toml");
+  const auto configWith = [](const char* list) {
+    return Json{{"data", {{"pipeline", {{"train", Json::parse(list)}}}}}};
+  };
+  EXPECT_EQ(file.deviation(configWith(R"([{"name": "flip", "probability": 0.5},
+                                          {"name": "crop", "size": [28, 28]}])"),
+                           "", ""),
+            "");
+  EXPECT_NE(file.deviation(configWith(R"([{"name": "flip"}, {"name": "crop", "size": [32, 32]}])"),
+                           "", ""),
+            "");
+  EXPECT_NE(file.deviation(configWith(R"([{"name": "flip"}])"), "", ""), "");
+}
+
 TEST(ClaimedExperiment, ComparesRunsUnderEqualConditions) {
   const ClaimedExperiment file(kExperiment, "p.toml");
   const Claim claim = sample();
