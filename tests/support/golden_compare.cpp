@@ -74,6 +74,12 @@ void addNumbers(GoldenCase& golden) {
     for (const auto& [name, value] : golden.json.at("metrics").items())
       golden.io["metrics/" + name] = at::full({}, value.get<double>(), at::kDouble);
   }
+  if (kind == "metric" && golden.json.contains("results")) {
+    for (const auto& [set, results] : golden.json.at("results").items()) {
+      for (const auto& [name, value] : results.items())
+        golden.io[set + "/output/" + name] = at::full({}, value.get<double>(), at::kDouble);
+    }
+  }
   if (kind == "respacing") {
     for (const auto& [name, kept] : golden.json.at("respacing").items())
       golden.io["respacing/" + name] = at::tensor(kept.get<std::vector<std::int64_t>>(), at::kLong);

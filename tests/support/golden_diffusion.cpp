@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <cmath>
 
 #include "core/diffusion/guidance.h"
@@ -352,6 +353,23 @@ Tensors generationMetrics(const GoldenCase& golden) {
           {"output/radii_sample", eval::squaredRadii(made, k)}};
 }
 
+/// Sets of features under their names: "wide/input/features_1".
+Tensors frechetDistances(const GoldenCase& golden) {
+  Tensors made;
+  for (const auto& [set, results] : golden.json.at("results").items()) {
+    std::array<eval::FeatureMoments, 2> moments;
+    for (std::size_t i = 0; i < moments.size(); ++i) {
+      const std::string number = std::to_string(i + 1);
+      moments[i] = eval::momentsOf(golden.io.at(set + "/input/features_" + number));
+      made[set + "/output/mean_" + number] = moments[i].mean;
+      made[set + "/output/covariance_" + number] = moments[i].covariance;
+    }
+    made[set + "/output/frechet_distance"] =
+        at::full({}, eval::frechetDistance(moments[0], moments[1]), at::kDouble);
+  }
+  return made;
+}
+
 }  // namespace
 
 std::optional<Tensors> runDiffusionCase(const GoldenCase& golden) {
@@ -366,6 +384,7 @@ std::optional<Tensors> runDiffusionCase(const GoldenCase& golden) {
   if (kind == "sit_ode") return odes(golden);
   if (kind == "sit_sde") return sdes(golden);
   if (kind == "generation_metrics") return generationMetrics(golden);
+  if (kind == "metric" && golden.json.contains("results")) return frechetDistances(golden);
   return std::nullopt;
 }
 

@@ -54,7 +54,7 @@ int queueVerb(const Arguments& arguments) {
   store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
   jobs::JobQueue queue(store);
-  queue.tidy();
+  queue.prune();
   if (line.wantsJson()) {
     print(queueJson(queue));
     return 0;

@@ -23,6 +23,7 @@ class LanguageModelTask final : public Task {
 class TextSampler final : public Sampler {
  public:
   [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Fit fit(TaskSession& session) const override;
   /// \throws ConfigError  prompt and new tokens do not fit into the model's context
   void sample(const SampleRequest& request, Results& results) const override;
 };

@@ -50,6 +50,10 @@ ItemCard TextSampler::card() const {
   return card;
 }
 
+Sampler::Fit TextSampler::fit(TaskSession& session) const {
+  return dynamic_cast<const TextSession*>(&session) == nullptr ? Fit::None : Fit::Possible;
+}
+
 void TextSampler::sample(const SampleRequest& request, Results& results) const {
   auto& model = requireCapability<LanguageModel>(request.session.model(), "sampler 'text'");
   const auto* session = dynamic_cast<const TextSession*>(&request.session);

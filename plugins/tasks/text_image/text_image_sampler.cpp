@@ -174,6 +174,10 @@ ItemCard TextImageSampler::card() const {
   return card;
 }
 
+Sampler::Fit TextImageSampler::fit(TaskSession& session) const {
+  return dynamic_cast<const TextSession*>(&session) == nullptr ? Fit::None : Fit::Preferred;
+}
+
 void TextImageSampler::sample(const SampleRequest& request, Results& results) const {
   auto* session = dynamic_cast<TextSession*>(&request.session);
   if (session == nullptr) {
