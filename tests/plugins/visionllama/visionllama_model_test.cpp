@@ -36,6 +36,16 @@ at::Tensor parameterOf(Model& model, const std::string& wanted) {
   return {};
 }
 
+/// Makes attention depend on what it sees: new maps are so small that it is uniform.
+void sharpen(Model& model) {
+  const c10::NoGradGuard noGradient;
+  for (const auto& [name, tensor] : namedTensors(model)) {
+    const bool isOfAttention = name.find(".attn.") != std::string::npos && tensor.dim() == 2;
+    if (isOfAttention) tensor.mul_(40);
+    if (name.find("gamma_") != std::string::npos) tensor.fill_(1);
+  }
+}
+
 at::Tensor logitsOf(Model& model, const at::Tensor& images) {
   model.module().eval();
   const c10::NoGradGuard noGradient;
@@ -59,6 +69,7 @@ TEST(VisionLlamaModels, OfferWhatTheirCardsSay) {
 
 TEST(PlainModel, EncodesTokensInAnyOrderByTheirPositions) {
   const auto model = buildWith(kPlain, plainTable());
+  sharpen(*model);
   model->module().eval();
   auto* encoder = capabilityOf<TokenEncoder>(*model);
   const Tokens all = encoder->embed(imagesOf(2, 16, 16));
@@ -116,6 +127,7 @@ TEST(PyramidModel, AnglesOfAnotherGridAreNotUsedAgain) {
   // 24 x 32 and 32 x 24 have as many tokens.
   const auto fresh = [] {
     const auto model = buildWith(kPyramid, pyramidTable(), Json{{"rope", {{"scale", "as"}}}});
+    sharpen(*model);
     model->module().eval();
     return model;
   };
@@ -184,6 +196,7 @@ TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
                  {"width", Json{16}},     {"depth", Json{2}}, {"heads", Json{2}},
                  {"mlp_width", Json{16}}, {"num_classes", 4}, {"gsa_reduction", Json{1}}};
   const auto model = buildWith(kPyramid, one);
+  sharpen(*model);
   model->module().eval();
   const c10::NoGradGuard noGradient;
   const auto set = [&](const std::string& name, const at::Tensor& value) {
@@ -195,10 +208,13 @@ TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
     set("blocks.0.1.attn.q." + part, qkv.narrow(0, 0, 16));
     set("blocks.0.1.attn.kv." + part, qkv.narrow(0, 16, 32));
   }
+  // The second block reads what the first one read.
+  set("blocks.0.0.gamma_1", at::zeros({16}));
+  set("blocks.0.0.gamma_2", at::zeros({16}));
   const auto records = recordsOf(*model, imagesOf(1, 28, 28));
   ASSERT_EQ(records.size(), 2U);
-  // The gains of 1e-4 leave the stream of the second block as good as that of the first.
-  EXPECT_TRUE(isClose(records[0].weights, records[1].weights, 1e-3));
+  EXPECT_TRUE(isClose(records[0].weights, records[1].weights, 1e-4));
+  EXPECT_GT(records[0].weights.max().item<double>(), 2.0 / 49) << "it is uniform";
 }
 
 void train(Model& model, const at::Tensor& images, const at::Tensor& labels, int steps, double rate,
@@ -221,12 +237,12 @@ TEST(VisionLlamaTraining, LearnsAHandfulOfImagesByHeart) {
   const at::Tensor labels = at::arange(8).remainder(4);
   double first = 0, last = 0;
   const Json noScale{{"layer_scale", "none"}};
-  train(*buildWith(kPlain, plainTable(), noScale), imagesOf(8, 16, 16), labels, 200, 0.3, first,
+  train(*buildWith(kPlain, plainTable(), noScale), imagesOf(8, 16, 16), labels, 150, 0.3, first,
         last);
   EXPECT_NEAR(first, std::log(4.0), 0.2);
   EXPECT_LT(last, 0.1);
-  train(*buildWith(kPyramid, pyramidTable(), noScale), imagesOf(8, 32, 32), labels, 150, 0.2, first,
-        last);
+  train(*buildWith(kPyramid, pyramidTable(), Json{{"layer_scale", "none"}, {"image_size", 16}}),
+        imagesOf(8, 16, 16), labels, 120, 0.2, first, last);
   EXPECT_NEAR(first, std::log(4.0), 0.3);
   EXPECT_LT(last, 0.2);
 }
