@@ -269,7 +269,7 @@ void ConfigurePage::include(const std::vector<int>& rows) {
   side_->sweep().applyTo(document);
   for (const int at : rows) {
     if (at >= 0 && static_cast<std::size_t>(at) < plan_->excluded.size())
-      include(document, plan_->excluded, static_cast<std::size_t>(at));
+      vitrine::include(document, plan_->excluded, static_cast<std::size_t>(at));
   }
   applyDocument(document, tr("put back runs that were left out"));
 }

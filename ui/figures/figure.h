@@ -133,7 +133,7 @@ class Figure {
   /// Says what lies in a rectangle of this painting; later regions lie above earlier ones.
   void addRegion(const QRectF& rect, std::function<QString(const QPointF&)> describe);
   void addTarget(const QRectF& rect, std::function<FigureTarget(const QPointF&)> target);
-  [[nodiscard]] const ThemeColors& themeColors() const { return themeColors(style_.theme); }
+  [[nodiscard]] const ThemeColors& themeColors() const { return ui::themeColors(style_.theme); }
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
