@@ -243,7 +243,7 @@ void QueueService::refresh() {
 
 void QueueService::execute(const jobs::Command& command, Sentence sentence) {
   const auto tell = [this, sentence = std::move(sentence)](const jobs::CommandResult& result) {
-    QString text = sentence ? sentence(outcome) : QString();
+    QString text = sentence ? sentence(result) : QString();
     if (!result.trouble.empty())
       text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.trouble);
     if (!text.isEmpty()) Q_EMIT messageSent(text);
@@ -262,12 +262,12 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
                 });
     return;
   }
-  thread_->run([this, order, tell] {
+  thread_->run([this, command, tell] {
     std::function<void()> after;
     try {
       thread_->open();
-      after = [tell, outcome = execute(command, *thread_->store, *thread_->queue)] {
-        tell(outcome);
+      after = [tell, result = jobs::execute(command, *thread_->store, *thread_->queue)] {
+        tell(result);
       };
     } catch (const std::exception& error) {
       after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT messageSent(text); };
