@@ -67,7 +67,7 @@ TEST_F(Storing, AFileDialogInTheFolderOfTheDatabaseLeavesItsLocks) {
 
 TEST_F(Storing, ABusyDatabaseNeverHoldsTheWindowUp) {
   const std::int64_t run = studio_.runs.front();
-  auto gate = std::make_unique<store::Gate>(database_);
+  auto gate = std::make_unique<store::WriterLock>(database_);
   ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
   QElapsedTimer clock;
   clock.start();
@@ -89,7 +89,7 @@ TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
   ASSERT_NE(bar, nullptr);
   EXPECT_EQ(bar->sentence(), QString());
   const std::int64_t run = studio_.runs.front();
-  auto gate = std::make_unique<store::Gate>(database_);
+  auto gate = std::make_unique<store::WriterLock>(database_);
   ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
   edit(run, "a note");
   EXPECT_EQ(bar->sentence(), QString()) << "a moment is not a reason to move the pages";
