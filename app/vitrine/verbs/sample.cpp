@@ -86,17 +86,11 @@ struct StoredImage {
 };
 
 StoredImage storedImage(store::RunStore& store, const store::RunRow& run, std::int64_t id) {
-  const auto found = store.query("SELECT run_id, recipe, sha256 FROM generated_images WHERE id = " +
-                                 std::to_string(id));
-  if (found.rows.empty())
-    throw NotFoundError("the database has no image " + std::to_string(id) +
-                        "; `vitrine query \"SELECT id FROM generated_images\"` lists them");
-  const auto& row = found.rows.front();
-  if (row.at(0).get<std::int64_t>() != run.id) {
-    throw ConfigError("image " + std::to_string(id) + " is of run " + row.at(0).dump() +
-                      ", not of run " + std::to_string(run.id));
+  for (const store::GeneratedImageRow& image : store.generatedImages(run.id)) {
+    if (image.id == id) return {image.recipe, image.sha256};
   }
-  return {Json::parse(row.at(1).get<std::string>()), row.at(2).get<std::string>()};
+  throw NotFoundError("run " + std::to_string(run.id) + " has no image " + std::to_string(id) +
+                      "; `vitrine query` lists those of the view generated_images");
 }
 
 void requireSame(const Json& recipe, const Json& origin, const char* key, const char* what) {

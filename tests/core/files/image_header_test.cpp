@@ -129,9 +129,9 @@ TEST(ImageHeader, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   const std::string start = seed("baseline.jpg").substr(0, 2);
   const std::vector<std::pair<std::string, std::string>> files{
       {"", "is empty"},
-      {"GIF89a", "no PNG, JPEG or WebP"},
-      {std::string("II*\0", 4), "no PNG, JPEG or WebP"},
-      {"RIFF1234WAVE", "no PNG, JPEG or WebP"},
+      {"GIF89a", "not a PNG, JPEG or WebP"},
+      {std::string("II*\0", 4), "not a PNG, JPEG or WebP"},
+      {"RIFF1234WAVE", "not a PNG, JPEG or WebP"},
       {kPng, "ends with the chunk IEND"},
       {kPng + chunk("IEND", ""), "first chunk is not IHDR"},
       {kPng + chunk("IHDR", "short"), "first chunk is not IHDR"},

@@ -90,7 +90,7 @@ TEST_F(Orders, FromElsewhereAreRefusedWithTheFieldThatIsWrong) {
   const auto refusal = [](const char* json) {
     return messageOf<ConfigError>([&] { static_cast<void>(commandFromJson(Json::parse(json))); });
   };
-  EXPECT_THAT(refusal("[]"), HasSubstr("no map"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("not a map"));
   EXPECT_THAT(refusal(R"({"what": "stop"})"), HasSubstr("'runs' names none"));
   EXPECT_THAT(refusal(R"({"what": "stop", "runs": ["x"]})"), HasSubstr("'runs' is of another"));
   EXPECT_THAT(refusal(R"({"what": "mode", "mode": "off"})"), HasSubstr("not 'off'"));

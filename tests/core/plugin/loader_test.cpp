@@ -156,7 +156,7 @@ TEST_F(Loader, RefusesAFileThatIsNoPlugin) {
   EXPECT_THAT(result.refused[0].sentence,
               AllOf(HasSubstr("library.so"), HasSubstr("not a plugin")));
   EXPECT_THAT(result.refused[1].sentence,
-              AllOf(HasSubstr("text.so is not a plugin"), HasSubstr("no shared library")));
+              AllOf(HasSubstr("text.so is not a plugin"), HasSubstr("not a shared library")));
 }
 
 TEST_F(Loader, RefusesAFileThatIsCutAtAnyLength) {

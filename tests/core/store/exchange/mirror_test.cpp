@@ -284,14 +284,14 @@ TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
   const auto take = [&](const char* part) {
     return messageOf<Error>([&] { mirror.take(1, std::vector{Json::parse(part)}); });
   };
-  EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), HasSubstr("no table"));
-  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"), HasSubstr("no table"));
+  EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), HasSubstr("not a table"));
+  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"), HasSubstr("not a table"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "x"], "rows": []})"),
               HasSubstr("other columns in 'tag'"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[2, "a"]]})"),
               HasSubstr("a row of another run"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[1]]})"),
-              HasSubstr("no row"));
+              HasSubstr("not a row"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[1, {}]]})"),
               HasSubstr("none of a database"));
   EXPECT_THAT(rowsOf(copy(), "tag"), IsEmpty());

@@ -87,7 +87,7 @@ TEST_F(CurveNotes, AreAConflictWhereTheListThatWasSeenIsNotKeptAnyMore) {
     two_.setCurveNotes(run_, {kBest}, 3);
     FAIL() << "nobody knows what was added to which list";
   } catch (const EditConflict& conflict) {
-    EXPECT_THAT(conflict.what(), HasSubstr("the notes on curves of run 1 were changed by some"));
+    EXPECT_THAT(conflict.what(), HasSubstr("the notes on curves of run 1 were changed by another"));
     EXPECT_EQ(curveNotesFromText(conflict.theirs), standing);
     EXPECT_EQ(conflict.version, 60);
   }
