@@ -98,7 +98,8 @@ std::vector<Field> fieldsOf(BlockStyle style) {
                .moreThan(0)
                .lessThan(1),
            flagField("affine", false, "gains and biases of the norms' own").titled("Affine norm")},
-          "norms"),
+          "norms")
+          .titled("Norms"),
       choiceField("pe", isRotary ? "none" : "sincos", {"none", "sincos"},
                   "position table added to the patches")
           .titled("Added positions"),
