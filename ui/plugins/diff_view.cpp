@@ -125,15 +125,14 @@ std::string DiffView::textOf(const QString& source, QString& failure) const {
       failure = tr("The form was not opened yet: open Configure first.");
       return {};
     }
-    Document document = freshDocument(catalog);
-    document.title = name;
-    document.erase("model.preset");
     for (const ItemCard& card : catalog.items) {
       if (card.kind != ItemKind::Architecture) continue;
       const bool isIts =
           kind == QLatin1String("preset") ? card.schema.preset(name) != nullptr : card.id == name;
       if (!isIts) continue;
-      document.set("model.architecture", card.id);
+      Document document = freshDocument(catalog, card.id);
+      document.title = name;
+      document.erase("model.preset");
       if (kind == QLatin1String("preset")) document.set("model.preset", name);
       return toText(document);
     }

@@ -350,30 +350,65 @@ std::string toText(const Document& document) {
   return text.rfind('\n', 0) == 0 ? text.substr(1) : text;
 }
 
-Document freshDocument(const Catalog& catalog) {
+namespace {
+
+/// Ids of the items of one kind, those that ask for nothing before their first run first.
+std::vector<const ItemCard*> easiestFirst(const Catalog& catalog, ItemKind kind) {
+  std::vector<const ItemCard*> cards;
+  for (const ItemCard& item : catalog.items) {
+    if (item.kind == kind) cards.push_back(&item);
+  }
+  std::stable_partition(cards.begin(), cards.end(), [](const ItemCard* card) {
+    return std::none_of(card->schema.fields.begin(), card->schema.fields.end(),
+                        [](const Field& field) { return field.required; });
+  });
+  return cards;
+}
+
+bool offers(const ItemCard& card, const std::string& what) {
+  return std::find(card.offers.begin(), card.offers.end(), what) != card.offers.end();
+}
+
+/// The architecture of a first experiment: one that classifies images, where there is one.
+const ItemCard* firstArchitecture(const Catalog& catalog) {
+  const std::vector<const ItemCard*> cards = easiestFirst(catalog, ItemKind::Architecture);
+  const auto usual = std::find_if(cards.begin(), cards.end(), [](const ItemCard* card) {
+    return offers(*card, "image_classifier") && card->schema.preset(card->id + "/demo") != nullptr;
+  });
+  if (usual != cards.end()) return *usual;
+  return cards.empty() ? nullptr : cards.front();
+}
+
+}  // namespace
+
+Document freshDocument(const Catalog& catalog, const std::string& architecture) {
   Document document;
   document.title = "New experiment";
-  // One that asks for nothing before its first run, where there is one.
-  const auto first = [&](ItemKind kind) {
-    std::string id;
-    for (const ItemCard& item : catalog.items) {
-      if (item.kind != kind) continue;
-      const bool asks = std::any_of(item.schema.fields.begin(), item.schema.fields.end(),
-                                    [](const Field& field) { return field.required; });
-      if (!asks) return item.id;
-      if (id.empty()) id = item.id;
-    }
-    return id;
+  const ItemCard* model = architecture.empty() ? firstArchitecture(catalog)
+                                               : catalog.find(ItemKind::Architecture, architecture);
+  document.set("model.architecture", model != nullptr ? model->id : architecture);
+  if (model != nullptr && model->schema.preset(model->id + "/demo") != nullptr)
+    document.set("model.preset", model->id + "/demo");
+  const std::vector<const ItemCard*> tasks = easiestFirst(catalog, ItemKind::Task),
+                                     datasets = easiestFirst(catalog, ItemKind::Dataset);
+  const auto idOf = [](const std::vector<const ItemCard*>& cards) {
+    return cards.empty() ? std::string() : cards.front()->id;
   };
-  const std::vector<std::string> architectures = catalog.ids(ItemKind::Architecture);
-  const std::string architecture = architectures.empty() ? std::string() : architectures.front();
-  document.set("model.architecture", architecture);
-  if (const ItemCard* card = catalog.find(ItemKind::Architecture, architecture); card != nullptr) {
-    if (card->schema.preset(architecture + "/demo") != nullptr)
-      document.set("model.preset", architecture + "/demo");
+  std::string task = idOf(tasks), dataset = idOf(datasets);
+  const auto fits = [&](const ItemCard& wanted, const ItemCard& data) {
+    return std::all_of(wanted.needs.begin(), wanted.needs.end(), [&](const std::string& need) {
+      return (model != nullptr && offers(*model, need)) || offers(data, need);
+    });
+  };
+  for (auto wanted = tasks.rbegin(); wanted != tasks.rend(); ++wanted) {
+    const auto data = std::find_if(datasets.begin(), datasets.end(),
+                                   [&](const ItemCard* card) { return fits(**wanted, *card); });
+    if (data == datasets.end()) continue;
+    task = (*wanted)->id;
+    dataset = (*data)->id;
   }
-  document.set("task.name", first(ItemKind::Task));
-  document.set("data.dataset", first(ItemKind::Dataset));
+  document.set("task.name", task);
+  document.set("data.dataset", dataset);
   return document;
 }
 

@@ -74,9 +74,11 @@ VITRINE_FOUNDATION_EXPORT void include(Document& document, const std::vector<Exc
 /// TOML that means the document; reading it back gives the same document.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toText(const Document& document);
 
-/// What a new experiment starts with: the first items that need nothing more, and the
-/// architecture's demo preset where there is one.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Document freshDocument(const Catalog& catalog);
+/// What a new experiment starts with: the first items that need nothing more and fit each other,
+/// and the architecture's demo preset where there is one.
+/// \param architecture  its id; "": one that classifies images, where there is one
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Document
+freshDocument(const Catalog& catalog, const std::string& architecture = {});
 
 /// One TOML value as it is typed in a list of overrides: `soft`, "soft", 3, 1e-3, [1, 2], { a = 1
 /// }, none. A bare word is text.
