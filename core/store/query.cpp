@@ -177,6 +177,8 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   }
 
   const QueryWatch watch(handle, limits);
+  // One that is short would end before the watch has looked.
+  if (watch.wasStopped()) throw StoreError("the query was stopped");
   Table table;
   const int columns = sqlite3_column_count(raw);
   for (int i = 0; i < columns; ++i) table.columns.push_back(toUtf8(sqlite3_column_name(raw, i)));
