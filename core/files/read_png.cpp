@@ -52,14 +52,17 @@ PngPixels readPng(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw NotFoundError("there is no image " + file.string());
-  const auto refuse = [&](const std::string& what) {
-    return FileError(file.string() + ": " + what);
-  };
-  if (std::filesystem::file_size(file) > kLargestFile) throw refuse("it is larger than 512 MiB");
+  if (std::filesystem::file_size(file) > kLargestFile)
+    throw FileError(file.string() + ": it is larger than 512 MiB");
   std::ifstream stream(file, std::ios::binary);
   const std::string content((std::istreambuf_iterator<char>(stream)),
                             std::istreambuf_iterator<char>());
-  const std::string_view bytes = content;
+  return decodePng(std::as_bytes(std::span(content)), file.string());
+}
+
+PngPixels decodePng(std::span<const std::byte> content, const std::string& name) {
+  const auto refuse = [&](const std::string& what) { return FileError(name + ": " + what); };
+  const std::string_view bytes(reinterpret_cast<const char*>(content.data()), content.size());
   constexpr std::size_t kHeader = 8 + 8 + 13 + 4;
   if (!bytes.starts_with(kSignature) || bytes.size() < kHeader || bytes.substr(12, 4) != "IHDR")
     throw refuse("it is not a PNG file");

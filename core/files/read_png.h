@@ -1,8 +1,11 @@
 // The pixels of a PNG file from outside.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/foundation_export.h"
@@ -19,5 +22,8 @@ struct PngPixels {
 /// \throws NotFoundError  there is no such file
 /// \throws FileError      it is not such a PNG: says what of it is another
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT PngPixels readPng(const std::filesystem::path& file);
+/// The same of bytes in memory. \param name  for messages \throws FileError
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT PngPixels decodePng(std::span<const std::byte> bytes,
+                                                            const std::string& name);
 
 }  // namespace vitrine

@@ -2,23 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/files/png.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wshadow"
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_ONLY_PNG
-#define STBI_NO_STDIO
-#include <stb/stb_image.h>
-#pragma GCC diagnostic pop
+#include "core/files/read_png.h"
 
 namespace vitrine::app {
 
@@ -27,33 +15,20 @@ namespace {
 constexpr int kShownSide = 56, kLine = 1;
 constexpr std::uint8_t kGrey = 128;
 
-struct Pixels {
-  std::unique_ptr<stbi_uc, void (*)(void*)> bytes{nullptr, stbi_image_free};
-  int width = 0, height = 0, channels = 0;
-};
-
-/// Of a PNG that this program encoded.
-Pixels pixelsOf(const GeneratedImage& image) {
-  Pixels p;
-  p.bytes.reset(stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(image.png.data()),
-                                      static_cast<int>(image.png.size()), &p.width, &p.height,
-                                      &p.channels, 0));
-  if (!p.bytes) throw Error("an image just made cannot be read back");
-  return p;
-}
-
 }  // namespace
 
 std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images) {
   if (images.empty()) throw ConfigError("a grid needs at least one image");
-  std::vector<Pixels> all;
+  std::vector<PngPixels> all;
   for (const GeneratedImage& image : images) {
-    all.push_back(pixelsOf(image));
-    const Pixels &first = all.front(), &own = all.back();
+    all.push_back(decodePng(image.png, "image " + std::to_string(all.size() + 1)));
+    const PngPixels &first = all.front(), &own = all.back();
     if (own.width != first.width || own.height != first.height || own.channels != first.channels)
       throw ConfigError("a grid takes images of one size");
   }
-  const int width = all.front().width, height = all.front().height, channels = all.front().channels;
+  const int width = static_cast<int>(all.front().width);
+  const int height = static_cast<int>(all.front().height);
+  const int channels = static_cast<int>(all.front().channels);
   const int factor =
       std::max(1, (kShownSide + std::min(width, height) - 1) / std::min(width, height));
   const int count = static_cast<int>(all.size());
@@ -67,10 +42,10 @@ std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images) {
                                  kGrey);
   for (int i = 0; i < count; ++i) {
     const int left = i % columns * cellWidth, top = i / columns * cellHeight;
-    const stbi_uc* from = all[static_cast<std::size_t>(i)].bytes.get();
+    const std::uint8_t* from = all[static_cast<std::size_t>(i)].pixels.data();
     for (int y = 0; y < height * factor; ++y) {
       for (int x = 0; x < width * factor; ++x) {
-        const stbi_uc* pixel = from + (y / factor * width + x / factor) * channels;
+        const std::uint8_t* pixel = from + (y / factor * width + x / factor) * channels;
         const std::size_t place =
             (static_cast<std::size_t>(top + y) * static_cast<std::size_t>(gridWidth) +
              static_cast<std::size_t>(left + x)) *
