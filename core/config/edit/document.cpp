@@ -400,12 +400,13 @@ Document freshDocument(const Catalog& catalog, const std::string& architecture) 
       return (model != nullptr && offers(*model, need)) || offers(data, need);
     });
   };
-  for (auto wanted = tasks.rbegin(); wanted != tasks.rend(); ++wanted) {
+  for (const ItemCard* wanted : tasks) {
     const auto data = std::find_if(datasets.begin(), datasets.end(),
-                                   [&](const ItemCard* card) { return fits(**wanted, *card); });
+                                   [&](const ItemCard* card) { return fits(*wanted, *card); });
     if (data == datasets.end()) continue;
-    task = (*wanted)->id;
+    task = wanted->id;
     dataset = (*data)->id;
+    break;
   }
   document.set("task.name", task);
   document.set("data.dataset", dataset);
