@@ -46,7 +46,7 @@ class VITRINE_ENGINE_EXPORT TextImageModel : public Capability {
   [[nodiscard]] virtual MixedPrediction mixed(const MixedSequences& sequences) = 0;
 
   enum class Keep {
-    No,   ///< the image is computed anew at the next step
+    No,   ///< the image is computed again at the next step
     Yes,  ///< what follows sees it
   };
   /// The noise of images that follow the tokens of a cache, one for each of its samples.

@@ -2,19 +2,18 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "core/base/error.h"
+#include "core/diffusion/noise_process.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
 #include "core/nn/layers.h"
+#include "core/nn/timestep_embedding.h"
 
 namespace vitrine::llamafusion {
 
 namespace {
 
-constexpr double kNormEps = 1e-5, kPeriod = 10000;
+constexpr double kNormEps = 1e-5;
 using Pair = std::array<std::int64_t, 2>;
 
 std::shared_ptr<nn::Conv2d> makeConv(std::int64_t in, std::int64_t out, std::int64_t kernel,
@@ -35,7 +34,7 @@ struct TimeMlp final : torch::nn::Module {
         second(register_module("2", std::make_shared<nn::Linear>(width, width))),
         width_(in) {}
   [[nodiscard]] at::Tensor forward(const at::Tensor& time) const {
-    const at::Tensor wave = timeEmbedding(time, width_).to(first->weight.scalar_type());
+    const at::Tensor wave = nn::timestepEmbedding(time, width_).to(first->weight.scalar_type());
     return second->forward(at::silu(first->forward(wave)));
   }
   std::shared_ptr<nn::Linear> first, second;
@@ -270,29 +269,8 @@ void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t see
   }
 }
 
-at::Tensor timeEmbedding(const at::Tensor& time, std::int64_t width) {
-  const std::int64_t half = width / 2;
-  const at::Tensor rates = at::arange(half, at::TensorOptions(at::kDouble).device(time.device()))
-                               .mul(-std::log(kPeriod) / static_cast<double>(half))
-                               .exp();
-  const at::Tensor angles = time.to(at::kDouble).unsqueeze(1) * rates;
-  return at::cat({angles.cos(), angles.sin()}, 1).to(at::kFloat);
-}
-
 at::Tensor cosineShares(std::int64_t steps) {
-  constexpr double kShift = 0.008, kMostBeta = 0.999;
-  const auto kept = [&](std::int64_t t) {
-    const double part = static_cast<double>(t) / static_cast<double>(steps);
-    const double root = std::cos((part + kShift) / (1 + kShift) * std::numbers::pi / 2);
-    return root * root;
-  };
-  std::vector<double> shares;
-  double share = 1;
-  for (std::int64_t t = 0; t < steps; ++t) {
-    share *= 1 - std::min(1 - kept(t + 1) / kept(t), kMostBeta);
-    shares.push_back(share);
-  }
-  return at::tensor(shares, at::kDouble);
+  return diffusion::NoiseProcess(diffusion::BetaSchedule::Cosine, steps).tables().alphaBar;
 }
 
 }  // namespace vitrine::llamafusion

@@ -51,9 +51,6 @@ class ImageIo : public torch::nn::Module {
 /// residual branch 0.
 void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t seed);
 
-/// [cos | sin] of time * 10000^(-k / half), computed in float64: [times] -> [times, width] float32.
-[[nodiscard]] at::Tensor timeEmbedding(const at::Tensor& time, std::int64_t width);
-
 /// Share of the clean image after each of `steps` steps of the cosine schedule: alpha bar,
 /// [steps] float64 (Nichol & Dhariwal 2021, arXiv:2102.09672, equation 17, beta at most 0.999).
 [[nodiscard]] at::Tensor cosineShares(std::int64_t steps);

@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/diffusion/guidance.h"
 #include "core/model/text_image_model.h"
 #include "core/model/weights.h"
+#include "core/nn/timestep_embedding.h"
 #include "plugins/llamafusion/image_io.h"
 #include "plugins/llamafusion/layout.h"
 #include "plugins/llamafusion/llamafusion.h"
@@ -113,10 +115,11 @@ Tensors schedule(const GoldenCase& golden) {
   }
   for (const auto& [name, tensor] : golden.io) {
     if (name.starts_with("cfg/w_"))
-      pass[name] = guided(golden.io.at("cfg/eps_conditional"),
-                          golden.io.at("cfg/eps_unconditional"), std::stod(name.substr(6)));
+      pass[name] =
+          diffusion::guided(golden.io.at("cfg/eps_conditional"),
+                            golden.io.at("cfg/eps_unconditional"), std::stod(name.substr(6)));
     if (name.starts_with("time_embedding/dim_"))
-      pass[name] = timeEmbedding(golden.io.at("time_embedding/t"), tensor.size(1));
+      pass[name] = nn::timestepEmbedding(golden.io.at("time_embedding/t"), tensor.size(1));
   }
   const at::Tensor kept = shares.index_select(0, golden.io.at("q_sample/t")).view({-1, 1, 1, 1});
   pass["q_sample/x_t"] = kept.sqrt() * golden.io.at("q_sample/x0") +
@@ -163,7 +166,7 @@ at::Tensor wholePass(const Built& built, const at::Tensor& ids, const at::Tensor
   return built.images->mixed(sequences).noise;
 }
 
-/// Every intermediate of a guided sampling, with the prefixes cached or computed anew.
+/// Every intermediate of a guided sampling, with the prefixes cached or computed again.
 Tensors sampled(const GoldenCase& golden, bool isCached) {
   const c10::NoGradGuard noGradient;
   GoldenCase plain = golden;
@@ -191,7 +194,7 @@ Tensors sampled(const GoldenCase& golden, bool isCached) {
     };
     const at::Tensor with = noiseOf(*conditional, conditionalIds),
                      without = noiseOf(*unconditional, unconditionalIds);
-    const at::Tensor noise = guided(with, without, scale);
+    const at::Tensor noise = diffusion::guided(with, without, scale);
     const SteppedDown down = stepDown(step, x, noise, 1.0);
     const std::string name = "output/step_" + std::to_string(number) + "/";
     pass[name + "x_t"] = x;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/diffusion/noise_schedule.h"
 
 namespace vitrine::text_image {
 
@@ -17,13 +18,11 @@ std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count) 
   }
   const at::Tensor table = shares.to(at::kCPU, at::kDouble).contiguous();
   const double* share = table.const_data_ptr<double>();
-  const double stride =
-      count > 1 ? static_cast<double>(steps - 1) / static_cast<double>(count - 1) : 1;
   std::vector<NoiseStep> all;
-  double before = 1, place = 0;
-  for (std::int64_t i = 0; i < count; ++i, place += stride) {
+  double before = 1;
+  for (const std::int64_t time : diffusion::respacedSteps(steps, std::to_string(count))) {
     NoiseStep step;
-    step.time = static_cast<std::int64_t>(std::nearbyint(place));
+    step.time = time;
     step.kept = share[step.time];
     const double alpha = step.kept / before, beta = 1 - alpha;
     step.cleanPart = beta * std::sqrt(before) / (1 - step.kept);
@@ -43,10 +42,6 @@ SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image, const at::T
   if (clip) out.clean = out.clean.clamp(-*clip, *clip);
   out.mean = step.cleanPart * out.clean + step.nowPart * image;
   return out;
-}
-
-at::Tensor guided(const at::Tensor& conditional, const at::Tensor& unconditional, double scale) {
-  return unconditional + scale * (conditional - unconditional);
 }
 
 }  // namespace vitrine::text_image

@@ -34,8 +34,4 @@ struct SteppedDown {
 [[nodiscard]] SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image,
                                    const at::Tensor& noise, std::optional<double> clip);
 
-/// unconditional + scale (conditional - unconditional)
-[[nodiscard]] at::Tensor guided(const at::Tensor& conditional, const at::Tensor& unconditional,
-                                double scale);
-
 }  // namespace vitrine::text_image

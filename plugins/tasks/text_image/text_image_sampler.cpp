@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "core/diffusion/guidance.h"
 #include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/noise_steps.h"
@@ -74,7 +75,7 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
         return studio.model.noiseAfter(cache, x, time, TextImageModel::Keep::No);
       };
       at::Tensor noise = noiseOf(*conditional);
-      if (guidance != 1) noise = guided(noise, noiseOf(*unconditional), guidance);
+      if (guidance != 1) noise = diffusion::guided(noise, noiseOf(*unconditional), guidance);
       x = stepDown(step, x, noise, clip).mean;
       if (step.variance > 0)
         x = x + std::sqrt(step.variance) * sampleNoise(seed, shape, ++number).to(request.device);
