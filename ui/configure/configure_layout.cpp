@@ -57,7 +57,7 @@ void ConfigurePage::makeActions() {
           {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)},
           [this] { start(jobs::QueueEnd::Back); });
   queueAction_ = add(tr("Queue the experiment"), {}, [this] { queueUp(); });
-  frontAction_ = add(tr("Put the experiment in front"),
+  frontAction_ = add(tr("Queue the experiment first"),
                      {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Enter)},
                      [this] { start(jobs::QueueEnd::Front); });
@@ -231,7 +231,7 @@ QWidget* ConfigurePage::makeFooter() {
          "and show them (Ctrl+Return)"));
   queue_ = new QPushButton(tr("Queue"), card);
   queue_->setToolTip(tr("Put these runs at the queue's end and stay here"));
-  front_ = new QPushButton(tr("Put in front"), card);
+  front_ = new QPushButton(tr("Queue first"), card);
   front_->setToolTip(tr("Before all others in the queue (Ctrl+Shift+Return)"));
   auto* saveButton = new QPushButton(QStringLiteral("Save\u2026"), card);
   saveButton->setAccessibleName(tr("Save as TOML"));

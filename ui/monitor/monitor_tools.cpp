@@ -281,10 +281,10 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   menu.addSeparator();
   QAction* figure = menu.addAction(tr("&Export figure\u2026"));
   QAction* copy = menu.addAction(icon(Icon::Copy), tr("&Copy picture"));
-  QAction* values = menu.addAction(tr("Save all &values\u2026"));
+  QAction* values = menu.addAction(tr("Export &data\u2026"));
   menu.addSeparator();
   const bool isPinned = std::find(pinned_.begin(), pinned_.end(), card.metric()) != pinned_.end();
-  QAction* pin = menu.addAction(isPinned ? tr("&Take from the top") : tr("&Pin to the top"));
+  QAction* pin = menu.addAction(isPinned ? tr("&Unpin") : tr("&Pin to the top"));
   QAction* chosen = menu.exec(place);
   if (chosen == fit) fitAndFollow();
   if (chosen == note) askNote(card);
@@ -326,7 +326,7 @@ void MonitorPage::askAlerts(PlotCard& card) {
 void MonitorPage::saveValues(PlotCard& card) {
   QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save values"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
+      this, tr("Export data"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
   if (path.isEmpty()) return;
   QSaveFile file(path);
   bool isSaved = file.open(QIODevice::WriteOnly | QIODevice::Text);

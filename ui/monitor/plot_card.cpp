@@ -155,7 +155,7 @@ void PlotCard::drawIcons() {
 
 void PlotCard::setPinned(bool isPinned) {
   isPinned_ = isPinned;
-  pin_->setToolTip(isPinned ? tr("Take this plot from the top") : tr("Pin this plot to the top"));
+  pin_->setToolTip(isPinned ? tr("Unpin this plot") : tr("Pin this plot to the top"));
   pin_->setAccessibleName(tr("%1: %2").arg(card_.title, pin_->toolTip()));
   drawIcons();
 }

@@ -45,7 +45,7 @@ QString titleOf(QueueModel::Section section) {
     case QueueModel::Section::Resumable:
       return QueueModel::tr("Can be resumed");
     case QueueModel::Section::Ended:
-      return QueueModel::tr("Ended lately");
+      return QueueModel::tr("Finished recently");
   }
   return {};
 }

@@ -63,7 +63,7 @@ void MainWindow::makeActions() {
     runsPanel_->filter().setFocus();
     runsPanel_->filter().selectAll();
   });
-  reload_ = action(tr("&Look again"), Qt::Key_F5, [this] {
+  reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
     // Asked, not waited for: what is read off the window's thread comes when it is there.
     workbench_.watcher().poll();
     workbench_.queue().refresh();
