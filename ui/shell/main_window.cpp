@@ -332,6 +332,8 @@ void MainWindow::updateActions() {
   const bool hasOwnUndo = page != nullptr && takesBackItself(*page);
   undo_->setEnabled(history_.canUndo() && !hasOwnUndo);
   redo_->setEnabled(history_.canRedo() && !hasOwnUndo);
+  undo_->setText(undo_->isEnabled() ? tr("&Undo %1").arg(history_.undoName()) : tr("&Undo"));
+  redo_->setText(redo_->isEnabled() ? tr("&Redo %1").arg(history_.redoName()) : tr("&Redo"));
   howTo_->setEnabled(page != nullptr && !page->howToRead().isEmpty());
   newFrom_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
   // On the form, Ctrl+Return starts what the form describes.

@@ -40,8 +40,8 @@ void MainWindow::makeActions() {
       tr("A database, an experiment file, an export, TensorBoard events, weights, a figure"));
   export_ = action(tr("&Export figure\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                    [this] { exportPage(); });
-  undo_ = action(tr("&Undo view"), QKeySequence::Undo, [this] { showView(history_.undo()); });
-  redo_ = action(tr("&Redo view"), QKeySequence(), [this] { showView(history_.redo()); });
+  undo_ = action(tr("&Undo"), QKeySequence::Undo, [this] { showView(history_.undo()); });
+  redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,

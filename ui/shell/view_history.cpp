@@ -1,6 +1,48 @@
 #include "ui/shell/view_history.h"
 
+#include <QCoreApplication>
+
 namespace vitrine::ui {
+
+namespace {
+
+struct NamedKey {
+  const char* key;  ///< of Page::viewState()
+  const char* name;
+};
+
+// The first key that differs names the step. Another x axis or scale changes ranges as well, so
+// these come last.
+constexpr NamedKey kNamedKeys[] = {
+    {"sort_column", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
+    {"sort_descending", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
+    {"filter", QT_TRANSLATE_NOOP("ViewHistory", "filter")},
+    {"search", QT_TRANSLATE_NOOP("ViewHistory", "search")},
+    {"smoothing", QT_TRANSLATE_NOOP("ViewHistory", "smoothing")},
+    {"x", QT_TRANSLATE_NOOP("ViewHistory", "x axis")},
+    {"x_metric", QT_TRANSLATE_NOOP("ViewHistory", "x axis")},
+    {"log_x", QT_TRANSLATE_NOOP("ViewHistory", "axis scale")},
+    {"log_y", QT_TRANSLATE_NOOP("ViewHistory", "axis scale")},
+    {"clip", QT_TRANSLATE_NOOP("ViewHistory", "clipping")},
+    {"pinned", QT_TRANSLATE_NOOP("ViewHistory", "pin")},
+    {"usual", QT_TRANSLATE_NOOP("ViewHistory", "pin")},
+    {"metrics", QT_TRANSLATE_NOOP("ViewHistory", "choice of metrics")},
+    {"baseline", QT_TRANSLATE_NOOP("ViewHistory", "baseline")},
+    {"ranges", QT_TRANSLATE_NOOP("ViewHistory", "zoom")},
+    {"follow", QT_TRANSLATE_NOOP("ViewHistory", "zoom")},
+};
+
+QString nameOfChange(const Json& before, const Json& after) {
+  if (before.is_object() && after.is_object()) {
+    for (const NamedKey& one : kNamedKeys) {
+      if (before.value(one.key, Json()) != after.value(one.key, Json()))
+        return QCoreApplication::translate("ViewHistory", one.name);
+    }
+  }
+  return QCoreApplication::translate("ViewHistory", "view");
+}
+
+}  // namespace
 
 void ViewHistory::begin(const QString& page, const Json& state) { now_.emplace(page, state); }
 
@@ -21,6 +63,14 @@ void ViewHistory::add(const QString& page, const Json& state, Gesture gesture) {
   done_ = steps_.size();
   now = state;
   Q_EMIT changed();
+}
+
+QString ViewHistory::undoName() const {
+  return canUndo() ? nameOfChange(steps_[done_ - 1].before, steps_[done_ - 1].after) : QString();
+}
+
+QString ViewHistory::redoName() const {
+  return canRedo() ? nameOfChange(steps_[done_].before, steps_[done_].after) : QString();
 }
 
 ViewHistory::View ViewHistory::undo() {

@@ -32,6 +32,9 @@ class ViewHistory : public QObject {
 
   [[nodiscard]] bool canUndo() const { return done_ > 0; }
   [[nodiscard]] bool canRedo() const { return done_ < steps_.size(); }
+  /// The change that undo() or redo() concerns next: "zoom", "sort"; "" where there is none.
+  [[nodiscard]] QString undoName() const;
+  [[nodiscard]] QString redoName() const;
   /// The view that stands again; call only when it can.
   View undo();
   View redo();

@@ -137,6 +137,28 @@ TEST(ViewHistory, TakesBackChoicesInTheOrderInWhichTheyCame) {
   EXPECT_FALSE(history.canRedo()) << "a new choice ends what could be done again";
 }
 
+TEST(ViewHistory, NamesTheChangeThatUndoConcerns) {
+  ViewHistory history;
+  EXPECT_EQ(history.undoName().toStdString(), "");
+  const Json whole{{"x", "step"}, {"ranges", Json::object()}, {"follow", true}};
+  Json zoomed = whole, byEpoch = whole;
+  zoomed["ranges"] = {{"train/loss", {{"x", {0, 10}}}}};
+  zoomed["follow"] = false;
+  byEpoch["x"] = "epoch";
+  history.begin(QStringLiteral("monitor"), whole);
+  history.begin(QStringLiteral("compare"), Json{{"sort_column", -1}});
+  history.add(QStringLiteral("monitor"), zoomed, ViewHistory::Gesture::New);
+  EXPECT_EQ(history.undoName().toStdString(), "zoom");
+  history.add(QStringLiteral("monitor"), byEpoch, ViewHistory::Gesture::New);
+  EXPECT_EQ(history.undoName().toStdString(), "x axis") << "its ranges change with it";
+  history.add(QStringLiteral("compare"), Json{{"sort_column", 2}}, ViewHistory::Gesture::New);
+  EXPECT_EQ(history.undoName().toStdString(), "sort");
+  EXPECT_EQ(history.redoName().toStdString(), "");
+  history.undo();
+  EXPECT_EQ(history.redoName().toStdString(), "sort");
+  EXPECT_EQ(history.undoName().toStdString(), "x axis");
+}
+
 TEST(ViewHistory, AGestureIsOneStep) {
   ViewHistory history;
   history.begin(QStringLiteral("monitor"), Json{{"zoom", 1}});
