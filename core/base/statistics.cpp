@@ -115,7 +115,7 @@ Outcome outcomeOf(const SampleStatistics& difference, Direction direction) {
   const Interval& interval = difference.interval;
   if (difference.count < 2 || !std::isfinite(interval.lower) || !std::isfinite(interval.upper))
     return Outcome::Unknown;
-  if (interval.lower <= 0 && interval.upper >= 0) return Outcome::NotToldApart;
+  if (interval.lower <= 0 && interval.upper >= 0) return Outcome::NoClearDifference;
   const bool isHigher = interval.lower > 0;
   if (direction == Direction::None) return isHigher ? Outcome::Higher : Outcome::Lower;
   return isHigher == (direction == Direction::Higher) ? Outcome::Better : Outcome::Worse;
@@ -131,8 +131,8 @@ std::string toString(Outcome outcome) {
       return "higher";
     case Outcome::Lower:
       return "lower";
-    case Outcome::NotToldApart:
-      return "not told apart";
+    case Outcome::NoClearDifference:
+      return "no clear difference";
     case Outcome::Unknown:
       break;
   }

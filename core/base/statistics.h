@@ -63,12 +63,12 @@ enum class Direction { None, Lower, Higher };
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Direction directionFromString(const std::string& text);
 
 /// What a difference with its interval says. Higher and Lower: the metric has no better direction.
-enum class Outcome { Unknown, Better, Worse, Higher, Lower, NotToldApart };
-/// Unknown below two pairs and where a value is not finite; NotToldApart where zero lies within the
-/// interval.
+enum class Outcome { Unknown, Better, Worse, Higher, Lower, NoClearDifference };
+/// Unknown below two pairs and where a value is not finite; NoClearDifference where zero lies
+/// within the interval.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Outcome outcomeOf(const SampleStatistics& difference,
                                                           Direction direction);
-/// "better", "worse", "higher", "lower", "not told apart"; "" for Unknown.
+/// "better", "worse", "higher", "lower", "no clear difference"; "" for Unknown.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(Outcome outcome);
 
 /// Decimals that a number with this uncertainty deserves: the uncertainty keeps two significant

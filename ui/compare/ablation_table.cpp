@@ -137,7 +137,7 @@ QString outcomeSign(Outcome outcome) {
       return QStringLiteral("\u2191");
     case Outcome::Lower:
       return QStringLiteral("\u2193");
-    case Outcome::NotToldApart:
+    case Outcome::NoClearDifference:
       return QStringLiteral("\u2248");
     case Outcome::Unknown:
       break;

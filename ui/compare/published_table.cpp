@@ -144,7 +144,7 @@ QString orderText(double printedDifference, const SampleStatistics& ours) {
   const Outcome outcome = outcomeOf(ours, Direction::None);
   if (outcome == Outcome::Unknown) return {};
   if (printedDifference == 0) return {};
-  if (outcome == Outcome::NotToldApart) return QObject::tr("order not told apart");
+  if (outcome == Outcome::NoClearDifference) return QObject::tr("order unclear");
   return (outcome == Outcome::Higher) == (printedDifference > 0) ? QStringLiteral("order kept")
                                                                  : QStringLiteral("order reversed");
 }

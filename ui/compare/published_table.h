@@ -28,7 +28,7 @@ struct PublishedRow {
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
   QStringList reasons;  ///< why it is not comparable, or undecided
   /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
-  /// "order not told apart"; "" where the paper has no baseline of the same conditions.
+  /// "order unclear"; "" where the paper has no baseline of the same conditions.
   QString order;
 };
 

@@ -161,8 +161,8 @@ TEST(Outcome, NeedsTwoPairsAndAnIntervalWithoutZero) {
   EXPECT_EQ(of({0.1, 0.1001}, Direction::Lower), "worse");
   EXPECT_EQ(of({0.1, 0.1001}, Direction::None), "higher");
   EXPECT_EQ(of({-0.1, -0.1001}, Direction::None), "lower");
-  EXPECT_EQ(of({-0.1, 0.2, 0.1}, Direction::Higher), "not told apart");
-  EXPECT_EQ(of({0, 0, 0}, Direction::Higher), "not told apart") << "equal values";
+  EXPECT_EQ(of({-0.1, 0.2, 0.1}, Direction::Higher), "no clear difference");
+  EXPECT_EQ(of({0, 0, 0}, Direction::Higher), "no clear difference") << "equal values";
   EXPECT_EQ(of({0.1, std::nan("")}, Direction::Higher), "") << "a seed that diverged";
   EXPECT_EQ(of({0.1, INFINITY}, Direction::Higher), "");
 }

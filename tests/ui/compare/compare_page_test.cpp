@@ -113,7 +113,7 @@ TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
                                     QStringLiteral("84.0 \u00b1 5.1"),
                                     QStringLiteral("+2.00 \u00b1 0.25  \u2713 better"),
                                     QStringLiteral("3"), QStringLiteral("3 done")));
-  EXPECT_THAT(cells(2)[3].toStdString(), HasSubstr("\u2248 not told apart"));
+  EXPECT_THAT(cells(2)[3].toStdString(), HasSubstr("\u2248 no clear difference"));
   EXPECT_THAT(cells(3)[5].toStdString(), HasSubstr("1 failed"));
   EXPECT_NE(page_->curvesView().figure(), nullptr);
   EXPECT_THAT(page_->differenceView().figure()->summary().toStdString(),

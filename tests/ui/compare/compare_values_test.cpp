@@ -38,7 +38,7 @@ TEST_F(CompareValues, TableTellsWhatPairingTells) {
   // Differences 0.020, 0.021, 0.019: mean 0.02, deviation 0.001, half 4.30265 * 0.001 / sqrt(3).
   EXPECT_NEAR(better.paired.statistics.mean, 0.02, 1e-12);
   EXPECT_NEAR(halfWidth(better.paired.statistics), 0.00248414, 1e-6);
-  EXPECT_EQ(table.rows[2].cells[0].outcome, Outcome::NotToldApart);
+  EXPECT_EQ(table.rows[2].cells[0].outcome, Outcome::NoClearDifference);
   const AblationCell& worse = table.rows[3].cells[0];
   EXPECT_EQ(worse.paired.keys.size(), 2u) << "the failed run is not a seed";
   EXPECT_EQ(worse.outcome, Outcome::Worse);
