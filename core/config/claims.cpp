@@ -255,8 +255,8 @@ Json ClaimedExperiment::conditions(const Json& config, const Claim& claim) const
 
 std::string toString(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Reshown:
-      return "re-shown";
+    case Verdict::Reproduced:
+      return "reproduced";
     case Verdict::Contradicted:
       return "contradicted";
     case Verdict::Undecided:
@@ -292,7 +292,7 @@ Judgement judge(const Claim& claim, const std::map<std::uint64_t, double>& bette
   if (values.size() == 1) {
     out.reason = "one seed has no interval; run another";
   } else if (isStrict ? lower > 0 : lower >= out.threshold) {
-    out.verdict = Verdict::Reshown;
+    out.verdict = Verdict::Reproduced;
     out.reason = "the 95 % interval lies above the threshold";
   } else if (out.statistics.interval.upper < out.threshold) {
     out.verdict = Verdict::Contradicted;

@@ -1,4 +1,4 @@
-// What a laptop run can re-show of a paper: claims.toml, and the verdict on each claim.
+// Claims of a paper that are testable at laptop scale: claims.toml, and the verdict on each.
 //
 // A claim is a relation between variants of one experiment, with a metric, a margin and a number of
 // seeds. Its verdict is never a bare pass: it comes with n and a 95 % interval. It is from runs
@@ -71,8 +71,8 @@ class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
   std::vector<std::string> swept_;
 };
 
-enum class Verdict { Reshown, Contradicted, Undecided };
-/// "re-shown", "contradicted" or "undecided".
+enum class Verdict { Reproduced, Contradicted, Undecided };
+/// "reproduced", "contradicted" or "undecided".
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(Verdict verdict);
 
 struct Judgement {
@@ -83,7 +83,7 @@ struct Judgement {
   std::string reason;    ///< one sentence without a full stop
   std::string leftOut;   ///< runs that give no value, and why: "1 failed"; "" where all do
 };
-/// Values by seed. Re-shown: the 95 % interval lies at or above the threshold, with a margin of 0
+/// Values by seed. Reproduced: the 95 % interval lies at or above the threshold, with a margin of 0
 /// above 0; contradicted: below it. One seed has no interval, and a value that is not finite no
 /// place: both leave the claim undecided.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Judgement

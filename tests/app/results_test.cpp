@@ -287,7 +287,7 @@ TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   const std::string same =
       "metric = \"optimizer/learning_rate\"\nbetter = \"wide\"\nworse = \"narrow\"\n";
   const Json reached = claim(same + "margin = -0.1\nseeds = 2\n").json().at(0);
-  EXPECT_EQ(reached.at("verdict"), "re-shown") << reached.dump();
+  EXPECT_EQ(reached.at("verdict"), "reproduced") << reached.dump();
   EXPECT_EQ(reached.at("n"), 2);
   EXPECT_EQ(reached.at("left_out"), "");
   const Json equal = claim(same + "margin = 0\nseeds = 2\n").json().at(0);

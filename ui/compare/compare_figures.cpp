@@ -240,7 +240,7 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
     if (!csv.isEmpty()) csv += QLatin1Char('\n');
     csv += QStringLiteral("claim,verdict,n,mean,lower,upper,margin,why\n");
     for (const ClaimRow& row : table.claims) {
-      if (row.judgement.verdict == Verdict::Reshown) ok.push_back({rows.size(), 1});
+      if (row.judgement.verdict == Verdict::Reproduced) ok.push_back({rows.size(), 1});
       if (row.judgement.verdict == Verdict::Contradicted) bad.push_back({rows.size(), 1});
       const SampleStatistics& s = row.judgement.statistics;
       const bool isEmpty = s.count == 0;
@@ -255,7 +255,7 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
                       csvNumber(row.judgement.threshold),
                       QString::fromStdString(row.judgement.reason)});
     }
-    const Json meta = {{"title", "Claims that runs of this size can re-show"},
+    const Json meta = {{"title", "Claims testable at this scale"},
                        {"about", "95\u2009% interval over seeds"},
                        {"right", {{0, 3}, {0, 4}}},
                        {"ok", ok},

@@ -208,7 +208,7 @@ QWidget* ComparePage::makePublished() {
   }
   inside->addWidget(publishedTree_);
   column->addWidget(card, 3);
-  claimsTitle_ = new QLabel(tr("Claims that runs of this size can re-show"), view);
+  claimsTitle_ = new QLabel(tr("Claims testable at this scale"), view);
   claimsTitle_->setProperty("role", QStringLiteral("title"));
   column->addWidget(claimsTitle_);
   auto* claimCard = new QFrame(view);
@@ -288,7 +288,7 @@ void ComparePage::showPublished() {
                      QString::number(s.count), measured, shortNumber(row.judgement.threshold),
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
-    const QColor colour = row.judgement.verdict == Verdict::Reshown        ? themeColors().ok
+    const QColor colour = row.judgement.verdict == Verdict::Reproduced        ? themeColors().ok
                           : row.judgement.verdict == Verdict::Contradicted ? themeColors().bad
                                                                            : themeColors().muted;
     item->setForeground(1, colour);

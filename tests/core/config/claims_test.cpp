@@ -55,10 +55,10 @@ TEST(Claims, NameTheLineTheKeyAndTheNearestKeyOfAMistake) {
   EXPECT_THAT(problemOf("[claim]\n"), HasSubstr("[[claim]]"));
 }
 
-TEST(Claims, AreReshownWhereTheWholeIntervalReachesTheMargin) {
+TEST(Claims, AreReproducedWhereTheWholeIntervalReachesTheMargin) {
   const Judgement judged = judge(sample(), Values{{0, 0.84}, {1, 0.85}, {2, 0.84}},
                                  Values{{0, 0.80}, {1, 0.81}, {2, 0.80}});
-  EXPECT_EQ(judged.verdict, Verdict::Reshown);
+  EXPECT_EQ(judged.verdict, Verdict::Reproduced);
   EXPECT_EQ(judged.statistics.count, 3u);
   EXPECT_NEAR(judged.statistics.mean, 0.04, 1e-12);
 }
@@ -96,15 +96,16 @@ TEST(Claims, OfOneSeedStayUndecidedSinceThereIsNoInterval) {
   EXPECT_EQ(judged.reason, "one seed has no interval; run another");
   EXPECT_EQ(judge(claim, Values{{0, 0.59}}, {}).verdict, Verdict::Undecided);
   EXPECT_EQ(judge(claim, {}, {}).verdict, Verdict::Undecided);
-  EXPECT_EQ(judge(claim, Values{{0, 0.99}, {1, 0.98}}, {}).verdict, Verdict::Reshown);
+  EXPECT_EQ(judge(claim, Values{{0, 0.99}, {1, 0.98}}, {}).verdict, Verdict::Reproduced);
 }
 
-TEST(Claims, WithAMarginOfNothingAreNotReshownByTwoEqualSides) {
+TEST(Claims, WithAMarginOfNothingAreNotReproducedByTwoEqualSides) {
   Claim claim = sample();
   claim.margin = 0;
   const Values equal{{0, 0.5}, {1, 0.6}, {2, 0.7}};
   EXPECT_EQ(judge(claim, equal, equal).verdict, Verdict::Undecided);
-  EXPECT_EQ(judge(claim, Values{{0, 0.52}, {1, 0.62}, {2, 0.72}}, equal).verdict, Verdict::Reshown);
+  EXPECT_EQ(judge(claim, Values{{0, 0.52}, {1, 0.62}, {2, 0.72}}, equal).verdict,
+            Verdict::Reproduced);
   EXPECT_EQ(judge(claim, equal, Values{{0, 0.52}, {1, 0.62}, {2, 0.72}}).verdict,
             Verdict::Contradicted);
 }

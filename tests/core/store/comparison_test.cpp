@@ -236,7 +236,7 @@ TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
   addWith("b", {{"width", 33}, {"depth", 4}}, 1, {0.0});  // not as the file says
   addWith("b", {{"width", 32}, {"depth", 4}}, 0, {0.0}, RunState::Failed);
   const Judgement judged = verdict();
-  EXPECT_EQ(judged.verdict, Verdict::Reshown) << judged.reason;
+  EXPECT_EQ(judged.verdict, Verdict::Reproduced) << judged.reason;
   EXPECT_EQ(judged.statistics.count, 2u);
   EXPECT_EQ(judged.leftOut,
             "1 failed; 1 with another model.depth than the others; 1 with model.width = 33, not 32 "

@@ -110,7 +110,7 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   EXPECT_NEAR(table.rows[3].ours.mean, 82.2, 1e-9);
   EXPECT_EQ(table.rows[4].verdict, PublishedVerdict::Differs);
   ASSERT_EQ(table.claims.size(), 1u);
-  EXPECT_EQ(table.claims[0].judgement.verdict, Verdict::Reshown);
+  EXPECT_EQ(table.claims[0].judgement.verdict, Verdict::Reproduced);
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
