@@ -219,9 +219,10 @@ class MatrixFigure final : public Figure {
         return QStringLiteral("%1, %2: %3")
             .arg(rowLabels_[row], columnLabels_[column], shortNumber(value(row, column)));
       }
-      return QStringLiteral("%1 taken for %2: %3 (%4 of the row)")
+      return QStringLiteral("true %1, predicted %2: %3 of %4 (%5)")
           .arg(rowLabels_[row], columnLabels_[column],
                count(static_cast<std::int64_t>(value(row, column))),
+               count(static_cast<std::int64_t>(rowSums_[static_cast<std::size_t>(row)])),
                percent(share(row, column), 1));
     });
   }
