@@ -381,7 +381,7 @@ class Forecasting {
     const QString model = QString::fromStdString(work.architecture);
     const QString device = QString::fromStdString(work.device);
     if (steps <= 0) {
-      return QStringLiteral("Its steps are known once one run on %1 has begun, or with train.steps")
+      return QStringLiteral("Time unknown until a first run on %1; set train.steps to estimate")
           .arg(QString::fromStdString(work.dataset));
     }
     if (!alike.empty()) {

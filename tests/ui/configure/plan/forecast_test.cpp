@@ -126,8 +126,7 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   type(*shown, "train.steps", QString());
   type(*shown, "train.epochs", QStringLiteral("3"));
   shown->waitUntilIdle();
-  EXPECT_TRUE(
-      labels(*shown).contains(QStringLiteral("Its steps are known once one run on squares")))
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Time unknown until a first run on squares")))
       << labels(*shown).toStdString();
 }
 
