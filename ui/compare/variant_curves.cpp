@@ -297,7 +297,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     chart.emptyText =
         QObject::tr("No counted run has points of %1.").arg(QString::fromStdString(request.metric));
     QStringList notes;
-    if (mostRuns > 1) notes << QObject::tr("drawn as far as all seeds of a variant reach");
+    if (mostRuns > 1) notes << QObject::tr("up to the shortest seed");
     if (!isOverlapping) notes << QObject::tr("seeds without a common range are not drawn");
     if (data.variants.size() > request.variants.size()) {
       notes << QObject::tr("%1 of %2 variants are drawn")
