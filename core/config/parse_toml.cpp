@@ -146,6 +146,38 @@ std::string lowered(std::string_view description) {
   return text;
 }
 
+/// Whether a place, with its column in code points, is behind the last character of its line.
+bool isEndOfLine(std::string_view text, const toml::source_position& at) {
+  std::size_t begin = 0;
+  for (toml::source_index line = 1; line < at.line; ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) return true;
+    begin = end + 1;
+  }
+  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const auto characters = std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  });
+  return static_cast<std::ptrdiff_t>(at.column) > characters;
+}
+
+/// The parser's description; of something that was not closed, the sentence that says so.
+std::string syntaxProblem(std::string_view text, const toml::parse_error& error) {
+  const std::string description = lowered(error.description());
+  if (isEndOfLine(text, error.source().begin)) {
+    const auto isIn = [&](const char* what) {
+      return description.find(std::string("parsing ") + what) != std::string::npos;
+    };
+    if (isIn("string") || isIn("literal string")) return "this string is not closed";
+    if (isIn("array")) return "this list is not closed";
+    if (isIn("inline table")) return "this table is not closed on its line";
+    if (isIn("table header")) return "this table header is not closed";
+    if (isIn("key-value pair: expected value")) return "a value is missing";
+  }
+  return cleanUtf8(description);
+}
+
 }  // namespace
 
 std::optional<toml::table> parseToml(std::string_view text, TomlRefusal& refusal) {
@@ -162,8 +194,7 @@ std::optional<toml::table> parseToml(std::string_view text, TomlRefusal& refusal
     if (!refusal.message.empty()) return std::nullopt;
     return document;
   } catch (const toml::parse_error& error) {
-    refusal = refusalAt(error.source().begin,
-                        "not valid TOML: " + cleanUtf8(lowered(error.description())));
+    refusal = refusalAt(error.source().begin, "not valid TOML: " + syntaxProblem(text, error));
     refusal.isSyntax = true;
   }
   return std::nullopt;

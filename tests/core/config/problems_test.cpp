@@ -105,6 +105,20 @@ TEST(Problems, SyntaxErrorsHaveLineAndColumn) {
   EXPECT_TRUE(plan.runs.empty());
 }
 
+TEST(Problems, SayWhatIsNotClosed) {
+  const auto said = [](const std::string& text) { return only(planText(text)).message; };
+  EXPECT_EQ(said("title = \"open\n[model]\n"), "not valid TOML: this string is not closed");
+  EXPECT_EQ(said("title = 'open\r\n[model]\r\n"), "not valid TOML: this string is not closed");
+  EXPECT_EQ(said("title = \"\u00fcber\n"), "not valid TOML: this string is not closed");
+  EXPECT_EQ(said("title = \"\"\"open\n"), "not valid TOML: this string is not closed");
+  EXPECT_EQ(said("[model\nwidth = 1\n"), "not valid TOML: this table header is not closed");
+  EXPECT_EQ(said("x = [1, 2\n"), "not valid TOML: this list is not closed");
+  EXPECT_EQ(said("x = { a = 1\n"), "not valid TOML: this table is not closed on its line");
+  EXPECT_EQ(said("x =\n"), "not valid TOML: a value is missing");
+  // A control character within a string is another mistake.
+  EXPECT_THAT(said("title = \"a\x01z\"\n"), HasSubstr("control characters"));
+}
+
 TEST(Problems, AreAllReportedAtOnceInTheOrderOfTheText) {
   const Plan plan = planMore(
       "[train]\nepocs = 3\nbatch_size = 'x'\noptimizer = { name = 'adam', lr = 1 }\n[obsrve]\n"
