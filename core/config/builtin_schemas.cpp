@@ -230,23 +230,25 @@ Schema makeTrainSchema() {
 Schema makeDataSchema() {
   Schema schema;
   schema.fields = {
-      integerField("train_samples", nullptr, "use only n training samples; `subset` says which")
+      integerField("train_samples", nullptr,
+                   "use only n training samples; `subset` says which; none: all")
           .titled("Training samples")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
-      integerField("test_samples", nullptr, "use only n test samples; `subset` says which")
+      integerField("test_samples", nullptr,
+                   "use only n test samples; `subset` says which; none: all")
           .titled("Test samples")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
-      realField("train_share", nullptr, "use only this share of the training samples")
-          .titled("Share of training samples")
+      realField("train_share", nullptr, "use only this fraction of the training samples; none: all")
+          .titled("Fraction of training samples")
           .moreThan(0)
           .range(0, 1)
           .orNone(),
-      realField("test_share", nullptr, "use only this share of the test samples")
-          .titled("Share of test samples")
+      realField("test_share", nullptr, "use only this fraction of the test samples; none: all")
+          .titled("Fraction of test samples")
           .moreThan(0)
           .range(0, 1)
           .orNone(),
@@ -265,7 +267,7 @@ Schema makeDataSchema() {
       realField("holdout", nullptr,
                 "fraction of the training samples that is left out of training and becomes the "
                 "validation split; of every class its share, drawn by train.seed")
-          .titled("Held-out part")
+          .titled("Held-out fraction")
           .moreThan(0)
           .lessThan(1)
           .orNone(),

@@ -173,7 +173,8 @@ std::string syntaxProblem(std::string_view text, const toml::parse_error& error)
     if (isIn("array")) return "this list is not closed";
     if (isIn("inline table")) return "this table is not closed on its line";
     if (isIn("table header")) return "this table header is not closed";
-    if (isIn("key-value pair: expected value")) return "a value is missing";
+    if (isIn("key-value pair: expected value") || isIn("key-value pair: encountered end"))
+      return "a value is missing";
   }
   return cleanUtf8(description);
 }

@@ -28,7 +28,7 @@ Schema makeSelectSchema() {
                   "what the grid is scored on: a part of the training split")
           .titled("Scored on"),
       realField("holdout", 0.1, "fraction of the training split that the grid leaves out")
-          .titled("Held-out part")
+          .titled("Held-out fraction")
           .moreThan(0)
           .lessThan(1),
       listField("refit_seeds", FieldType::Integer, Json::array({0}),

@@ -68,6 +68,17 @@ Json elementFrom(FieldType type, const QString& text) {
   }
 }
 
+/// The placeholder of an absent value: the words of the field's help behind "none: " where they are
+/// short, such as "all" or "every core".
+QString absentText(const Field& field) {
+  constexpr std::size_t kLongest = 20;
+  const std::string mark = "none: ";
+  const std::size_t at = field.doc.rfind(mark);
+  if (at == std::string::npos || field.doc.size() - at - mark.size() > kLongest)
+    return QStringLiteral("none");
+  return QString::fromStdString(field.doc.substr(at + mark.size()));
+}
+
 QString plainFieldValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("none");
   if (value.is_string()) return QString::fromStdString(value.get<std::string>());
@@ -206,7 +217,7 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
   } else {
     line_ = new QLineEdit(this);
     line_->setFixedWidth(px(kEditorWidth));
-    if (field.nullable) line_->setPlaceholderText(QStringLiteral("none"));
+    if (field.nullable) line_->setPlaceholderText(absentText(field));
     connect(line_, &QLineEdit::textEdited, this, &FieldEditor::edited);
     layout->addWidget(line_);
     if (!field.unit.empty()) {
