@@ -1,7 +1,7 @@
-// The power is cut while trainers write (reliability DB6, CK2): an image of the disk as it is at
+// The power is cut while trainers write: an image of the disk as it is at
 // one moment, without anything that the system had not handed to it yet, is mounted and looked at.
 //
-// Rig (reliability.md, "Power cut without device mapper"): an XFS image, in which a copy of a file
+// Rig (reliability.md, "Power cuts"): an XFS image, in which a copy of a file
 // is made at one moment and takes no time, holds an ext4 image, in which the trainers write. Needs
 // root and loop devices; its mounts are seen by this process alone and end with it.
 #include <fcntl.h>

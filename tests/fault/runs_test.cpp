@@ -1,4 +1,4 @@
-// Runs that misbehave: each costs itself, and the others continue (reliability TR4 to TR6).
+// Runs that misbehave: each costs itself, and the others continue.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Many trainers on one database, and windows that are killed beside them (reliability DB2, DB3).
+// Many trainers on one database, and windows that are killed beside them.
 // The long tier measures; the short one counts, because a test machine does other things too.
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Databases that hold code: triggers, views, virtual tables, generated columns, checks, defaults
-// and indexes on expressions (reliability DB13). All are refused before anything of theirs runs.
+// and indexes on expressions. All are refused before anything of theirs runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>

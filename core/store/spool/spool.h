@@ -1,6 +1,6 @@
 // What a run has to say while the database cannot be written, for want of space above all, waits
-// in a file beside it and is stored later: in order, once, also by another process (reliability
-// DB9). Private to core/store.
+// in a file beside it and is stored later: in order, once, also by another process. Private to
+// core/store.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Two windows on one database: of two people who change the same text, the second hears of it, and
-// both texts stay (reliability DB14).
+// both texts stay.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>

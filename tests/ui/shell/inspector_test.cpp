@@ -1,4 +1,4 @@
-// Two editors of one note: the Inspector of the window, and another process (reliability DB14).
+// Two editors of one note: the Inspector of the window, and another process.
 #include "ui/shell/inspector.h"
 
 #include <QLineEdit>

@@ -1,5 +1,5 @@
 // Results that cannot be stored for want of space wait in a side file and are stored later: all of
-// them, in order, once (reliability DB9).
+// them, in order, once.
 #include "core/store/spool/spool.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Every call of SQLite to the file layer fails once and for ever, and so does every allocation: the
-// n-th, for n = 1, 2, 3 ... until the work is done without meeting it (reliability DB7, DB8).
+// n-th, for n = 1, 2, 3 ... until the work is done without meeting it.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 

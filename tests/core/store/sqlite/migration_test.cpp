@@ -1,5 +1,5 @@
 // Files of every released version become files of this one: completely or not at all, once, with a
-// backup beside them (reliability DB15, DB16).
+// backup beside them.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
