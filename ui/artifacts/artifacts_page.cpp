@@ -397,15 +397,14 @@ void ArtifactsPage::onClicked(const FigureTarget& target) {
 
 QString ArtifactsPage::howToRead() const {
   return QStringLiteral(
-      "What the analyses of a run found, by analysis and name; the slider goes through the steps "
-      "at "
-      "which it was made, and Follow stays at the newest. Up to four selected runs stand side by "
-      "side, with one colour range while Same scale is on: only then may colours be compared "
-      "between them.\n\n"
-      "A spectrum shows how fast the singular values of each head's attention fall: few large ones "
-      "mean that the head reads the same few directions whatever the query is. A reliability "
-      "diagram sets accuracy against confidence; hatched is the gap, bars below the diagonal are "
-      "overconfident. Attention shows where a head reads, not why the model decides.");
+      "Results of the analyses of a run, by analysis and name. The slider chooses the step, "
+      "and Follow stays at the newest. Up to four selected runs are shown side by side. "
+      "Compare colours between them only while Same scale is on.\n\n"
+      "A spectrum shows how fast the singular values of each head's attention fall: few large "
+      "ones mean that the head reads the same few directions for every query. A reliability "
+      "diagram compares accuracy with confidence; the gap is hatched, and bars below the "
+      "diagonal are overconfident. Attention shows where a head reads, not why the model "
+      "decides.");
 }
 
 PageFactory artifactsPage() {

@@ -41,13 +41,13 @@ QWidget* ComparePage::makeCurveTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
-  axis_ = makeCombo(tr("Horizontal axis"), tr("What the curves run over"));
+  axis_ = makeCombo(tr("Horizontal axis"), tr("Horizontal axis of the curves"));
   axis_->addItems(
       {QStringLiteral("x: step"), QStringLiteral("x: epoch"), QStringLiteral("x: time")});
   connect(axis_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) { choice.axis = static_cast<CurveAxis>(index); });
   });
-  centre_ = makeCombo(QStringLiteral("Aggregate"), tr("What stands for the seeds"));
+  centre_ = makeCombo(QStringLiteral("Aggregate"), tr("Aggregate over seeds"));
   centre_->addItems({QStringLiteral("mean"), QStringLiteral("median")});
   connect(centre_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) {
@@ -56,7 +56,7 @@ QWidget* ComparePage::makeCurveTools() {
         choice.spread = Spread::Interval;
     });
   });
-  spread_ = makeCombo(QStringLiteral("Band"), tr("What the band around a curve shows"));
+  spread_ = makeCombo(QStringLiteral("Band"), tr("Meaning of the band around a curve"));
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
     change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
@@ -70,10 +70,10 @@ QWidget* ComparePage::makeCurveTools() {
     });
   };
   key(colour_, QStringLiteral("Colour"),
-      tr("What gives a line its colour. Only runs that differ in their seed alone are "
+      tr("Key that sets the colour of a line. Only runs that differ in their seed alone are "
          "ever averaged"),
       &CompareChoice::colour);
-  key(dash_, QStringLiteral("Dash"), tr("What gives a line its dash"), &CompareChoice::dash);
+  key(dash_, QStringLiteral("Dash"), tr("Key that sets the dash of a line"), &CompareChoice::dash);
   key(panel_, QStringLiteral("Panel"), QStringLiteral("A chart for each value"),
       &CompareChoice::panel);
   logX_ = makeToggle(QStringLiteral("log x"), tr("Logarithmic horizontal axis"));

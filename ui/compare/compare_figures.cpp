@@ -225,7 +225,7 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       notes.push_back({rows.size(), 0});
       rows.push_back(std::move(note));
     }
-    const Json meta = {{"title", "Published numbers beside ours"},
+    const Json meta = {{"title", "Published numbers next to ours"},
                        {"about", table.paper.toStdString()},
                        {"right", {{0, 2}, {0, 3}, {0, 4}}},
                        {"notes", notes},

@@ -105,7 +105,7 @@ QWidget* ComparePage::makeTop() {
       {"Parallel", "Configuration and scores as a line a run; brush to keep a part"},
       {"Scatter", "Any two numbers, with the runs that no other beats in both"},
       {"Differences", "Configuration, environment and source side by side"},
-      {"Published", "The paper's numbers beside ours"}};
+      {"Published", "The paper's numbers next to ours"}};
   for (std::size_t i = 0; i < std::size(views); ++i) {
     QToolButton* button =
         makeToggle(QString::fromUtf8(views[i].first), QString::fromUtf8(views[i].second));
@@ -181,7 +181,7 @@ QWidget* ComparePage::makeTop() {
   second->addWidget(metric_);
   auto* columns = new QToolButton(top);
   columns->setText(tr("Columns"));
-  columns->setToolTip(tr("More metrics beside the first one"));
+  columns->setToolTip(tr("Further metrics"));
   connect(columns, &QToolButton::clicked, this, &ComparePage::chooseColumns);
   second->addWidget(columns);
   value_ = makeCombo(tr("Value of a run"), tr("Which value of a run's curve is compared"));
@@ -222,7 +222,8 @@ QWidget* ComparePage::makeTop() {
   auto* against = new QLabel(tr("Baseline"), pair);
   against->setProperty("role", QStringLiteral("small"));
   pairRow->addWidget(against);
-  baseline_ = makeCombo(QStringLiteral("Baseline"), tr("What the others are compared with"));
+  baseline_ =
+      makeCombo(QStringLiteral("Baseline"), tr("Variant that the others are compared with"));
   baseline_->setMinimumContentsLength(14);
   against->setBuddy(baseline_);
   connect(baseline_, &QComboBox::activated, this, [this](int index) {

@@ -182,13 +182,13 @@ QWidget* ComparePage::makePublished() {
   card->setProperty("role", QStringLiteral("card"));
   auto* inside = new QVBoxLayout(card);
   inside->setContentsMargins(1, px(4), 1, px(4));
-  publishedTree_ = makeRows(card, tr("Published numbers beside ours"));
+  publishedTree_ = makeRows(card, tr("Published numbers next to ours"));
   publishedTree_->setMinimumHeight(px(160));
   publishedTree_->setRootIsDecorated(false);
-  publishedTree_->setHeaderLabels(
-      {QStringLiteral("Variant"), QStringLiteral("Metric"), QStringLiteral("Paper"),
-       QStringLiteral("Ours"), QStringLiteral("n"), QStringLiteral("Order"),
-       QStringLiteral("Verdict"), tr("Where and under which conditions")});
+  publishedTree_->setHeaderLabels({QStringLiteral("Variant"), QStringLiteral("Metric"),
+                                   QStringLiteral("Paper"), QStringLiteral("Ours"),
+                                   QStringLiteral("n"), QStringLiteral("Order"),
+                                   QStringLiteral("Verdict"), tr("Place and conditions")});
   const char* tips[] = {"Our variant that the printed number names",
                         "As the paper names it",
                         "As printed",
@@ -245,7 +245,7 @@ void ComparePage::showPublished() {
   claimTree_->clear();
   if (published_.file.isEmpty()) {
     paper_->setText(tr("No published numbers belong to \u201c%1\u201d. They come from a "
-                       "published.toml beside its experiment file; open one.")
+                       "published.toml next to its experiment file; open one.")
                         .arg(QString::fromStdString(data_->experiment)));
   } else if (!published_.problem.isEmpty()) {
     paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
@@ -288,7 +288,7 @@ void ComparePage::showPublished() {
                      QString::number(s.count), measured, shortNumber(row.judgement.threshold),
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
-    const QColor colour = row.judgement.verdict == Verdict::Reproduced        ? themeColors().ok
+    const QColor colour = row.judgement.verdict == Verdict::Reproduced     ? themeColors().ok
                           : row.judgement.verdict == Verdict::Contradicted ? themeColors().bad
                                                                            : themeColors().muted;
     item->setForeground(1, colour);

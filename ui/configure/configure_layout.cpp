@@ -294,16 +294,16 @@ void ConfigurePage::setViewState(const Json& state) {
 
 QString ConfigurePage::howToRead() const {
   return QStringLiteral(
-      "Every field comes from the schema of a plugin; what stands beside it is its meaning and its "
-      "range. A bar at the left marks a field that differs from the preset or the default, and the "
-      "arrow behind it takes it back.\n\n"
-      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
-      "\u00d7 seeds; \"Runs to come\" lists each with what differs from the first, how long runs "
-      "like it took, and whether it was made before. A run whose tick is taken away is left out; "
-      "the TOML says so as [[exclude]].\n\n"
-      "Changes compares with the defaults, with any run, or with the run that has the fewest other "
-      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z takes back one step of "
-      "either, Ctrl+Return starts.");
+      "Every field comes from the schema of a plugin, with its meaning and range next to it. "
+      "A bar at the left marks a field that differs from the preset or the default; the arrow "
+      "restores it.\n\n"
+      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 "
+      "axes \u00d7 seeds. \"Runs to come\" lists each with its differences from the first, "
+      "its estimated time, and whether it was made before. Clear its check box to exclude a "
+      "run; the TOML gets an [[exclude]].\n\n"
+      "Changes compares with the defaults, with any run, or with the run that has the fewest "
+      "other keys. Form and TOML are the same experiment: edit either. Ctrl+Z undoes one step "
+      "of either, Ctrl+Return starts.");
 }
 
 }  // namespace vitrine::ui

@@ -46,7 +46,7 @@ void MonitorPage::makeTools() {
     return action;
   };
 
-  xAction_ = tool(tr("x: step"), tr("What the horizontal axis counts"));
+  xAction_ = tool(tr("x: step"), tr("Quantity of the horizontal axis"));
   xMenu_ = new QMenu(tr("Horizontal axis"), this);
   xAction_->setMenu(xMenu_);
   connect(xMenu_, &QMenu::aboutToShow, this, &MonitorPage::fillAxisMenu);

@@ -263,13 +263,12 @@ std::unique_ptr<Figure> MonitorPage::figure() {
 
 QString MonitorPage::howToRead() const {
   return tr(
-      "Each plot is one metric of the selected runs; a run keeps its colour, dash and symbol "
-      "everywhere. The strong line is smoothed, the faint one behind it has every value, and "
-      "values "
-      "that are read out are never smoothed. In each column of pixels the least and the greatest "
-      "value are drawn, so that no spike is hidden. A cross on the lower edge is a NaN, an arrow "
-      "an "
-      "infinite value or one beyond the edge, a dotted tick the place where a run was resumed. "
+      "Each plot is one metric of the selected runs. A run has the same colour, dash and "
+      "symbol everywhere. The strong line is smoothed, the faint one behind it has every "
+      "value, and values that are read out are never smoothed.\n\n"
+      "Each column of pixels draws the lowest and the highest value, so no spike is hidden. A "
+      "cross on the lower edge is a NaN, an arrow an infinite value or one beyond the edge, a "
+      "dotted tick the step where a run resumed.\n\n"
       "Wheel, drag and double click zoom and fit; with X or Y held, along one axis.");
 }
 

@@ -43,7 +43,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
     label->setProperty("role", "title");
     one.choice = new QComboBox(this);
     one.choice->setAccessibleName(tr("Configuration %1").arg(name));
-    one.choice->setToolTip(tr("A preset, a run, or what the form shows; type to find one"));
+    one.choice->setToolTip(tr("A preset, a run, or the form; type to find one"));
     one.choice->setMinimumContentsLength(14);
     one.choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     one.choice->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);

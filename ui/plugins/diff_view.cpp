@@ -42,7 +42,7 @@ void DiffView::fill(Side& side, const QString& wanted) {
     add(tr("%1, all defaults").arg(id), QStringLiteral("architecture:") + id);
   }
   if (experimentText().has_value() || wanted == QLatin1String("form"))
-    add(tr("What the form shows"), QStringLiteral("form"));
+    add(tr("The form"), QStringLiteral("form"));
   int listed = 0;
   const auto& runs = workbench_.runs();
   for (auto run = runs.rbegin(); run != runs.rend() && listed < kMostRunsListed; ++run, ++listed) {

@@ -49,7 +49,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
     line->addWidget(button);
     return button;
   };
-  listButton_ = mode(tr("Plugins and items"), tr("What is loaded, and what each item takes"));
+  listButton_ = mode(tr("Plugins and items"), tr("Loaded plugins, and the keys of each item"));
   diffButton_ = mode(tr("Architecture diff"), tr("Two configurations block by block"));
   line->addStretch();
   state_ = new QLabel(head);

@@ -229,11 +229,12 @@ std::unique_ptr<Figure> PluginsPage::figure() {
 
 QString PluginsPage::howToRead() const {
   return tr(
-      "A plugin brings items: architectures, tasks, datasets and analyses. Each has a page made "
-      "from its schema, the same one that the form, the command line and the check use. A refused "
-      "plugin says why; one that is disabled is not loaded, and a run that needs it says so. "
-      "Architecture diff lays the blocks of two configurations side by side: \u2260 marks what "
-      "changed, the numbers are of one sample and its forward pass. Ablate this difference opens "
+      "A plugin adds items: architectures, tasks, data sets, analyses and others. Each has a "
+      "page made from its schema, which the form, the command line and the check use too. A "
+      "refused plugin shows the reason. A disabled plugin is not loaded, and a run that needs "
+      "it says so.\n\n"
+      "Architecture diff compares the blocks of two configurations: \u2260 marks a change, "
+      "and the numbers are of one sample and its forward pass. Ablate this difference opens "
       "Configure with one variant for each difference.");
 }
 

@@ -68,8 +68,7 @@ void QueuePage::makeActions() {
       make(Icon::Clock, tr("Time limit"),
            tr("Stop the selected runs at a checkpoint after that much running time"), {}, [] {});
   makeLimitMenu();
-  device_ =
-      make(Icon::Panel, tr("Device"), tr("Where the selected runs are to compute"), {}, [] {});
+  device_ = make(Icon::Panel, tr("Device"), tr("Device of the selected runs"), {}, [] {});
   device_->setIcon({});
   deviceMenu_ = new QMenu(tr("Device"), this);
   device_->setMenu(deviceMenu_);

@@ -75,7 +75,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   trouble_ = new WrapLabel;
   trouble_->setProperty("role", "warn");
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  trouble_->setAccessibleName(tr("What keeps the queue from continuing"));
+  trouble_->setAccessibleName(tr("Why the queue does not continue"));
   trouble_->hide();
 
   auto* card = new QFrame;
@@ -374,15 +374,14 @@ void QueuePage::hideEvent(QHideEvent* event) {
 
 QString QueuePage::howToRead() const {
   return tr(
-      "Runs wait for a device in the order of the list; each is computed by a process of its own, "
-      "also while this window is closed. Drag a waiting run, or move it with Alt+Up and Alt+Down; "
-      "To the front starts it next.\n\n"
-      "Pause run writes a checkpoint and frees the device; Resume continues from it. A run is "
-      "interrupted when its process is gone: it can be resumed too. A time limit counts the "
-      "running "
-      "time over all starts.\n\n"
-      "Below are the devices of this machine: how busy, how full and how warm they are, and which "
-      "runs they compute.");
+      "Runs start in the order of the list, each as a process of its own that continues when "
+      "this window is closed. Drag a waiting run, or move it with Alt+Up and Alt+Down. To the "
+      "front starts it next.\n\n"
+      "Pause run writes a checkpoint and frees the device; Resume continues from it. A run "
+      "whose process ended is interrupted and can be resumed too. A time limit counts the "
+      "running time over all starts.\n\n"
+      "Below are the devices of this machine with load, memory and temperature, and the runs "
+      "that they compute.");
 }
 
 void QueuePage::waitUntilIdle() {

@@ -43,7 +43,7 @@ ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) 
   text_->setTextFormat(Qt::PlainText);
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  text_->setAccessibleName(tr("What another user wrote as %1").arg(what));
+  text_->setAccessibleName(tr("Text of another user: %1").arg(what));
   auto* mine = new QPushButton(tr("Keep mine"));
   mine->setAccessibleName(tr("Keep my %1").arg(what));
   mine->setToolTip(tr("Yours replaces theirs, which stays in the history of the run"));

@@ -22,21 +22,20 @@ PageFactory offered(PageFactory page, const char* about) {
 const std::vector<PageFactory>& pages() {
   static const std::vector<PageFactory> all = [] {
     std::vector<PageFactory> ordered{
-        offered(configurePage(),
-                "Choose a model, a dataset and how to train; see what differs and what it costs "
-                "before it starts."),
+        offered(
+            configurePage(),
+            "Choose a model, a data set and the training; see changes and costs before the start."),
         queuePage(),
         offered(monitorPageFactory(),
                 "Curves of the selected runs while they train, with one cursor for all of them."),
         offered(comparePage(),
-                "Variants with intervals over their seeds, what differs, and the paper's numbers "
-                "beside yours."),
+                "Variants with intervals over seeds, their differences, and the paper's numbers."),
         offered(artifactsPage(),
-                "What was looked into: attention maps, ranks, calibration, images, by step."),
+                "Results of analyses: attention maps, ranks, calibration, images, by step."),
         offered(sqlPage(),
                 "Any question to the database in SQL: documented views, saved queries, charts."),
         offered(pluginsPage(),
-                "What is installed and what each item takes; two architectures block by block."),
+                "Installed plugins, the keys of each item; two architectures block by block."),
     };
     ordered.insert(ordered.begin(), startPage(ordered));
     return ordered;

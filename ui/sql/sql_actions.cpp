@@ -105,12 +105,13 @@ std::unique_ptr<Figure> SqlPage::figure() {
 
 QString SqlPage::howToRead() const {
   return tr(
-      "A console that only reads. The views on the left are documented and stay as they are from "
-      "version to version; hover over a name for its definition, double click to insert it. "
-      "Ctrl+Return runs the selection or the statement under the cursor; :run stands for the run "
-      "selected in the list, :runs for all selected ones. Choosing a row with a run selects that "
-      "run everywhere. A result is cut at the limit of rows, and the page says so. An en dash is "
-      "NULL; blobs are shown as their size, and Value shows images.");
+      "The console reads only. The views on the left are documented and stable from version "
+      "to version. Hover over a name for its definition, double-click to insert it.\n\n"
+      "Ctrl+Return runs the selection or the statement under the cursor. :run stands for the "
+      "current run, :runs for all selected runs. A row with a run selects that run "
+      "everywhere.\n\n"
+      "A result is cut at the limit of rows, and the page says so. An en dash is NULL. Blobs "
+      "are shown as their size; Value shows images.");
 }
 
 void SqlPage::setChartChoice(const SqlChartChoice& choice) {

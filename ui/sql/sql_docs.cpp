@@ -70,7 +70,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                         {{"run_id", kRunMeaning},
                          {"metric", "Whose curve: train/loss, or the stem of several"},
                          {"step", kStepMeaning},
-                         {"text", "What was written"}}));
+                         {"text", "Text of the note"}}));
   all.push_back(viewDoc("artifacts", "One row a picture or table that an analysis made",
                         {{"id", "Number of the artifact"},
                          {"run_id", kRunMeaning},
@@ -132,8 +132,8 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"step", kStepMeaning},
                          {"recipe", "JSON: all that is needed to make it again"},
                          {"seed", "Seed of its draws"},
-                         {"prompt", "What it continues from"},
-                         {"text", "What the model wrote"}}));
+                         {"prompt", "Start of the text"},
+                         {"text", "Text of the model"}}));
   all.push_back(viewDoc("queue", "One row a run in the queue, in the order of starting",
                         {{"place", "From 1, in the order of starting"},
                          {"run_id", kRunMeaning},
@@ -185,12 +185,12 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("metric_chunk"), "Values of one metric at the moments of a clock"},
       {QStringLiteral("metric_bucket"), "Points most of which were thinned out"},
       {QStringLiteral("event"), "Something that happened to a run"},
-      {QStringLiteral("artifact"), "What an analysis handed back"},
+      {QStringLiteral("artifact"), "Result of an analysis"},
       {QStringLiteral("checkpoint"), "A checkpoint folder"},
       {QStringLiteral("generated_image"), "An image a generative run made"},
       {QStringLiteral("generated_text"), "A text a generative run made"},
       {QStringLiteral("run_dependency"), "Another run that a run needs"},
-      {QStringLiteral("note"), "What people wrote about a run"},
+      {QStringLiteral("note"), "Note of a run"},
       {QStringLiteral("tag"), "A tag of a run"},
       {QStringLiteral("curve_note"), "A note on a curve of a run"},
       {QStringLiteral("edit"), "A name, note, set of tags or notes on curves that a run had"},
@@ -253,7 +253,7 @@ const std::vector<SqlSample>& sqlSamples() {
                       "FROM metric_summaries m JOIN runs r ON r.id = m.run_id\n"
                       "WHERE m.name GLOB 'system/*_per_second'\n"
                       "ORDER BY m.name, m.last LIMIT 50")},
-      {QStringLiteral("What differs between the selected runs"),
+      {QStringLiteral("Differences between the selected runs"),
        QStringLiteral("SELECT key, count(DISTINCT coalesce(value, 'none')) AS different_values,\n"
                       "       group_concat(DISTINCT coalesce(value, 'none')) AS seen\n"
                       "FROM parameters WHERE run_id IN :runs\n"

@@ -108,10 +108,10 @@ QWidget* SqlPage::makeResult() {
   }
   summary_ = new QLabel(head);
   summary_->setProperty("role", "muted");
-  summary_->setAccessibleName(tr("What the statement returned"));
+  summary_->setAccessibleName(tr("Result of the statement"));
   notice_ = new QLabel(head);
   notice_->setProperty("role", "warn");
-  notice_->setAccessibleName(tr("What is missing from the result"));
+  notice_->setAccessibleName(tr("Rows missing from the result"));
   notice_->hide();
   line->addWidget(tableButton_);
   line->addWidget(chartButton_);

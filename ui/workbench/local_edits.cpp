@@ -92,7 +92,7 @@ void LocalEdits::tell(const Key& key, const Edit& edit, const EditOutcome& outco
   if (outcome.isConflict) {
     Q_EMIT messageSent(
         tr("The %1 of run %2 was changed in another window meanwhile: what you typed is "
-           "kept beside it.")
+           "kept next to it.")
             .arg(what)
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
@@ -118,7 +118,7 @@ void LocalEdits::tryNow() {
     retry_.stop();
     reason_.clear();
     tries_ = 0;
-    Q_EMIT messageSent(tr("What was typed is stored."));
+    Q_EMIT messageSent(tr("Your text is stored."));
   }
   if (waiting_.size() != tried.size()) keep();
   Q_EMIT changed();
@@ -195,7 +195,7 @@ void LocalEdits::takeOver() {
     // A window that still has them writes the file again when they wait longer.
     if (isKept()) file.remove();
     if (taken > 0 && waiting_.empty())
-      Q_EMIT messageSent(tr("What was typed before and could not be stored then is stored now."));
+      Q_EMIT messageSent(tr("Text that could not be stored earlier is stored now."));
   }
 }
 

@@ -150,7 +150,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
     const auto field = store::runFieldFromString(key.second);
     Q_EMIT messageSent(
         tr("The %1 of run %2 was changed by another user meanwhile: what you typed is kept "
-           "beside it.")
+           "next to it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
@@ -191,7 +191,7 @@ void RemoteLink::storeWaiting() {
       QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
     Q_EMIT messageSent(
-        tr("What you typed cannot be kept until it arrives: %1.").arg(file.errorString()));
+        tr("Your text cannot be kept until it arrives: %1.").arg(file.errorString()));
 }
 
 }  // namespace vitrine::ui

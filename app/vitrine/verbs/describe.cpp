@@ -111,8 +111,8 @@ struct CoreSchema {
 
 std::vector<CoreSchema> coreSchemas() {
   return {{"train", "[train], the same for every task", trainSchema()},
-          {"data", "[data], beside the dataset's own keys", dataSchema()},
-          {"observe", "[observe], beside each analysis's own keys", observeSchema()}};
+          {"data", "[data], next to the dataset's own keys", dataSchema()},
+          {"observe", "[observe], next to each analysis's own keys", observeSchema()}};
 }
 
 /// For editors, which know nothing of the chosen optimizer: the keys of all of them.

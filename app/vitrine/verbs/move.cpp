@@ -12,7 +12,7 @@ int moveVerb(const Arguments& arguments) {
   bool isFront = false;
   addRunId(line, id);
   CLI::Option_group* where = line.app().add_option_group("place");
-  where->add_option("--before", before, "in front of that run, with its priority")->type_name("ID");
+  where->add_option("--before", before, "before that run, with its priority")->type_name("ID");
   where->add_option("--after", after, "behind that run, with its priority")->type_name("ID");
   where->add_flag("--front", isFront, "before all others");
   CLI::Option* number =

@@ -232,7 +232,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   EXPECT_EQ(lab.store.note(second), "written there");
   EXPECT_EQ(lab.store.edits(second, store::RunField::Note).back().text, "nor for this");
   ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
-  EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept beside it")));
+  EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept next to it")));
 }
 
 TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers) {

@@ -54,7 +54,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   for (FormSection* rare : {init_, aux_, select_}) rare->setOpen(false);
   column->addStretch();
   title_->setAccessibleName(tr("Title of the experiment"));
-  title_->setPlaceholderText(tr("What this experiment is called in the list"));
+  title_->setPlaceholderText(tr("Name of this experiment in the list"));
   auto* line = new QWidget(this);
   auto* box = new QVBoxLayout(line);
   box->setContentsMargins(px(16), px(3), px(16), px(3));

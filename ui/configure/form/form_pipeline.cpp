@@ -16,7 +16,7 @@ void ExperimentForm::buildPipeline() {
   title->setContentsMargins(px(16), 0, px(16), 0);
   column->addWidget(title);
   QLabel* about = smallText(
-      tr("What is done to samples before the model reads them. The short form is the fields "
+      tr("Transforms of samples before the model reads them. The short form is the fields "
          "Augmentation and Normalisation above; a list takes its place and is worked in its "
          "order."),
       holder);

@@ -56,11 +56,11 @@ ChangesView::ChangesView(QWidget* parent)
       changes_(new QLabel(this)),
       list_(new QScrollArea(this)),
       all_(new QCheckBox(tr("Only differences"), this)) {
-  against_->setAccessibleName(tr("What the changes are counted from"));
+  against_->setAccessibleName(tr("Reference of the changes"));
   against_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   against_->setMinimumContentsLength(12);
   against_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  against_->setToolTip(tr("What the changes are counted from"));
+  against_->setToolTip(tr("Reference of the changes"));
   for (const auto& [label, role] : {std::pair(QStringLiteral("against defaults"), kDefaults),
                                     std::pair(tr("against nearest run"), kNearest),
                                     std::pair(tr("Choose a run\u2026"), kChoose)})
