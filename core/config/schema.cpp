@@ -45,7 +45,7 @@ auto valueOf(const Names& names, const std::string& text, const char* what) {
   for (const auto& [value, name] : names) {
     if (text == name) return value;
   }
-  throw ConfigError("'" + text + "' is no " + what +
+  throw ConfigError("'" + text + "' is not a known " + what +
                     " of a schema; it was written by another version");
 }
 

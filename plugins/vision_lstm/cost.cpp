@@ -141,7 +141,7 @@ double cellMacs(const std::string& way, const CellCount& count) {
   if (way == "quadratic_causal") return t * t * d;
   if (way == "quadratic_full") return 2 * t * t * d;
   if (way == "recurrent") return 2 * t * d * head;
-  throw ConfigError("'" + way + "' is no way of counting a memory's multiply-adds");
+  throw ConfigError("'" + way + "' is not a way of counting the multiply-adds of a memory");
 }
 
 std::vector<BlockCost> costOf(const Network& network, const VisionLstmConfig& c) {
