@@ -68,7 +68,7 @@ bool hasSeed(const Json& config) {
 
 MetricMeaning meaningOf(const MetricKinds& kinds, const std::string& name) {
   const MetricKind kind = kindOf(kinds, name);
-  return {kind.unit, kind.direction, kind.definition};
+  return {kind.unit, kind.direction, kind.definition, kind.title};
 }
 
 bool isCounted(RunState state, Unfinished unfinished) {

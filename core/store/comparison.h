@@ -39,6 +39,7 @@ struct MetricMeaning {
   std::string unit;  ///< "" where there is none
   Direction direction = Direction::None;
   std::string definition;
+  std::string title{};  ///< that its task gave it, as MetricKind::title
 };
 
 /// What is known of one metric of one run.

@@ -6,12 +6,14 @@ namespace vitrine::store {
 
 namespace {
 
-enum class There { No, Same, Other };
+enum class There { No, Untitled, Same, Other };
 
 There isThere(Database& database, const MetricDeclaration& metric) {
-  Statement row = database.prepare("SELECT unit, direction FROM metric_kind WHERE pattern = ?");
+  Statement row =
+      database.prepare("SELECT unit, direction, title FROM metric_kind WHERE pattern = ?");
   if (!row.with(metric.pattern).step()) return There::No;
-  return row.text(0) == metric.unit && row.text(1) == metric.direction ? There::Same : There::Other;
+  if (row.text(0) != metric.unit || row.text(1) != metric.direction) return There::Other;
+  return row.text(2).empty() && !metric.title.empty() ? There::Untitled : There::Same;
 }
 
 }  // namespace
@@ -24,7 +26,7 @@ std::vector<std::string> declareMetrics(RunStore& store,
   Database& database = store.connection();
   for (const MetricDeclaration& metric : metrics) {
     const There there = isThere(database, metric);
-    if (there == There::No) missing.push_back(&metric);
+    if (there == There::No || there == There::Untitled) missing.push_back(&metric);
     if (there == There::Other) others.push_back(metric.pattern);
   }
   if (missing.empty()) return others;  // the usual run writes nothing
@@ -32,9 +34,9 @@ std::vector<std::string> declareMetrics(RunStore& store,
     for (const MetricDeclaration* metric : missing) {
       database
           .prepare(
-              "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition) VALUES (?, "
-              "?, ?, ?)")
-          .with(metric->pattern, metric->unit, metric->direction, metric->definition)
+              "INSERT INTO metric_kind(pattern, unit, direction, definition, title) VALUES (?, ?, "
+              "?, ?, ?) ON CONFLICT(pattern) DO UPDATE SET title = excluded.title WHERE title = ''")
+          .with(metric->pattern, metric->unit, metric->direction, metric->definition, metric->title)
           .run();
     }
   });

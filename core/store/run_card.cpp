@@ -134,9 +134,11 @@ bool countsSamples(const MetricCard* card) {
 MetricKinds metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query) {
   MetricKinds kinds;
   for (const auto& row :
-       query("SELECT pattern, unit, definition, direction FROM metric_kind ORDER BY id").rows)
+       query("SELECT pattern, unit, definition, direction, title FROM metric_kind ORDER BY id")
+           .rows)
     kinds.push_back({row[0].get<std::string>(), row[1].get<std::string>(),
-                     row[2].get<std::string>(), directionFromString(row[3].get<std::string>())});
+                     row[2].get<std::string>(), directionFromString(row[3].get<std::string>()),
+                     row[4].get<std::string>()});
   return kinds;
 }
 
@@ -146,7 +148,11 @@ MetricKinds metricKinds(RunReader& store) {
 
 MetricKind kindOf(const MetricKinds& kinds, const std::string& metric) {
   const std::size_t place = placeOf(kinds, metric);
-  return place < kinds.size() ? kinds[place] : MetricKind();
+  if (place == kinds.size()) return {};
+  MetricKind kind = kinds[place];
+  if (kind.pattern.ends_with('*'))
+    kind.title.clear();  // one title for many: their names tell them apart
+  return kind;
 }
 
 RunCard runCard(const MetricCard* card, const std::vector<std::string>& recorded,

@@ -35,6 +35,7 @@ using TaskCards = std::map<std::string, MetricCard>;
 struct MetricKind {
   std::string pattern, unit, definition;  ///< unit "fraction" is shown in percent
   Direction direction{};                  ///< which values are better
+  std::string title{};  ///< that its task gave it; "" where the name is known or says it
 };
 /// In their order: the first whose pattern matches holds.
 using MetricKinds = std::vector<MetricKind>;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/store/metrics/metric_titles.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 
@@ -115,8 +116,8 @@ QString originLine(const AblationTable& table, const TableOrigin& origin) {
 
 QString AblationMetric::title() const {
   const QString unit = isPercent ? QStringLiteral("%") : QString::fromStdString(meaning.unit);
-  const QString text = QString::fromStdString(name);
-  return unit.isEmpty() ? text : text + QStringLiteral(", ") + unit;
+  const QString text = QString::fromStdString(store::metricTitle(name, meaning.title).title);
+  return unit.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, unit);
 }
 
 QString meanText(const SampleStatistics& statistics, bool isPercent) {

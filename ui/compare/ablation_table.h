@@ -31,7 +31,7 @@ struct AblationMetric {
   std::string name;
   store::MetricMeaning meaning;
   bool isPercent = false;
-  [[nodiscard]] QString title() const;  ///< "test/top1, %"
+  [[nodiscard]] QString title() const;  ///< "Accuracy, test (%)"
 };
 
 struct AblationTable {

@@ -9,6 +9,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
+#include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
 
@@ -95,6 +96,11 @@ void labelVariants(CompareData& data) {
 }
 
 }  // namespace
+
+QString CompareData::titleOf(const std::string& metric) const {
+  return QString::fromStdString(
+      store::metricTitle(metric, store::kindOf(kinds, metric).title).title);
+}
 
 std::size_t CompareData::baseline(const CompareChoice& choice) const {
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -270,15 +276,15 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
     const auto meaning = data.measured.meanings.find(name);
     if (meaning == data.measured.meanings.end()) {
       if (scope == QuantityScope::All)
-        out.push_back({"metric:" + name, QString::fromStdString(name), QString(), Direction::None,
-                       true, false});
+        out.push_back(
+            {"metric:" + name, data.titleOf(name), QString(), Direction::None, true, false});
       continue;
     }
     if (scope == QuantityScope::Telling &&
         std::find(data.metrics.begin(), data.metrics.end(), name) == data.metrics.end())
       continue;
     const bool isPercent = meaning->second.unit == "fraction";
-    out.push_back({"metric:" + name, QString::fromStdString(name),
+    out.push_back({"metric:" + name, data.titleOf(name),
                    isPercent ? QStringLiteral("%") : QString::fromStdString(meaning->second.unit),
                    meaning->second.direction, true, isPercent});
   }

@@ -51,6 +51,8 @@ struct CompareData {
   [[nodiscard]] std::size_t baseline(const CompareChoice& choice) const;
   /// Position of a run in `runs`; nothing when it is not shown.
   [[nodiscard]] std::optional<std::size_t> find(std::int64_t run) const;
+  /// "Accuracy, test".
+  [[nodiscard]] QString titleOf(const std::string& metric) const;
 };
 
 /// A handful of queries; with `isStale` it returns early.

@@ -164,7 +164,7 @@ QWidget* ComparePage::makeTop() {
   metric_->setMinimumContentsLength(14);
   connect(metric_, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (isFilling_ || index < 0) return;
-    const std::string name = metric_->itemText(index).toStdString();
+    const std::string name = metric_->itemData(index).toString().toStdString();
     change([&](CompareChoice& choice) {
       if (choice.metrics.empty() && data_ != nullptr) choice.metrics = data_->metrics;
       std::erase(choice.metrics, name);

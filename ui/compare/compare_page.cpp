@@ -266,7 +266,8 @@ void ComparePage::showChoice() {
   onlyDifferences_->setChecked(choice_.onlyDifferences);
   if (data_ != nullptr) {
     const auto& metrics = choice_.metrics.empty() ? data_->metrics : choice_.metrics;
-    if (!metrics.empty()) metric_->setCurrentText(QString::fromStdString(metrics.front()));
+    if (!metrics.empty())
+      metric_->setCurrentIndex(metric_->findData(QString::fromStdString(metrics.front())));
     baseline_->setCurrentIndex(static_cast<int>(data_->baseline(choice_)));
     showCurveTools();
     showScatterTools();
@@ -277,7 +278,11 @@ void ComparePage::showChoice() {
 void ComparePage::fillControls() {
   isFilling_ = true;
   metric_->clear();
-  for (const auto& [name, runs] : data_->names) metric_->addItem(QString::fromStdString(name));
+  for (const auto& [name, runs] : data_->names) {
+    const QString id = QString::fromStdString(name);
+    metric_->addItem(data_->titleOf(name), id);
+    metric_->setItemData(metric_->count() - 1, id, Qt::ToolTipRole);
+  }
   metric_->setEnabled(!data_->names.empty());
   baseline_->clear();
   for (const QString& label : data_->labels) baseline_->addItem(label);

@@ -18,52 +18,36 @@ QString spaced(const QString& part) {
   return part.left(digits) + QLatin1Char(' ') + part.mid(digits);
 }
 
-// "analysis/<id>/<quantity>/<layer>/<head>", of which the last two may be missing.
-void titleOfAnalysis(const QStringList& parts, MetricCard& card) {
-  const store::MetricTitle known = store::titleOf(parts[2].toStdString());
-  card.title = sayOfCard(known.title.c_str());
-  card.decimals = known.isKnown ? known.decimals : 2;
-  card.subtitle = known.isKnown ? sayOfCard(known.subtitle.c_str())
-                                : QString(parts[1]).replace(QLatin1Char('_'), QLatin1Char(' '));
-  if (parts.size() > 3) card.title += QStringLiteral(" / ") + spaced(parts[3]);
-  if (parts.size() > 4) {
-    card.subtitle = spaced(parts.mid(4).join(QLatin1Char('/')));
-  } else if (parts.size() == 4 && parts[3].startsWith(QLatin1String("layer"))) {
-    card.subtitle += sayOfCard(", mean over heads");
-  }
-}
-
 }  // namespace
 
-QString definitionOf(const std::string& metric, const store::MetricKinds& kinds) {
-  return QString::fromStdString(store::kindOf(kinds, metric).definition);
-}
-
 MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds) {
+  const store::MetricKind kind = store::kindOf(kinds, name);
+  const store::MetricTitle title = store::metricTitle(name, kind.title);
   MetricCard card;
-  QString full = QString::fromStdString(name);
-  const bool isAveraged = full.endsWith(QLatin1String("@ema"));
-  if (isAveraged) full.chop(4);
-  const QStringList parts = full.split(QLatin1Char('/'));
-  if (parts.first() == QLatin1String("analysis") && parts.size() > 2) {
-    titleOfAnalysis(parts, card);
-  } else {
-    const store::MetricTitle known = store::titleOf(parts.value(1, parts.value(0)).toStdString());
-    card.title = sayOfCard(known.title.c_str());
-    card.subtitle = known.isKnown ? sayOfCard(known.subtitle.c_str()) : parts.value(0);
-    card.decimals = known.decimals;
-    card.isNoisy = !known.followsPlan;
-    const QString split = parts.value(0);
-    const bool isSplit = split == QLatin1String("train") || split == QLatin1String("validation") ||
-                         split == QLatin1String("test");
-    if (isSplit && parts.size() > 1) card.title += QStringLiteral(" / ") + split;
-    if (parts.size() > 2) {
-      card.title += QStringLiteral(" / ") + parts.mid(2).join(QLatin1Char('/'));
-      card.subtitle = sayOfCard("part");
+  card.definition = QString::fromStdString(kind.definition);
+  card.title = sayOfCard(title.title.c_str());
+  card.subtitle = sayOfCard(title.subtitle.c_str());
+  card.decimals = title.decimals;
+  card.isNoisy = !title.followsPlan;
+  const store::MetricName parts = store::metricName(name);
+  const QStringList inner = QString::fromStdString(parts.part).split(QLatin1Char('/'));
+  if (parts.split == "analysis" && !parts.part.empty()) {
+    if (!title.isKnown) {
+      card.decimals = 2;
+      card.subtitle = QString::fromStdString(parts.quantity).replace('_', ' ');
     }
+    if (inner.size() > 2) {  // the card of one head
+      const std::string stem = name.substr(0, name.find(inner[1].toStdString()) + inner[1].size());
+      card.title = sayOfCard(store::metricTitle(stem, kind.title).title.c_str());
+      card.subtitle = spaced(inner.mid(2).join(QLatin1Char('/')));
+    } else if (inner.size() == 2 && inner[1].startsWith(QLatin1String("layer"))) {
+      card.subtitle += sayOfCard(", mean over heads");
+    }
+  } else if (!parts.part.empty() && kind.title.empty()) {
+    card.subtitle = sayOfCard("part");
+  } else if (!title.isKnown) {
+    card.subtitle = QString::fromStdString(parts.split);
   }
-  if (isAveraged) card.subtitle += sayOfCard(", averaged weights");
-  card.definition = definitionOf(name, kinds);
   return card;
 }
 

@@ -9,15 +9,12 @@
 namespace vitrine::ui {
 
 struct MetricCard {
-  QString title;        ///< "loss / train"
+  QString title;        ///< "Loss, train"
   QString subtitle;     ///< "training objective"
   QString definition;   ///< one sentence, for the tool tip; "" where none is known
   int decimals = 4;     ///< of values in the read-out
   bool isNoisy = true;  ///< false for what follows a schedule: smoothing would only falsify it
 };
-
-/// The sentence of metric_kind; "" where it has none.
-[[nodiscard]] QString definitionOf(const std::string& metric, const store::MetricKinds& kinds);
 
 /// `name` is a metric or the stem of one per head, see CurveKey.
 [[nodiscard]] MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds = {});

@@ -146,7 +146,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
     databaseUuid_ = answer.databaseUuid;
     rememberUuid(workbench_, databaseUuid_);
     kinds_ = std::move(answer.kinds);
-    for (PlotCard* card : cards_) card->setDefinition(definitionOf(card->metric(), kinds_));
+    for (PlotCard* card : cards_) card->setMeaning(metricCard(card->metric(), kinds_));
     moveNotes();
   }
   for (auto& [key, line] : answer.smoothed)

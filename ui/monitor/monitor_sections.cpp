@@ -64,7 +64,7 @@ bool MonitorPage::pinUsual() {
 bool MonitorPage::isFound(const std::string& metric) const {
   if (words_.isEmpty()) return true;
   const QString text = QString::fromStdString(metric) + QLatin1Char(' ') +
-                       metricCard(metric).title + QLatin1Char(' ') + groupOf(metric);
+                       metricCard(metric, kinds_).title + QLatin1Char(' ') + groupOf(metric);
   for (const QString& word : words_.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
     if (!text.contains(word, Qt::CaseInsensitive)) return false;
   }

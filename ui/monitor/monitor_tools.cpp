@@ -216,7 +216,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   settings_ = settings;
   static const char* const kTitles[] = {"x: step", "x: epoch", "x: time", "x: clock"};
   xAction_->setText(settings.x == XAxis::Metric
-                        ? tr("x: %1").arg(metricCard(settings.xMetric).title)
+                        ? tr("x: %1").arg(metricCard(settings.xMetric, kinds_).title)
                         : tr(kTitles[static_cast<int>(settings.x)]));
   smoothAction_->setText(tr("Smoothing %1").arg(smoothingText(settings.smoothing)));
   const QString chosen = QString::fromStdString(toJson(settings.smoothing).dump());
@@ -251,7 +251,7 @@ void MonitorPage::fillMetricMenu() {
     const QStringList parts = QString::fromStdString(name).split(QLatin1Char('/'));
     QAction* action = menu->addAction(parts.first() == QLatin1String("analysis") && parts.size() > 2
                                           ? parts.mid(2).join(QLatin1Char('/'))
-                                          : metricCard(name).title);
+                                          : metricCard(name, kinds_).title);
     action->setCheckable(true);
     const bool isPinned = std::find(pinned_.begin(), pinned_.end(), name) != pinned_.end();
     action->setChecked(isPinned);

@@ -45,19 +45,16 @@ QIcon cardIcon(bool isBell, bool isOn) {
 PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
     : QFrame(parent), metric_(std::move(metric)), card_(card) {
   setProperty("role", "card");
-  title_ = new QLabel(card.title);
+  title_ = new QLabel;
   title_->setProperty("role", "title");
   subtitle_ = new QLabel;
   subtitle_->setProperty("role", "small");
-  setDefinition(card.definition);
   legend_ = new QLabel;
   legend_->setProperty("role", "small");
   legend_->setTextFormat(Qt::RichText);
   legend_->setWordWrap(true);
   legend_->hide();
   plot_ = new CurvePlot(this);
-  plot_->setAccessibleName(tr("Curves of %1").arg(card.title));
-  plot_->setValueDecimals(card.decimals);
   hint_ = new QLabel(plot_);
   hint_->setProperty("role", "muted");
   hint_->setAlignment(Qt::AlignCenter);
@@ -103,15 +100,19 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   layout->addLayout(legendRow);
   layout->addWidget(plot_, 1);
   connect(plot_, &CurvePlot::exponentChanged, this, &PlotCard::fillSubtitle);
-  fillSubtitle();
+  setMeaning(card);
 }
 
-void PlotCard::setDefinition(const QString& sentence) {
-  card_.definition = sentence;
+void PlotCard::setMeaning(const MetricCard& card) {
+  card_ = card;
+  title_->setText(card.title);
   QString tip = QString::fromStdString(metric_);
-  if (!sentence.isEmpty()) tip += QLatin1Char('\n') + sentence;
+  if (!card.definition.isEmpty()) tip += QLatin1Char('\n') + card.definition;
   title_->setToolTip(tip);
   subtitle_->setToolTip(tip);
+  plot_->setAccessibleName(tr("Curves of %1").arg(card.title));
+  plot_->setValueDecimals(card.decimals);
+  fillSubtitle();
 }
 
 void PlotCard::fillSubtitle() {

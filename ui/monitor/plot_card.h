@@ -19,8 +19,8 @@ class PlotCard : public QFrame {
   [[nodiscard]] const std::string& metric() const { return metric_; }
   [[nodiscard]] const MetricCard& card() const { return card_; }
   [[nodiscard]] CurvePlot& plot() { return *plot_; }
-  /// One sentence, for the tool tip.
-  void setDefinition(const QString& sentence);
+  /// What the metric is called and what it is.
+  void setMeaning(const MetricCard& card);
   /// Some part of it is on the screen.
   [[nodiscard]] bool isOnScreen() const;
   /// Sentence in place of the curves while there are none; "" shows the curves.

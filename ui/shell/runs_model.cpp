@@ -190,7 +190,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                         .arg(QString::fromStdString(row->name), runDetail(*row), state);
       const auto found = scores_.find(row->id);
       if (found != scores_.end()) {
-        tip += tr("\n%1: last %2").arg(found->second.text, found->second.what);
+        tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
       }
       if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
       return tip;

@@ -240,10 +240,11 @@ void RunsPanel::readScores() {
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
-      const bool isFraction = store::kindOf(kinds_, score.metric).unit == "fraction";
+      const store::MetricKind kind = store::kindOf(kinds_, score.metric);
+      const bool isFraction = kind.unit == "fraction";
       scores[id] = {
           isFraction ? number(score.value, 3) : QString::fromStdString(formatReal(score.value, 4)),
-          QString::fromStdString(store::lineTitle(score.metric))};
+          QString::fromStdString(store::metricTitle(score.metric, kind.title).title)};
     }
     model_.setScores(scores);
   } catch (const Error& error) {

@@ -35,6 +35,11 @@ QString plain(const Json& value) {
   return QString::fromStdString(value.dump());
 }
 
+bool isMeasured(const std::vector<store::MetricSummary>& summaries, const std::string& name) {
+  return std::any_of(summaries.begin(), summaries.end(),
+                     [&](const store::MetricSummary& summary) { return summary.name == name; });
+}
+
 double last(const std::vector<store::MetricSummary>& summaries, const std::string& name) {
   for (const store::MetricSummary& summary : summaries) {
     if (summary.name == name) return summary.last;
@@ -55,42 +60,28 @@ double lastMean(const std::vector<store::MetricSummary>& summaries, const std::s
   return heads == 0 ? kMissing : sum / heads;
 }
 
-QString capitalised(const std::string& title) {
-  QString text = QCoreApplication::translate("MetricCard", title.c_str());
-  return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
-}
-
 QString valueText(double value, const store::MetricTitle& title, const store::MetricKind& kind) {
   if (kind.unit == "fraction") return percent(value, 1);
   if (title.isKnown || !std::isfinite(value)) return number(value, title.decimals);
   return QString::fromStdString(formatReal(value, 4));
 }
 
-// "Accuracy (test)", "86.1 %", and what that is.
+// "Accuracy, test", "86.1 %", and what that is.
 Fact scoreFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
                const store::MetricKinds& kinds) {
-  const store::MetricName name = store::metricName(metric);
-  const store::MetricTitle title = store::titleOf(name.quantity);
   const store::MetricKind kind = store::kindOf(kinds, metric);
-  const QString place = QString::fromStdString(name.split) +
-                        (name.isAveraged ? sayOfRun(", averaged weights") : QString());
+  const store::MetricTitle title = store::metricTitle(metric, kind.title);
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
-  return {QStringLiteral("%1 (%2)").arg(capitalised(title.shortTitle), place),
-          valueText(last(summaries, metric), title, kind),
+  return {sayOfRun(title.shortTitle.c_str()), valueText(last(summaries, metric), title, kind),
           sayOfRun("%1; at the last evaluation").arg(what)};
 }
 
 // "Rank at 80 %, layer 0" of "analysis/attention_rank/rank80/layer0".
 Fact analysisFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
                   const store::MetricKinds& kinds) {
-  const store::MetricName name = store::metricName(metric.substr(metric.find('/') + 1));
-  QString label = capitalised(store::titleOf(name.quantity).shortTitle);
-  label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
-  if (!name.part.empty()) {
-    label += QStringLiteral(", ") + QString::fromStdString(name.part).replace(
-                                        QLatin1String("layer"), QLatin1String("layer "));
-  }
   const store::MetricKind kind = store::kindOf(kinds, metric);
+  QString label = sayOfRun(store::metricTitle(metric, kind.title).shortTitle.c_str());
+  label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
   return {label, number(lastMean(summaries, metric), 1),
           sayOfRun("%1; mean over heads, layers count from 0").arg(what)};
@@ -140,8 +131,11 @@ std::vector<Fact> runFacts(const store::RunRow& row,
   if (std::isnan(loss) && row.step > 0) loss = row.loss;
   facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
                    sayOfRun("training objective of the last recorded step")});
-  for (const std::string& metric : card.headline)
-    facts.push_back(scoreFact(metric, summaries, kinds));
+  for (const std::string& metric : card.headline) {
+    // A score that an ended run never measured, as that of a judge that it did not have, is no row.
+    if (isAlive(row.state) || isMeasured(summaries, metric))
+      facts.push_back(scoreFact(metric, summaries, kinds));
+  }
   for (const std::string& metric : card.morePlots) {
     if (metric.starts_with("analysis/")) facts.push_back(analysisFact(metric, summaries, kinds));
   }

@@ -126,9 +126,9 @@ void printSideBySide(const std::vector<Shown>& all, const store::MetricKinds& ki
   for (const Shown& shown : all) {
     for (const auto& [metric, value] : shown.scores) {
       if (!metrics.insert(metric).second) continue;
-      addRow(store::lineTitle(metric), [&, name = metric](const Shown& one) {
-        return scoreCell(one, name, store::kindOf(kinds, name));
-      });
+      const store::MetricKind kind = store::kindOf(kinds, metric);
+      addRow(store::metricTitle(metric, kind.title).title,
+             [&, name = metric](const Shown& one) { return scoreCell(one, name, kind); });
     }
     for (const auto& [quantity, means] : shown.layers)
       layers[quantity] = std::max(layers[quantity], means.size());

@@ -107,8 +107,8 @@ std::int64_t RunCopier::experiment(std::int64_t id) {
 
 /// What a task declared of these metrics, where nothing is known of them here.
 void RunCopier::learnKinds(const std::vector<std::string>& names) {
-  Statement kind =
-      from_.prepare("SELECT pattern, unit, direction, definition FROM metric_kind ORDER BY id");
+  Statement kind = from_.prepare(
+      "SELECT pattern, unit, direction, definition, title FROM metric_kind ORDER BY id");
   while (kind.step()) {
     const std::string pattern = kind.text(0);
     const bool isOfRun = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -116,9 +116,9 @@ void RunCopier::learnKinds(const std::vector<std::string>& names) {
     });
     if (!isOfRun) continue;
     Statement insert = to_.prepare(
-        "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition) VALUES (?, ?, ?, "
-        "?)");
-    for (int i = 0; i < 4; ++i) bindSame(insert, i + 1, kind, i);
+        "INSERT OR IGNORE INTO metric_kind(pattern, unit, direction, definition, title) VALUES (?, "
+        "?, ?, ?, ?)");
+    for (int i = 0; i < 5; ++i) bindSame(insert, i + 1, kind, i);
     insert.run();
   }
 }

@@ -37,6 +37,31 @@ constexpr std::array kKnown{
 
 constexpr const char* kAveraged = "@ema";
 constexpr const char* kRate = "_per_second";
+constexpr const char* kAnalysis = "analysis";
+
+bool isSplit(const std::string& family) {
+  return family == "train" || family == "validation" || family == "test";
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] += 'A' - 'a';
+  return text;
+}
+
+// "layer1/head2" is "layer 1, head 2".
+std::string spaced(const std::string& part) {
+  std::string text;
+  for (const char c : part) {
+    const bool isDigit = c >= '0' && c <= '9';
+    if (isDigit && !text.empty() && text.back() >= 'a' && text.back() <= 'z') text += ' ';
+    if (c == '/') {
+      text += ", ";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -74,12 +99,28 @@ MetricName metricName(const std::string& metric) {
   return name;
 }
 
-std::string lineTitle(const std::string& metric) {
-  const MetricName name = metricName(metric);
-  std::string line = name.split.empty() ? "" : name.split + " ";
-  line += titleOf(name.quantity).title;
-  if (!name.part.empty()) line += " " + name.part;
-  return name.isAveraged ? line + ", averaged weights" : line;
+MetricTitle metricTitle(const std::string& metric, const std::string& declared) {
+  MetricName name = metricName(metric);
+  std::string place = isSplit(name.split) ? ", " + name.split : "";
+  const bool isOfAnalysis = name.split == kAnalysis && !name.part.empty();
+  if (isOfAnalysis) {  // analysis/ID/QUANTITY/PART...
+    const MetricName inner = metricName(name.part);
+    name.quantity = inner.split.empty() ? inner.quantity : inner.split;
+    name.part = inner.split.empty() ? "" : name.part.substr(inner.split.size() + 1);
+  }
+  MetricTitle made = titleOf(name.quantity);
+  if (!declared.empty()) {
+    made.title = made.shortTitle = declared;
+    made.isKnown = true;
+  } else if (isOfAnalysis) {
+    place = name.part.empty() ? "" : ", " + spaced(name.part);
+  } else if (!name.part.empty()) {
+    place = " (" + name.part + ")" + place;
+  }
+  if (name.isAveraged) place += ", averaged weights";
+  made.title = capitalised(made.title) + place;
+  made.shortTitle = capitalised(made.shortTitle) + place;
+  return made;
 }
 
 }  // namespace vitrine::store

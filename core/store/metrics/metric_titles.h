@@ -16,7 +16,7 @@ struct MetricTitle {
   bool isKnown = false;      ///< in the table; otherwise made of the name
   bool followsPlan = false;  ///< a schedule makes it: smoothing would only falsify it
 };
-/// \param quantity  of a metric "split/quantity": "top1", "images_per_second"
+/// \param quantity  of a metric "split/quantity": "top1", "images_per_second"; in lower case
 [[nodiscard]] VITRINE_STORE_EXPORT MetricTitle titleOf(const std::string& quantity);
 
 /// A metric "test/top1@ema" in its parts; without a slash all of it is the quantity.
@@ -28,7 +28,11 @@ struct MetricName {
 };
 [[nodiscard]] VITRINE_STORE_EXPORT MetricName metricName(const std::string& metric);
 
-/// "test accuracy", "train loss diffusion": one line of a table.
-[[nodiscard]] VITRINE_STORE_EXPORT std::string lineTitle(const std::string& metric);
+/// A whole metric: "Accuracy, test", "Loss (diffusion), train", "Rank at 80 %, layer 1",
+/// "FID, test, averaged weights"; its short title likewise, "ECE, test". Families that are not
+/// splits are left out: "Learning rate".
+/// \param declared  MetricKind::title: names quantity and part; "" where the task gave none
+[[nodiscard]] VITRINE_STORE_EXPORT MetricTitle metricTitle(const std::string& metric,
+                                                           const std::string& declared = "");
 
 }  // namespace vitrine::store

@@ -127,9 +127,29 @@ TEST(MetricTitles, AreATableAndAReadableNameElsewhere) {
   EXPECT_EQ(titleOf("tokens_per_second").subtitle, "tokens/s");
   EXPECT_EQ(titleOf("word_error_rate").title, "word error rate");
   EXPECT_FALSE(titleOf("word_error_rate").isKnown);
-  EXPECT_EQ(lineTitle("test/top1"), "test accuracy");
-  EXPECT_EQ(lineTitle("test/fid@ema"), "test FID, averaged weights");
-  EXPECT_EQ(lineTitle("train/loss/diffusion"), "train loss diffusion");
+}
+
+TEST(MetricTitles, NameQuantityPartAndSplitOfAWholeMetric) {
+  const auto title = [](const char* metric) { return metricTitle(metric).title; };
+  EXPECT_EQ(title("test/top1"), "Accuracy, test");
+  EXPECT_EQ(metricTitle("test/ece").shortTitle, "ECE, test");
+  EXPECT_EQ(title("test/fid@ema"), "FID, test, averaged weights");
+  EXPECT_EQ(title("train/loss/diffusion"), "Loss (diffusion), train");
+  EXPECT_EQ(title("optimizer/learning_rate"), "Learning rate");
+  EXPECT_EQ(title("system/tokens_per_second"), "Speed");
+  EXPECT_EQ(title("analysis/attention_rank/rank80/layer1"), "Rank at 80 %, layer 1");
+  EXPECT_EQ(title("analysis/attention_rank/rank80/layer10/head2"),
+            "Rank at 80 %, layer 10, head 2");
+  EXPECT_EQ(title("analysis/colour/spread_of_hue"), "Spread of hue");
+  EXPECT_EQ(title("loss"), "Loss");
+  EXPECT_EQ(title("a/b/"), "B");
+  EXPECT_EQ(title(""), "");
+}
+
+TEST(MetricTitles, TakeTheNameThatTheTaskGaveQuantityAndPart) {
+  EXPECT_EQ(metricTitle("test/samples/agreement", "judge agrees").title, "Judge agrees, test");
+  EXPECT_EQ(metricTitle("test/samples/agreement@ema", "judge agrees").shortTitle,
+            "Judge agrees, test, averaged weights");
 }
 
 TEST_F(RunCards, KnowTheMetricsThatATaskDeclares) {
@@ -143,6 +163,9 @@ TEST_F(RunCards, KnowTheMetricsThatATaskDeclares) {
   EXPECT_EQ(kindOf(kinds, "validation/distance@ema").direction, Direction::Lower);
   EXPECT_EQ(kindOf(kinds, "test/distance").unit, "px");
   EXPECT_EQ(kindOf(kinds, "test/distance").definition, "how far the mean is off");
+  EXPECT_EQ(kindOf(kinds, "test/distance").title, "distance");
+  EXPECT_EQ(kindOf(kinds, "test/top1").title, "accuracy") << "a kind without a title takes it";
+  EXPECT_EQ(kindOf(kinds, "test/ece").title, "") << "another meaning gives no name";
   EXPECT_EQ(kindOf(kinds, "test/ece").direction, Direction::Lower) << "what is there stays";
   EXPECT_EQ(kindOf(kinds, "test/top1").direction, Direction::Higher);
   const std::size_t rows = kinds.size();

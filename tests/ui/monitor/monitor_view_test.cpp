@@ -372,7 +372,7 @@ TEST(MonitorFigure, IsAllPlotsInSightWhenNoneIsChosen) {
   const auto figure = open.page->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(figure->csv().contains(QStringLiteral("learning rate")));
-  EXPECT_TRUE(figure->csv().contains(QStringLiteral("loss / train")));
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("Loss, train")));
 }
 
 TEST(RecipeRuns, OfAnotherDatabaseAreNamed) {

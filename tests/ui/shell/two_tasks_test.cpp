@@ -68,7 +68,7 @@ TEST_F(TwoTasks, TheListShowsTheScoreOfEachTask) {
   };
   EXPECT_EQ(shown(labels_[0], RunsModel::ScoreRole), "0.800");
   EXPECT_EQ(shown(drawings_[0], RunsModel::ScoreRole), "12.5");
-  EXPECT_NE(shown(drawings_[0], Qt::ToolTipRole).find("12.5: last test FID"), std::string::npos);
+  EXPECT_NE(shown(drawings_[0], Qt::ToolTipRole).find("FID, test, last value: 12.5"), std::string::npos);
 }
 
 TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
@@ -84,10 +84,10 @@ TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
 
 TEST_F(TwoTasks, TheFactsOfARunAreTheHeadlineOfItsTask) {
   const QStringList labels = factsOf(labels_[0]), drawing = factsOf(drawings_[0]);
-  for (const char* line : {"Accuracy (test): 80.0\u2009%", "ECE (test): 3.0\u2009%",
-                           "Top-5 (test): 99.0\u2009%", "Speed: 5,120\u2009images/s"})
+  for (const char* line : {"Accuracy, test: 80.0\u2009%", "ECE, test: 3.0\u2009%",
+                           "Top-5, test: 99.0\u2009%", "Speed: 5,120\u2009images/s"})
     EXPECT_TRUE(labels.contains(QString::fromUtf8(line))) << labels.join('\n').toStdString();
-  for (const char* line : {"FID (test): 12.50", "Speed: 5,120\u2009tokens/s"})
+  for (const char* line : {"FID, test: 12.50", "Speed: 5,120\u2009tokens/s"})
     EXPECT_TRUE(drawing.contains(QString::fromUtf8(line))) << drawing.join('\n').toStdString();
   EXPECT_TRUE(drawing.filter(QStringLiteral("Accuracy")).isEmpty());
 }
@@ -103,7 +103,7 @@ TEST_F(TwoTasks, TheInspectorTakesTheCardOfTheCurrentRun) {
     for (int row = 0; row < table->topLevelItemCount(); ++row)
       labels << table->topLevelItem(row)->text(0);
   }
-  EXPECT_TRUE(labels.contains(QStringLiteral("FID (test)"))) << labels.join('\n').toStdString();
+  EXPECT_TRUE(labels.contains(QStringLiteral("FID, test"))) << labels.join('\n').toStdString();
 }
 
 TEST_F(TwoTasks, TheMonitorPinsThePlotsOfTheSelectedTasksUntilTheUserChooses) {
@@ -193,16 +193,16 @@ TEST(MetricCard, HasAReadableTitleForEveryMetric) {
     const MetricCard card = metricCard(name);
     return (card.title + QStringLiteral(" | ") + card.subtitle).toStdString();
   };
-  EXPECT_EQ(titles("test/top1"), "accuracy / test | top-1");
-  EXPECT_EQ(titles("test/ece@ema"), "calibration error / test | ECE, 15 bins, averaged weights");
-  EXPECT_EQ(titles("test/word_error_rate"), "word error rate / test | test");
-  EXPECT_EQ(titles("train/loss/diffusion"), "loss / train / diffusion | part");
-  EXPECT_EQ(titles("system/tokens_per_second"), "speed | tokens/s");
+  EXPECT_EQ(titles("test/top1"), "Accuracy, test | top-1");
+  EXPECT_EQ(titles("test/ece@ema"), "Calibration error, test, averaged weights | ECE, 15 bins");
+  EXPECT_EQ(titles("test/word_error_rate"), "Word error rate, test | test");
+  EXPECT_EQ(titles("train/loss/diffusion"), "Loss (diffusion), train | part");
+  EXPECT_EQ(titles("system/tokens_per_second"), "Speed | tokens/s");
   EXPECT_EQ(titles("analysis/attention_rank/rank80/layer1"),
-            "rank at 80 % / layer 1 | singular values, mean over heads");
+            "Rank at 80 %, layer 1 | singular values, mean over heads");
   EXPECT_EQ(titles("analysis/attention_rank/rank80/layer1/head2"),
-            "rank at 80 % / layer 1 | head 2");
-  EXPECT_EQ(titles("analysis/colour/spread_of_hue"), "spread of hue | colour");
+            "Rank at 80 %, layer 1 | head 2");
+  EXPECT_EQ(titles("analysis/colour/spread_of_hue"), "Spread of hue | colour");
   EXPECT_FALSE(metricCard("optimizer/learning_rate").isNoisy);
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/jobs/queue.h"
+#include "core/store/declared_metrics.h"
 #include "core/store/exchange/exchange.h"
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/sqlite/schema.h"
@@ -165,6 +166,19 @@ TEST_F(ReleasedFile, OfVersionFourKeepsImagesAndNotesAndTakesTextsAndDependencie
   text.text = "new";
   store.addText(1, text);
   EXPECT_THAT(store.generatedTexts(1), SizeIs(1));
+}
+
+TEST_F(ReleasedFile, OfVersionFiveKeepsTextsAndTakesTitlesOfMetrics) {
+  takeVersion(5);
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(store.note(1), "written with version 5");
+  ASSERT_THAT(store.generatedTexts(1), SizeIs(1));
+  EXPECT_EQ(store.generatedTexts(1)[0].text, "a photo of a boot");
+  EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_kind WHERE title != ''"), 0);
+  EXPECT_THAT(declareMetrics(store, {{"*/psnr", "PSNR", "dB", "higher", "of an image"}}),
+              IsEmpty());
+  EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_kind WHERE title = 'PSNR'"),
+            1);
 }
 
 TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
