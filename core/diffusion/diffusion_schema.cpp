@@ -1,6 +1,7 @@
 #include "core/diffusion/diffusion_schema.h"
 
 #include "core/base/words.h"
+#include "core/config/model_fields.h"
 
 namespace vitrine::diffusion {
 
@@ -55,22 +56,11 @@ std::vector<Field> fieldsOf(BlockStyle style) {
           .titled("Input size")
           .range(1, 4096)
           .withUnit("cells"),
-      sizeField("patch_size", Json{2, 2}, "height and width of one patch")
-          .titled("Patch size")
-          .range(1, 1024)
-          .withUnit("cells"),
-      integerField("in_channels", 4, "channels of what is denoised")
-          .titled("Input channels")
-          .range(1, 4096),
-      integerField("width", 384, "channels of the residual stream")
-          .titled("Width")
-          .range(4, 65536)
-          .withUnit("channels"),
-      integerField("depth", 12, "transformer blocks")
-          .titled("Depth")
-          .range(1, 1024)
-          .withUnit("blocks"),
-      integerField("heads", 6, "attention heads per block").titled("Heads").range(1, 1024),
+      patchSizeField(Json{2, 2}).withUnit("cells"),
+      inChannelsField(4, "channels of what is denoised"),
+      widthField(384).range(4, 65536),
+      depthField(12),
+      headsField(6),
       integerField("mlp_width", nullptr,
                    "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
                    "to a multiple of 256")
@@ -81,9 +71,7 @@ std::vector<Field> fieldsOf(BlockStyle style) {
       choiceField("mlp", isRotary ? "swiglu" : "gelu_tanh", {"swiglu", "gelu_erf", "gelu_tanh"},
                   "feed-forward part of a block; SwiGLU has no biases")
           .titled("MLP"),
-      integerField("num_classes", 1000, "classes that steer a generation")
-          .titled("Classes")
-          .range(1, 1000000),
+      classesField("classes that steer a generation"),
       flagField("learn_sigma", true, "the head has twice the channels: a variance beside the rest")
           .titled("Learned variance"),
       realField("class_dropout_prob", 0.1,

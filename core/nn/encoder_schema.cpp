@@ -3,35 +3,20 @@
 #include <utility>
 
 #include "core/base/words.h"
+#include "core/config/model_fields.h"
 #include "core/nn/mlp.h"
 
 namespace vitrine::nn {
 
 std::vector<Field> sizeFields() {
   return {
-      sizeField("image_size", Json{224, 224}, "height and width of the images")
-          .titled("Image size")
-          .range(1, 16384)
-          .withUnit("px"),
-      sizeField("patch_size", Json{16, 16}, "height and width of one patch")
-          .titled("Patch size")
-          .range(1, 4096)
-          .withUnit("px"),
-      integerField("in_channels", 3, "channels of the images")
-          .titled("Input channels")
-          .range(1, 4096),
-      integerField("num_classes", 1000, "outputs of the classifier")
-          .titled("Classes")
-          .range(1, 1000000),
-      integerField("width", 768, "channels of the residual stream")
-          .titled("Width")
-          .range(1, 65536)
-          .withUnit("channels"),
-      integerField("depth", 12, "transformer blocks")
-          .titled("Depth")
-          .range(1, 1024)
-          .withUnit("blocks"),
-      integerField("heads", 12, "attention heads per block").titled("Heads").range(1, 1024),
+      imageSizeField(),
+      patchSizeField(Json{16, 16}),
+      inChannelsField(),
+      classesField(),
+      widthField(768),
+      depthField(12),
+      headsField(12),
       integerField("mlp_width", nullptr,
                    "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
                    "to a multiple of 256")

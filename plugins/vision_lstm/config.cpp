@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/model_fields.h"
 
 namespace vitrine::vision_lstm {
 
@@ -91,34 +92,18 @@ Value valueOf(const char* key, std::string word, const Word<Value> (&words)[kCou
 
 std::vector<Field> sizeFields() {
   return {
-      sizeField("image_size", Json{224, 224}, "height and width of the images")
-          .titled("Image size")
-          .range(1, 16384)
-          .withUnit("px"),
-      integerField("in_channels", 3, "channels of the images")
-          .titled("Input channels")
-          .range(1, 4096),
-      integerField("num_classes", 1000, "outputs of the classifier; 0: a model of features")
-          .titled("Classes")
-          .range(0, 1000000),
-      integerField("dim", 192, "channels of the residual stream; blocks work on twice as many")
-          .titled("Width")
-          .range(1, 65536)
-          .withUnit("channels"),
-      integerField("depth", 24, "blocks, each with one scan")
-          .titled("Depth")
-          .range(1, 1024)
-          .withUnit("blocks"),
-      sizeField("patch", Json{16, 16}, "height and width of one patch")
-          .titled("Patch size")
-          .range(1, 4096)
-          .withUnit("px"),
+      imageSizeField(),
+      inChannelsField(),
+      classesField("outputs of the classifier; 0: a model of features").range(0, 1000000),
+      widthField(192, "channels of the residual stream; blocks work on twice as many", "dim"),
+      depthField(24, "blocks, each with one scan"),
+      patchSizeField(Json{16, 16}, "height and width of one patch", "patch"),
       sizeField("stride", nullptr, "pixels between patches; none: the patch, so that they tile")
           .titled("Patch stride")
           .range(1, 4096)
           .orNone()
           .withUnit("px"),
-      integerField("heads", 4, "heads of each block's memory").titled("Heads").range(1, 1024),
+      headsField(4, "heads of each block's memory"),
       integerField("qkv_block", 4, "channels that queries, keys and values mix among themselves")
           .titled("QKV block")
           .range(1, 65536)

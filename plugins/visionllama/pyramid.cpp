@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/model_fields.h"
 #include "plugins/visionllama/pyramid_model.h"
 
 namespace vitrine::visionllama {
@@ -44,23 +45,13 @@ enum class Use { Classifier, Dense };
 
 std::vector<Field> pyramidFields(Use use) {
   std::vector<Field> fields{
-      sizeField("image_size", Json{224, 224}, "height and width of the images")
-          .titled("Image size")
-          .range(1, 16384)
-          .withUnit("px"),
-      sizeField("patch_size", Json{4, 4},
-                "height and width of one patch of the first stage; each further stage halves the "
-                "grid")
-          .titled("Patch size")
-          .range(1, 4096)
-          .withUnit("px"),
-      integerField("in_channels", 3, "channels of the images")
-          .titled("Input channels")
-          .range(1, 4096)};
+      imageSizeField(),
+      patchSizeField(Json{4, 4},
+                     "height and width of one patch of the first stage; each further stage halves "
+                     "the grid"),
+      inChannelsField()};
   if (use == Use::Classifier) {
-    fields.push_back(integerField("num_classes", 1000, "outputs of the classifier")
-                         .titled("Classes")
-                         .range(1, 1000000));
+    fields.push_back(classesField());
   }
   const auto perStage = [](const char* name, Json value, const char* doc) {
     return listField(name, FieldType::Integer, std::move(value), doc).range(1, 1048576);
