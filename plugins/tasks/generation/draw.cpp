@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/plugin/sampler.h"
 
 namespace vitrine::generation {
@@ -13,6 +14,17 @@ using diffusion::GuidedDenoiser;
 using Time = GuidedDenoiser::Time;
 
 constexpr std::int64_t kUsualSteps = 50;
+
+/// \param words  what the key `attention` holds: nothing, or row and column
+std::optional<std::array<std::int64_t, 2>> askedPatch(const std::vector<std::int64_t>& words) {
+  if (words.empty()) return std::nullopt;
+  if (words.size() != 2) {
+    throw ConfigError("attention = [" +
+                      joined(words, [](std::int64_t each) { return std::to_string(each); }) +
+                      "] names no patch; give its row and its column, as [3, 2]");
+  }
+  return std::array{words[0], words[1]};
+}
 
 /// Noise of every sample by its own seed. \param draw  0: what a sample begins with
 at::Tensor noiseOf(const std::vector<std::uint64_t>& seeds, const Denoiser::Sizes& sizes,
@@ -50,7 +62,9 @@ class Drawing {
         labels_(labels),
         device_(device),
         watch_(watch),
-        sizes_(session.denoiser().denoiserSizes()) {}
+        sizes_(session.denoiser().denoiserSizes()) {
+    if (settings.asked) attention_.emplace(*session.attention(), *settings.asked, labels.size(0));
+  }
 
   Drawn run() {
     const at::Tensor noise = noiseOf(seeds_, sizes_, device_, 0);
@@ -77,7 +91,7 @@ class Drawing {
                                        labels_, settings_.guidance);
   }
   bool isWanted(double share, double time, const std::function<at::Tensor()>& data) {
-    if (!watch_ || watch_(share, time, data)) return true;
+    if (!watch_ || watch_({share, time, data, attention_ ? &*attention_ : nullptr})) return true;
     drawn_.isComplete = false;
     return false;
   }
@@ -172,6 +186,7 @@ class Drawing {
   at::Device device_;
   const DrawWatch& watch_;
   Denoiser::Sizes sizes_;
+  std::optional<PatchAttention> attention_;
   at::Tensor lastOutput_, lastState_;
   double lastTime_ = 0;
   Drawn drawn_;
@@ -186,6 +201,12 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
   s.steps = config.integer("steps");
   s.guidance = {config.real("guidance"), config.integer("guidance_channels")};
   diffusion::requireGuidable(session.guidance(), s.guidance);
+  s.asked = askedPatch(config.integers("attention"));
+  if (s.asked && session.attention() == nullptr) {
+    throw ConfigError(
+        "attention of a patch needs a model that offers attention_source, and this one does not; "
+        "leave attention away");
+  }
   switch (method) {
     case Method::Ddpm:
     case Method::Ddim:

@@ -3,8 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "core/diffusion/ode.h"
 #include "core/diffusion/sde.h"
 #include "plugins/tasks/generation/generation.h"
+#include "plugins/tasks/generation/patch_attention.h"
 
 namespace vitrine::generation {
 
@@ -26,10 +29,12 @@ struct DrawSettings {
   diffusion::OdeMethod solver = diffusion::OdeMethod::Heun;
   double absolute = 1e-6, relative = 1e-3;  ///< Dopri5
   diffusion::SdeOptions sde{};
+  std::optional<std::array<std::int64_t, 2>> asked{};  ///< patch whose attention a watch hears of
 };
 
 /// \param config   the sampler's keys
-/// \throws ConfigError  the run learned something else than this method goes back through
+/// \throws ConfigError  the run learned something else than this method goes back through, or its
+///                      model hands out no attention and a patch is asked about
 [[nodiscard]] DrawSettings drawSettings(const GenerationSession& session, Method method,
                                         const Config& config);
 /// Of the task's own samples, where nothing is said: 50 Heun steps of a flow, 50 of DDIM.
@@ -40,14 +45,20 @@ struct Drawn {
   std::int64_t evaluations = 0;
   bool isComplete = true;  ///< false: the watch ended it
 };
-/// Told after each step. \param data  what the network takes the sample for
-using DrawWatch =
-    std::function<bool(double share, double time, const std::function<at::Tensor()>& data)>;
+/// One step of a drawing, as it ended.
+struct DrawStep {
+  double share = 0;                  ///< of the whole way
+  double time = 0;                   ///< of the network's last evaluation, in its own units
+  std::function<at::Tensor()> data;  ///< what the network then took the samples for: states
+  const PatchAttention* attention = nullptr;  ///< of that evaluation, where a patch is asked about
+};
+/// Told after each step; false ends the drawing.
+using DrawWatch = std::function<bool(const DrawStep& step)>;
 
 /// \param seeds   one for each sample: noise is drawn from that alone
 /// \param labels  [B] int64 on `device`
 /// \throws ConfigError  guidance of a network that learned without label drop, a form that is not
-///                      finite
+///                      finite, a patch outside of the grid
 [[nodiscard]] Drawn draw(const GenerationSession& session, const DrawSettings& settings,
                          const std::vector<std::uint64_t>& seeds, const at::Tensor& labels,
                          at::Device device, const DrawWatch& watch);

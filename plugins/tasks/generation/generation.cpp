@@ -92,6 +92,9 @@ class Session final : public GenerationSession {
   const diffusion::StepOutput& stepOutput() const override { return stepOutput_; }
   const diffusion::Transport& transport() const override { return transport_; }
   bool hasCodec() const override { return codec_ != nullptr; }
+  AttentionSource* attention() const override {
+    return capabilityOf<AttentionSource>(*setup_.model);
+  }
 
   at::Tensor images(const at::Tensor& state) const override {
     if (codec_ == nullptr) return state;

@@ -22,6 +22,7 @@ class GenerationSession : public TaskSession {
   [[nodiscard]] virtual const diffusion::StepOutput& stepOutput() const = 0;
   [[nodiscard]] virtual const diffusion::Transport& transport() const = 0;  ///< \pre Flow
   [[nodiscard]] virtual bool hasCodec() const = 0;
+  [[nodiscard]] virtual AttentionSource* attention() const = 0;  ///< nullptr: it hands out none
   /// Images in [-1, 1] of what was sampled: itself, or decoded. [B, C, H, W]
   [[nodiscard]] virtual at::Tensor images(const at::Tensor& state) const = 0;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
 #include "plugins/tasks/generation/pixels.h"
@@ -17,6 +18,8 @@ namespace {
 
 using diffusion::GuidedDenoiser;
 using Time = GuidedDenoiser::Time;
+
+constexpr std::int64_t kMostPreviews = 100000;
 
 std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
   return {
@@ -32,9 +35,16 @@ std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
           .titled("Guided channels")
           .range(0, 4096),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
-      integerField("previews", 0, "pictures along the way of what the network takes the images for")
+      integerField("previews", 0,
+                   "pictures along the way of what the network takes the images for, at most one a "
+                   "step")
           .titled("Previews")
-          .range(0, 1000),
+          .range(0, kMostPreviews),
+      listField(
+          "attention", FieldType::Integer, Json::array(),
+          "row and column of a patch, from 0: where it reads at each preview; empty: not told")
+          .titled("Attention of the patch")
+          .atLeast(0),
   };
 }
 
@@ -116,6 +126,33 @@ Artifact previewOf(const std::string& sampler, const at::Tensor& images, double 
   return preview;
 }
 
+Json placesOf(const at::Tensor& positions) {
+  Json out = Json::array();
+  for (std::int64_t i = 0; i < positions.size(0); ++i)
+    out.push_back({positions[i][0].item<std::int64_t>(), positions[i][1].item<std::int64_t>()});
+  return out;
+}
+
+/// Where the patch of one image reads at one step.
+Artifact attentionOf(const std::string& sampler, const PatchAttention& attention,
+                     std::int64_t image, std::uint64_t seed, double time) {
+  const at::Tensor rows = attention.ofImage(image);
+  const auto [row, column] = attention.patch();
+  Artifact artifact;
+  artifact.analysis = sampler;
+  artifact.name = "attention of seed " + std::to_string(seed) + " at time " + formatReal(time, 4);
+  artifact.kind = artifact_kind::kAttention;
+  setFloat32(artifact, {rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.numel())},
+             rows.sizes().vec(), {"layer", "head", "query", "key"});
+  artifact.meta["attention"] = "softmax";
+  artifact.meta["query_positions"] = Json::array({{row, column}});
+  artifact.meta["key_positions"] = placesOf(attention.keys());
+  artifact.meta["image"] = seed;
+  artifact.meta["seed"] = seed;
+  artifact.meta["time"] = time;
+  return artifact;
+}
+
 class DiffusionSampler final : public Sampler {
  public:
   DiffusionSampler(Method method, const char* id, const char* title, const char* doc)
@@ -191,15 +228,21 @@ class DiffusionSampler final : public Sampler {
     std::int64_t shown = 0;
     // Progress is in thousandths of an image, since dopri5 does not know its steps.
     constexpr double kParts = 1000;
-    const DrawWatch watch = [&](double share, double time,
-                                const std::function<at::Tensor()>& data) {
+    const DrawWatch watch = [&](const DrawStep& step) {
       b.results.progress(std::llround(kParts * (static_cast<double>(b.done) +
-                                                share * static_cast<double>(b.size))),
+                                                step.share * static_cast<double>(b.size))),
                          std::llround(kParts * static_cast<double>(b.count)));
-      if (share * static_cast<double>(previews) >= static_cast<double>(shown + 1)) {
-        ++shown;
-        b.results.artifact(
-            previewOf(id_, b.session.images(data()), time, static_cast<std::int64_t>(b.firstSeed)));
+      constexpr double kRounding = 1e-6;
+      const auto reached =
+          static_cast<std::int64_t>(step.share * static_cast<double>(previews) + kRounding);
+      if (reached > shown) {
+        shown = reached;
+        b.results.artifact(previewOf(id_, b.session.images(step.data()), step.time,
+                                     static_cast<std::int64_t>(b.firstSeed)));
+        for (std::int64_t i = 0; step.attention != nullptr && i < b.size; ++i) {
+          const std::uint64_t seed = seeds[static_cast<std::size_t>(i)];
+          b.results.artifact(attentionOf(id_, *step.attention, i, seed, step.time));
+        }
       }
       return !b.results.isCancelled();
     };

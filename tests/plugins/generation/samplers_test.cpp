@@ -185,5 +185,46 @@ TEST(Samplers, PreviewsShowWhatTheModelTakesTheImageFor) {
   EXPECT_EQ(made.artifacts[0].meta.at("shape"), (Json{2, kBlobSide, kBlobSide, 1}));
 }
 
+TEST(Samplers, ShowAtMostOnePreviewAStepAndAsManyAsTheyAreAskedFor) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const auto steps = session<DitLlamaArchitecture>();
+  const auto shown = [](TaskSession& task, const char* sampler, const Json& settings) {
+    return sampled(task, sampler, settings).artifacts.size();
+  };
+  for (const std::int64_t wanted : {1, 3, 5, 100000})
+    EXPECT_EQ(shown(*flow, "ode", {{"count", 1}, {"steps", 5}, {"previews", wanted}}),
+              std::min<std::size_t>(5, static_cast<std::size_t>(wanted)));
+  EXPECT_EQ(shown(*flow, "sde", {{"count", 1}, {"steps", 5}, {"previews", 5}}), 5U);
+  EXPECT_EQ(shown(*steps, "ddpm", {{"count", 1}, {"steps", 6}, {"previews", 3}}), 3U);
+}
+
+TEST(Samplers, TellWhereAPatchReadsAtEachPreview) {
+  const auto flow = session<SitLlamaArchitecture>();
+  const Json settings{{"count", 2}, {"seed", 4}, {"steps", 4}, {"guidance", 2}};
+  Json asking = settings;
+  asking.update({{"previews", 2}, {"attention", {1, 2}}});
+  const CollectedResults made = sampled(*flow, "ode", asking);
+  ASSERT_EQ(made.artifacts.size(), 6U) << "a picture of both images, then the attention of each";
+  std::vector<std::string> names;
+  for (const Artifact& each : made.artifacts) names.push_back(each.name);
+  EXPECT_EQ(names[1], "attention of seed 4 at time 0.5");
+  EXPECT_EQ(names[5], "attention of seed 5 at time 1");
+  const Artifact& attention = made.artifacts[2];
+  EXPECT_EQ(attention.kind, artifact_kind::kAttention);
+  EXPECT_EQ(attention.meta.at("shape"), (Json{2, 2, 1, 16}));
+  EXPECT_EQ(attention.meta.at("query_positions"), (Json::array({{1, 2}})));
+  const ArrayView view = arrayOf(attention.meta, attention.data);
+  double sum = 0;
+  for (std::int64_t i = 0; i < view.count(); ++i) sum += view.at(i);
+  EXPECT_NEAR(sum, 4, 1e-4) << "four rows of the softmax";
+  // Nothing of it stays behind.
+  EXPECT_TRUE(sampled(*flow, "ode", settings).artifacts.empty());
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"attention", {4, 0}}, {"steps", 2}}),
+              HasSubstr("attention = [4, 0] is not one of the patches; take a row from 0 to 3"));
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"attention", {1}}, {"steps", 2}}),
+              HasSubstr("attention = [1] names no patch"));
+  EXPECT_TRUE(sampled(*flow, "ode", settings).artifacts.empty());
+}
+
 }  // namespace
 }  // namespace vitrine::generation
