@@ -80,6 +80,7 @@ Json reconfigured(const Registry& registry, const Json& config, Json changed) {
   if (keeping != nullptr && config.at("model") != changed.at("model"))
     changed["model"].update(keeping->trainedValues(Config(config.at("model"))), true);
   resolveAgain(changed, "model", architecture.card().schema, {"architecture", "preset"});
+  resolveAgain(changed, "task", registry.task(whole.text("task.name")).card().schema, {"name"});
   Schema data = registry.dataset(whole.text("data.dataset")).card().schema;
   data.fields.insert(data.fields.end(), dataSchema().fields.begin(), dataSchema().fields.end());
   data.rules.insert(data.rules.end(), dataSchema().rules.begin(), dataSchema().rules.end());

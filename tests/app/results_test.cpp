@@ -364,10 +364,8 @@ TEST(Evaluate, TakesOtherDataOfARunWithAPipeline) {
   EXPECT_EQ(same.json().at("scores").at("loss"), trained.at("test/loss"));
   const Ended wrong = evaluated("data.pipeline.evaluate=[]");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(
-      wrong.err,
-      HasSubstr(
-          "except data.pipeline, and another model.image_size, not 'data.pipeline.evaluate'"));
+  EXPECT_THAT(wrong.err, HasSubstr("except data.pipeline, and of [task.samples], and another "
+                                   "model.image_size, not 'data.pipeline.evaluate'"));
 }
 
 TEST(Analyse, StoresWhatItFindsWithTheRun) {

@@ -134,8 +134,6 @@ EventRecord selectedEvent(const Json& selection, const Grid& grid,
   return event;
 }
 
-}  // namespace
-
 std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::RunRow& run) {
   std::vector<train::AuxChoice> choices;
   const Json config = store.config(run.id);
@@ -170,6 +168,8 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
   }
   return choices;
 }
+
+}  // namespace
 
 train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed) {
   train::InitChoice choice;

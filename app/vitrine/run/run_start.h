@@ -12,16 +12,12 @@
 namespace vitrine::app {
 
 /// [init] and [aux] of the run, with every UUID turned into a file that stays while it is held.
-/// \param isResumed  its checkpoint has every weight of its own; only the auxiliary networks and
-/// what is frozen count then
+/// \param isResumed  its checkpoint has every weight of its own, also where it is only looked at;
+/// the auxiliary networks and what is frozen count then
 /// \throws RefusedError  a run that it needs is not done, or an auxiliary network is another one
 /// than when the run began \throws NotFoundError, FileError, ConfigError  a run or file is missing
 [[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
                                              bool isResumed);
-
-/// Its auxiliary networks alone: what an evaluation or a sampler of the run needs.
-[[nodiscard]] std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store,
-                                                         const store::RunRow& run);
 
 /// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
 [[nodiscard]] Json auxJson(const std::vector<train::AuxChoice>& auxiliaries);

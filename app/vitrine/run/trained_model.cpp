@@ -21,10 +21,10 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
   for (const std::string& text : overrides) {
     const std::string key = parseOverride(text).key;
     const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
-    if (!isOfData && key != "model.image_size")
+    if (!isOfData && key != "model.image_size" && !key.starts_with("task.samples."))
       throw ConfigError(
-          "a trained run takes other keys of [data], except data.pipeline, and "
-          "another model.image_size, not '" +
+          "a trained run takes other keys of [data], except data.pipeline, and of [task.samples], "
+          "and another model.image_size, not '" +
           key + "'");
   }
   Json changed = config;
@@ -41,9 +41,8 @@ TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
   trained.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use);
   const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
   train::useThreads(Config(config).maybeInteger("train.threads"));
-  trained.run =
-      train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
-                               auxChoicesOf(store, run), device);
+  trained.run = train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,
+                                  initChoiceOf(store, run, /*isResumed=*/true).auxiliaries, device);
   if (!opening.precision.empty())
     trained.run.look.precision = train::precisionFrom(opening.precision);
   const train::CheckpointState& state = trained.run.state;

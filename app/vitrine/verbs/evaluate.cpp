@@ -6,9 +6,39 @@
 
 namespace vitrine::app {
 
+namespace {
+
+/// The evaluation "<split>/<name>", or that of the split itself.
+Evaluation evaluationNamed(const TaskSession& session, Split split, const std::string& name) {
+  if (name.empty()) return train::evaluationOf(session, split);
+  std::string there;
+  const std::string begin = toString(split) + "/";
+  for (const Evaluation& each : session.evaluations()) {
+    if (each.id == begin + name) return each;
+    if (each.id.starts_with(begin))
+      there += (there.empty() ? "" : ", ") + each.id.substr(begin.size());
+  }
+  throw RefusedError("this run measures no '" + name + "' of its " + toString(split) +
+                     " split; it measures " + (there.empty() ? "the split alone" : there));
+}
+
+/// Tables that the evaluation made beside its scores: of how many images, by which network.
+std::vector<Json> tablesOf(const CollectedResults& found) {
+  std::vector<Json> tables;
+  for (const Artifact& artifact : found.artifacts) {
+    if (artifact.kind != artifact_kind::kTable) continue;
+    const auto* first = reinterpret_cast<const char*>(artifact.data.data());
+    tables.push_back(Json::parse(first, first + artifact.data.size()));
+    tables.back()["name"] = artifact.name;
+  }
+  return tables;
+}
+
+}  // namespace
+
 int evaluateVerb(const Arguments& arguments) {
   CommandLine line("evaluate",
-                   {"vitrine evaluate 3 model.image_size=56",
+                   {"vitrine evaluate 3 --of samples task.samples.guidance=3 --use ema",
                     "vitrine evaluate 3 --split train --checkpoint best --json"},
                    Csv::Offered);
   ModelChoice asked;
@@ -16,8 +46,14 @@ int evaluateVerb(const Arguments& arguments) {
   std::vector<std::string> overrides;
   line.app()
       .add_option("overrides", overrides,
-                  "other data or another image size: data.test_samples=1000 model.image_size=56")
+                  "other data, samples or image size: data.test_samples=1000 "
+                  "task.samples.count=500 model.image_size=56")
       ->type_name("KEY=VALUE");
+  std::string what;
+  line.app()
+      .add_option("--of", what,
+                  "another evaluation of the split: samples (default: the split's own)")
+      ->type_name("NAME");
   addModelOptions(line, asked, "train, validation or test");
   line.parse(arguments);
   if (!asked.split.empty()) (void)splitFromString(asked.split);
@@ -35,7 +71,9 @@ int evaluateVerb(const Arguments& arguments) {
             asked.use + ", precision " + toString(look.precision));
   TaskSession& session = *trained.run.session;
   CollectedResults found;
-  evaluate(session, train::evaluationOf(session, split), look, {}, found);
+  const Evaluation evaluation = evaluationNamed(session, split, what);
+  evaluate(session, evaluation, look, {}, found);
+  const std::vector<Json> tables = what.empty() ? std::vector<Json>() : tablesOf(found);
   const Scores& scores = found.scores;
   if (line.wantsJson()) {
     Json values = Json::object();
@@ -47,9 +85,19 @@ int evaluateVerb(const Arguments& arguments) {
                {"precision", toString(look.precision)},
                {"device", look.device.str()},
                {"overrides", overrides},
-               {"scores", values}});
+               {"evaluation", evaluation.id},
+               {"scores", values},
+               {"tables", tables}});
     return 0;
   }
+  // Such a table has the scores, too.
+  for (const Json& each : tables) {
+    Table table;
+    for (const Json& column : each.at("columns")) table.columns.push_back(column);
+    for (const Json& row : each.at("rows")) table.rows.push_back(row.get<std::vector<Json>>());
+    print(table, formatOf(line));
+  }
+  if (!tables.empty()) return 0;
   Table table{{"score", "value"}, {}};
   for (const auto& [name, value] : scores) table.rows.push_back({name, finite(value)});
   print(table, formatOf(line));
