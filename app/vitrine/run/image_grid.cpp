@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/files/png.h"
-#include "core/files/read_png.h"
 
 namespace vitrine::app {
 
@@ -18,11 +17,16 @@ constexpr std::uint8_t kGrey = 128;
 }  // namespace
 
 std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images) {
-  if (images.empty()) throw ConfigError("a grid needs at least one image");
   std::vector<PngPixels> all;
-  for (const GeneratedImage& image : images) {
+  for (const GeneratedImage& image : images)
     all.push_back(decodePng(image.png, "image " + std::to_string(all.size() + 1)));
-    const PngPixels &first = all.front(), &own = all.back();
+  return imageGrid(all, static_cast<int>(std::ceil(std::sqrt(static_cast<double>(all.size())))));
+}
+
+std::vector<std::byte> imageGrid(const std::vector<PngPixels>& all, int columns) {
+  if (all.empty()) throw ConfigError("a grid needs at least one image");
+  for (const PngPixels& own : all) {
+    const PngPixels& first = all.front();
     if (own.width != first.width || own.height != first.height || own.channels != first.channels)
       throw ConfigError("a grid takes images of one size");
   }
@@ -32,7 +36,6 @@ std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images) {
   const int factor =
       std::max(1, (kShownSide + std::min(width, height) - 1) / std::min(width, height));
   const int count = static_cast<int>(all.size());
-  const int columns = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(count))));
   const int rows = (count + columns - 1) / columns;
   const int cellWidth = width * factor + kLine, cellHeight = height * factor + kLine;
   const int gridWidth = columns * cellWidth - kLine, gridHeight = rows * cellHeight - kLine;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/artifact/generated.h"
+#include "core/files/read_png.h"
 
 namespace vitrine::app {
 
@@ -13,5 +14,7 @@ namespace vitrine::app {
 /// \param images  as generatedImage() made them, all of one size and number of channels
 /// \throws ConfigError  there is none, or they are not of one size
 [[nodiscard]] std::vector<std::byte> imageGrid(const std::vector<GeneratedImage>& images);
+/// The same in rows of `columns`.
+[[nodiscard]] std::vector<std::byte> imageGrid(const std::vector<PngPixels>& images, int columns);
 
 }  // namespace vitrine::app

@@ -1,10 +1,12 @@
 // vitrine sample: images and texts from a trained run, as PNG files and in the database.
 #include <c10/core/GradMode.h>
 
+#include <charconv>
 #include <fstream>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/film_strip.h"
 #include "app/vitrine/run/image_grid.h"
 #include "app/vitrine/run/item_values.h"
 #include "app/vitrine/run/sampling.h"
@@ -20,19 +22,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void writeBytes(const std::vector<std::byte>& bytes, const fs::path& file, const char* note = "") {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) throw FileError("cannot write " + file.string() + note);
+}
+
+/// What of the results is kept beside the images themselves.
+struct Keeps {
+  bool images = false;  ///< for a grid
+  bool films = false;
+};
+
 /// Writes each result as it comes.
 class Delivery final : public Results {
  public:
   Delivery(store::RunStore& store, const store::RunRow& run, fs::path folder, std::int64_t step,
-           bool keepsImages)
-      : store_(store),
-        run_(run),
-        folder_(std::move(folder)),
-        step_(step),
-        keepsImages_(keepsImages) {}
+           Keeps keeps)
+      : store_(store), run_(run), folder_(std::move(folder)), step_(step), keeps_(keeps) {}
 
   void score(const std::string& name, double value) override { scores.emplace_back(name, value); }
   void artifact(Artifact artifact) override {
+    if (keeps_.films && strip_.take(artifact)) return;
     artifact.step = step_;
     (void)store_.addArtifact(run_.id, artifact);
   }
@@ -40,18 +53,15 @@ class Delivery final : public Results {
     image.step = step_;
     const std::int64_t id = store_.addImage(run_.id, image);
     const fs::path file = folder_ / ("image-" + std::to_string(id) + ".png");
-    fs::create_directories(folder_);
-    std::ofstream out(file, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(image.png.data()),
-              static_cast<std::streamsize>(image.png.size()));
-    if (!out.flush()) throw FileError("cannot write " + file.string() + "; the database has it");
+    writeBytes(image.png, file, "; the database has it");
     made.push_back({{"kind", "image"},
                     {"id", id},
                     {"seed", image.seed},
                     {"size", {image.height, image.width}},
                     {"sha256", image.sha256},
                     {"file", file.string()}});
-    if (keepsImages_) images.push_back(std::move(image));
+    if (keeps_.films) addFilm(image, id);
+    if (keeps_.images) images.push_back(std::move(image));
   }
   void text(GeneratedText text) override {
     text.step = step_;
@@ -65,18 +75,70 @@ class Delivery final : public Results {
   std::vector<GeneratedImage> images;  ///< where they are kept: for a grid
 
  private:
+  void addFilm(const GeneratedImage& image, std::int64_t id) {
+    Film film = strip_.of(image);
+    Json ids = Json::array();
+    for (Artifact& artifact : film.artifacts) {
+      artifact.step = step_;
+      artifact.meta["image"] = id;
+      ids.push_back(store_.addArtifact(run_.id, artifact));
+    }
+    if (film.steps == 0) return;
+    const fs::path file = folder_ / ("image-" + std::to_string(id) + "-steps.png");
+    writeBytes(film.png, file, "; the database has its steps");
+    made.push_back({{"kind", "steps"},
+                    {"id", ids.front()},
+                    {"artifacts", ids},
+                    {"seed", image.seed},
+                    {"steps", film.steps},
+                    {"file", file.string()}});
+  }
+
   store::RunStore& store_;
   const store::RunRow& run_;
   fs::path folder_;
   std::int64_t step_;
-  bool keepsImages_;
+  Keeps keeps_;
+  FilmStrip strip_;
 };
 
-void writeGrid(const std::vector<GeneratedImage>& images, const fs::path& file) {
-  const std::vector<std::byte> png = imageGrid(images);
-  std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
-  if (!out.flush()) throw FileError("cannot write " + file.string());
+/// The options that ask for the way of an image.
+struct FilmOptions {
+  std::string steps;      ///< "all" or a number; "": not asked for
+  std::string attention;  ///< "ROW,COLUMN"; "": not asked for
+  [[nodiscard]] bool isAsked() const { return !steps.empty() || !attention.empty(); }
+};
+
+std::int64_t wholeNumber(const std::string& text, const char* option, const char* takes) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty() || value < 0)
+    throw ConfigError(std::string(option) + " '" + text + "' is not " + takes);
+  return value;
+}
+
+/// The options as keys of the sampler.
+void layFilm(Json& values, const FilmOptions& film, const ItemCard& sampler) {
+  if (!film.isAsked()) return;
+  const Field* previews = sampler.schema.find("previews");
+  if (previews == nullptr || !previews->maximum) {
+    throw RefusedError("sampler '" + sampler.id +
+                       "' does not show its steps; leave --steps and --attention away");
+  }
+  const bool isCounted = !film.steps.empty() && film.steps != "all";
+  constexpr const char* kSteps = "a number of steps from 1, or \"all\"";
+  if (isCounted) values["previews"] = wholeNumber(film.steps, "--steps", kSteps);
+  if (values.value("previews", Json(1)) == 0)
+    throw ConfigError(std::string("--steps 0 shows nothing; give ") + kSteps);
+  if (!values.contains("previews") || film.steps == "all")
+    values["previews"] = static_cast<std::int64_t>(*previews->maximum);
+  if (film.attention.empty()) return;
+  constexpr const char* kPatch = "the row and column of a patch, as 3,2";
+  const std::size_t comma = film.attention.find(',');
+  if (comma == std::string::npos)
+    throw ConfigError("--attention '" + film.attention + "' is not " + kPatch);
+  values["attention"] = {wholeNumber(film.attention.substr(0, comma), "--attention", kPatch),
+                         wholeNumber(film.attention.substr(comma + 1), "--attention", kPatch)};
 }
 
 /// An image of the database as its recipe says it was made.
@@ -166,7 +228,17 @@ int sampleVerb(const Arguments& arguments) {
       ->type_name("FOLDER");
   bool wantsGrid = false;
   std::int64_t verified = 0;
+  FilmOptions film;
   line.app().add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture");
+  line.app()
+      .add_option("--steps", film.steps,
+                  "also shows what the network takes each image for, at all steps or at K of them: "
+                  "image-<id>-steps.png and an artifact")
+      ->type_name("all|K");
+  line.app()
+      .add_option("--attention", film.attention,
+                  "also shows where this patch reads, at the same steps")
+      ->type_name("ROW,COLUMN");
   line.app()
       .add_option("--verify", verified,
                   "makes this image of the database again and compares the pixels")
@@ -187,6 +259,7 @@ int sampleVerb(const Arguments& arguments) {
   const Sampler& item =
       samplerFor(engine.registry, session, samplerAsked(engine.registry, session, sampler, values));
   const ItemCard card = item.card();
+  layFilm(values, film, card);
   const train::Look& look = trained.run.look;
   const SampleRequest request =
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
@@ -194,14 +267,14 @@ int sampleVerb(const Arguments& arguments) {
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);
-  Delivery delivery(store, run, output, trained.checkpoint.step, wantsGrid);
+  Delivery delivery(store, run, output, trained.checkpoint.step, {wantsGrid, film.isAsked()});
   {
     (void)beginLook(session, look);
     const c10::NoGradGuard noGradient;
     const train::AutocastScope autocast(look.precision, look.device.type());
     item.sample(request, delivery);
   }
-  if (wantsGrid) writeGrid(delivery.images, fs::path(output) / "grid.png");
+  if (wantsGrid) writeBytes(imageGrid(delivery.images), fs::path(output) / "grid.png");
   Json scores = Json::object();
   for (const auto& [name, value] : delivery.scores) scores[name] = finite(value);
   if (line.wantsJson()) {

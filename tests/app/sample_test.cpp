@@ -1,0 +1,198 @@
+// vitrine sample: images of a generative run, the way they came, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/sha256.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/files/read_png.h"
+#include "core/store/run_store.h"
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// A copy of the shared database with one generative run beside the classifiers.
+class Drawn : public Copy {
+ public:
+  /// \param more  lines of [task], then further tables
+  explicit Drawn(const std::string& more = "") {
+    writeText(path("draw.toml"), R"(title = "Drawn"
+[model]
+architecture = "sit_llama"
+input_size = 8
+patch_size = 2
+in_channels = 1
+num_classes = 4
+width = 16
+depth = 2
+heads = 2
+mlp_width = 32
+[data]
+dataset = "idx"
+folder = ")" + (sharedFolder() / "images").string() +
+                                     R"("
+normalize = "half"
+[train]
+steps = 3
+batch_size = 8
+threads = 1
+[task]
+name = "generation"
+samples = { count = 0 }
+)" + more);
+    const Ended ended = run({"train", path("draw.toml"), "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    if (ended.code == 0) id = ended.json().at(0).at("id").get<std::int64_t>();
+  }
+  [[nodiscard]] Ended sample(const std::vector<std::string>& words) const {
+    std::vector<std::string> all{"sample",   std::to_string(id), "steps=4",
+                                 "--output", path("pictures"),   "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run(all);
+  }
+  std::int64_t id = 0;
+};
+
+TEST(Sample, ShowsTheWayOfEachImageAsAFilmStrip) {
+  const Drawn drawn;
+  const Ended plain = drawn.sample({"sampler=euler", "count=2", "seed=3"});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  const Ended filmed = drawn.sample({"sampler=euler", "count=2", "seed=3", "--steps", "all"});
+  ASSERT_EQ(filmed.code, 0) << filmed.err;
+  const Json made = filmed.json().at("made");
+  ASSERT_EQ(made.size(), 4u);
+  EXPECT_EQ(made[0].at("sha256"), plain.json().at("made")[0].at("sha256"))
+      << "looking on changes nothing";
+  EXPECT_EQ(made[3].at("kind"), "steps");
+  EXPECT_EQ(made[3].at("steps"), 4);
+  EXPECT_EQ(made[3].at("seed"), 4);
+  const PngPixels strip = readPng(made[3].at("file").get<std::string>());
+  EXPECT_EQ(strip.width, 4 * 57 - 1);
+  EXPECT_EQ(strip.height, 56);
+  store::RunStore store(drawn.database(), store::OpenMode::ReadOnly);
+  const store::ArtifactRow row = store.artifact(made[3].at("id").get<std::int64_t>());
+  EXPECT_EQ(row.kind, artifact_kind::kImageGrid);
+  EXPECT_EQ(row.meta.at("shape"), (Json{4, 8, 8, 1}));
+  EXPECT_EQ(row.meta.at("times"), (Json{0.0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(row.meta.at("recipe").at("seed"), 4);
+  EXPECT_EQ(row.meta.at("recipe").at("settings").at("solver"), "euler");
+}
+
+TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
+  const Drawn drawn;
+  const Ended ended =
+      drawn.sample({"sampler=heun", "guidance=2", "count=1", "--steps", "2", "--attention", "1,3"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json made = ended.json().at("made");
+  ASSERT_EQ(made.size(), 2u);
+  const PngPixels strip = readPng(made[1].at("file").get<std::string>());
+  EXPECT_EQ(strip.height, 2 * 57 - 1) << "a row of images, and a row of attention";
+  store::RunStore store(drawn.database(), store::OpenMode::ReadOnly);
+  ASSERT_EQ(made[1].at("artifacts").size(), 3u);
+  const auto last = made[1].at("artifacts")[2].get<std::int64_t>();
+  const store::ArtifactRow attention = store.artifact(last);
+  EXPECT_EQ(attention.kind, artifact_kind::kAttention);
+  EXPECT_EQ(attention.meta.at("shape"), (Json{2, 2, 1, 16})) << "layers, heads, the patch, patches";
+  EXPECT_EQ(attention.meta.at("query_positions"), (Json::array({{1, 3}})));
+  EXPECT_EQ(attention.meta.at("key_positions")[7], (Json{1, 3}));
+  EXPECT_EQ(attention.meta.at("time"), 1.0);
+  EXPECT_EQ(attention.meta.at("recipe").at("settings").at("attention"), (Json{1, 3}));
+  const std::vector<std::byte> data = store.artifactData(last);
+  const ArrayView view = arrayOf(attention.meta, data);
+  for (std::int64_t row = 0; row < 4; ++row) {
+    double sum = 0;
+    for (std::int64_t key = 0; key < 16; ++key) sum += view.at(row * 16 + key);
+    EXPECT_NEAR(sum, 1, 1e-5) << "a row of the softmax";
+  }
+  const std::string id = std::to_string(made[0].at("id").get<std::int64_t>());
+  EXPECT_EQ(drawn.run({"sample", std::to_string(drawn.id), "--verify", id}).code, 0);
+}
+
+TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
+  const Drawn drawn;
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const Ended ended = drawn.sample(words);
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    return ended.err;
+  };
+  EXPECT_THAT(refused({"--steps", "0"}), HasSubstr("--steps 0 shows nothing; give a number"));
+  EXPECT_THAT(refused({"--steps", "few"}), HasSubstr("--steps 'few' is not a number of steps"));
+  EXPECT_THAT(refused({"--attention", "3"}), HasSubstr("row and column of a patch, as 3,2"));
+  EXPECT_THAT(refused({"--attention", "0,4"}),
+              HasSubstr("attention = [0, 4] is not one of the patches; take a row from 0 to 3 and "
+                        "a column from 0 to 3"));
+  EXPECT_THAT(refused({"attention=[1]"}), HasSubstr("names no patch"));
+  EXPECT_THAT(refused({"class=4"}),
+              HasSubstr("class = 4 is not one of the 4 that this run learned"));
+  EXPECT_THAT(refused({"sampler=ddim"}), HasSubstr("take sampler ode or sde"));
+  EXPECT_THAT(refused({"guidnce=2"}), HasSubstr("did you mean 'guidance'"));
+}
+
+/// A judge: the first shared classifier, in a folder of its own.
+std::string judgeIn(const Copy& copy, std::int64_t run, const std::string& folder) {
+  store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
+  fs::remove_all(folder);
+  fs::copy(
+      store::filesFolder(copy.database()) / ("run-" + store.run(run).uuid) / checkpointName(24),
+      folder);
+  return sha256OfFile(fs::path(folder) / "model.safetensors");
+}
+
+TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
+  const Copy first;
+  const std::string folder = first.path("judge");
+  const std::string sha256 = judgeIn(first, 1, folder);
+  const Drawn drawn("judge = \"critic\"\n[aux.critic]\nweights = \"" + folder + "\"\n");
+  const auto evaluated = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"evaluate", std::to_string(drawn.id), "--of", "samples"};
+    all.insert(all.end(), words.begin(), words.end());
+    return drawn.run(all);
+  };
+  const std::vector<std::string> twelve{"task.samples.count=12", "task.samples.steps=2"};
+  const Ended ended = evaluated({twelve[0], twelve[1], "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json found = ended.json();
+  EXPECT_EQ(found.at("evaluation"), "test/samples");
+  EXPECT_TRUE(found.at("scores").contains("agreement"));
+  const Json row = found.at("tables")[0].at("rows")[0];
+  EXPECT_EQ(row[2], 12);
+  EXPECT_EQ(row[3], "critic");
+  EXPECT_EQ(row[4], sha256);
+  EXPECT_THAT(evaluated(twelve).out, AllOf(HasSubstr("agreement"), HasSubstr(sha256)));
+  EXPECT_THAT(drawn.run({"evaluate", std::to_string(drawn.id), "--of", "dreams"}).err,
+              HasSubstr("measures no 'dreams' of its test split; it measures samples"));
+  EXPECT_THAT(evaluated({"task.path=vp"}).err, HasSubstr("not 'task.path'"));
+
+  // Another judge in its place.
+  const std::string other = judgeIn(first, 2, folder);
+  ASSERT_NE(other, sha256);
+  for (const Ended& changed : {evaluated(twelve), drawn.sample({"count=1"})}) {
+    EXPECT_EQ(changed.code, 4);
+    EXPECT_THAT(changed.err,
+                AllOf(HasSubstr("began with another auxiliary network 'critic'"),
+                      HasSubstr(sha256.substr(0, 12)), HasSubstr(other.substr(0, 12))));
+  }
+}
+
+TEST(Sample, ServeStreamsEveryStepAndEndsBetweenTwo) {
+  if (std::system("python3 -c 'import struct' >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "there is no Python to run the client";
+  const Drawn drawn;
+  const std::string output = drawn.path("client.txt");
+  const std::string command = "OMP_NUM_THREADS=1 XDG_DATA_HOME='" + drawn.path("data") +
+                              "' XDG_CONFIG_HOME='" + drawn.path("config") + "' XDG_CACHE_HOME='" +
+                              (sharedFolder() / "cache").string() +
+                              "' timeout 240 python3 '" VITRINE_SOURCE_DIR
+                              "/tests/app/serve_sample_client.py' '" VITRINE_PROGRAM "' '" +
+                              drawn.database() + "' " + std::to_string(drawn.id) + " '" +
+                              drawn.path("pictures") + "' >'" + output + "' 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0) << readText(output);
+  EXPECT_THAT(readText(output), HasSubstr("every line of the page held"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
