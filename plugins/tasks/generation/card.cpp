@@ -36,6 +36,9 @@ std::vector<Field> processFields() {
                 "[aux] table of the codec whose latents are learned; none: pixels")
           .titled("Codec")
           .orNone(),
+      flagField("latent_cache", true,
+                "latents of the training images are made once and kept in the cache folder")
+          .titled("Latent cache"),
       textField("judge", nullptr, "[aux] table of the classifier that looks at samples")
           .titled("Judge")
           .orNone(),

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/data/pipeline.h"
 #include "core/eval/generation_metrics.h"
+#include "core/plugin/latents.h"
 #include "plugins/tasks/generation/draw.h"
 #include "plugins/tasks/generation/judge.h"
 #include "plugins/tasks/generation/pixels.h"
@@ -64,7 +65,7 @@ class Session final : public GenerationSession {
           "task.label_drop needs a label for \"none of them\", and a model with "
           "class_dropout_prob = 0 has none; set model.class_dropout_prob above 0");
     if (const std::string codec = setup.task.text("codec"); !codec.empty())
-      codec_ = &requireCapability<LatentCodec>(*setup.auxiliary(codec).model, "aux." + codec);
+      latents_.emplace(setup.auxiliary(codec), pipeline_);
     requireData();
     requireOutputs();
     if (const std::string judge = setup.task.text("judge"); !judge.empty())
@@ -91,29 +92,30 @@ class Session final : public GenerationSession {
   const diffusion::NoiseProcess& steps() const override { return steps_; }
   const diffusion::StepOutput& stepOutput() const override { return stepOutput_; }
   const diffusion::Transport& transport() const override { return transport_; }
-  bool hasCodec() const override { return codec_ != nullptr; }
+  bool hasCodec() const override { return latents_.has_value(); }
   AttentionSource* attention() const override {
     return capabilityOf<AttentionSource>(*setup_.model);
   }
 
   at::Tensor images(const at::Tensor& state) const override {
-    if (codec_ == nullptr) return state;
-    const LatentCodec::Pixels pixels = codec_->pixels();
-    const at::Tensor decoded = codec_->decodeLatent(state / codec_->scale());
-    return (decoded - pixels.low) * (2 / (pixels.high - pixels.low)) - 1;
+    return latents_ ? latents_->decode(state) * 2 - 1 : state;
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    return pipeline_->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
-                                            /*isTraining=*/true, firstBatch});
+    // Training alone needs the latents of all its images; what only looks at a run does not.
+    const bool isCached =
+        latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
+    if (isCached && !cached_)
+      cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed);
+    return (isCached ? cached_ : pipeline_)
+        ->stream(Split::Train,
+                 {setup_.batchSize, setup_.loaderWorkers, /*isTraining=*/true, firstBatch});
   }
 
   std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
     at::Generator& generator = context.generator;
-    const at::Tensor& images = batch.at("image");
-    const at::Tensor data = statesOf(images, [&](const at::Tensor& like) {
-      return at::randn(like.sizes(), generator, like.options());
-    });
+    const at::Tensor data =
+        latents_ ? latents_->of(batch, generator).to(at::kFloat) : batch.at("image");
     const std::int64_t count = data.size(0);
     at::Tensor labels = batch.at("label");
     if (labelDrop_ > 0) {
@@ -214,17 +216,9 @@ class Session final : public GenerationSession {
     const auto& shape = image.shape;
     std::array<std::int64_t, 3> state{shape.at(0), shape.at(1), shape.at(2)};
     std::string what = "the images are";
-    if (codec_ != nullptr) {
-      const std::int64_t factor = codec_->factor(), channels = codec_->pixels().channels;
-      const std::string name = "[aux." + setup_.task.text("codec") + "]";
-      if (channels != state[0] || state[1] % factor != 0 || state[2] % factor != 0) {
-        throw ConfigError("the codec " + name + " reads images of " + std::to_string(channels) +
-                          " channels with sides that " + std::to_string(factor) +
-                          " divides, and these are " + sizeText(state[0], state[1], state[2]) +
-                          "; set data.image_size, or take another codec");
-      }
-      state = {codec_->latentChannels(), state[1] / factor, state[2] / factor};
-      what = "the latents of the codec " + name + " are";
+    if (latents_) {
+      state = latents_->shape();
+      what = "the latents of the codec [aux." + setup_.task.text("codec") + "] are";
     }
     if (state != std::array<std::int64_t, 3>{sizes.channels, sizes.height, sizes.width}) {
       throw ConfigError(
@@ -232,7 +226,7 @@ class Session final : public GenerationSession {
           sizeText(sizes.channels, sizes.height, sizes.width) +
           "; set model.in_channels = " + std::to_string(state[0]) + " and model.input_size = [" +
           std::to_string(state[1]) + ", " + std::to_string(state[2]) + "]" +
-          (codec_ == nullptr ? ", or data.image_size" : ", or take its own codec"));
+          (latents_ ? ", or take its own codec" : ", or data.image_size"));
     }
   }
 
@@ -249,20 +243,6 @@ class Session final : public GenerationSession {
                         "\" reads the noise alone, and the model also makes a variance; "
                         "set model.learn_sigma = false, or task.variance = "
                         "\"learned_range\"");
-  }
-
-  /// What is denoised, of images in [-1, 1]. \param noiseLike  for the codec's draw; empty: its
-  /// mean
-  template <class Noise>
-  at::Tensor statesOf(const at::Tensor& images, const Noise& noiseLike) const {
-    if (codec_ == nullptr) return images;
-    const at::NoGradGuard noGradient;
-    const LatentCodec::Pixels pixels = codec_->pixels();
-    const LatentCodec::Latent latent =
-        codec_->encodeLatent((images + 1) * ((pixels.high - pixels.low) / 2) + pixels.low);
-    const at::Tensor drawn =
-        latent.logVariance.defined() ? latent.draw(noiseLike(latent.mean)) : latent.mean;
-    return drawn.to(at::kFloat) * codec_->scale();
   }
 
   Losses lossesOf(const at::Tensor& data, const at::Tensor& noise, const at::Tensor& time,
@@ -299,8 +279,8 @@ class Session final : public GenerationSession {
     for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
       const Batch batch = stream->next();
       const Batch there = batch.to(request.context.device);
-      const at::Tensor data =
-          statesOf(there.at("image"), [](const at::Tensor& like) { return at::zeros_like(like); });
+      const at::Tensor& images = there.at("image");
+      const at::Tensor data = latents_ ? latents_->encodeMean(images).to(at::kFloat) : images;
       // One sample after the other, so that the size of a batch changes nothing.
       std::vector<at::Tensor> noise, time;
       for (std::int64_t s = 0; s < batch.size(); ++s) {
@@ -436,7 +416,8 @@ class Session final : public GenerationSession {
   diffusion::StepOutput stepOutput_;
   diffusion::Transport transport_;
   double labelDrop_;
-  LatentCodec* codec_ = nullptr;
+  std::optional<Latents> latents_;
+  std::shared_ptr<const Pipeline> cached_;  ///< latents of the training images
   std::optional<Judge> judge_;
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/nn/module.h>
 
+#include <functional>
+
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
@@ -16,6 +18,7 @@ namespace vitrine::generation {
 namespace {
 
 using testing::expectReproduced;
+using ::testing::HasSubstr;
 
 const baselines::DitArchitecture kDit;
 const baselines::SitArchitecture kSit;
@@ -82,6 +85,35 @@ TEST(DiffusionModels, RefuseEachOthersWeights) {
   ASSERT_TRUE(resolveItem(kDitLlama.card().schema, "model", values).empty());
   const auto model = kDitLlama.build(Config(values), 0);
   EXPECT_THROW((void)loadWeights(*model, golden.weights()), ConfigError);
+}
+
+std::string refusalOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(DiffusionModels, SayWhyWeightsOfAnotherSizeOrSidesDoNotFit) {
+  const auto golden = testing::openGoldenCase("dit/dit_tiny");
+  Json wider = testing::modelTable(golden, kDit.card().schema);
+  const auto width = wider.at("width").get<std::int64_t>();
+  wider["width"] = 2 * width;
+  ASSERT_TRUE(resolveItem(kDit.card().schema, "model", wider).empty());
+  const auto model = kDit.build(Config(wider), 0);
+  const std::string sizes = refusalOf([&] { (void)loadWeights(*model, golden.weights()); });
+  const auto shape = [](std::int64_t channels) {
+    return "[" + std::to_string(channels) + ", 4, 2, 2]";
+  };
+  EXPECT_THAT(sizes, HasSubstr("'x_embedder.proj.weight' is " + shape(width) + " in the file and " +
+                               shape(2 * width) + " in the model"));
+
+  Json odd{{"input_size", Json{7, 8}}, {"patch_size", 2}};
+  const auto problems = resolveItem(kSit.card().schema, "model", odd);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0].sentence(), HasSubstr("patch_size 2 does not divide input_size [7, 8]"));
 }
 
 TEST(DiffusionModels, RotaryOnesLoadTheUnusedTableOfAnotherGrid) {

@@ -17,6 +17,7 @@ namespace vitrine::generation {
 namespace {
 
 using baselines::DitArchitecture;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using visionllama_diffusion::DitLlamaArchitecture;
 using visionllama_diffusion::SitLlamaArchitecture;
@@ -251,6 +252,7 @@ class HalfCodec final : public torch::nn::Module, public Model, public LatentCod
   double scale() const override { return 0.5; }
   Latent encodeLatent(const at::Tensor& images) override {
     lowest = images.min().item<double>();
+    encoded += images.size(0);
     const at::Tensor small = at::avg_pool2d(images, {2, 2});
     return {at::cat({small, small}, 1), {}};
   }
@@ -258,7 +260,55 @@ class HalfCodec final : public torch::nn::Module, public Model, public LatentCod
     return at::upsample_nearest2d(latent.narrow(1, 0, 1), {kBlobSide, kBlobSide});
   }
   double lowest = 0;
+  std::int64_t encoded = 0;  ///< images
 };
+
+TaskSetup latentSetup(const std::shared_ptr<HalfCodec>& codec, const Json& task = Json::object()) {
+  Json values{{"codec", "codec"}};
+  values.update(task);
+  TaskSetup setup =
+      setupOf(smallModel<SitLlamaArchitecture>({{"input_size", 4}, {"in_channels", 2}}), values);
+  // Without a hash the latents stay in memory.
+  setup.auxiliaries = {{"codec", codec, Json::object(), "codec.safetensors", ""}};
+  setup.registry = &registry();
+  return setup;
+}
+
+TEST(Generation, EncodesTheTrainingImagesOnceWhereTheyStayTheSame) {
+  const auto codec = std::make_shared<HalfCodec>();
+  const auto session = GenerationTask().open(latentSetup(codec));
+  EXPECT_EQ(codec->encoded, 0) << "what only looks at a run needs no latents of its training";
+  const auto stream = session->trainingStream(0);
+  EXPECT_EQ(codec->encoded, 48) << "all training images";
+  StepContext context = contextOf(1);
+  double cached = 0;
+  for (int i = 0; i < 6; ++i) {
+    const Batch batch = stream->next();
+    EXPECT_EQ(batch.fields.count("image"), 0U);
+    cached += total(session->loss(context, batch), 16);
+  }
+  EXPECT_EQ(codec->encoded, 48) << "two epochs of steps";
+
+  const auto other = std::make_shared<HalfCodec>();
+  const auto plain = GenerationTask().open(latentSetup(other, {{"latent_cache", false}}));
+  const auto images = plain->trainingStream(0);
+  StepContext again = contextOf(1);
+  double direct = 0;
+  for (int i = 0; i < 6; ++i) direct += total(plain->loss(again, images->next()), 16);
+  EXPECT_EQ(other->encoded, 96);
+  EXPECT_NEAR(direct, cached, 1e-4) << "the same latents, noise and times";
+}
+
+TEST(Generation, RefusesToCacheLatentsOfImagesThatChange) {
+  TaskSetup setup = latentSetup(std::make_shared<HalfCodec>());
+  Json data = setup.data.json();
+  data["augment"]["crop_padding"] = 1;
+  setup.data = Config(data);
+  setup.pipeline = std::make_shared<const Pipeline>(
+      registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::Wanted{});
+  EXPECT_THAT(refusalOf([&] { (void)GenerationTask().open(setup)->trainingStream(0); }),
+              AllOf(HasSubstr("'random_crop'"), HasSubstr("turn the cache off")));
+}
 
 TEST(Generation, LearnsInTheLatentsOfACodec) {
   const auto codec = std::make_shared<HalfCodec>();
