@@ -4,8 +4,10 @@
 #include <torch/nn/module.h>
 
 #include "core/base/error.h"
+#include "core/files/read_png.h"
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
+#include "plugins/analyses/token_positions.h"
 
 namespace vitrine::analyses {
 namespace {
@@ -157,6 +159,33 @@ TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
   EXPECT_EQ(findings.artifacts[0].name, "spectrum, layers of 2 heads");
   EXPECT_EQ(findings.artifacts[0].meta["layers"], Json({0, 1}));
   EXPECT_EQ(findings.artifacts[2].meta["layers"], Json::array({2}));
+}
+
+/// Figure 3 of arXiv:2403.00522: keys of 2 x 2 cells stand in the middle of their cells.
+TEST(TokenPositions, AreDrawnWhereALayerComputesThem) {
+  const Analysis::Findings found = findingsOf(TokenPositions(), {{"cell", 20}});
+  ASSERT_EQ(found.artifacts.size(), 3U);
+  EXPECT_EQ(found.artifacts[0].name, "layer 0, window 2");
+  EXPECT_EQ(found.artifacts[2].name, "layer 2");
+  const Artifact& cells = found.artifacts[1];
+  EXPECT_EQ(cells.name, "layer 1");
+  EXPECT_EQ(cells.meta.at("key_positions"), (Json{{0.5, 0.5}, {0.5, 2.5}, {2.5, 0.5}, {2.5, 2.5}}));
+  EXPECT_EQ(cells.meta.at("query_positions").size(), 16U);
+  const PngPixels picture = decodePng(cells.data, "positions");
+  ASSERT_EQ(picture.height, 81);
+  ASSERT_EQ(picture.width, 81);
+  const auto colour = [&](std::int64_t y, std::int64_t x) {
+    const auto* pixel = picture.pixels.data() + (y * picture.width + x) * 3;
+    return std::vector<int>{pixel[0], pixel[1], pixel[2]};
+  };
+  const std::vector<int> key{213, 94, 0}, query{150, 150, 150}, paper{255, 255, 255};
+  EXPECT_EQ(colour(20, 20), key) << "between the first four patches";
+  EXPECT_EQ(colour(20, 60), key);
+  EXPECT_EQ(colour(40, 40), (std::vector<int>{205, 205, 205})) << "a line, and no key";
+  EXPECT_EQ(colour(10, 10), query);
+  EXPECT_EQ(colour(70, 30), query);
+  EXPECT_EQ(colour(3, 13), paper);
+  EXPECT_THROW((void)findingsOf(TokenPositions(), {{"layers", {3}}}), ConfigError);
 }
 
 }  // namespace
