@@ -84,9 +84,10 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
   MemoryInput input;
   input.parameters = static_cast<double>(parameters);
   input.blocks = std::move(blocks);
-  // A model that is not for images has neither key.
-  if (config.has("model.image_size") && config.has("model.in_channels")) {
-    const auto [height, width] = config.size("model.image_size");
+  // A model that is not for images has none of these keys; one that takes noise away names its own.
+  const char* const size = config.has("model.image_size") ? "model.image_size" : "model.input_size";
+  if (config.has(size) && config.has("model.in_channels")) {
+    const auto [height, width] = config.size(size);
     input.imageValues = static_cast<double>(config.integer("model.in_channels") * height * width);
   }
   input.train = config.table("train");

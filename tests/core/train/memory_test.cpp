@@ -196,5 +196,13 @@ TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
   EXPECT_EQ(without.stepsPerEpoch, 0);
 }
 
+TEST(MemoryInput, CountsTheImagesOfAModelThatTakesNoiseAway) {
+  const Config config(Json{{"model", {{"in_channels", 2}, {"input_size", {28, 14}}}},
+                           {"train", trainSchema().defaults()}});
+  const MemoryInput made =
+      memoryInputOf(config, 7, {}, test::coreItems().optimizer("adamw"), nullptr);
+  EXPECT_EQ(made.imageValues, 2 * 28 * 14);
+}
+
 }  // namespace
 }  // namespace vitrine::train
