@@ -28,6 +28,7 @@ struct Layout {
   std::vector<std::int64_t> layers;
   std::int64_t window = -1;
   at::Tensor queries, keys;  ///< [tokens, 2] float64
+  at::Tensor farthest;       ///< [2]: the last row and column of the layer's tokens, of all windows
   [[nodiscard]] bool isOf(const AttentionRecord& record) const {
     return window == record.window && at::equal(queries, record.queryPositions) &&
            at::equal(keys, record.keyPositions);
@@ -41,21 +42,33 @@ struct Layout {
 };
 
 std::vector<Layout> layoutsOf(const std::vector<AttentionRecord>& records) {
-  std::map<std::int64_t, std::int64_t> windows;  // of each layer
-  for (const AttentionRecord& record : records)
-    windows[record.layer] = std::max(windows[record.layer], record.window + 1);
-  std::vector<Layout> layouts;
+  struct Whole {
+    std::int64_t windows = 0;
+    at::Tensor farthest = at::zeros({2}, at::kDouble);
+  };
+  std::map<std::int64_t, Whole> layers;
   for (const AttentionRecord& record : records) {
-    if (record.window >= 0 && record.window != windows[record.layer] / 2) continue;
     if (!record.queryPositions.defined() || !record.keyPositions.defined()) {
       throw ConfigError("layer " + std::to_string(record.layer) +
                         " does not say where its tokens stand; choose others with `layers`");
     }
+    Whole& whole = layers[record.layer];
+    whole.windows = std::max(whole.windows, record.window + 1);
+    for (const at::Tensor& places : {record.queryPositions, record.keyPositions})
+      whole.farthest = at::maximum(whole.farthest, std::get<0>(places.max(0)));
+  }
+  std::vector<Layout> layouts;
+  for (const AttentionRecord& record : records) {
+    const Whole& whole = layers[record.layer];
+    if (record.window >= 0 && record.window != whole.windows / 2) continue;
     const auto known = std::find_if(layouts.begin(), layouts.end(),
                                     [&](const Layout& layout) { return layout.isOf(record); });
     if (known == layouts.end()) {
-      layouts.push_back(
-          {{record.layer}, record.window, record.queryPositions, record.keyPositions});
+      layouts.push_back({{record.layer},
+                         record.window,
+                         record.queryPositions,
+                         record.keyPositions,
+                         whole.farthest});
     } else {
       known->layers.push_back(record.layer);
     }
@@ -122,9 +135,9 @@ void addDiscs(Drawing& drawing, const Json& positions, double radius, const Colo
   }
 }
 
-Artifact artifactOf(const Layout& layout, const at::Tensor& farthest, std::int64_t cell) {
+Artifact artifactOf(const Layout& layout, std::int64_t cell) {
   const auto sides = [&](int axis) {
-    return static_cast<std::int64_t>(std::floor(farthest[axis].item<double>())) + 1;
+    return static_cast<std::int64_t>(std::floor(layout.farthest[axis].item<double>())) + 1;
   };
   Drawing drawing(sides(0), sides(1), cell);
   Artifact artifact;
@@ -178,15 +191,8 @@ std::function<Analysis::Findings()> TokenPositions::probe(const Config& config,
       layoutsOf(captureAttention(context.model, context.batch.at("image"),
                                  config.integers("layers"), AttentionTap::Kind::Softmax));
   return [layouts, cell = config.integer("cell")] {
-    // One scale for all drawings: that of the widest grid.
-    at::Tensor farthest = at::zeros({2}, at::kDouble);
-    for (const Layout& layout : layouts) {
-      for (const at::Tensor& places : {layout.queries, layout.keys})
-        farthest = at::maximum(farthest, std::get<0>(places.max(0)));
-    }
     Findings findings;
-    for (const Layout& layout : layouts)
-      findings.artifacts.push_back(artifactOf(layout, farthest, cell));
+    for (const Layout& layout : layouts) findings.artifacts.push_back(artifactOf(layout, cell));
     return findings;
   };
 }
