@@ -213,7 +213,11 @@ class Taesd final : public torch::nn::Module,
     }
   }
 
-  Pixels pixels() const override { return {sizes_.channels, seenLow_.of(low_).item<double>(), 1}; }
+  Pixels pixels() const override {
+    // A model without memory, whose cost is counted, has no values to read.
+    const double first = range_ == PixelRange::Signed ? -1 : 0;
+    return {sizes_.channels, low_.is_meta() ? first : seenLow_.of(low_).item<double>(), 1};
+  }
   std::int64_t factor() const override { return sizes_.factor(); }
   std::int64_t latentChannels() const override { return sizes_.latentChannels; }
   double scale() const override { return scale_.scale(); }

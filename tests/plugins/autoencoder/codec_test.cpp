@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/model/build_device.h"
 #include "core/model/measured_scale.h"
 #include "core/model/tensor_program.h"
 #include "core/model/weights.h"
@@ -43,6 +44,15 @@ TEST(Codec, RefusesImagesThatItsFactorDoesNotDivide) {
   Json taesd = smallTaesd();
   taesd["image_size"] = 30;
   EXPECT_THAT(sentenceOf([&] { (void)buildCodec(kTaesd, taesd); }), HasSubstr("28 x 28"));
+}
+
+TEST(Codec, SaysWhichPixelsItReadsBeforeItHasWeights) {
+  const ScopedBuildDevice meta(at::kMeta);
+  Json taesd = smallTaesd();
+  EXPECT_EQ(capabilityOf<LatentCodec>(*buildCodec(kTaesd, taesd))->pixels().low, 0);
+  taesd["pixel_range"] = "signed";
+  EXPECT_EQ(capabilityOf<LatentCodec>(*buildCodec(kTaesd, taesd))->pixels().low, -1);
+  EXPECT_EQ(capabilityOf<LatentCodec>(*buildCodec(kKl, smallKl()))->pixels().low, -1);
 }
 
 TEST(Codec, RefusesLatentsOfAnotherCodec) {
