@@ -151,6 +151,19 @@ TEST(Check, PrintsEachValueWithItsOrigin) {
                                HasSubstr("a multiply-add counts as two")));
 }
 
+TEST(Check, WarnsOfAnAverageThatIsStillMostlyThatOfTheStart) {
+  const auto warnings = [](const std::string& words) {
+    return vitrine({"check", sharedSingle(), words, "--json"}).json().at("warnings");
+  };
+  const Json stale = warnings("train.ema={ decay = 0.9999 }");
+  ASSERT_EQ(stale.size(), 1u) << stale;
+  EXPECT_EQ(stale[0],
+            "train.ema.decay = 0.9999 leaves 100 % of the first weights in the average after 24 "
+            "steps; set train.ema.warmup = true, or a smaller decay");
+  EXPECT_TRUE(warnings("train.ema={ decay = 0.9999, warmup = true }").empty());
+  EXPECT_TRUE(warnings("train.ema={ decay = 0.8 }").empty());
+}
+
 TEST(Check, AddsUpTheBlocksInItsTotals) {
   const Json report = vitrine({"check", sharedExperiment(), "--json"}).json();
   EXPECT_TRUE(report.at("problems").empty());

@@ -2,6 +2,7 @@
 #include <c10/core/Device.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -73,6 +74,12 @@ Cost costOf(const Registry& registry, const PlannedRun& run) {
   return cost;
 }
 
+void addWarning(Report& report, const std::string& sentence) {
+  const auto& known = report.warnings;
+  if (std::find(known.begin(), known.end(), sentence) == known.end())
+    report.warnings.push_back(sentence);
+}
+
 /// Opens dataset and task as a run would, so that what only they can judge is judged here.
 /// \returns  the dataset, null where it cannot be opened here
 std::shared_ptr<const Dataset> judgeData(const Registry& registry, const PlannedRun& run,
@@ -83,11 +90,7 @@ std::shared_ptr<const Dataset> judgeData(const Registry& registry, const Planned
     dataset = datasets.open(run.config.at("data"));
   } catch (const FileError& problem) {
     // The experiment may be right and the files on another machine.
-    const std::string sentence = problem.what();
-    if (std::find(report.warnings.begin(), report.warnings.end(), sentence) ==
-        report.warnings.end()) {
-      report.warnings.push_back(sentence);
-    }
+    addWarning(report, problem.what());
     return nullptr;
   }
   // Models that [aux] names may be trained by then and are not yet.
@@ -116,6 +119,24 @@ void addProblem(Report& report, const std::string& key, const std::string& messa
   report.plan.problems.push_back(problem);
 }
 
+/// Warns of averaged weights that still are mostly those of the start when the run ends.
+void judgeAverage(const Config& train, double stepsPerEpoch, Report& report) {
+  constexpr double kMostOfStart = 0.1;
+  const auto decay = train.maybeReal("ema.decay");
+  if (!decay || train.flag("ema.warmup")) return;
+  const auto steps = train.maybeInteger("steps"), epochs = train.maybeInteger("epochs");
+  const double total = steps    ? static_cast<double>(*steps)
+                       : epochs ? static_cast<double>(*epochs) * stepsPerEpoch
+                                : 0;
+  const double share = std::pow(*decay, total);
+  if (total <= 0 || share <= kMostOfStart) return;
+  addWarning(report, "train.ema.decay = " + formatReal(*decay) + " leaves " +
+                         std::to_string(std::llround(100 * share)) +
+                         " % of the first weights in the average after " +
+                         std::to_string(std::llround(total)) +
+                         " steps; set train.ema.warmup = true, or a smaller decay");
+}
+
 void judge(const Registry& registry, Report& report) {
   Datasets datasets(registry);
   std::map<std::string, Cost> known;  // by [model]
@@ -135,9 +156,11 @@ void judge(const Registry& registry, Report& report) {
     } catch (const ConfigError& problem) {
       addProblem(report, "task", problem.what());
     }
-    slot->memory = estimateMemory(train::memoryInputOf(
+    const train::MemoryInput input = train::memoryInputOf(
         Config(run.config), slot->parameters, slot->blocks,
-        registry.optimizer(Config(run.config).text("train.optimizer.name")), dataset.get()));
+        registry.optimizer(Config(run.config).text("train.optimizer.name")), dataset.get());
+    slot->memory = estimateMemory(input);
+    judgeAverage(input.train, input.stepsPerEpoch, report);
   }
 }
 
