@@ -105,8 +105,15 @@ class Session final : public GenerationSession {
     // Training alone needs the latents of all its images; what only looks at a run does not.
     const bool isCached =
         latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
-    if (isCached && !cached_)
-      cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed);
+    if (isCached && !cached_) {
+      try {
+        cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed);
+      } catch (const ConfigError& problem) {
+        const std::string sentence = problem.what();
+        const bool isOfCache = sentence.ends_with("turn the cache off");
+        throw ConfigError(sentence + (isOfCache ? ", with task.latent_cache = false" : ""));
+      }
+    }
     return (isCached ? cached_ : pipeline_)
         ->stream(Split::Train,
                  {setup_.batchSize, setup_.loaderWorkers, /*isTraining=*/true, firstBatch});

@@ -307,7 +307,8 @@ TEST(Generation, RefusesToCacheLatentsOfImagesThatChange) {
   setup.pipeline = std::make_shared<const Pipeline>(
       registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::Wanted{});
   EXPECT_THAT(refusalOf([&] { (void)GenerationTask().open(setup)->trainingStream(0); }),
-              AllOf(HasSubstr("'random_crop'"), HasSubstr("turn the cache off")));
+              AllOf(HasSubstr("'random_crop'"),
+                    HasSubstr("turn the cache off, with task.latent_cache = false")));
 }
 
 TEST(Generation, LearnsInTheLatentsOfACodec) {
