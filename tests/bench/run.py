@@ -6,13 +6,14 @@ import os
 import statistics
 import sys
 
+import paper_rows
 import sides
 import trackers
 from sides import Skipped
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", nargs="*", default=["step", "gemm", "store", "saves", "rope", "mlstm", "loader", "metrics", "open"],
-                    help="step, gemm, store, saves, rope, mlstm, loader, metrics, open")
+parser.add_argument("what", nargs="*", default=["step", "papers", "gemm", "store", "saves", "rope", "mlstm", "loader", "metrics", "open"],
+                    help="step, papers, gemm, store, saves, rope, mlstm, loader, metrics, open")
 parser.add_argument("--programs", required=True, help="folder of the benchmark programs")
 parser.add_argument("--trackers", default="", help="Python with TensorBoard, MLflow and Trackio, for metrics and open")
 parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
@@ -231,6 +232,8 @@ def mlstm_pairs():
 
 if "step" in arguments.what:
     step_pairs()
+if "papers" in arguments.what:
+    paper_rows.Papers(sys.modules[__name__]).run()
 if "gemm" in arguments.what:
     gemm_pairs()
 if "store" in arguments.what:

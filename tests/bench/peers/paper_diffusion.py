@@ -1,0 +1,103 @@
+"""DiT-LLaMA and SiT-LLaMA after their papers: adaLN-Zero blocks with SwiGLU and rotary positions, and a guided sampler."""
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import paper_parts as parts
+
+WAVES = 256
+
+
+class Adaptive(nn.Sequential):
+    def __init__(self, width, chunks):
+        super().__init__(nn.SiLU(), nn.Linear(width, chunks * width))
+
+
+def modulate(x, shift, scale):
+    return x * (1 + scale[:, None]) + shift[:, None]
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, hidden, eps):
+        super().__init__()
+        self.norm = nn.LayerNorm(width, eps=eps, elementwise_affine=False)
+        self.attn = parts.SelfAttention(width, heads)
+        self.mlp = parts.SwiGlu(width, hidden, ("c_fc1", "c_fc2", "c_proj"))
+        self.adaLN_modulation = Adaptive(width, 6)
+
+    def forward(self, x, condition, table):
+        shift1, scale1, gate1, shift2, scale2, gate2 = self.adaLN_modulation(condition).chunk(6, 1)
+        x = x + gate1[:, None] * self.attn(modulate(self.norm(x), shift1, scale1), table)
+        return x + gate2[:, None] * self.mlp(modulate(self.norm(x), shift2, scale2))
+
+
+class Denoiser(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        parts.require(model, mlp="swiglu", pe="none")
+        parts.require(model["rope"], mode="2d", ratio=1.0, axis_order="col_first", scale="none")
+        parts.require(model["norm"], kind="ln", affine=False)
+        self.size, self.patch = parts.pair(model["input_size"]), parts.pair(model["patch_size"])
+        self.grid = tuple(s // p for s, p in zip(self.size, self.patch))
+        width, heads, eps = model["width"], model["heads"], model["norm"]["eps"]
+        self.channels, self.classes = model["in_channels"], model["num_classes"]
+        self.out = self.channels * (2 if model["learn_sigma"] else 1)
+        hidden = model.get("mlp_width") or -(-8 * width // 3 // 256) * 256
+        self.x_embedder = parts.PatchEmbed(self.channels, self.patch, width)
+        self.t_embedder = parts.module(mlp=nn.Sequential(nn.Linear(WAVES, width), nn.SiLU(), nn.Linear(width, width)))
+        self.y_embedder = parts.module(
+            embedding_table=nn.Embedding(self.classes + (model["class_dropout_prob"] > 0), width))
+        self.blocks = nn.ModuleList(Block(width, heads, hidden, eps) for _ in range(model["depth"]))
+        self.final_layer = parts.module(
+            linear=nn.Linear(width, math.prod(self.patch) * self.out), adaLN_modulation=Adaptive(width, 2))
+        self.final_norm = nn.LayerNorm(width, eps=eps, elementwise_affine=False)
+        # In the files of these models, and unused where positions are rotary.
+        self.register_buffer("pos_embed", torch.zeros(1, math.prod(self.grid), width))
+        self.table = parts.Table(
+            parts.grid_angles(*parts.grid_places(*self.grid), width // heads, model["rope"]["base"]))
+        half = WAVES // 2
+        self.register_buffer("waves", torch.exp(-math.log(1e4) * torch.arange(half).double() / half).float(), persistent=False)
+
+    def forward(self, x, t, y):
+        angles = t.float()[:, None] * self.waves
+        condition = self.t_embedder.mlp(torch.cat((angles.cos(), angles.sin()), 1)) + self.y_embedder.embedding_table(y)
+        x = self.x_embedder(x)
+        for block in self.blocks:
+            x = block(x, condition, self.table)
+        shift, scale = self.final_layer.adaLN_modulation(condition).chunk(2, 1)
+        x = self.final_layer.linear(modulate(self.final_norm(x), shift, scale))
+        x = x.view(-1, *self.grid, *self.patch, self.out).permute(0, 5, 1, 3, 2, 4)
+        return x.reshape(-1, self.out, *self.size)
+
+
+class Velocity(Denoiser):
+    """The half of the head that would be a variance is dropped."""
+
+    def forward(self, x, t, y):
+        return super().forward(x, t, y)[:, :self.channels]
+
+
+def flow_loss(run, model, batch):
+    """Of a straight path from noise to data, its labels left out as often as in training."""
+    data, labels = batch
+    noise, t = torch.randn_like(data), torch.rand(len(data))
+    kept = torch.where(torch.rand(len(data)) < 0.1, model.classes, labels)
+    at = t.view(-1, 1, 1, 1)
+    return F.mse_loss(run(at * data + (1 - at) * noise, t, kept), data - noise)
+
+
+@torch.inference_mode()
+def flow_samples(run, model, batch, steps, guidance):
+    """Euler steps; both predictions of a step go through the network in one batch."""
+    x, labels = torch.randn(batch, model.channels, *model.size), torch.arange(batch) % model.classes
+    both = torch.cat((labels, torch.full_like(labels, model.classes)))
+    for i in range(steps):
+        t = torch.full((2 * batch,), i / steps)
+        conditional, plain = run(torch.cat((x, x)), t, both).chunk(2)
+        x = x + (plain + guidance * (conditional - plain)) / steps
+    return x
+
+
+FAMILIES = {"sit_llama": Velocity, "dit_llama": Denoiser}
