@@ -9,6 +9,7 @@
 
 #include "core/store/spool/spool.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::store {
 namespace {
@@ -19,16 +20,6 @@ using testing::RawDatabase;
 class StoreSinkTest : public testing::StoreTest {
  protected:
   StoreSinkTest() : store_(file()), run_(addRunning(store_)) {}
-
-  /// Whether `condition` comes true within five seconds.
-  template <typename Condition>
-  static bool eventually(Condition&& condition) {
-    for (int i = 0; i < 500; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-  }
 
   RunStore store_;
   std::int64_t run_;
@@ -83,14 +74,14 @@ TEST_F(StoreSinkTest, FlushesWhenItGoes) {
 TEST_F(StoreSinkTest, PassesRequestsOn) {
   StoreSink sink(file(), run_, 1, control_);
   store_.setRequest(run_, "checkpoint");
-  EXPECT_TRUE(eventually([&] { return control_.request() == Request::Checkpoint; }));
-  EXPECT_TRUE(eventually([&] { return store_.request(run_).empty(); }))
+  EXPECT_TRUE(waitUntil([&] { return control_.request() == Request::Checkpoint; }));
+  EXPECT_TRUE(waitUntil([&] { return store_.request(run_).empty(); }))
       << "it would be asked for again";
   control_.served();
   store_.setRequest(run_, "pause");
-  EXPECT_TRUE(eventually([&] { return control_.request() == Request::Pause; }));
+  EXPECT_TRUE(waitUntil([&] { return control_.request() == Request::Pause; }));
   store_.setRequest(run_, "stop");
-  EXPECT_TRUE(eventually([&] { return control_.request() == Request::Stop; }));
+  EXPECT_TRUE(waitUntil([&] { return control_.request() == Request::Stop; }));
   EXPECT_EQ(store_.request(run_), "stop");
 }
 
@@ -155,8 +146,8 @@ TEST_F(StoreSinkTest, RefusesASegmentThatWasNotOpened) {
 TEST_F(StoreSinkTest, GivesASignOfLifeWhenThereIsNothingToStore) {
   StoreSink sink(file(), run_, 1, control_);
   const std::string before = store_.run(run_).heartbeatAt;
-  EXPECT_TRUE(eventually([&] { return sink.commits() > 0; }) ||
-              eventually([&] { return sink.commits() > 0; }));
+  EXPECT_TRUE(waitUntil([&] { return sink.commits() > 0; }) ||
+              waitUntil([&] { return sink.commits() > 0; }));
   EXPECT_GT(store_.run(run_).heartbeatAt, before);
   EXPECT_EQ(sink.commits(), 1);
 }
