@@ -3,15 +3,15 @@
 #include <QString>
 #include <QTimer>
 
+#include "core/store/change_reader.h"
+
 namespace vitrine::store {
 
 struct RunWatcher::State {
-  explicit State(RunReader& watched) : store(watched) {}
+  explicit State(RunReader& store) : reader(store) {}
 
-  RunReader& store;
+  ChangeReader reader;
   QTimer timer;
-  std::int64_t dataVersion = -1;
-  std::int64_t change = 0;  ///< newest change of a run that was reported
   QString failure;
 };
 
@@ -31,22 +31,9 @@ void RunWatcher::stop() { state_->timer.stop(); }
 
 void RunWatcher::poll() {
   State& state = *state_;
-  std::vector<RunRow> changed;
-  std::vector<std::int64_t> deleted;
-  bool isNew = false;
+  ChangeReader::Changes changes;
   try {
-    // data_version tells of other connections; the counter of changes also of our own.
-    const std::int64_t version = state.store.dataVersion();
-    const std::int64_t change = state.store.lastChange();
-    const bool isFirst = state.dataVersion < 0;
-    isNew = version != state.dataVersion || change != state.change;
-    if (change != state.change || isFirst) {
-      changed = state.store.runs(state.change);
-      if (!isFirst) deleted = state.store.deletedRuns(state.change);
-      // Rows written between these reads are newer than `change` and come again next time.
-      state.change = change;
-    }
-    state.dataVersion = version;
+    changes = state.reader.read();
     state.failure.clear();
   } catch (const std::exception& error) {
     const QString sentence = QString::fromUtf8(error.what());
@@ -56,9 +43,9 @@ void RunWatcher::poll() {
     }
     return;
   }
-  if (!deleted.empty()) Q_EMIT runsDeleted(deleted);
-  if (!changed.empty()) Q_EMIT runsChanged(changed);
-  if (isNew) Q_EMIT dataChanged();
+  if (!changes.deleted.empty()) Q_EMIT runsDeleted(changes.deleted);
+  if (!changes.runs.empty()) Q_EMIT runsChanged(changes.runs);
+  if (changes.isNew) Q_EMIT dataChanged();
 }
 
 }  // namespace vitrine::store
