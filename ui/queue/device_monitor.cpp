@@ -1,8 +1,6 @@
 #include "ui/queue/device_monitor.h"
 
-#include <QCoreApplication>
 #include <QThread>
-#include <optional>
 #include <utility>
 
 #include "ui/workbench/remote_link.h"
@@ -14,31 +12,10 @@ constexpr int kSecondReadingMs = 150;
 
 }  // namespace
 
-class DeviceMonitor::Thread : public QThread {
- public:
-  Thread() {
-    place.moveToThread(this);
-    start();
-  }
-  ~Thread() override {
-    QMetaObject::invokeMethod(
-        &place, [this] { reader.reset(); }, Qt::BlockingQueuedConnection);
-    quit();
-    wait();
-  }
-
-  std::vector<jobs::DeviceLoad> read() {
-    if (!reader) reader.emplace();
-    return reader->read();
-  }
-
-  QObject place;
-  std::optional<jobs::DeviceReader> reader;  ///< only touched on the thread
-};
-
-DeviceMonitor::DeviceMonitor(RemoteLink* link, QObject* parent) : QObject(parent), link_(link) {
-  if (link_ == nullptr) thread_ = std::make_unique<Thread>();
+DeviceMonitor::DeviceMonitor(RemoteLink* link, QObject* parent)
+    : QObject(parent), link_(link), tasks_(std::filesystem::path()) {
   connect(&timer_, &QTimer::timeout, this, &DeviceMonitor::ask);
+  connect(&tasks_, &Background::failed, this, [this] { take({}); });
 }
 
 DeviceMonitor::~DeviceMonitor() = default;
@@ -61,14 +38,10 @@ void DeviceMonitor::ask() {
     });
     return;
   }
-  QMetaObject::invokeMethod(
-      &thread_->place,
-      [this] {
-        QMetaObject::invokeMethod(
-            this, [this, loads = thread_->read()]() mutable { take(std::move(loads)); },
-            Qt::QueuedConnection);
-      },
-      Qt::QueuedConnection);
+  tasks_.run([this](const std::atomic<bool>&) -> Background::Finish {
+    if (!reader_) reader_.emplace();
+    return [this, loads = reader_->read()] { take(loads); };
+  });
 }
 
 void DeviceMonitor::take(std::vector<jobs::DeviceLoad> loads) {
@@ -78,12 +51,11 @@ void DeviceMonitor::take(std::vector<jobs::DeviceLoad> loads) {
 }
 
 void DeviceMonitor::waitUntilIdle() {
-  if (thread_ == nullptr) return;
+  if (link_ != nullptr) return;
   for (int reading = 0; reading < 2; ++reading) {
+    if (reading > 0) QThread::msleep(kSecondReadingMs);
     ask();
-    QMetaObject::invokeMethod(
-        &thread_->place, [] { QThread::msleep(kSecondReadingMs); }, Qt::BlockingQueuedConnection);
-    QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+    tasks_.waitUntilIdle();
   }
 }
 

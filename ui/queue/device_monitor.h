@@ -1,13 +1,14 @@
-// How busy the devices are on which runs are computed, asked on a thread of its own or on the other
+// How busy the devices are on which runs are computed, asked in the background or on the other
 // machine.
 #pragma once
 
 #include <QObject>
 #include <QTimer>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/jobs/device_load.h"
+#include "ui/kit/background.h"
 
 namespace vitrine::ui {
 
@@ -32,15 +33,15 @@ class DeviceMonitor : public QObject {
   void changed();
 
  private:
-  class Thread;
   void ask();
   void take(std::vector<jobs::DeviceLoad> loads);
 
   RemoteLink* link_;
-  std::unique_ptr<Thread> thread_;
+  std::optional<jobs::DeviceReader> reader_;  ///< of this machine; only touched by the tasks
   std::vector<jobs::DeviceLoad> loads_;
   QTimer timer_;
   bool isAsking_ = false;
+  Background tasks_;
 };
 
 }  // namespace vitrine::ui

@@ -167,8 +167,8 @@ void SqlPage::fillChartControls() {
 }
 
 void SqlPage::drawChart() {
-  charter_.run([this, table = model_.shared(), choice = chart_](
-                   store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+  charter_.run([this, table = model_.shared(),
+                choice = chart_](const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto chart = std::make_shared<LineChart>(sqlChart(*table, choice));
     return [this, chart] { figure_->setFigure(makeLineChart(std::move(*chart))); };
@@ -314,8 +314,8 @@ void SqlPage::copySelection() {
 
 void SqlPage::copyAll() {
   if (!hasResult_) return;
-  writer_.run([this, table = model_.shared(), order = model_.order()](
-                  store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
+  writer_.run([this, table = model_.shared(),
+               order = model_.order()](const std::atomic<bool>&) -> Background::Finish {
     const QString text = sqlTsv(*table, order, SqlHeader::Names);
     return [this, text, rows = static_cast<std::int64_t>(order.size())] {
       QGuiApplication::clipboard()->setText(text);
@@ -328,8 +328,8 @@ void SqlPage::copyAll() {
 void SqlPage::exportTo(const QString& file) {
   const bool isLines =
       file.endsWith(QLatin1String(".jsonl")) || file.endsWith(QLatin1String(".ndjson"));
-  writer_.run([this, file, isLines, table = model_.shared(), order = model_.order()](
-                  store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
+  writer_.run([this, file, isLines, table = model_.shared(),
+               order = model_.order()](const std::atomic<bool>&) -> Background::Finish {
     const QByteArray bytes =
         (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8();
     QSaveFile out(file);

@@ -355,8 +355,7 @@ void SqlPage::take(const Outcome& outcome) {
     model_.setTable(outcome.table, outcome.sql);
   }
   // What was shown goes in another thread: many rows take their time even for that.
-  sorter_.run([old = std::move(old)](store::RunReader&,
-                                     const std::atomic<bool>&) mutable -> Background::Finish {
+  sorter_.run([old = std::move(old)](const std::atomic<bool>&) mutable -> Background::Finish {
     old.reset();
     return {};
   });
@@ -388,8 +387,8 @@ void SqlPage::take(const Outcome& outcome) {
 }
 
 void SqlPage::sortBy(int column, Qt::SortOrder direction) {
-  sorter_.run([this, table = model_.shared(), column, direction](
-                  store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
+  sorter_.run([this, table = model_.shared(), column,
+               direction](const std::atomic<bool>& isStale) -> Background::Finish {
     if (isStale) return {};
     auto order = std::make_shared<std::vector<int>>(sqlOrder(*table, column, direction));
     return [this, table, order] {
