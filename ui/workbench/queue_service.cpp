@@ -15,6 +15,7 @@
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
+#include "core/store/change_reader.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -41,16 +42,12 @@ QString lastLineOf(const std::filesystem::path& log) {
 /// the service.
 class QueueReader {
  public:
-  QueueView read(store::RunStore& store, jobs::JobQueue& queue) {
-    // Rows written between these reads are newer than `change` and come again next time.
-    const std::int64_t change = store.lastChange();
-    if (change != change_) {
-      for (store::RunRow& row : store.runs(change_)) rows_.insert_or_assign(row.id, std::move(row));
-      if (change_ > 0) {
-        for (const std::int64_t id : store.deletedRuns(change_)) rows_.erase(id);
-      }
-      change_ = change;
-    }
+  explicit QueueReader(store::RunReader& store) : changes_(store) {}
+
+  QueueView read(jobs::JobQueue& queue) {
+    store::ChangeReader::Changes changes = changes_.read();
+    for (store::RunRow& row : changes.runs) rows_.insert_or_assign(row.id, std::move(row));
+    for (const std::int64_t id : changes.deleted) rows_.erase(id);
     QueueView view;
     view.mode = queue.mode();
     view.entries = queue.list();
@@ -88,8 +85,8 @@ class QueueReader {
     runs.erase(middle, runs.end());
   }
 
+  store::ChangeReader changes_;
   std::map<std::int64_t, store::RunRow> rows_;
-  std::int64_t change_ = 0;
 };
 
 /// Sees to it that a process works on the queue. Lives on the thread of the service.
@@ -175,6 +172,7 @@ class QueueService::Thread : public QThread {
         &place,
         [this] {
           timer.reset();
+          reader.reset();
           queue.reset();
           store.reset();
         },
@@ -188,6 +186,7 @@ class QueueService::Thread : public QThread {
     if (store) return;
     store = std::make_unique<store::RunStore>(file, mode);
     queue = std::make_unique<jobs::JobQueue>(*store);
+    reader.emplace(*store);
   }
   template <typename Task>
   void run(Task task) {
@@ -200,7 +199,7 @@ class QueueService::Thread : public QThread {
   // Only touched on the thread.
   std::unique_ptr<store::RunStore> store;
   std::unique_ptr<jobs::JobQueue> queue;
-  QueueReader reader;
+  std::optional<QueueReader> reader;
   std::optional<QueueAttendant> attendant;
   std::unique_ptr<QTimer> timer;
 };
@@ -224,7 +223,7 @@ void QueueService::refresh() {
       thread_->open();
       QString trouble;
       if (thread_->attendant) trouble = thread_->attendant->look(*thread_->store, *thread_->queue);
-      view = thread_->reader.read(*thread_->store, *thread_->queue);
+      view = thread_->reader->read(*thread_->queue);
       view.trouble = trouble;
     } catch (const std::exception& error) {
       failure = QString::fromUtf8(error.what());
