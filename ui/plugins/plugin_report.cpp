@@ -3,11 +3,6 @@
 #include <QFileInfo>
 #include <utility>
 
-#include "core/base/error.h"
-#include "core/base/read_json.h"
-#include "core/jobs/launcher.h"
-#include "ui/workbench/headless.h"
-
 namespace vitrine::ui {
 namespace {
 
@@ -56,47 +51,6 @@ QStringList foldersFromJson(const Json& report) {
     if (one.is_string()) folders << QString::fromStdString(one.get<std::string>());
   }
   return folders;
-}
-
-PluginsProcess::~PluginsProcess() { cancel(); }
-
-void PluginsProcess::cancel() { abandon(std::exchange(process_, nullptr), this); }
-
-void PluginsProcess::ask(const QStringList& change) {
-  cancel();
-  QString program;
-  try {
-    program = QString::fromStdString(jobs::headlessProgram().string());
-  } catch (const Error& error) {
-    Q_EMIT failed(QString::fromUtf8(error.what()));
-    return;
-  }
-  auto* process = new QProcess(this);
-  process_ = process;
-  connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
-    if (error != QProcess::FailedToStart) return;
-    const QString reason = process->errorString();
-    cancel();
-    Q_EMIT failed(
-        tr("The plugins are unknown: %1 did not start (%2).").arg(process->program(), reason));
-  });
-  connect(process, &QProcess::finished, this, [this, process](int code, QProcess::ExitStatus) {
-    const QByteArray out = process->readAllStandardOutput();
-    const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
-    process_ = nullptr;
-    process->deleteLater();
-    const Json report = readJson(out.toStdString());
-    if (code == 0 && report.is_object()) {
-      Q_EMIT finished(report);
-      return;
-    }
-    QString reason = said.section(QLatin1Char('\n'), -1);
-    if (reason.startsWith(QLatin1String("error: "))) reason.remove(0, 7);
-    Q_EMIT failed(reason.isEmpty() ? tr("`vitrine plugins` gave no answer.") : reason);
-  });
-  process->start(program, QStringList{QStringLiteral("plugins")} + change +
-                              QStringList{QStringLiteral("--json")});
-  process->closeWriteChannel();
 }
 
 }  // namespace vitrine::ui

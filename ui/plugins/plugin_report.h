@@ -1,10 +1,6 @@
-// What `vitrine plugins --json` says, and the process that asks it: which plugins are loaded,
-// refused and disabled, and why.
+// What `vitrine plugins --json` says: which plugins are loaded, refused and disabled, and why.
 #pragma once
 
-#include <QObject>
-#include <QPointer>
-#include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <vector>
@@ -27,24 +23,5 @@ struct PluginEntry {
 [[nodiscard]] std::vector<PluginEntry> pluginsFromJson(const Json& report);
 /// Where the program looked for them.
 [[nodiscard]] QStringList foldersFromJson(const Json& report);
-
-/// `vitrine plugins [...] --json`; one at a time, a newer question ends the older one.
-class PluginsProcess : public QObject {
-  Q_OBJECT
- public:
-  using QObject::QObject;
-  ~PluginsProcess() override;
-  /// \param change  {}, or {"--disable", ID}, {"--enable", ID}, {"--trust", FILE}
-  void ask(const QStringList& change = {});
-  [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
-
- Q_SIGNALS:
-  void finished(const vitrine::Json& report);
-  void failed(const QString& sentence);
-
- private:
-  void cancel();
-  QPointer<QProcess> process_;
-};
 
 }  // namespace vitrine::ui

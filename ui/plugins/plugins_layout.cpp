@@ -96,14 +96,14 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
     fillList();
     diff_->restyle();
   });
-  connect(&process_, &PluginsProcess::finished, this, [this](const Json& report) {
+  connect(&process_, &HeadlessQuestion::finished, this, [this](const Json& report) {
     plugins_ = pluginsFromJson(report);
     folders_ = foldersFromJson(report);
     failure_.clear();
     probe_->setEnabled(true);
     fillList();
   });
-  connect(&process_, &PluginsProcess::failed, this, [this](const QString& sentence) {
+  connect(&process_, &HeadlessQuestion::failed, this, [this](const QString& sentence) {
     probe_->setEnabled(true);
     if (!plugins_.empty()) {
       workbench_.showMessage(sentence);  // what was known before still stands

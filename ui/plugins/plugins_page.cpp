@@ -36,7 +36,7 @@ void PluginsPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (!isAsked_) {
     isAsked_ = true;
-    process_.ask();
+    process_.ask({QStringLiteral("plugins")});
     (void)workbench_.catalog();
   }
   fillList();
@@ -47,17 +47,18 @@ void PluginsPage::probe() {
   isAsked_ = true;
   failure_.clear();
   probe_->setEnabled(false);
-  process_.ask();
+  process_.ask({QStringLiteral("plugins")});
   workbench_.askCatalogAgain();
   fillList();
 }
 
 void PluginsPage::setEnabledPlugin(const QString& id, bool isEnabled) {
   probe_->setEnabled(false);
-  process_.ask({isEnabled ? QStringLiteral("--enable") : QStringLiteral("--disable"), id});
+  process_.ask({QStringLiteral("plugins"),
+                isEnabled ? QStringLiteral("--enable") : QStringLiteral("--disable"), id});
   // The schemas follow once the setting is written.
   auto* once = new QObject(this);
-  connect(&process_, &PluginsProcess::finished, once, [this, once, id, isEnabled] {
+  connect(&process_, &HeadlessQuestion::finished, once, [this, once, id, isEnabled] {
     once->deleteLater();
     workbench_.askCatalogAgain();
     workbench_.showMessage(
@@ -66,20 +67,20 @@ void PluginsPage::setEnabledPlugin(const QString& id, bool isEnabled) {
                        "it.")
                         .arg(id));
   });
-  connect(&process_, &PluginsProcess::failed, once, [once] { once->deleteLater(); });
+  connect(&process_, &HeadlessQuestion::failed, once, [once] { once->deleteLater(); });
   fillList();
 }
 
 void PluginsPage::trust(const QString& file) {
   probe_->setEnabled(false);
-  process_.ask({QStringLiteral("--trust"), file});
+  process_.ask({QStringLiteral("plugins"), QStringLiteral("--trust"), file});
   auto* once = new QObject(this);
-  connect(&process_, &PluginsProcess::finished, once, [this, once, file] {
+  connect(&process_, &HeadlessQuestion::finished, once, [this, once, file] {
     once->deleteLater();
     workbench_.askCatalogAgain();
     workbench_.showMessage(tr("%1 is trusted as long as its content stays.").arg(file));
   });
-  connect(&process_, &PluginsProcess::failed, once, [once] { once->deleteLater(); });
+  connect(&process_, &HeadlessQuestion::failed, once, [once] { once->deleteLater(); });
   fillList();
 }
 
@@ -176,7 +177,7 @@ void PluginsPage::showDiff(bool isDiff) {
 void PluginsPage::waitUntilIdle() {
   if (!isAsked_) {
     isAsked_ = true;
-    process_.ask();
+    process_.ask({QStringLiteral("plugins")});
     (void)workbench_.catalog();
   }
   QElapsedTimer timer;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/plugins/plugin_report.h"
+#include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
 class QLabel;
@@ -63,7 +64,7 @@ class PluginsPage final : public Page {
   [[nodiscard]] const PluginEntry* currentPlugin() const;
 
   Workbench& workbench_;
-  PluginsProcess process_;
+  HeadlessQuestion process_;
   std::vector<PluginEntry> plugins_;
   QStringList folders_;  ///< where plugins are looked for
   QString failure_, wanted_;

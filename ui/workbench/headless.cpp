@@ -29,11 +29,15 @@ QString slug(const std::string& title) {
 
 }  // namespace
 
-void abandon(QProcess* process, QObject* owner) {
+HeadlessQuestion::~HeadlessQuestion() { cancel(); }
+
+void HeadlessQuestion::cancel() {
+  QProcess* process = std::exchange(process_, nullptr);
   if (process == nullptr) return;
-  process->disconnect(owner);
+  // It goes by itself.
+  process->disconnect(this);
   process->setParent(nullptr);
-  QObject::connect(process, &QProcess::finished, process, &QObject::deleteLater);
+  connect(process, &QProcess::finished, process, &QObject::deleteLater);
   if (process->state() == QProcess::NotRunning) {
     process->deleteLater();
   } else {
@@ -41,17 +45,8 @@ void abandon(QProcess* process, QObject* owner) {
   }
 }
 
-CheckProcess::~CheckProcess() { cancel(); }
-
-void CheckProcess::cancel() {
-  abandon(std::exchange(process_, nullptr), this);
-  isAsked_ = false;
-  ++question_;
-}
-
-void CheckProcess::ask(const std::string& experimentText) {
+void HeadlessQuestion::ask(const QStringList& arguments, const QByteArray& input) {
   cancel();
-  if (link_ != nullptr) return askThere(experimentText);
   QString program;
   try {
     program = QString::fromStdString(jobs::headlessProgram().string());
@@ -63,44 +58,64 @@ void CheckProcess::ask(const std::string& experimentText) {
   process_ = process;
   connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart) return;
-    const QString reason = process->errorString();
+    const QString reason =
+        tr("%1 did not start (%2).").arg(process->program(), process->errorString());
     cancel();
-    Q_EMIT failed(
-        tr("The costs are unknown: %1 did not start (%2).").arg(process->program(), reason));
+    Q_EMIT failed(reason);
   });
-  connect(process, &QProcess::finished, this, [this, process](int, QProcess::ExitStatus) {
-    const QByteArray out = process->readAllStandardOutput();
-    const QByteArray err = process->readAllStandardError();
+  connect(process, &QProcess::finished, this, [this, process, verb = arguments.value(0)] {
+    const Json report = readJson(process->readAllStandardOutput().toStdString());
+    QString reason =
+        QString::fromStdString(lastLine(process->readAllStandardError().toStdString()));
     process_ = nullptr;
     process->deleteLater();
-    const Json report = readJson(out.toStdString());
     if (report.is_object()) {
       Q_EMIT finished(report);
       return;
     }
-    const QString reason = QString::fromStdString(lastLine(err.toStdString()));
-    Q_EMIT failed(tr("The costs are unknown: %1")
-                      .arg(reason.isEmpty() ? tr("vitrine check gave no answer.") : reason));
+    if (reason.startsWith(QLatin1String("error: "))) reason.remove(0, 7);
+    Q_EMIT failed(reason.isEmpty() ? tr("`vitrine %1` gave no answer.").arg(verb) : reason);
   });
-  process->start(program, {QStringLiteral("check"), QStringLiteral("-"), QStringLiteral("--json")});
-  process->write(QByteArray::fromStdString(experimentText));
+  process->start(program, arguments + QStringList{QStringLiteral("--json")});
+  process->write(input);
   process->closeWriteChannel();
+}
+
+CheckProcess::CheckProcess(QObject* parent) : QObject(parent) {
+  connect(&here_, &HeadlessQuestion::finished, this, &CheckProcess::finished);
+  connect(&here_, &HeadlessQuestion::failed, this, &CheckProcess::fail);
+}
+
+void CheckProcess::fail(const QString& reason) {
+  Q_EMIT failed(tr("The costs are unknown: %1").arg(reason));
+}
+
+void CheckProcess::cancel() {
+  here_.cancel();
+  isAsked_ = false;
+  ++question_;
+}
+
+void CheckProcess::ask(const std::string& experimentText) {
+  cancel();
+  if (link_ != nullptr) return askThere(experimentText);
+  here_.ask({QStringLiteral("check"), QStringLiteral("-")},
+            QByteArray::fromStdString(experimentText));
 }
 
 void CheckProcess::askThere(const std::string& experimentText) {
   isAsked_ = true;
-  link_->send(
-      {{"op", "check"}, {"experiment", experimentText}}, this,
-      [this, question = question_](const Json& answer) {
-        if (question != question_) return;
-        isAsked_ = false;
-        try {
-          remote::throwAnswered(answer);
-          Q_EMIT finished(answer.at("report"));
-        } catch (const std::exception& error) {
-          Q_EMIT failed(tr("The costs are unknown: %1").arg(QString::fromUtf8(error.what())));
-        }
-      });
+  link_->send({{"op", "check"}, {"experiment", experimentText}}, this,
+              [this, question = question_](const Json& answer) {
+                if (question != question_) return;
+                isAsked_ = false;
+                try {
+                  remote::throwAnswered(answer);
+                  Q_EMIT finished(answer.at("report"));
+                } catch (const std::exception& error) {
+                  fail(QString::fromUtf8(error.what()));
+                }
+              });
 }
 
 EnqueueProcess::~EnqueueProcess() {

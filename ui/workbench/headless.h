@@ -5,6 +5,7 @@
 #include <QPointer>
 #include <QProcess>
 #include <QString>
+#include <QStringList>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -17,23 +18,39 @@ namespace vitrine::ui {
 
 class RemoteLink;
 
-/// Ends a process whose answer is not wanted any more, without waiting: it goes by itself, and
-/// `owner` hears nothing of it. nullptr is allowed.
-void abandon(QProcess* process, QObject* owner);
+/// `vitrine ARGUMENTS --json`, one question at a time: a newer one ends the older one, without
+/// waiting for it.
+class HeadlessQuestion : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  ~HeadlessQuestion() override;
+
+  /// finished() or failed() answers, unless a newer question came or this one is cancelled.
+  void ask(const QStringList& arguments, const QByteArray& input = {});
+  void cancel();
+  [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
+
+ Q_SIGNALS:
+  void finished(const vitrine::Json& report);  ///< an object
+  void failed(const QString& reason);          ///< a sentence
+
+ private:
+  QPointer<QProcess> process_;
+};
 
 /// `vitrine check - --json`, one at a time: a newer question ends the older one.
 class CheckProcess : public QObject {
   Q_OBJECT
  public:
-  using QObject::QObject;
-  ~CheckProcess() override;
+  explicit CheckProcess(QObject* parent = nullptr);
 
   /// From now on that machine is asked, by `check` of resources/docs/serve.md: it has the plugins.
   void setLink(RemoteLink* link) { link_ = link; }
   /// Asks what an experiment costs; finished() or failed() answers, unless a newer question came.
   void ask(const std::string& experimentText);
   void cancel();
-  [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }
+  [[nodiscard]] bool isRunning() const { return here_.isRunning() || isAsked_; }
 
  Q_SIGNALS:
   void finished(const vitrine::Json& report);  ///< problems, warnings, totals
@@ -41,11 +58,12 @@ class CheckProcess : public QObject {
 
  private:
   void askThere(const std::string& experimentText);
+  void fail(const QString& reason);
 
   RemoteLink* link_ = nullptr;
   bool isAsked_ = false;       ///< the other machine
   std::int64_t question_ = 0;  ///< number of the newest one there
-  QPointer<QProcess> process_;
+  HeadlessQuestion here_;
 };
 
 /// `vitrine enqueue FILE --json`: tries one step of each kind of run, then puts all of them into
