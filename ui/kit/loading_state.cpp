@@ -7,7 +7,10 @@ namespace vitrine::ui {
 
 LoadingState::LoadingState(std::vector<Background*> readers, int pauseMs, QObject* parent)
     : QObject(parent), readers_(std::move(readers)) {
-  for (QTimer* timer : {&pause_, &waiting_, &cancellable_}) timer->setSingleShot(true);
+  for (QTimer* timer : {&pause_, &waiting_, &cancellable_}) {
+    timer->setParent(this);
+    timer->setSingleShot(true);
+  }
   pause_.setInterval(pauseMs);
   waiting_.setInterval(kWaitingAfterMs);
   cancellable_.setInterval(kCancelAfterMs);

@@ -4,10 +4,14 @@
 
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 
 namespace vitrine::ui {
 namespace {
@@ -20,16 +24,29 @@ class ReadersTest : public ::testing::Test {
   /// A job that lasts until release().
   void hold(Background& reader) {
     reader.run([this](store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
-      while (!isReleased_ && !isStale) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(waitUntil([&] { return isReleased_ || isStale; }));
       return {};
     });
   }
   void release() { isReleased_ = true; }
+  /// Without one nothing is said, however long the test goes on.
+  [[nodiscard]] bool isAnyTimerActive() const {
+    const auto timers = readers_.findChildren<QTimer*>();
+    return std::any_of(timers.begin(), timers.end(),
+                       [](const QTimer* timer) { return timer->isActive(); });
+  }
+  [[nodiscard]] QTimer* pauseTimer() const {
+    const auto timers = readers_.findChildren<QTimer*>();
+    return *std::find_if(timers.begin(), timers.end(),
+                         [](const QTimer* timer) { return timer->interval() == kPauseMs; });
+  }
+
+  static constexpr int kPauseMs = 20;
 
   SampleStudio studio_;
   std::atomic<bool> isReleased_ = false;
   Background one_{studio_.writer.file()}, two_{studio_.writer.file()};
-  LoadingState readers_{{&one_, &two_}, 20};
+  LoadingState readers_{{&one_, &two_}, kPauseMs};
 };
 
 TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
@@ -41,9 +58,9 @@ TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
   hold(one_);
   hold(two_);
   EXPECT_TRUE(readers_.isBusy());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return said.size() == 2; }, 10000));
+  EXPECT_TRUE(soon([&] { return said.size() == 2; }));
   release();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return said.size() == 3; }, 10000));
+  EXPECT_TRUE(soon([&] { return said.size() == 3; }));
   EXPECT_EQ(said.join(QLatin1Char(' ')), QStringLiteral("waiting cancellable done"));
   EXPECT_FALSE(readers_.isBusy());
 }
@@ -54,7 +71,7 @@ TEST_F(ReadersTest, ThatAreQuickSayNothing) {
   release();
   hold(one_);
   one_.waitUntilIdle();
-  QTest::qWait(LoadingState::kCancelAfterMs + 200);
+  EXPECT_FALSE(isAnyTimerActive());
   EXPECT_EQ(waiting.count(), 0);
   EXPECT_EQ(cancellable.count(), 0);
 }
@@ -63,12 +80,13 @@ TEST_F(ReadersTest, ReadAgainOnceForAllThatAskedAndNotBeforeWhatIsReadIsThere) {
   QSignalSpy again(&readers_, &LoadingState::again);
   hold(two_);
   for (int i = 0; i < 100; ++i) readers_.readLater();
-  QTest::qWait(200);  // ten pauses
+  const QSignalSpy pauses(pauseTimer(), &QTimer::timeout);
+  EXPECT_TRUE(soon([&] { return pauses.count() >= 3; }));
   EXPECT_EQ(again.count(), 0);
   release();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return again.count() > 0; }, 10000));
-  QTest::qWait(200);
+  EXPECT_TRUE(soon([&] { return again.count() > 0; }));
   EXPECT_EQ(again.count(), 1);
+  EXPECT_FALSE(isAnyTimerActive());
 }
 
 TEST_F(ReadersTest, ThatAreCancelledAreDoneAndReadNothingLater) {
@@ -78,7 +96,7 @@ TEST_F(ReadersTest, ThatAreCancelledAreDoneAndReadNothingLater) {
   readers_.cancel();
   EXPECT_FALSE(readers_.isBusy());
   EXPECT_EQ(done.count(), 1);
-  QTest::qWait(200);
+  EXPECT_FALSE(isAnyTimerActive());
   EXPECT_EQ(again.count(), 0);
 }
 
