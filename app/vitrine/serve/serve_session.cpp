@@ -18,6 +18,7 @@
 #include "core/jobs/launcher.h"
 #include "core/jobs/queue.h"
 #include "core/jobs/work.h"
+#include "core/store/change_reader.h"
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
 
@@ -340,33 +341,24 @@ void ServeSession::query(const Task& task) {
 
 void ServeSession::watch(const Task& task) {
   store::RunStore store(database_, store::OpenMode::ReadWrite);
-  std::int64_t seen = integerOf(task.request, "after", 0);
-  std::int64_t version = -1;
+  store::ChangeReader reader(store, integerOf(task.request, "after", 0));
   auto reaped = std::chrono::steady_clock::time_point::min();
-  bool isFirst = true;
   while (!task.isCancelled->load()) {
     // A client looks: a run whose process is gone says so.
     if (const auto now = std::chrono::steady_clock::now(); now - reaped > std::chrono::seconds(5)) {
       store.reapLostRuns();
       reaped = now;
     }
-    const std::int64_t current = store.dataVersion();
-    if (current != version || isFirst) {
-      version = current;
-      // Asked before: what changes while the rows are read is sent once more, and never left out.
-      const std::int64_t newest = store.lastChange();
-      const std::vector<store::RunRow> rows = store.runs(seen);
-      const std::vector<std::int64_t> deleted = store.deletedRuns(seen);
-      seen = std::max(seen, newest);
+    const store::ChangeReader::Changes changes = reader.read();
+    if (changes.isNew) {
       RowsOfFrame runs;
-      for (const store::RunRow& row : rows) {
+      for (const store::RunRow& row : changes.runs) {
         Json run = rowOf(row);
         if (!runs.hasRoomFor(run)) part(task, {{"runs", runs.take()}});
         runs.add(std::move(run));
       }
       // A client that comes back after a dropped link asks from here on: not before all was sent.
-      part(task, {{"runs", runs.take()}, {"change", seen}, {"deleted", deleted}});
-      isFirst = false;
+      part(task, {{"runs", runs.take()}, {"change", reader.seen()}, {"deleted", changes.deleted}});
     }
     std::this_thread::sleep_for(kWatchPause);
   }
