@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QProcess>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
 
+#include "core/base/program.h"
 #include "core/base/text.h"
 
 namespace vitrine::jobs {
@@ -105,16 +105,7 @@ std::string userName() {
   return entry != nullptr ? entry->pw_name : "";
 }
 
-int runQuietly(const QString& program, const QStringList& arguments) {
-  QProcess process;
-  process.start(program, arguments);
-  if (!process.waitForFinished(5000)) {
-    process.kill();
-    process.waitForFinished(1000);
-    return -1;
-  }
-  return process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1;
-}
+const RunLimits kAnswersSoon{std::chrono::seconds(5)};
 
 }  // namespace
 
@@ -176,12 +167,10 @@ void Containment::tryGroupV1(const std::string& name, const JobLimits& limits) {
 void Containment::tryScope(const std::string& name, const JobLimits& limits) {
   // A scope belongs to the user's manager and is ended with it, while a run must continue.
   if (!outlivesLogOut(kLingering, userName())) return;
-  const QString program = QStringLiteral("systemd-run");
-  const QStringList common{QStringLiteral("--user"), QStringLiteral("--scope"),
-                           QStringLiteral("--quiet")};
   // A machine without a manager for this user says so here; asked of no job.
   if (std::getenv("XDG_RUNTIME_DIR") == nullptr ||
-      runQuietly(program, common + QStringList{"true"}) != 0)
+      !runProgram({"systemd-run", "--user", "--scope", "--quiet", "true"}, kAnswersSoon)
+           .isSuccess())
     return;
   scope_ = name + ".scope";
   prefix_ = {"systemd-run", "--user",           "--scope",
@@ -212,11 +201,9 @@ bool Containment::wasKilledForMemory() const {
       return true;
   }
   if (kind_ != Kind::Scope) return false;
-  QProcess process;
-  process.start(QStringLiteral("systemctl"),
-                {QStringLiteral("--user"), QStringLiteral("show"), QStringLiteral("-pResult"),
-                 QString::fromStdString(scope_)});
-  return process.waitForFinished(5000) && process.readAllStandardOutput().contains("oom-kill");
+  const ProgramEnd end =
+      runProgram({"systemctl", "--user", "show", "-pResult", scope_}, kAnswersSoon);
+  return end.out.find("oom-kill") != std::string::npos;
 }
 
 void Containment::killAll() const {

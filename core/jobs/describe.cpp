@@ -1,7 +1,5 @@
 // Schemas of all plugins, asked of the headless program once per build.
-#include <QByteArray>
 #include <QFile>
-#include <QProcess>
 #include <QSaveFile>
 #include <QString>
 #include <algorithm>
@@ -10,13 +8,12 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
+#include "core/base/program.h"
 #include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/user_folders.h"
 #include "core/jobs/launcher.h"
-#include "core/store/process_wait.h"
 #include "core/store/sqlite/file_system.h"
 
 namespace vitrine::jobs {
@@ -58,10 +55,6 @@ std::string fingerprint(const fs::path& program) {
   return sha256OfText(text);
 }
 
-bool isCatalog(const QByteArray& text) {
-  return isJson({text.constData(), static_cast<std::size_t>(text.size())});
-}
-
 }  // namespace
 
 std::string describeJson(const std::stop_token& stop) {
@@ -70,34 +63,29 @@ std::string describeJson(const std::stop_token& stop) {
   const fs::path cache = folder / ("describe-" + fingerprint(program) + ".json");
   QFile file(QString::fromStdString(cache.string()));
   if (file.open(QIODevice::ReadOnly)) {
-    const QByteArray text = file.readAll();
-    if (isCatalog(text)) return text.toStdString();
+    std::string text = file.readAll().toStdString();
+    if (isJson(text)) return text;
   }
 
-  QProcess process;
-  process.start(QString::fromStdString(program.string()),
-                {QStringLiteral("describe"), QStringLiteral("--json")});
   const std::string what = program.string() + " describe --json";
-  if (!store::waitFor(process, std::chrono::minutes(1), stop)) {
-    const std::string reason = process.errorString().toStdString();
-    process.kill();
-    process.waitForFinished(1000);
-    throw Error(what + " did not end: " + reason);
+  const ProgramEnd end =
+      runProgram({program.string(), "describe", "--json"}, {std::chrono::minutes(1), stop});
+  if (end.how == ProgramEnd::How::NotStarted || end.how == ProgramEnd::How::Overdue) {
+    throw Error(what + " did not end: " + (end.err.empty() ? "it took too long" : end.err));
   }
-  const QByteArray text = process.readAllStandardOutput();
-  if (process.exitStatus() != QProcess::NormalExit || process.exitCode() != 0 || !isCatalog(text)) {
-    throw Error(what + " failed with exit code " + std::to_string(process.exitCode()) + ": " +
-                process.readAllStandardError().right(500).trimmed().toStdString());
+  if (!end.isSuccess() || !isJson(end.out)) {
+    throw Error(what + " failed with exit code " + std::to_string(end.code) + ": " +
+                lastLine(end.err));
   }
   // A cache that cannot be written only costs time.
   std::error_code error;
   fs::create_directories(folder, error);
   QSaveFile saved(QString::fromStdString(cache.string()));
   if (saved.open(QIODevice::WriteOnly)) {
-    saved.write(text);
+    saved.write(end.out.data(), static_cast<qint64>(end.out.size()));
     saved.commit();
   }
-  return text.toStdString();
+  return end.out;
 }
 
 }  // namespace vitrine::jobs

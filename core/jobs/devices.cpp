@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <QProcess>
 #include <charconv>
 
+#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/jobs/process_tree.h"
 
@@ -51,18 +51,12 @@ std::vector<Device> parseGpuList(const std::string& text) {
 std::vector<Device> SystemDevices::devices() {
   const MachineMemory memory = machineMemory();
   std::vector<Device> all{{"cpu", "", "", memory.totalBytes, memory.availableBytes}};
-  QProcess query;
-  query.start(QStringLiteral("nvidia-smi"),
-              {QStringLiteral("--query-gpu=index,uuid,memory.total,memory.free,name"),
-               QStringLiteral("--format=csv,noheader,nounits")});
-  if (!query.waitForFinished(10'000)) {
-    query.kill();
-    query.waitForFinished(1000);
-    return all;
-  }
-  if (query.exitStatus() != QProcess::NormalExit || query.exitCode() != 0) return all;
-  for (Device& gpu : parseGpuList(query.readAllStandardOutput().toStdString()))
-    all.push_back(std::move(gpu));
+  const ProgramEnd query =
+      runProgram({"nvidia-smi", "--query-gpu=index,uuid,memory.total,memory.free,name",
+                  "--format=csv,noheader,nounits"},
+                 {std::chrono::seconds(10)});
+  if (!query.isSuccess()) return all;
+  for (Device& gpu : parseGpuList(query.out)) all.push_back(std::move(gpu));
   return all;
 }
 

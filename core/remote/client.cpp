@@ -1,7 +1,6 @@
 #include "core/remote/client.h"
 
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/program.h"
 #include "core/base/text.h"
 
 extern char** environ;
@@ -84,29 +84,14 @@ RemoteClient::RemoteClient(const std::vector<std::string>& command) {
     closeAll();
     throw LinkError("no pipe can be made: " + why);
   }
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, in[0], 0);
-  posix_spawn_file_actions_adddup2(&files, out[1], 1);
-  posix_spawn_file_actions_adddup2(&files, err[1], 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
   // What a terminal sends to this program is not meant for the link.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-  sigset_t standard;
-  sigemptyset(&standard);
-  sigaddset(&standard, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &standard);
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const int code = ::posix_spawnp(&pid_, words.front(), &files, &attributes, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (code != 0) {
+  const StartedProgram started = startProgram(
+      {.arguments = command, .in = in[0], .out = out[1], .err = err[1], .isOwnSession = true});
+  pid_ = started.pid;
+  if (started.error != 0) {
     closeAll();
-    throw LinkError("'" + command.front() + "' cannot be started: " + std::strerror(code) +
-                    (code == ENOENT ? "; install it (Debian: openssh-client)" : ""));
+    throw LinkError("'" + command.front() + "' cannot be started: " + std::strerror(started.error) +
+                    (started.error == ENOENT ? "; install it (Debian: openssh-client)" : ""));
   }
   ::close(in[0]);
   ::close(out[1]);

@@ -3,8 +3,8 @@
 #include <QtGlobal>
 #include <filesystem>
 
-#include "app/vitrine/cli/subprocess.h"
 #include "core/base/cpu_path.h"
+#include "core/base/program.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::app {

@@ -1,18 +1,20 @@
 #include "app/vitrine/serve/compute_link.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 
-#include "app/vitrine/cli/subprocess.h"
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/program.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/frames.h"
 
@@ -57,7 +59,14 @@ bool hasEndedWithin(pid_t pid, std::chrono::steady_clock::duration patience) {
 }  // namespace
 
 struct ComputeLink::Process {
-  explicit Process(const Conversation& started) : ends(started), frames(started.in) {}
+  /// What is written to `in` it reads, what it writes is read from `out`; its stderr is this one's.
+  struct Ends {
+    int pid = -1, in = -1, out = -1;
+  };
+  /// In a session of its own. \throws Error  it cannot be started
+  [[nodiscard]] static Ends start(const std::vector<std::string>& words);
+
+  explicit Process(const Ends& started) : ends(started), frames(started.in) {}
   ~Process() {
     if (reader.joinable()) reader.join();
     closeIn();
@@ -69,12 +78,32 @@ struct ComputeLink::Process {
     if (ends.in >= 0) ::close(std::exchange(ends.in, -1));
   }
 
-  Conversation ends;
+  Ends ends;
   remote::FrameWriter frames;
   std::map<std::string, Json> pending;  ///< ids of the requests that are with it
   bool hasEnded = false;                ///< and nothing is with it any more
   std::thread reader;
 };
+
+ComputeLink::Process::Ends ComputeLink::Process::start(const std::vector<std::string>& words) {
+  std::array<int, 2> in{-1, -1}, out{-1, -1};
+  int why = 0;
+  if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) why = errno;
+  StartedProgram started;
+  if (why == 0) {
+    started = startProgram({.arguments = words,
+                            .in = in[0],
+                            .out = out[1],
+                            .err = STDERR_FILENO,
+                            .isOwnSession = true});
+    why = started.error;
+  }
+  for (const int descriptor : {in[0], out[1], why != 0 ? in[1] : -1, why != 0 ? out[0] : -1}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  if (why != 0) throw Error("'" + words.front() + "' cannot be started: " + std::strerror(why));
+  return {started.pid, in[1], out[0]};
+}
 
 ComputeLink::ComputeLink(std::filesystem::path database, std::vector<std::string> options,
                          Deliver deliver)
@@ -149,7 +178,7 @@ ComputeLink::Process& ComputeLink::processFor(std::unique_lock<std::mutex>& lock
   std::vector<std::string> words{jobs::headlessProgram().string(), "compute", "--db",
                                  std::filesystem::absolute(database_).string()};
   words.insert(words.end(), options_.begin(), options_.end());
-  auto started = std::make_unique<Process>(startConversation(words));
+  auto started = std::make_unique<Process>(Process::start(words));
   lock.lock();
   process_ = std::move(started);
   process_->reader = std::thread([this, process = process_.get()] { read(*process); });

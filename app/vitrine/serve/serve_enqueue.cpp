@@ -1,9 +1,10 @@
 // The requests of `vitrine serve` that another verb answers, in a process of its own.
-#include "app/vitrine/cli/subprocess.h"
 #include "app/vitrine/serve/serve_fields.h"
 #include "app/vitrine/serve/serve_session.h"
 #include "core/base/error.h"
+#include "core/base/program.h"
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
 
@@ -11,22 +12,26 @@ namespace vitrine::app {
 
 namespace {
 
+/// In a session of its own: what ends that of the server does not end it.
+ProgramEnd runApart(std::vector<std::string> arguments, const std::string& input) {
+  return runProgram({.arguments = std::move(arguments), .isOwnSession = true}, input);
+}
+
 /// The line that a program ended with; `otherwise` where it said nothing.
-std::string lastWords(std::string said, const char* otherwise) {
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  said.erase(0, said.find_last_of('\n') + 1);
+std::string lastWords(const ProgramEnd& program, const char* otherwise) {
+  const std::string said = lastLine(program.err);
   return said.empty() ? otherwise : said;
 }
 
 }  // namespace
 
 void ServeSession::check(const Task& task) {
-  const Completed done = runWithInput({jobs::headlessProgram().string(), "check", "-", "--json"},
-                                      textOf(task.request, "experiment"));
+  const ProgramEnd done = runApart({jobs::headlessProgram().string(), "check", "-", "--json"},
+                                   textOf(task.request, "experiment"));
   // An experiment with problems has a report, too, and an exit code that says so.
   Json report = readJson(done.out);
   if (!report.is_object())
-    return fail(task, errorKind(done.code), lastWords(done.err, "it could not be checked"));
+    return fail(task, errorKind(done.code), lastWords(done, "it could not be checked"));
   answer(task, {{"report", std::move(report)}});
 }
 
@@ -43,9 +48,9 @@ void ServeSession::enqueue(const Task& task) {
       throw BadRequest("'overrides' has to be a list of texts, KEY=VALUE each");
     command.push_back(std::move(override));
   }
-  const Completed done = runWithInput(command, text);
+  const ProgramEnd done = runApart(std::move(command), text);
   if (done.code != 0)
-    return fail(task, errorKind(done.code), lastWords(done.err, "nothing was enqueued"));
+    return fail(task, errorKind(done.code), lastWords(done, "nothing was enqueued"));
   const Json report = readJson(done.out);
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");

@@ -7,10 +7,10 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "app/vitrine/cli/subprocess.h"
 #include "app/vitrine/run/plan_store.h"
 #include "app/vitrine/run/train_runs.h"
 #include "core/base/log.h"
+#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_card.h"
@@ -181,7 +181,7 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
         idList(runs),    "--size", "1400x800",        "--screenshot", file};
     command.insert(command.end(), more.begin(), more.end());
     fs::remove(file, error);
-    if (runAndWait(command, {"QT_QPA_PLATFORM=offscreen"}) == 0 && fs::exists(file)) {
+    if (runProgram({command, {"QT_QPA_PLATFORM=offscreen"}}).isSuccess() && fs::exists(file)) {
       written.push_back(file);
     } else {
       log::warning("Studio did not draw " + file);
@@ -245,8 +245,12 @@ int demoVerb(const Arguments& arguments) {
   const bool hasStudio = fs::exists(studio);
   const bool hasWindow = hasStudio && hasDisplay() && !isWindowless;
   // Both runs are selected from the start, so that the second one's curves appear when it begins.
-  if (hasWindow && !startDetached({studio.string(), "--db", database.string(), "--page", "monitor",
-                                   "--run", idList(ids)})) {
+  const auto showWindow = [&] {
+    return startProgram({.arguments = {studio.string(), "--db", database.string(), "--page",
+                                       "monitor", "--run", idList(ids)},
+                         .isOwnSession = true});
+  };
+  if (hasWindow && showWindow().error != 0) {
     log::warning("Studio could not be started from " + studio.string());
   }
   if (!missing.empty()) {

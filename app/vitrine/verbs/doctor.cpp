@@ -10,10 +10,10 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "app/vitrine/cli/subprocess.h"
 #include "core/base/cpu_path.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
 

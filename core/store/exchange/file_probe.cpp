@@ -1,15 +1,14 @@
 #include "core/store/exchange/file_probe.h"
 
-#include <QProcess>
-#include <QString>
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/program.h"
 #include "core/base/read_json.h"
-#include "core/store/process_wait.h"
+#include "core/base/text.h"
 #include "core/store/sqlite/database.h"
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
@@ -35,7 +34,7 @@ bool hasDatabase(FileKind kind) { return kind == FileKind::Database || kind == F
 
 std::string quoted(const fs::path& file) {
   std::string text(1, '\'');
-  text += toUtf8(file.string());
+  text += cleanUtf8(file.string());
   text += '\'';
   return text;
 }
@@ -92,12 +91,12 @@ ProbedFile probeHere(const fs::path& file) {
     openSchema(database, isOlder ? all.first(static_cast<std::size_t>(probed.version)) : all);
     {
       Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
-      if (row.step()) probed.uuid = toUtf8(row.text(0));
+      if (row.step()) probed.uuid = cleanUtf8(row.text(0));
     }
     probed.runs = database.integer("SELECT count(*) FROM run");
     probed.isUsable = true;
   } catch (const Error& error) {
-    return refused(probed, toUtf8(error.what()));
+    return refused(probed, cleanUtf8(error.what()));
   }
   return probed;
 }
@@ -112,30 +111,26 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
   ProbedFile probed;
   probed.kind = kindByName(file);
   if (!hasDatabase(probed.kind)) return probed;
-  QProcess process;
-  process.start(QString::fromStdString(program.string()),
-                {QStringLiteral("db"), QStringLiteral("probe"),
-                 QString::fromStdString(fs::absolute(file).string()), QStringLiteral("--json")});
-  if (!waitFor(process, patience, stop)) {
-    const bool isHanging = process.state() != QProcess::NotRunning;
-    const std::string why = process.errorString().toStdString();
-    process.kill();
-    process.waitForFinished(1000);
-    return refused(probed, isHanging ? quoted(file) + " could not be looked at within " +
-                                           std::to_string(patience.count() / 1000) +
-                                           " s; it may be damaged or on a disk that hangs"
-                                     : "'" + program.string() + "' cannot be started: " + why);
+  const ProgramEnd end = runProgram(
+      {program.string(), "db", "probe", fs::absolute(file).string(), "--json"}, {patience, stop});
+  switch (end.how) {
+    case ProgramEnd::How::Overdue:
+      return refused(probed, quoted(file) + " could not be looked at within " +
+                                 std::to_string(patience.count() / 1000) +
+                                 " s; it may be damaged or on a disk that hangs");
+    case ProgramEnd::How::NotStarted:
+      return refused(probed, "'" + program.string() + "' cannot be started: " + end.err);
+    case ProgramEnd::How::Signalled:
+      return refused(probed, quoted(file) +
+                                 " crashed the process that looked at it; it is damaged, "
+                                 "or made to do harm: do not open it");
+    case ProgramEnd::How::Exited:
+      break;
   }
-  if (process.exitStatus() != QProcess::NormalExit) {
-    return refused(probed, quoted(file) +
-                               " crashed the process that looked at it; it is damaged, "
-                               "or made to do harm: do not open it");
-  }
-  const QByteArray text = process.readAllStandardOutput();
-  const Json facts = readJson(text.toStdString());
+  const Json facts = readJson(end.out);
   if (!facts.is_object() || !facts.contains("usable") || !facts.at("usable").is_boolean()) {
     return refused(probed, quoted(file) + " could not be looked at: " +
-                               process.readAllStandardError().right(300).trimmed().toStdString());
+                               shorten(cleanUtf8(lastLine(end.err)), 300));
   }
   probed.isUsable = facts.at("usable").get<bool>();
   probed.refusal = facts.value("refusal", std::string());
