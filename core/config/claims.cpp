@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
@@ -129,9 +130,7 @@ bool isSame(const Json& said, const Json& resolved) {
 
 std::string shownValue(const Json& value) {
   if (value.is_null()) return "none";
-  if (value.is_string()) return shorten(value.get<std::string>(), 60);
-  if (value.is_number_float()) return formatReal(value.get<double>());
-  return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+  return shorten(plainText(value), 60);
 }
 
 }  // namespace

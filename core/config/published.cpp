@@ -2,18 +2,13 @@
 
 #include <cmath>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/toml_reader.h"
 
 namespace vitrine {
 
 namespace {
-
-std::string publishedText(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return formatReal(value.get<double>());
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 PublishedResult readResult(const Node& table, ProblemList& problems) {
   PublishedResult result;
@@ -28,11 +23,11 @@ PublishedResult readResult(const Node& table, ProblemList& problems) {
         hasValue = true;
       }
     } else if (key == "metric") {
-      result.metric = publishedText(value);
+      result.metric = plainText(value);
     } else if (key == "table" || key == "figure") {
-      result.place = publishedText(value);
+      result.place = plainText(value);
     } else if (!node.isTable && node.items.empty()) {
-      result.conditions.emplace_back(key, publishedText(value));
+      result.conditions.emplace_back(key, plainText(value));
     }
   }
   if (!hasValue) problems.add(&table, ProblemList::At::Value, "result.value", "is missing");

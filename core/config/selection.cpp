@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 
@@ -84,12 +85,7 @@ std::optional<std::size_t> bestCandidate(const Json& selection,
 std::string candidateText(const Json& candidate) {
   std::string text;
   for (const auto& [key, value] : candidate.at("values").items()) {
-    text += (text.empty() ? "" : ", ") + key + " ";
-    if (value.is_number_float()) {
-      text += formatReal(value.get<double>());
-    } else {
-      text += value.is_string() ? value.get<std::string>() : value.dump();
-    }
+    text += (text.empty() ? "" : ", ") + key + " " + plainText(value);
   }
   return text;
 }

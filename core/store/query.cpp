@@ -122,7 +122,7 @@ Json cell(sqlite3_stmt* statement, int column) {
       return sqlite3_column_double(statement, column);
     case SQLITE_TEXT: {
       const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-      return toUtf8({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
+      return cleanUtf8({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
     }
     case SQLITE_BLOB: {
       Json value = Json::object();
@@ -161,7 +161,7 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
       sqlite3_prepare_v2(handle, sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
   const std::unique_ptr<sqlite3_stmt, Finalizer> statement(raw);
   if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
-    throw RefusedError("this statement does more than read (" + toUtf8(sqlite3_errmsg(handle)) +
+    throw RefusedError("this statement does more than read (" + cleanUtf8(sqlite3_errmsg(handle)) +
                        "); `query` takes SELECT, EXPLAIN and informative PRAGMAs");
   }
   if (prepared != SQLITE_OK) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
@@ -181,7 +181,7 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   if (watch.wasStopped()) throw StoreError("the query was stopped");
   Table table;
   const int columns = sqlite3_column_count(raw);
-  for (int i = 0; i < columns; ++i) table.columns.push_back(toUtf8(sqlite3_column_name(raw, i)));
+  for (int i = 0; i < columns; ++i) table.columns.push_back(cleanUtf8(sqlite3_column_name(raw, i)));
   for (;;) {
     const int code = sqlite3_step(raw);
     if (code == SQLITE_DONE) break;

@@ -7,9 +7,11 @@
 #include <memory>
 #include <sstream>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"
@@ -66,7 +68,7 @@ std::string configText(const std::string& config) {
   if (values.is_discarded()) return {};
   std::string text;
   for (const auto& [key, value] : flatten(values)) {
-    text += key + " = " + (value.is_string() ? value.get<std::string>() : dumpJson(value)) + "\n";
+    text += key + " = " + plainText(value) + "\n";
   }
   return text;
 }
@@ -79,7 +81,7 @@ std::string logText(const fs::path& file) {
   stream.seekg(size > kIndexedLog ? size - kIndexedLog : 0);
   std::ostringstream text;
   text << stream.rdbuf();
-  return toUtf8(text.str());
+  return cleanUtf8(text.str());
 }
 
 /// Tells whether a log has grown without reading it.
@@ -198,7 +200,7 @@ std::vector<SearchHit> find(Database& index, const std::string& words, std::size
         }
       }
       hit.where = kColumns[i];
-      hit.text = toUtf8(text);
+      hit.text = cleanUtf8(text);
     }
     hits.push_back(std::move(hit));
   }

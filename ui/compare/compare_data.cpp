@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -220,17 +221,13 @@ QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
 
 QString valueText(const Json& value) {
   if (value.is_null()) return QStringLiteral("none");
-  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
-  if (value.is_boolean())
-    return value.get<bool>() ? QStringLiteral("true") : QStringLiteral("false");
-  if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
   if (value.is_array()) {
     QStringList parts;
     for (const Json& part : value) parts << valueText(part);
     if (isSquareSize(value)) return parts[0];
     return parts.join(QStringLiteral(" \u00d7 "));
   }
-  return QString::fromStdString(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return QString::fromStdString(plainText(value));
 }
 
 QString differsText(const CompareData& data, std::size_t variant, std::size_t baseline) {

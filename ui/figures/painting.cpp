@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 
 namespace vitrine::ui {
@@ -67,22 +68,13 @@ QString csvNumber(double value) {
   return std::isnan(value) ? QString() : QString::fromStdString(formatReal(value));
 }
 
-QString csvText(const QString& text) {
-  if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')) &&
-      !text.contains(QLatin1Char('\n'))) {
-    return text;
-  }
-  QString quoted = text;
-  return QLatin1Char('"') + quoted.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
-         QLatin1Char('"');
-}
+QString csvText(const QString& text) { return QString::fromStdString(csvCell(text.toStdString())); }
 
 QString metaText(const Json& meta, const char* key) {
   if (!meta.is_object()) return {};
   const auto found = meta.find(key);
   if (found == meta.end() || found->is_null()) return {};
-  if (found->is_string()) return QString::fromStdString(found->get<std::string>());
-  return QString::fromStdString(found->dump());
+  return QString::fromStdString(plainText(*found));
 }
 
 QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys) {
@@ -92,8 +84,7 @@ QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys)
     const auto found = meta.find(key);
     if (found == meta.end() || !found->is_array() || found->empty()) continue;
     for (const Json& entry : *found) {
-      texts.append(
-          QString::fromStdString(entry.is_string() ? entry.get<std::string>() : entry.dump()));
+      texts.append(QString::fromStdString(plainText(entry)));
     }
     return texts;
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/artifact/artifact.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -124,8 +125,7 @@ class TableFigure final : public Figure {
         } else if (cell.is_number_float()) {
           cells << csvNumber(cell.get<double>());
         } else {
-          cells << csvText(
-              QString::fromStdString(cell.is_string() ? cell.get<std::string>() : cell.dump()));
+          cells << csvText(QString::fromStdString(plainText(cell)));
         }
       }
       text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');

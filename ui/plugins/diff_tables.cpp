@@ -5,6 +5,7 @@
 #include <QTreeWidget>
 #include <string>
 
+#include "core/base/cell_text.h"
 #include "core/config/config.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -154,9 +155,7 @@ QString DiffView::csv() const {
   const auto line = [&text](const Json& cells) {
     QStringList out;
     for (const Json& cell : cells)
-      out << (cell.is_null() ? QString()
-                             : csvText(QString::fromStdString(
-                                   cell.is_string() ? cell.get<std::string>() : cell.dump())));
+      out << (cell.is_null() ? QString() : csvText(QString::fromStdString(plainText(cell))));
     text += out.join(QLatin1Char(',')) + QLatin1Char('\n');
   };
   line(table["columns"]);

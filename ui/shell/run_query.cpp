@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <optional>
 
+#include "core/base/cell_text.h"
 #include "core/config/config.h"
 
 namespace vitrine::ui {
@@ -45,9 +46,7 @@ std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   return std::nullopt;
 }
 
-QString plainQueryValue(const Json& value) {
-  return QString::fromStdString(value.is_string() ? value.get<std::string>() : value.dump());
-}
+QString plainQueryValue(const Json& value) { return QString::fromStdString(plainText(value)); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -94,11 +95,9 @@ std::int64_t blobBytes(const Json& value) {
 
 QString sqlPlain(const Json& value) {
   if (value.is_null()) return {};
-  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
-  if (value.is_number_integer()) return QString::number(value.get<std::int64_t>());
-  if (value.is_number()) return QString::fromStdString(formatReal(value.get<double>()));
   const std::int64_t bytes = blobBytes(value);
-  return bytes < 0 ? QString::fromStdString(value.dump()) : QStringLiteral("[%1 bytes]").arg(bytes);
+  return bytes < 0 ? QString::fromStdString(plainText(value))
+                   : QStringLiteral("[%1 bytes]").arg(bytes);
 }
 
 QString sqlTsv(const store::RunReader::Table& table, const std::vector<int>& order,

@@ -4,36 +4,23 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
 
 namespace {
 
-std::string dump(const Json& value, int indent) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string cellText(const Json& cell, int digits) {
   if (cell.is_null()) return "";
-  if (cell.is_string()) return cell.get<std::string>();
-  if (cell.is_number_float()) {
-    return digits > 0 ? formatReal(cell.get<double>(), digits) : formatReal(cell.get<double>());
-  }
-  return dump(cell, -1);
+  if (cell.is_number_float() && digits > 0) return formatReal(cell.get<double>(), digits);
+  return plainText(cell);
 }
 
 /// Columns a terminal needs for UTF-8 text, counting code points.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string csvCell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string toCsv(const Table& table) {
@@ -106,7 +93,9 @@ void print(const Table& table, Format format) {
   }
 }
 
-void print(const Json& value) { print(dump(value, 2) + "\n"); }
+void print(const Json& value) {
+  print(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

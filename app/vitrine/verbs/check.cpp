@@ -8,6 +8,7 @@
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/log.h"
@@ -251,7 +252,7 @@ Json toJsonReport(const Report& report) {
 
 std::string plain(const Json& value) {
   if (value.is_null()) return "none";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return plainText(value);
 }
 
 std::string configText(const PlannedRun& run) {

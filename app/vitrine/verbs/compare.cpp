@@ -7,6 +7,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/task_cards.h"
 #include "app/vitrine/verbs/compare_claims.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/statistics.h"
@@ -105,10 +106,6 @@ Json differencesFrom(const store::VariantGroup& baseline, const store::VariantGr
   return out;
 }
 
-std::string plain(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 /// "0.8312 ± 0.0021": as many digits as the 95 % interval supports.
 std::string meanText(const SampleStatistics& s) {
   const int decimals = s.count > 1 ? decimalsFor(halfWidth(s)) : -1;
@@ -180,7 +177,7 @@ std::string countText(const SampleStatistics& sample, const PairedSample& paired
 
 std::string differsText(const Ablation& ablation, const store::VariantGroup& variant) {
   return joined(differencesFrom(ablation.variants.front(), variant), [](const Json& change) {
-    return change.at("key").get<std::string>() + " = " + plain(change.at("to"));
+    return change.at("key").get<std::string>() + " = " + plainText(change.at("to"));
   });
 }
 

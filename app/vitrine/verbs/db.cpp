@@ -7,6 +7,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -108,7 +109,7 @@ int info(const CommandLine& line) {
   }
   Table table{{"fact", "value"}, {}};
   for (const auto& [key, value] : flatten(facts)) {
-    table.rows.push_back({key, value.is_string() ? value : Json(value.dump())});
+    table.rows.push_back({key, plainText(value)});
   }
   print(table, Format::Text);
   printSpace(space);

@@ -3,6 +3,7 @@
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
@@ -53,8 +54,7 @@ std::string rangeText(const Field& field) {
 std::string valueText(const Field& field) {
   if (field.required) return "(required)";
   if (field.defaultValue.is_null()) return "none";
-  return field.defaultValue.is_string() ? field.defaultValue.get<std::string>()
-                                        : field.defaultValue.dump();
+  return plainText(field.defaultValue);
 }
 
 void addRows(Table& table, const std::vector<Field>& fields, const std::string& prefix) {

@@ -2,6 +2,7 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/task_cards.h"
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 
@@ -122,14 +123,14 @@ std::string forPeople(const Json& run) {
     const bool isEmpty = value.is_null() || value == "" || (value.is_structured() && value.empty());
     if (key == "id" || value.is_object() || isEmpty) continue;
     if (value.is_array() && value.front().is_object()) continue;
-    facts.rows.push_back({key, value.is_string() ? value : Json(value.dump())});
+    facts.rows.push_back({key, plainText(value)});
   }
   std::string text = toText(facts);
   for (const char* part : {"config", "init", "environment"}) {
     if (!run.at(part).is_object() || run.at(part).empty()) continue;
     Table table{{part, "value"}, {}};
     for (const auto& [key, value] : flatten(run.at(part))) {
-      table.rows.push_back({key, value.is_string() ? value : Json(value.dump())});
+      table.rows.push_back({key, plainText(value)});
     }
     text += "\n" + toText(table);
   }

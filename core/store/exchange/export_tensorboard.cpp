@@ -148,13 +148,13 @@ void writeImages(const ExportTask& task, const RunRow& run, EventFileWriter& out
   while (row.step()) {
     const std::string kind = row.text(2);
     if (kind != artifact_kind::kImage && kind != artifact_kind::kImageGrid) {
-      ++left[toUtf8(kind)];
+      ++left[cleanUtf8(kind)];
       continue;
     }
     const Json meta = parseJson(row.text(5), "the description of an artifact");
     std::vector<SummaryImage> images = imagesOf(kind, meta, row.blob(6));
-    const std::string tag = toUtf8(row.text(0)) + "/" + toUtf8(row.text(1));
-    if (images.empty()) ++left[toUtf8(kind) + " that is not a PNG"];
+    const std::string tag = cleanUtf8(row.text(0)) + "/" + cleanUtf8(row.text(1));
+    if (images.empty()) ++left[cleanUtf8(kind) + " that is not a PNG"];
     for (std::size_t i = 0; i < images.size(); ++i) {
       write(images.size() == 1 ? tag : tag + "/" + std::to_string(i), row.integer(3), row.text(4),
             std::move(images[i]));

@@ -2,6 +2,7 @@
 // out.
 #include <cmath>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/store/exchange/export_forms.h"
 #include "core/store/maintenance/new_file.h"
@@ -11,17 +12,6 @@
 namespace vitrine::store {
 
 namespace {
-
-/// A cell as RFC 4180 wants it.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += c;
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 /// JSON has no word for these: they are spelled as text.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(formatReal(value)); }
@@ -54,7 +44,7 @@ class Lines {
   Appender out_;
 };
 
-Json text(const Statement& row, int column) { return toUtf8(row.text(column)); }
+Json text(const Statement& row, int column) { return cleanUtf8(row.text(column)); }
 
 void writeRun(Database& database, const RunRow& run, Lines& lines) {
   Json object = {{"type", "run"},
@@ -203,12 +193,12 @@ void exportCsv(const ExportTask& task) {
   for (std::size_t i = 0; i < task.runs.size(); ++i) {
     task.tell(i);
     const RunRow& run = task.runs[i];
-    const std::string start = std::to_string(run.id) + "," + run.uuid + "," + cell(run.experiment) +
-                              "," + cell(run.name) + ",";
+    const std::string start = std::to_string(run.id) + "," + run.uuid + "," +
+                              csvCell(run.experiment) + "," + csvCell(run.name) + ",";
     task.database.read([&] {
       for (const MetricSummary& summary : readSummaries(task.database, run.id)) {
         for (const MetricPoint& point : readPoints(task.database, run.id, summary.name, 0)) {
-          out.write(start + std::to_string(point.segment) + "," + cell(summary.name) + "," +
+          out.write(start + std::to_string(point.segment) + "," + csvCell(summary.name) + "," +
                     std::to_string(point.step) + "," + formatReal(point.epoch) + "," +
                     formatReal(point.time) + "," + formatReal(point.value) + "\r\n");
           ++task.report.points;

@@ -69,7 +69,7 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
         "e.id GROUP BY e.id");
     while (row.step()) {
       Weights& weight = weights[row.integer(0)];
-      weight.title = toUtf8(row.text(1));
+      weight.title = cleanUtf8(row.text(1));
       weight.runs = row.integer(2);
     }
   }
@@ -119,7 +119,7 @@ Json tableBytes(Database& database) {
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.second > b.second; });
   Json tables = Json::object();
-  for (const auto& [name, size] : sorted) tables[toUtf8(name)] = size;
+  for (const auto& [name, size] : sorted) tables[cleanUtf8(name)] = size;
   return tables;
 }
 

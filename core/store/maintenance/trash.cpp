@@ -101,8 +101,8 @@ void writeAbout(Database& database, const RunRow& run, const fs::path& folder) {
   const Json about{
       {"id", run.id},
       {"uuid", run.uuid},
-      {"name", toUtf8(run.name)},
-      {"experiment", toUtf8(run.experiment)},
+      {"name", cleanUtf8(run.name)},
+      {"experiment", cleanUtf8(run.experiment)},
       {"deleted_at", utcNow()},
       {"parent", parents.empty() ? std::string() : parents.front()},
       {"dependents", uuidsOf(database, "SELECT uuid FROM run WHERE depends_on = ?", run.id)}};

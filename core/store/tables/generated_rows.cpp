@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
 namespace vitrine::store {
@@ -40,8 +41,8 @@ std::int64_t storeText(Database& database, std::int64_t run, std::int64_t segmen
   Statement row = database.prepare(
       "INSERT INTO generated_text(run_id, segment, step, created_at, recipe, prompt, text, seed) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  row.with(run, segment, text.step, at, dumpJson(text.recipe), toUtf8(text.prompt),
-           toUtf8(text.text));
+  row.with(run, segment, text.step, at, dumpJson(text.recipe), cleanUtf8(text.prompt),
+           cleanUtf8(text.text));
   bindSeed(row, 8, text.seed);
   row.run();
   return sqlite3_last_insert_rowid(database.handle());
@@ -62,7 +63,8 @@ bool isStored(Database& database, std::int64_t run, std::int64_t segment,
   Statement row = database.prepare(
       "SELECT 1 FROM generated_text WHERE run_id = ? AND segment = ? AND step = ? AND recipe = ? "
       "AND prompt = ? AND text = ? AND seed = ?");
-  row.with(run, segment, text.step, dumpJson(text.recipe), toUtf8(text.prompt), toUtf8(text.text));
+  row.with(run, segment, text.step, dumpJson(text.recipe), cleanUtf8(text.prompt),
+           cleanUtf8(text.text));
   bindSeed(row, 7, text.seed);
   return row.step();
 }

@@ -161,13 +161,8 @@ Json parseJson(const std::string& text, const std::string& what) {
   return value;
 }
 
-std::string toUtf8(std::string_view text) {
-  // A JSON string replaces what is not UTF-8; reading it back gives the text.
-  return readJson(dumpJson(Json(std::string(text)))).get<std::string>();
-}
-
 std::string shown(std::string_view text) {
-  std::string line = shorten(toUtf8(text), 160);
+  std::string line = shorten(cleanUtf8(text), 160);
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }

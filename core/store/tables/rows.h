@@ -30,8 +30,6 @@ namespace vitrine::store {
 [[nodiscard]] std::string dumpJson(const Json& value);
 /// \throws StoreError  the text is not JSON; names `what`
 [[nodiscard]] Json parseJson(const std::string& text, const std::string& what);
-/// `text` with every byte that is not UTF-8 replaced by U+FFFD.
-[[nodiscard]] std::string toUtf8(std::string_view text);
 
 /// `text` of a file from outside, or of SQLite about one, as a part of a message: one line, nothing
 /// that a terminal obeys, at most 160 bytes.
