@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/experiment.h"
+#include "core/run/null_sink.h"
 #include "core/store/run_store.h"
 #include "core/store/spool/store_sink.h"
 #include "core/train/model_setup.h"
@@ -29,7 +30,7 @@ using namespace vitrine;
 
 namespace {
 
-class NoSink final : public EventSink {
+class StepTimes final : public NullSink {
  public:
   using Clock = std::chrono::steady_clock;
   void metrics(const MetricRecord& record) override {
@@ -43,13 +44,6 @@ class NoSink final : public EventSink {
   [[nodiscard]] double milliseconds() const {
     return std::chrono::duration<double, std::milli>(last_ - first_).count();
   }
-  void event(const EventRecord&) override {}
-  void artifact(Artifact) override {}
-  void image(GeneratedImage) override {}
-  void text(GeneratedText) override {}
-  void progress(const ProgressRecord&) override {}
-  void checkpoint(const CheckpointRecord&) override {}
-  void flush() override {}
 
  private:
   std::int64_t lastStep_ = -1;
@@ -112,7 +106,7 @@ int main(int count, char** words) {
     RunControl control;
     train::TrainerSetup setup = train::prepareRun(registry, planned.config, planned.seed);
     if (!isOn) {
-      NoSink sink;
+      StepTimes sink;
       if (savesOften) setup.checkpointFolder = folder / "checkpoints";
       train::Trainer trainer(std::move(setup), sink, control);
       if (measuresSaves) {

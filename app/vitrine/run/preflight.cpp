@@ -10,7 +10,7 @@
 #include "core/jobs/work.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
-#include "core/run/event_sink.h"
+#include "core/run/null_sink.h"
 #include "core/run/run_control.h"
 #include "core/train/memory.h"
 #include "core/train/model_setup.h"
@@ -19,19 +19,12 @@ namespace vitrine::app {
 
 namespace {
 
-/// Takes what a dry step reports and forgets it.
-class NoSink final : public EventSink {
+/// Remembers of a dry step only what went wrong.
+class ProblemSink final : public NullSink {
  public:
-  void metrics(const MetricRecord&) override {}
   void event(const EventRecord& record) override {
     if (record.kind == "non_finite") problem = record.text;
   }
-  void artifact(Artifact) override {}
-  void image(GeneratedImage) override {}
-  void text(GeneratedText) override {}
-  void progress(const ProgressRecord&) override {}
-  void checkpoint(const CheckpointRecord&) override {}
-  void flush() override {}
   std::string problem;
 };
 
@@ -96,7 +89,7 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
   try {
     train::TrainerSetup setup = prepareRun(engine.registry, oneStepOf(run.config), run.seed, {},
                                            nullptr, train::Extent::DryStep);
-    NoSink sink;
+    ProblemSink sink;
     RunControl control;
     const train::TrainerResult result = train::Trainer(std::move(setup), sink, control).run();
     if (result.outcome == train::Outcome::Failed)

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/run/null_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/trainer.h"
 #include "core/train/training_items.h"
@@ -80,7 +81,7 @@ const Registry& registry() {
 }
 
 /// What a run records.
-class Recorded final : public EventSink {
+class Recorded final : public NullSink {
  public:
   void metrics(const MetricRecord& record) override {
     for (const auto& [name, value] : record.values) values[name] = value;
@@ -89,11 +90,7 @@ class Recorded final : public EventSink {
     if (event.kind == "probe_failed") failures.push_back(event.text);
   }
   void artifact(Artifact artifact) override { artifacts.push_back(std::move(artifact)); }
-  void image(GeneratedImage) override {}
-  void text(GeneratedText) override {}
-  void progress(const ProgressRecord&) override {}
   void checkpoint(const CheckpointRecord& record) override { folder = record.folder; }
-  void flush() override {}
   std::map<std::string, double> values;
   std::vector<std::string> failures;
   std::vector<Artifact> artifacts;

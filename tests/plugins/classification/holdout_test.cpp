@@ -14,6 +14,7 @@
 #include "core/config/experiment.h"
 #include "core/config/selection.h"
 #include "core/data/pipeline.h"
+#include "core/run/null_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/observe.h"
 #include "core/train/trainer.h"
@@ -224,18 +225,11 @@ class CountedSource final : public DatasetSource {
 };
 
 /// The last value of every metric.
-class LastValues final : public EventSink {
+class LastValues final : public NullSink {
  public:
   void metrics(const MetricRecord& record) override {
     for (const auto& [name, value] : record.values) values[name] = value;
   }
-  void event(const EventRecord&) override {}
-  void artifact(Artifact) override {}
-  void image(GeneratedImage) override {}
-  void text(GeneratedText) override {}
-  void progress(const ProgressRecord&) override {}
-  void checkpoint(const CheckpointRecord&) override {}
-  void flush() override {}
   std::map<std::string, double> values;
 };
 
