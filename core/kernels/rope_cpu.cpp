@@ -2,6 +2,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <bit>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
+#include "core/kernels/first_derivative.h"
 #include "core/kernels/rope.h"
 
 namespace vitrine::kernels {
@@ -67,7 +69,56 @@ void turnRowFast(const Scalar* in, const Real* cosine, const Real* sine, std::in
   turnRow(in, cosine, sine, pairs, out);
 }
 
+/// \param cosine  [tokens, pairs] or [batch, tokens, pairs]
+at::Tensor turnedHalves(const at::Tensor& input, const at::Tensor& cosine, const at::Tensor& sine,
+                        float direction) {
+  const at::Tensor x = input.stride(3) == 1 ? input : input.contiguous();
+  const std::int64_t batch = x.size(0), heads = x.size(1), tokens = x.size(2), width = x.size(3),
+                     pairs = width / 2, step = cosine.dim() == 3 ? tokens * pairs : 0;
+  const at::Tensor out = at::empty({batch, tokens, heads, width}, x.options());
+  const float *from = x.const_data_ptr<float>(), *c = cosine.const_data_ptr<float>(),
+              *s = sine.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  at::parallel_for(0, batch * tokens, 256, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t sample = row / tokens, token = row % tokens,
+                         at = sample * step + token * pairs;
+      for (std::int64_t head = 0; head < heads; ++head) {
+        cpu::kernels().turnHalves(
+            from + sample * x.stride(0) + head * x.stride(1) + token * x.stride(2), c + at, s + at,
+            direction, pairs, to + (row * heads + head) * width);
+      }
+    }
+  });
+  return out.transpose(1, 2);
+}
+
+class HalvesTurn : public torch::autograd::Function<HalvesTurn> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                            const at::Tensor& cosine, const at::Tensor& sine) {
+    context->save_for_backward({cosine, sine});
+    return turnedHalves(x, cosine, sine, 1);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    refuseSecondDerivative("rotary positions");
+    const auto saved = context->get_saved_variables();
+    return {turnedHalves(gradients[0], saved[0], saved[1], -1), {}, {}};
+  }
+};
+
 }  // namespace
+
+bool takesRopeHalves(const at::Tensor& x, const at::Tensor& angles) {
+  return cpu::hasOwnLoops() && x.is_cpu() && x.scalar_type() == at::kFloat &&
+         angles.scalar_type() == at::kFloat && angles.dim() <= 3 &&
+         2 * angles.size(-1) == x.size(3) && !angles.requires_grad();
+}
+
+at::Tensor ropeHalves(const at::Tensor& x, const at::Tensor& angles) {
+  return HalvesTurn::apply(x, angles.cos().contiguous(), angles.sin().contiguous());
+}
 
 at::Tensor ropeCpu(const at::Tensor& input, const at::Tensor& angles, Turn turn) {
   checkShapes(input, angles);

@@ -88,7 +88,9 @@ Sight sightOf(const AttendOptions& options, const AttendShape& s, at::Device dev
     const at::Tensor seen = isLast ? place.le(edge) : place.ge(edge);
     sight.allowed = sight.allowed.defined() ? sight.allowed.logical_and(seen) : seen;
   };
-  if (options.isCausal) allow(at::arange(s.keys - s.queries, s.keys, integers), true);
+  // The last key's query sees all.
+  if (options.isCausal && s.queries > 1)
+    allow(at::arange(s.keys - s.queries, s.keys, integers), true);
   if (options.firstAllowedKey.defined()) allow(options.firstAllowedKey, false);
   if (options.lastAllowedKey.defined()) allow(options.lastAllowedKey, true);
   if (options.firstAllowedKey.defined() || options.lastAllowedKey.defined()) {
@@ -169,6 +171,13 @@ at::Tensor attendFused(const Heads& heads, const AttendOptions& options, const A
   } else if (sight.allowed.defined()) {
     mask = sight.allowed;
   }
+  if (s.queries == 1 && s.heads != s.keyHeads && !mask) {
+    // One query: those that share a key head are as many queries of it, and no key is copied.
+    const at::Tensor shared = heads.query.reshape({s.batch, s.keyHeads, -1, s.headDim});
+    return at::scaled_dot_product_attention(shared, heads.key, heads.value, {}, 0, false,
+                                            options.scale)
+        .reshape({s.batch, s.heads, 1, s.valueDim});
+  }
   const at::Tensor values = at::scaled_dot_product_attention(heads.query, heads.key, heads.value,
                                                              mask, 0, isPlainCausal, options.scale,
                                                              /*enable_gqa=*/s.heads != s.keyHeads);
@@ -183,7 +192,7 @@ bool isShortAttend(const at::Tensor& query, const AttendOptions& options, const 
   const bool isOfSample =
       (options.firstAllowedKey.defined() && options.firstAllowedKey.dim() == 2) ||
       (options.lastAllowedKey.defined() && options.lastAllowedKey.dim() == 2);
-  return !isOfSample && !options.scale && s.heads == s.keyHeads && s.headDim == s.valueDim &&
+  return !isOfSample && !options.scale && s.headDim == s.valueDim &&
          cpu::canAttend(query, shortShape(s), options.bias, options.factor);
 }
 
@@ -204,7 +213,7 @@ at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at:
   const Heads heads = headsOf(query, key, value, turns);
   const auto rows = [](const at::Tensor& x) { return x.transpose(1, 2).flatten(2).to(at::kFloat); };
   input.query = rows(heads.query);
-  input.keyValue = at::cat({rows(heads.key), rows(heads.value)}, -1);
+  input.keyValue = at::cat({rows(repeated(heads.key, s)), rows(repeated(heads.value, s))}, -1);
   input.additive = options.bias;
   if (sight.allowed.defined()) {
     const at::Tensor bias =
@@ -219,7 +228,9 @@ at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at:
 
 AttentionPath pathOf(const at::Tensor& query, const AttendOptions& options, const AttendShape& s) {
   if (options.path != AttentionPath::Automatic) return options.path;
-  if (cpu::takesAttention(shortShape(s)) && isShortAttend(query, options, s))
+  // Its kernel puts keys and values side by side first: for one query that is most of the work.
+  const bool isOneQuery = s.queries == 1 && !options.factor.defined();
+  if (!isOneQuery && cpu::takesAttention(shortShape(s)) && isShortAttend(query, options, s))
     return AttentionPath::Short;
   return options.factor.defined() ? AttentionPath::Explicit : AttentionPath::Fused;
 }

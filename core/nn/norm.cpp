@@ -18,6 +18,7 @@ at::Tensor normalise(NormKind kind, const at::Tensor& x, const at::Tensor& weigh
   }
   if (kind == NormKind::Layer)
     return at::layer_norm(x, x.sizes().slice(x.dim() - 1), weight, bias, eps);
+  if (cpu::takesRmsNorm(x, weight)) return cpu::rmsNorm(x, weight, eps);
   const at::ScalarType type = x.scalar_type();
   const at::Tensor wide = type == at::kDouble ? x : x.to(at::kFloat);
   const at::Tensor scaled = wide * at::rsqrt(wide.square().mean(-1, true) + eps);

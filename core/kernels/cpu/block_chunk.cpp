@@ -131,19 +131,31 @@ class Chunk {
     });
   }
 
-  /// Calls body(head of the chunk) with the offsets of each head of each image.
+  /// Of an image, with the angles and the mask that are its own.
+  [[nodiscard]] HeadShape headOf(std::int64_t image) const {
+    HeadShape shape = p.head;
+    if (p.angleStep > 0) {
+      shape.cosine += (first + image) * p.angleStep;
+      shape.sine += (first + image) * p.angleStep;
+    }
+    if (p.additiveStep > 0) shape.additive += (first + image) * p.additiveStep;
+    return shape;
+  }
+
+  /// Calls body(shape, head of the chunk) with the offsets of each head of each image.
   struct Head {
     std::int64_t query, key, value, out, probabilities;
   };
   template <class Body>
   void forEachHead(const Body& body) {
     for (std::int64_t image = 0; image < images; ++image) {
+      const HeadShape shape = headOf(image);
       for (std::int64_t head = 0; head < p.heads; ++head) {
         const std::int64_t channel = head * p.head.headDim;
         const std::int64_t key = image * p.tokens * 3 * p.width + p.width + channel;
-        body(Head{(image * p.tokens + p.firstRow) * 3 * p.width + channel, key, key + p.width,
-                  image * p.rows * p.width + channel,
-                  (image * p.heads + head) * p.rows * p.tokens});
+        body(shape, Head{(image * p.tokens + p.firstRow) * 3 * p.width + channel, key,
+                         key + p.width, image * p.rows * p.width + channel,
+                         (image * p.heads + head) * p.rows * p.tokens});
       }
     }
   }
@@ -218,8 +230,8 @@ class ForwardChunk : Chunk {
     float* probabilities = place(saved.probabilities, Workspace::kProbabilities, p.probabilities());
     float* attended = place(saved.attended, Workspace::kAttended, p.rows * width);
     HeadScratch scratch(p.head);
-    forEachHead([&](const Head& at) {
-      forwardHead(p.head, qkv + at.query, qkv + at.key, qkv + at.value, attended + at.out,
+    forEachHead([&](const HeadShape& shape, const Head& at) {
+      forwardHead(shape, qkv + at.query, qkv + at.key, qkv + at.value, attended + at.out,
                   probabilities + at.probabilities, scratch);
     });
 
@@ -387,8 +399,8 @@ class BackwardChunk : Chunk {
 
     float* qkvGradient = work(Workspace::kHiddenGradient, all * three);
     HeadScratch scratch(p.head);
-    forEachHead([&](const Head& at) {
-      backwardHead(p.head, qkv + at.query, qkv + at.key, qkv + at.value, attendedGradient + at.out,
+    forEachHead([&](const HeadShape& shape, const Head& at) {
+      backwardHead(shape, qkv + at.query, qkv + at.key, qkv + at.value, attendedGradient + at.out,
                    probabilities + at.probabilities,
                    {qkvGradient + at.query, qkvGradient + at.key, qkvGradient + at.value}, scratch);
     });

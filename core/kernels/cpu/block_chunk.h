@@ -26,6 +26,8 @@ struct BlockPlan {
   float eps;
   Factor factor;
   HeadShape head;
+  /// From one image's angles and additive mask to the next one's; 0: all share them.
+  std::int64_t angleStep, additiveStep;
   std::array<const float*, kBlockParameters> parameters;
   /// Whose gradients the backward pass computes.
   std::array<bool, kBlockParameters> isTrained;

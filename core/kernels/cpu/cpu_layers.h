@@ -55,8 +55,8 @@ struct BlockInput {
   MlpKind mlp = MlpKind::GeluErf;
   std::int64_t heads = 1;
   std::int64_t row = -1;      ///< the one token wanted, or -1 for all
-  at::Tensor angles;          ///< as in PackedAttention
-  at::Tensor additive;        ///< constant, [queries, keys] values, or undefined
+  at::Tensor angles;          ///< [tokens, pairs], or of each image, or undefined
+  at::Tensor additive;        ///< constant, [queries, keys] values, or so many of each image
   at::Tensor multiplicative;  ///< constant, [queries, keys] values, or undefined
   /// Factors of the two branches, [batch] values each, or undefined for one: drop path.
   at::Tensor attentionGain, mlpGain;
@@ -72,7 +72,7 @@ struct BlockShape {
 };
 
 /// Whether runBlock() is the faster way at that shape, for float32 on the CPU and constant masks
-/// that all images and heads share.
+/// that all heads share.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockShape& shape);
 /// Whether runBlock() takes this call.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockInput& input);
@@ -123,6 +123,14 @@ struct AttentionShape {
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::pair<at::Tensor, at::Tensor> addAndNormalise(
     NormKind kind, const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight,
     const at::Tensor& bias, double eps);
+
+/// Whether rmsNorm() takes these.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesRmsNorm(const at::Tensor& x,
+                                                      const at::Tensor& weight);
+/// x / sqrt(mean(x^2) + eps) * weight over the last axis, one pass over memory each way.
+/// \pre  takesRmsNorm(x, weight)
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor rmsNorm(const at::Tensor& x,
+                                                       const at::Tensor& weight, double eps);
 
 /// Whether gelu() takes it: without a gradient to prepare for, a library writes half as much.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesGelu(const at::Tensor& x);

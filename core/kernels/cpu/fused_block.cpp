@@ -55,6 +55,13 @@ struct BlockSettings {
   Factor factor;
 };
 
+/// A constant mask whose values, [queries, keys], are those of each image.
+bool isMaskOfImages(const at::Tensor& mask, std::int64_t batch, std::int64_t queries,
+                    std::int64_t keys) {
+  return mask.dim() >= 3 && mask.size(0) == batch && mask.size(-2) == queries &&
+         mask.size(-1) == keys && mask.numel() == batch * queries * keys && !mask.requires_grad();
+}
+
 /// Whether a parameter may be [batch, width].
 bool isOfImages(std::size_t which) {
   return which == kNorm1Weight || which == kNorm1Bias || which == kNorm2Weight ||
@@ -80,6 +87,10 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   p.head.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.head.headDim)));
   p.head.cosine = read(constants.cosine), p.head.sine = read(constants.sine);
   p.head.additive = read(constants.additive);
+  if (constants.cosine.defined() && constants.cosine.dim() == 3)
+    p.angleStep = constants.cosine.size(1) * constants.cosine.size(2);
+  if (constants.additive.defined() && constants.additive.numel() > p.rows * p.tokens)
+    p.additiveStep = p.rows * p.tokens;
   p.head.multiplicative = read(constants.multiplicative);
   p.attentionGain = read(constants.attentionGain), p.mlpGain = read(constants.mlpGain);
   p.attentionDropout = read(constants.attentionDropout);
@@ -254,10 +265,14 @@ bool takesBlock(const BlockInput& input) {
     if (isOfImages(i) && parameter.dim() == 2 && parameter.size(0) != x.size(0)) return false;
   }
   if (input.parameters[kNorm1Weight].size(-1) != width) return false;
+  const at::Tensor& angles = input.angles;
   const bool isItsTurn =
-      !input.angles.defined() ||
-      (input.angles.dim() == 2 && 2 * input.angles.size(1) * input.heads == width);
-  return isItsTurn && isSharedMask(input.additive, queries, tokens) &&
+      !angles.defined() ||
+      ((angles.dim() == 2 || (angles.dim() == 3 && angles.size(0) == x.size(0))) &&
+       2 * angles.size(-1) * input.heads == width);
+  return isItsTurn &&
+         (isSharedMask(input.additive, queries, tokens) ||
+          isMaskOfImages(input.additive, x.size(0), queries, tokens)) &&
          isSharedMask(input.multiplicative, queries, tokens);
 }
 
@@ -285,7 +300,13 @@ at::Tensor runBlock(const BlockInput& input) {
       at::GradMode::is_enabled() &&
       (x.requires_grad() || std::any_of(given.begin(), given.end(),
                                         [](const at::Tensor& t) { return t.requires_grad(); }));
-  if (!isTraining) return runForward(planOf(x, input.parameters, constants, settings), x, {});
+  if (!isTraining) {
+    BlockPlan plan = planOf(x, input.parameters, constants, settings);
+    // Images by themselves: a small batch is shared by all threads.
+    const std::int64_t threads = at::get_num_threads();
+    plan.imagesAtOnce = std::min(plan.imagesAtOnce, (plan.batch + threads - 1) / threads);
+    return runForward(plan, x, {});
+  }
   return FusedBlock::apply(x, at::TensorList(given), input.parameters, constants, settings);
 }
 

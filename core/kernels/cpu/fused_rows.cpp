@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -26,28 +27,70 @@ constexpr std::int64_t kGrain = 16384;
 /// of threads.
 constexpr std::int64_t kShares = 16;
 
+/// What a norm keeps of each row.
+struct RowStatistics {
+  explicit RowStatistics(const at::Tensor& x)
+      : means(at::empty({x.numel() / x.size(-1)}, x.options())), scales(at::empty_like(means)) {}
+  at::Tensor means, scales;
+};
+
+/// \param branch  added first, into `sum`; or undefined
+void normaliseRows(NormKind kind, double eps, const at::Tensor& x, const at::Tensor& branch,
+                   const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& sum,
+                   const at::Tensor& out, const RowStatistics& statistics) {
+  const auto from = [](const at::Tensor& tensor, std::int64_t first) {
+    return tensor.defined() ? tensor.const_data_ptr<float>() + first : nullptr;
+  };
+  const std::int64_t width = x.size(-1);
+  at::parallel_for(0, x.numel() / width, std::max<std::int64_t>(1, kGrain / width),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     const std::int64_t first = begin * width;
+                     kernels().normRows(
+                         kind == NormKind::Rms, static_cast<float>(eps), end - begin, width,
+                         {from(x, first), from(branch, first), from(weight, 0), from(bias, 0),
+                          branch.defined() ? sum.data_ptr<float>() + first : nullptr,
+                          out.data_ptr<float>() + first, statistics.means.data_ptr<float>() + begin,
+                          statistics.scales.data_ptr<float>() + begin});
+                   });
+}
+
+/// Gradients of a norm's input, weight and bias.
+/// \param through  what reaches the input past the norm; or undefined
+std::array<at::Tensor, 3> normGradients(NormKind kind, const variable_list& saved,
+                                        const at::Tensor& through, const at::Tensor& outSlope) {
+  const at::Tensor &sum = saved[0], &weight = saved[1], &means = saved[2], &scales = saved[3];
+  const at::Tensor outGradient = outSlope.contiguous();
+  const std::int64_t width = sum.size(-1), rows = sum.numel() / width;
+  const at::Tensor gradient = at::empty_like(sum);
+  const at::Tensor shares = at::zeros({2, kShares, width}, sum.options());
+  at::parallel_for(0, kShares, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t share = first; share < last; ++share) {
+      float* weights = shares.data_ptr<float>() + share * width;
+      const std::int64_t row = share * rows / kShares, at = row * width;
+      kernels().normRowsBackward(
+          kind == NormKind::Rms, (share + 1) * rows / kShares - row, width,
+          {sum.const_data_ptr<float>() + at, weight.const_data_ptr<float>(),
+           means.const_data_ptr<float>() + row, scales.const_data_ptr<float>() + row,
+           through.defined() ? through.const_data_ptr<float>() + at : nullptr,
+           outGradient.const_data_ptr<float>() + at, gradient.data_ptr<float>() + at, weights,
+           weights + kShares * width});
+    }
+  });
+  const at::Tensor sums = shares.sum(1);
+  return {gradient, sums[0], kind == NormKind::Rms ? at::Tensor() : sums[1]};
+}
+
 class AddNorm : public torch::autograd::Function<AddNorm> {
  public:
   static variable_list forward(AutogradContext* context, const at::Tensor& xIn,
                                const at::Tensor& branchIn, const at::Tensor& weight,
                                const std::optional<at::Tensor>& bias, NormKind kind, double eps) {
-    const at::Tensor x = xIn.contiguous(), branch = branchIn.contiguous();
-    const std::int64_t width = x.size(-1), rows = x.numel() / width;
+    const at::Tensor x = xIn.contiguous();
     const at::Tensor sum = at::empty_like(x), out = at::empty_like(x);
-    const at::Tensor means = at::empty({rows}, x.options()),
-                     scales = at::empty({rows}, x.options());
-    at::parallel_for(
-        0, rows, std::max<std::int64_t>(1, kGrain / width),
-        [&](std::int64_t begin, std::int64_t end) {
-          const std::int64_t first = begin * width;
-          kernels().normRows(
-              kind == NormKind::Rms, static_cast<float>(eps), end - begin, width,
-              {x.const_data_ptr<float>() + first, branch.const_data_ptr<float>() + first,
-               weight.const_data_ptr<float>(), bias ? bias->const_data_ptr<float>() : nullptr,
-               sum.data_ptr<float>() + first, out.data_ptr<float>() + first,
-               means.data_ptr<float>() + begin, scales.data_ptr<float>() + begin});
-        });
-    context->save_for_backward({sum, weight, means, scales});
+    const RowStatistics statistics(x);
+    normaliseRows(kind, eps, x, branchIn.contiguous(), weight, bias.value_or(at::Tensor()), sum,
+                  out, statistics);
+    context->save_for_backward({sum, weight, statistics.means, statistics.scales});
     context->saved_data["rms"] = kind == NormKind::Rms;
     context->set_materialize_grads(false);
     return {sum, out};
@@ -55,30 +98,31 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     kernels::refuseSecondDerivative("a fused norm");
-    const auto saved = context->get_saved_variables();
-    const at::Tensor &sum = saved[0], &weight = saved[1], &means = saved[2], &scales = saved[3];
     const NormKind kind = context->saved_data["rms"].toBool() ? NormKind::Rms : NormKind::Layer;
     const at::Tensor through = gradients[0].defined() ? gradients[0].contiguous() : at::Tensor();
     if (!gradients[1].defined()) return {through, through, {}, {}, {}, {}};
-    const at::Tensor outGradient = gradients[1].contiguous();
-    const std::int64_t width = sum.size(-1), rows = sum.numel() / width;
-    const at::Tensor gradient = at::empty_like(sum);
-    const at::Tensor shares = at::zeros({2, kShares, width}, sum.options());
-    at::parallel_for(0, kShares, 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t share = first; share < last; ++share) {
-        float* weights = shares.data_ptr<float>() + share * width;
-        const std::int64_t row = share * rows / kShares, at = row * width;
-        kernels().normRowsBackward(
-            kind == NormKind::Rms, (share + 1) * rows / kShares - row, width,
-            {sum.const_data_ptr<float>() + at, weight.const_data_ptr<float>(),
-             means.const_data_ptr<float>() + row, scales.const_data_ptr<float>() + row,
-             through.defined() ? through.const_data_ptr<float>() + at : nullptr,
-             outGradient.const_data_ptr<float>() + at, gradient.data_ptr<float>() + at, weights,
-             weights + kShares * width});
-      }
-    });
-    const at::Tensor sums = shares.sum(1);
-    return {gradient, gradient, sums[0], kind == NormKind::Rms ? at::Tensor() : sums[1], {}, {}};
+    const auto [x, weight, bias] =
+        normGradients(kind, context->get_saved_variables(), through, gradients[1]);
+    return {x, x, weight, bias, {}, {}};
+  }
+};
+
+class RmsNorm : public torch::autograd::Function<RmsNorm> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& xIn,
+                            const at::Tensor& weight, double eps) {
+    const at::Tensor x = xIn.contiguous(), out = at::empty_like(x);
+    const RowStatistics statistics(x);
+    normaliseRows(NormKind::Rms, eps, x, {}, weight, {}, {}, out, statistics);
+    context->save_for_backward({x, weight, statistics.means, statistics.scales});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    kernels::refuseSecondDerivative("a fused norm");
+    const auto [x, weight, bias] =
+        normGradients(NormKind::Rms, context->get_saved_variables(), {}, gradients[0]);
+    return {x, weight, {}};
   }
 };
 
@@ -157,6 +201,13 @@ std::pair<at::Tensor, at::Tensor> addAndNormalise(NormKind kind, const at::Tenso
   if (bias.defined()) offset = bias;
   const variable_list both = AddNorm::apply(x, branch, weight, offset, kind, eps);
   return {both[0], both[1]};
+}
+
+bool takesRmsNorm(const at::Tensor& x, const at::Tensor& weight) {
+  return weight.defined() && takesAddAndNormalise(x, x, weight);
+}
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  return RmsNorm::apply(x, weight, eps);
 }
 
 bool takesGelu(const at::Tensor& x) { return areFloatRows(x, x) && x.requires_grad(); }

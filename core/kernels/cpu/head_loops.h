@@ -97,6 +97,16 @@ void turnRow(const float* in, const float* cosine, const float* sine, float dire
   }
 }
 
+void turnHalves(const float* in, const float* cosine, const float* sine, float direction,
+                std::int64_t pairs, float* out) {
+  walk(pairs, [&](auto lanes, std::int64_t m) {
+    const Vector a = lanes.read(in + m), b = lanes.read(in + pairs + m);
+    const Vector c = lanes.read(cosine + m), s = direction * lanes.read(sine + m);
+    lanes.write(out + m, a * c - b * s);
+    lanes.write(out + pairs + m, a * s + b * c);
+  });
+}
+
 VITRINE_INLINE float floatOf(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /// A float's bits rounded to the nearest bfloat16, in the upper half; ties go to even.

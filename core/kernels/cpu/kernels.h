@@ -71,8 +71,8 @@ struct ScoreRows {
 inline constexpr std::int64_t kScoreStep = 16;
 
 /// Rows of one tile of queries against keys: `before` keys of earlier tiles, whose weights are
-/// row[r] * column[c], then the tile's own `rows`, whose weights are scale * exp(row + column) of two
-/// logarithms in a leading and a trailing part each, up to the query itself.
+/// row[r] * column[c], then the tile's own `rows`, whose weights are scale * exp(row + column) of
+/// two logarithms in a leading and a trailing part each, up to the query itself.
 struct DecayRows {
   std::int64_t rows, before;
   std::int64_t stride;  ///< of a row of products
@@ -151,6 +151,9 @@ struct Kernels {
   /// The same in bfloat16.
   void (*turnWords)(const BFloat16Pair* in, const float* cosine, const float* sine,
                     std::int64_t pairs, BFloat16Pair* out);
+  /// As turnRow, of pairs whose second channels follow all the first ones.
+  void (*turnHalves)(const float* in, const float* cosine, const float* sine, float direction,
+                     std::int64_t pairs, float* out);
 
   /// Products become scores, zero after the query; `sums` receives those of each row.
   void (*decayRows)(const DecayRows& rows, float* products, float* sums);
@@ -165,7 +168,8 @@ struct Kernels {
   /// \param bias  or null
   void (*mixGroups)(const GroupRows& rows, const float* wheel, const float* bias, float* out);
   /// Sums over rows of gradient[r][c] x[r][c ^ d] and of gradient[r][c]; written, not added.
-  void (*mixGroupsBackward)(const GroupRows& rows, const float* gradient, float* wheel, float* bias);
+  void (*mixGroupsBackward)(const GroupRows& rows, const float* gradient, float* wheel,
+                            float* bias);
 };
 
 /// Of cpuPath(); on the reference path the baseline's, for callers that ask for these loops by

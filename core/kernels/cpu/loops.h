@@ -14,11 +14,12 @@ namespace {
 void multiply(const Product& product) { multiplyByTiles(product); }
 
 constexpr Kernels tableOf(const char* name) {
-  return {name,         kPanel,           nullptr,       multiply,     packRows,     packColumns,
-          normRows,     normRowsBackward, geluTanh,      geluErf,      swiGlu,       swiGluBackward,
-          multiplyRows, addRows,          addScaledRows, addGatedRows, gateBackward, softmaxRows,
-          slopeRows,    turnRow,          turnWords,     decayRows,    decayRowsBackward,
-          scaleRows,    dotRows,          mixGroups,     mixGroupsBackward};
+  return {name,         kPanel,         nullptr,          multiply,          packRows,
+          packColumns,  normRows,       normRowsBackward, geluTanh,          geluErf,
+          swiGlu,       swiGluBackward, multiplyRows,     addRows,           addScaledRows,
+          addGatedRows, gateBackward,   softmaxRows,      slopeRows,         turnRow,
+          turnWords,    turnHalves,     decayRows,        decayRowsBackward, scaleRows,
+          dotRows,      mixGroups,      mixGroupsBackward};
 }
 
 }  // namespace

@@ -405,7 +405,8 @@ TEST(Attend, TheShortKernelTakesWhatAllSamplesShare) {
   EXPECT_EQ(taken,
             "plain\none token\nturned along the sequence\nturned by their halves, in part\nwindows "
             "of a grid\nkeys that stand for cells\nmore keys than queries, a spectrum over all "
-            "heads\ncausal\nwords in order around an image seen whole\npadding that all samples "
+            "heads\nshared key heads\ncausal\ntwo new tokens over a cache\nwords in order around "
+            "an image seen whole\npadding that all samples "
             "share\ngathered tokens with places of each sample\na factor\n");
 }
 

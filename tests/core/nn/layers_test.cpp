@@ -227,6 +227,30 @@ void expectNormsAgree() {
   }
 }
 
+void expectRmsAgrees() {
+  for (const std::int64_t width : {3, 16, 100}) {
+    SCOPED_TRACE(width);
+    const at::Tensor slope = at::randn({4, 37, width}, seeded(8));
+    const auto resultsOf = [&](at::ScalarType type) {
+      // Rows that do not lie one behind the other.
+      const at::Tensor x =
+          at::randn({37, 4, width}, seeded(1)).transpose(0, 1).to(type).requires_grad_();
+      const at::Tensor weight = at::randn({width}, seeded(2)).to(type).requires_grad_();
+      const at::Tensor out = normalise(NormKind::Rms, x, weight, {}, 1e-6);
+      (out * slope.to(type)).sum().backward();
+      return std::vector<at::Tensor>{out, x.grad(), weight.grad()};
+    };
+    const auto ours = resultsOf(at::kFloat), wanted = resultsOf(at::kDouble);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      EXPECT_LT(largestDifference(ours[i], wanted[i]),
+                1e-5 * std::max(1.0, wanted[i].abs().max().item<double>()))
+          << i;
+    }
+  }
+}
+
+TEST(Norm, RmsWithoutASumAgreesWithItsDefinitionOnEveryCpuPath) { onEveryCpuPath(expectRmsAgrees); }
+
 TEST(Norm, SumAndNormOfTheSumAgreeWithTheirDefinitionsOnEveryCpuPath) {
   onEveryCpuPath(expectNormsAgree);
 }
@@ -345,6 +369,7 @@ TEST(Layers, RefuseASecondDerivativeWhereTheirGradientIsNotAGraph) {
                    y = at::randn({4, 16}, seeded(2)).requires_grad_(), weight = at::ones({16});
   EXPECT_TRUE(refuses(gelu(x, Gelu::Erf), x));
   EXPECT_TRUE(refuses(swiGlu(x, y), x));
+  EXPECT_TRUE(refuses(normalise(NormKind::Rms, x, weight, {}, 1e-6), x));
   EXPECT_TRUE(refuses(addAndNormalise(NormKind::Rms, x, y, weight, {}, 1e-6).second, x));
   AttentionInput input;
   input.heads = 2;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/nn/rope.h"
+#include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 
 namespace vitrine::nn {
@@ -142,6 +143,27 @@ TEST(Rope, PositionsOfEachSampleTurnItAlone) {
                 1e-6);
     }
   }
+}
+
+TEST(Rope, HalvesTurnAsTheyDoInDoubleOnEveryCpuPath) {
+  const at::Tensor places = at::tensor({3, 1, 0, 2, 9, 8, 7, 6, 0, 0, 5, 1}).view({3, 4});
+  const at::Tensor slope = at::randn({3, 2, 4, 38}, seeded(5));
+  testing::onEveryCpuPath([&] {
+    for (const at::Tensor& positions : {places, places[0]}) {
+      const auto turnedIn = [&](at::ScalarType type) {
+        // As projections leave them: heads next to each other.
+        const at::Tensor x =
+            at::randn({3, 4, 2, 38}, seeded(3)).to(type).transpose(1, 2).detach().requires_grad_();
+        const at::Tensor out =
+            applyRope(x, ropeAngles(positions, line(38), type), RopePairs::HalfSplit);
+        (out * slope.to(type)).sum().backward();
+        return std::pair(out.detach(), x.grad());
+      };
+      const auto ours = turnedIn(at::kFloat), wanted = turnedIn(at::kDouble);
+      EXPECT_LT(largestDifference(ours.first, wanted.first), 2e-6);
+      EXPECT_LT(largestDifference(ours.second, wanted.second), 2e-6);
+    }
+  });
 }
 
 TEST(Rope, TheBaseGrowsByThreeRules) {
