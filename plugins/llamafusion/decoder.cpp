@@ -3,7 +3,12 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "core/base/error.h"
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
@@ -11,6 +16,9 @@
 namespace vitrine::llamafusion {
 
 namespace {
+
+/// Tokens that a cache has room for at first.
+constexpr std::int64_t kLeastRoom = 64;
 
 /// A module that only holds others: "model.layers", "model.img".
 struct Holder final : torch::nn::Module {
@@ -48,6 +56,14 @@ at::Tensor packedMaps(const nn::MultiHeadAttention& attention, const at::Tensor&
   return at::cat({attention.query->forward(rows), attention.key->forward(rows),
                   attention.value->forward(rows)},
                  -1);
+}
+
+/// Rows of each head from half-split pairs to interleaved ones, and as often as queries share it.
+at::Tensor interleavedRows(const at::Tensor& weight, std::int64_t headDim, std::int64_t times) {
+  return weight.view({-1, 1, 2, headDim / 2, weight.size(1)})
+      .transpose(2, 3)
+      .expand({-1, times, -1, -1, -1})
+      .reshape({-1, weight.size(1)});
 }
 
 at::Tensor columns(const at::Tensor& bounds, std::int64_t first, std::int64_t count) {
@@ -96,7 +112,32 @@ DecoderLayer::DecoderLayer(const LlamaConfig& config, Separation separation)
 }
 
 DecoderCache::DecoderCache(std::int64_t batch, std::int64_t depth)
-    : batch_(batch), layers_(static_cast<std::size_t>(depth)) {}
+    : batch_(batch), rooms_(static_cast<std::size_t>(depth)) {}
+
+DecoderCache::Layer DecoderCache::layer(std::int64_t i) const {
+  const Layer& room = rooms_[static_cast<std::size_t>(i)];
+  if (length() == 0) return {};
+  return {room.keys.narrow(1, 0, length()), room.values.narrow(1, 0, length())};
+}
+
+DecoderCache::Layer DecoderCache::extended(std::int64_t i, const Layer& more) {
+  const c10::NoGradGuard noGradient;
+  Layer& room = rooms_[static_cast<std::size_t>(i)];
+  const std::int64_t before = length(), count = more.keys.size(1), after = before + count;
+  if (!room.keys.defined() || room.keys.size(1) < after) {
+    const auto grown = [&](const at::Tensor& old, const at::Tensor& like) {
+      std::vector<std::int64_t> shape = like.sizes().vec();
+      shape[1] = std::max(kLeastRoom, 2 * after);
+      at::Tensor fresh = at::empty(shape, like.options());
+      if (before > 0) fresh.narrow(1, 0, before).copy_(old.narrow(1, 0, before));
+      return fresh;
+    };
+    room = {grown(room.keys, more.keys), grown(room.values, more.values)};
+  }
+  room.keys.narrow(1, before, count).copy_(more.keys);
+  room.values.narrow(1, before, count).copy_(more.values);
+  return {room.keys.narrow(1, 0, after), room.values.narrow(1, 0, after)};
+}
 
 void DecoderCache::truncate(std::int64_t length) {
   if (length < 0 || length > this->length()) {
@@ -104,10 +145,6 @@ void DecoderCache::truncate(std::int64_t length) {
                      std::to_string(length));
   }
   positions_.resize(static_cast<std::size_t>(length));
-  for (Layer& layer : layers_) {
-    layer = length == 0 ? Layer{}
-                        : Layer{layer.keys.narrow(1, 0, length), layer.values.narrow(1, 0, length)};
-  }
 }
 
 void DecoderCache::append(const std::vector<std::int64_t>& positions) {
@@ -143,18 +180,19 @@ at::Tensor Decoder::logits(const at::Tensor& features) const {
 Decoder::Projected Decoder::turned(at::Tensor packed, const at::Tensor& angles,
                                    std::int64_t batch) const {
   packed = packed.view({batch, -1, config_.heads + 2 * config_.kvHeads, config_.headDim});
-  const auto parts = packed.split_with_sizes({config_.heads, config_.kvHeads, config_.kvHeads}, 2);
-  const auto turn = [&](const at::Tensor& x) {
-    return nn::applyRope(x.transpose(1, 2), angles, nn::RopePairs::HalfSplit).transpose(1, 2);
-  };
-  return {turn(parts[0]), turn(parts[1]), parts[2]};
+  const std::int64_t turning = config_.heads + config_.kvHeads;
+  const at::Tensor both =
+      nn::applyRope(packed.narrow(2, 0, turning).transpose(1, 2), angles, nn::RopePairs::HalfSplit)
+          .transpose(1, 2);
+  return {both.narrow(2, 0, config_.heads), both.narrow(2, config_.heads, config_.kvHeads),
+          packed.narrow(2, turning, config_.kvHeads)};
 }
 
 DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
                              const DecoderPass& pass, const at::Tensor& angles) const {
-  const DecoderLayer& whole = *layers[static_cast<std::size_t>(index)];
-  const ModalityLayer& own = whole;
-  const ModalityLayer& image = whole.image ? *whole.image : own;
+  const DecoderLayer& all = *layers[static_cast<std::size_t>(index)];
+  const ModalityLayer& own = all;
+  const ModalityLayer& image = all.image ? *all.image : own;
   const ModalityLayer& imageAttention = image.attention ? image : own;
   const std::int64_t prefix = pass.prefix.defined() ? pass.prefix.size(1) : 0;
   const std::int64_t width = pass.tail.defined() ? pass.tail.size(0) / pass.batch : 0;
@@ -162,17 +200,27 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
   const Routing& routing = pass.routing;
 
   DecoderCache::Layer keys;
-  if (pass.cache != nullptr) keys = pass.cache->layer(index);
+  const auto take = [&](const Projected& p) {
+    if (pass.cache != nullptr) {
+      keys = pass.cache->extended(index, {p.key, p.value});
+    } else {
+      keys = {joinedKeys(keys.keys, p.key), joinedKeys(keys.values, p.value)};
+    }
+  };
   DecoderStream out = stream;
   const auto residual = [](const ModalityLayer& modules, const at::Tensor& x,
                            const at::Tensor& branch) {
     const auto [sum, normed] = modules.mlpNorm->forward(x, branch);
     return sum + modules.mlp->forward(normed);
   };
+  if (pass.textMask.defined()) {
+    const at::Tensor after = whole(all, out.prefix, pass.textMask, angles);
+    if (after.defined()) return {after, {}};
+  }
   if (prefix > 0) {
     const Projected p = turned(packedMaps(*own.attention, own.attentionNorm->forward(out.prefix)),
                                angles.narrow(-2, 0, prefix), pass.batch);
-    keys = {joinedKeys(keys.keys, p.key), joinedKeys(keys.values, p.value)};
+    take(p);
     nn::AttendOptions options;
     options.isCausal = true;
     options.firstAllowedKey = columns(pass.firstKey, 0, prefix);
@@ -187,7 +235,7 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     const at::Tensor packed =
         isSharedAttention ? maps(out.tail, false) : byModality(out.tail, routing, maps);
     const Projected p = turned(packed, angles.narrow(-2, prefix, width), pass.batch);
-    keys = {joinedKeys(keys.keys, p.key), joinedKeys(keys.values, p.value)};
+    take(p);
     nn::AttendOptions options;
     options.firstAllowedKey = columns(pass.firstKey, prefix, width);
     options.lastAllowedKey = columns(pass.lastKey, prefix, width);
@@ -209,11 +257,63 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
       });
     }
   }
-  if (pass.keepsKeys) pass.cache->setLayer(index, keys);
   return out;
 }
 
-DecoderStream Decoder::forward(const DecoderPass& pass) const {
+at::Tensor Decoder::textMask(const DecoderPass& pass) const {
+  const at::Tensor& text = pass.prefix;
+  if (!text.defined() || pass.tail.defined() || pass.cache != nullptr || pass.lastKey.defined() ||
+      !text.is_cpu() || config_.heads * config_.headDim != config_.dim)
+    return {};
+  const cpu::BlockShape shape{text.size(0), text.size(1), config_.dim, config_.heads,
+                              at::GradMode::is_enabled()};
+  if (!cpu::takesBlock(shape)) return {};
+  const at::Tensor place = at::arange(text.size(1), at::kLong), query = place.unsqueeze(1);
+  at::Tensor isHidden = place.gt(query);
+  if (pass.firstKey.defined()) {
+    const at::Tensor first = pass.firstKey.unsqueeze(-1);
+    // A query without any key: the layers know what to do.
+    if (first.gt(query).any().item<bool>()) return {};
+    isHidden = isHidden.logical_or(place.lt(first));
+  }
+  return at::zeros(isHidden.sizes(), at::kFloat)
+      .masked_fill_(isHidden, -std::numeric_limits<double>::infinity());
+}
+
+at::Tensor Decoder::whole(const DecoderLayer& layer, const at::Tensor& text, const at::Tensor& mask,
+                          const at::Tensor& angles) const {
+  const nn::MultiHeadAttention& attention = *layer.attention;
+  const std::int64_t times = config_.heads / config_.kvHeads, headDim = config_.headDim;
+  const at::Tensor values = attention.value->effectiveWeight()
+                                .view({-1, 1, headDim, config_.dim})
+                                .expand({-1, times, -1, -1})
+                                .reshape({-1, config_.dim});
+  cpu::BlockInput input;
+  input.x = text;
+  // Scores are the same whatever the order of a head's channels.
+  input.parameters[cpu::kQkvWeight] =
+      at::cat({interleavedRows(attention.query->effectiveWeight(), headDim, 1),
+               interleavedRows(attention.key->effectiveWeight(), headDim, times), values});
+  input.parameters[cpu::kProjWeight] = attention.out->effectiveWeight();
+  input.parameters[cpu::kNorm1Weight] = layer.attentionNorm->gains();
+  input.parameters[cpu::kNorm2Weight] = layer.mlpNorm->gains();
+  input.parameters[cpu::kFc1Weight] = layer.mlp->in->effectiveWeight();
+  input.parameters[cpu::kFc2Weight] = layer.mlp->out->effectiveWeight();
+  input.parameters[cpu::kFc3Weight] = layer.mlp->up->effectiveWeight();
+  input.norm = nn::NormKind::Rms;
+  input.normEps = config_.eps;
+  input.mlp = nn::MlpKind::SwiGlu;
+  input.heads = config_.heads;
+  input.angles = angles;
+  input.additive = mask;
+  const bool isTaken = cpu::takesBlock(input);
+  cpu::recordCall(cpu::CallKind::Block, isTaken);
+  return isTaken ? cpu::runBlock(input) : at::Tensor();
+}
+
+DecoderStream Decoder::forward(const DecoderPass& asked) const {
+  DecoderPass pass = asked;
+  pass.textMask = textMask(pass);
   const at::Tensor& any = pass.prefix.defined() ? pass.prefix : pass.tail;
   const at::Tensor angles = nn::ropeAngles(
       pass.positions.to(any.device()), frequencies_.to(any.device()), nn::RopeAxes::Line,

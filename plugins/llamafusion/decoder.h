@@ -41,7 +41,8 @@ struct DecoderLayer final : ModalityLayer {
   std::shared_ptr<ModalityLayer> image;  ///< null of a dense decoder
 };
 
-/// Keys, turned, and values of earlier tokens, and the position that comes next.
+/// Keys, turned, and values of earlier tokens, and the position that comes next. Room grows ahead
+/// of the tokens: a step writes its own rows and copies no others.
 class DecoderCache final : public LanguageModel::Cache {
  public:
   DecoderCache(std::int64_t batch, std::int64_t depth);
@@ -54,22 +55,20 @@ class DecoderCache final : public LanguageModel::Cache {
   struct Layer {
     at::Tensor keys, values;
   };
-  [[nodiscard]] const Layer& layer(std::int64_t i) const {
-    return layers_[static_cast<std::size_t>(i)];
-  }
-  void setLayer(std::int64_t i, Layer layer) {
-    layers_[static_cast<std::size_t>(i)] = std::move(layer);
-  }
+  [[nodiscard]] Layer layer(std::int64_t i) const;
+  /// Those of layer `i` with these behind them, [batch, tokens, keyHeads, headDim]. They stay where
+  /// append() follows, and are written over otherwise. Without gradient.
+  [[nodiscard]] Layer extended(std::int64_t i, const Layer& more);
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] std::int64_t nextPosition() const {
     return positions_.empty() ? 0 : positions_.back() + 1;
   }
-  /// Of tokens that were added to every layer.
+  /// Of tokens that extended every layer.
   void append(const std::vector<std::int64_t>& positions);
 
  private:
   std::int64_t batch_;
-  std::vector<Layer> layers_;
+  std::vector<Layer> rooms_;
   std::vector<std::int64_t> positions_;
 };
 
@@ -84,6 +83,7 @@ struct DecoderPass {
   at::Tensor firstKey, lastKey;   ///< [N] or [B, N]; undefined: 0, and the token itself
   DecoderCache* cache = nullptr;  ///< of the tokens before; with one, P or M is 0
   bool keepsKeys = false;         ///< the cache takes the keys of this pass
+  at::Tensor textMask;            ///< of a text alone, where its layers go as one operation each
   std::function<void(std::int64_t, const at::Tensor&)> tap;  ///< layer and stream [B, N, dim]
 };
 
@@ -121,6 +121,12 @@ struct Decoder : torch::nn::Module {
                                  std::int64_t batch) const;
   [[nodiscard]] DecoderStream layer(std::int64_t index, const DecoderStream& stream,
                                     const DecoderPass& pass, const at::Tensor& angles) const;
+  /// What hidden keys add to the logits of a text, [tokens, tokens] or [batch, tokens, tokens];
+  /// undefined where a layer cannot go as one operation.
+  [[nodiscard]] at::Tensor textMask(const DecoderPass& pass) const;
+  /// A layer of a text alone as one operation on the CPU; undefined where that is not taken.
+  [[nodiscard]] at::Tensor whole(const DecoderLayer& layer, const at::Tensor& text,
+                                 const at::Tensor& mask, const at::Tensor& angles) const;
 
   LlamaConfig config_;
   Separation separation_;

@@ -5,12 +5,16 @@
 #include <gmock/gmock.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/model/build_device.h"
 #include "core/model/packed_language_model.h"
 #include "core/model/weights.h"
 #include "core/text/token_rows.h"
+#include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 
 namespace vitrine::llamafusion {
@@ -100,6 +104,74 @@ TEST(LlamaCache, DecodingTokenByTokenEqualsOneForward) {
   const at::Tensor again =
       language.next(tokens.narrow(1, 6, 3), cache.get(), LanguageModel::Rows::Last);
   EXPECT_TRUE(testing::isClose(again, whole.narrow(1, 8, 1), 1e-5));
+}
+
+TEST(LlamaCache, RoomGrowsAndIsWrittenAgainFromTheBeginning) {
+  for (const std::int64_t keyHeads : {1, 4}) {
+    Json values = tiny();
+    values["kv_heads"] = keyHeads;
+    values["max_positions"] = 256;
+    const auto model = build(values);
+    auto& language = *capabilityOf<LanguageModel>(*model);
+    const c10::NoGradGuard noGradient;
+    const auto cache = language.makeCache(1);
+    for (const std::int64_t seed : {1, 2}) {
+      const at::Tensor tokens = (someTokens(1, 150, 40) + seed).remainder(40);
+      std::vector<at::Tensor> parts;
+      for (std::int64_t i = 0; i < 150; ++i) {
+        parts.push_back(
+            language.next(tokens.narrow(1, i, 1), cache.get(), LanguageModel::Rows::Last));
+      }
+      EXPECT_TRUE(testing::isClose(at::cat(parts, 1),
+                                   language.next(tokens, nullptr, LanguageModel::Rows::All), 2e-5))
+          << keyHeads << " key heads, text " << seed;
+      cache->truncate(0);
+    }
+  }
+}
+
+/// Logits and gradients of texts of which several share a row, at any positions.
+std::vector<std::pair<std::string, at::Tensor>> packedResults(const Json& values,
+                                                              at::ScalarType type, bool isPacked) {
+  const auto model = build(values, 3);
+  model->module().to(type);
+  const at::Tensor tokens = someTokens(8, 44, 40);
+  TokenRows rows{tokens, {}, {}};
+  if (isPacked) {
+    const at::Tensor place = at::arange(44, at::kLong).expand({8, 44});
+    const at::Tensor length = at::arange(5, 13, at::kLong).unsqueeze(1);
+    rows.positions = place.remainder(length) + 7;
+    rows.firstKey = place - place.remainder(length);
+  }
+  const at::Tensor logits = capabilityOf<PackedLanguageModel>(*model)->logits(rows);
+  (logits * at::sin(at::arange(logits.numel(), type)).view(logits.sizes())).sum().backward();
+  std::vector<std::pair<std::string, at::Tensor>> all{{"logits", logits.detach()}};
+  for (const auto& item : model->module().named_parameters())
+    all.emplace_back(item.key(), item.value().grad());
+  return all;
+}
+
+TEST(LlamaText, LayersAsOneOperationAgreeWithTheirDefinitionInDoubleOnEveryCpuPath) {
+  for (const std::int64_t keyHeads : {1, 2, 4}) {
+    for (const bool isPacked : {false, true}) {
+      SCOPED_TRACE(std::to_string(keyHeads) + (isPacked ? " key heads, packed" : " key heads"));
+      Json values = tiny();
+      values["kv_heads"] = keyHeads;
+      const auto wanted = packedResults(values, at::kDouble, isPacked);
+      testing::onEveryCpuPath([&] {
+        cpu::clearTakenPaths();
+        const auto ours = packedResults(values, at::kFloat, isPacked);
+        const auto paths = cpu::takenPaths();
+        const bool isWhole =
+            std::find(paths.begin(), paths.end(),
+                      std::pair<std::string, std::string>("block", "fused")) != paths.end();
+        EXPECT_EQ(isWhole, cpuPath() != CpuPath::Reference);
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+          EXPECT_TRUE(testing::isClose(ours[i].second, wanted[i].second, 2e-5)) << wanted[i].first;
+        }
+      });
+    }
+  }
 }
 
 TEST(LlamaPacking, TextsThatShareARowDoNotSeeEachOther) {
