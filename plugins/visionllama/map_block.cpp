@@ -2,7 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/nn/cost.h"
+#include "core/nn/drop_path.h"
 
 namespace vitrine::visionllama {
 
@@ -23,6 +26,34 @@ nn::MultiHeadOptions attentionOptions(const MapBlockOptions& o) {
   options.inBias = o.settings.qkvBias;
   if (o.sight == Sight::Cells) options.projections = nn::Projections::KeyValue;
   return options;
+}
+
+/// A grid cut into windows, [batch * windows, side * side, channels]; the grid is as many whole
+/// ones.
+at::Tensor cutIntoWindows(const at::Tensor& x, Sides grid, std::int64_t side) {
+  const Sides count = windowsOf(grid, side);
+  return x.reshape({x.size(0), count[0], side, count[1], side, x.size(2)})
+      .transpose(2, 3)
+      .reshape({-1, side * side, x.size(2)});
+}
+/// The way back, [batch, height * width, channels].
+at::Tensor joinedWindows(const at::Tensor& windows, Sides grid, std::int64_t side) {
+  const Sides count = windowsOf(grid, side);
+  return windows.view({-1, count[0], count[1], side, side, windows.size(2)})
+      .transpose(2, 3)
+      .reshape({-1, count[0] * count[1] * side * side, windows.size(2)});
+}
+
+/// A map and its bias, with a gain per channel of what it makes.
+void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const nn::Linear& map,
+            const std::shared_ptr<nn::LayerScale>& gain) {
+  at::Tensor weight = map.effectiveWeight(), bias = map.bias;
+  if (gain) {
+    weight = weight * gain->gamma.unsqueeze(1);
+    if (bias.defined()) bias = bias * gain->gamma;
+  }
+  input.parameters[place] = weight;
+  input.parameters[place + 1] = bias;
 }
 
 std::string sideText(std::int64_t side) {
@@ -53,7 +84,7 @@ MapBlock::MapBlock(const MapBlockOptions& options) : options_(options) {
     cellNorm_ =
         attention_->register_module("norm", std::make_shared<nn::Norm>(s.norm, o.width, s.normEps));
   }
-  const std::shared_ptr<nn::LayerScale> gain1 = addGain(names.attentionGain);
+  gain1_ = addGain(names.attentionGain);
   norm2_ = addNorm(o.isFused ? "ln2" : "norm2");
   if (o.isFused) {
     auto feed = register_module("ffn", std::make_shared<torch::nn::Module>());
@@ -64,10 +95,10 @@ MapBlock::MapBlock(const MapBlockOptions& options) : options_(options) {
     mlp_ = register_module("mlp", std::make_shared<nn::Mlp>(nn::MlpOptions{
                                       o.width, o.hidden, s.mlp, s.mlpBias, 0, names.mlp}));
   }
-  const std::shared_ptr<nn::LayerScale> gain2 = addGain(names.mlpGain);
+  gain2_ = addGain(names.mlpGain);
   attentionBranch_ =
-      nn::Residual({norm1_, gain1, 0, {o.attentionDrop, nn::DropPath::Kind::Sample}});
-  mlpBranch_ = nn::Residual({norm2_, gain2, 0, {o.mlpDrop, nn::DropPath::Kind::Sample}});
+      nn::Residual({norm1_, gain1_, 0, {o.attentionDrop, nn::DropPath::Kind::Sample}});
+  mlpBranch_ = nn::Residual({norm2_, gain2_, 0, {o.mlpDrop, nn::DropPath::Kind::Sample}});
 }
 
 at::Tensor MapBlock::attendWindows(const at::Tensor& x, const MapCall& call) const {
@@ -80,9 +111,7 @@ at::Tensor MapBlock::attendWindows(const at::Tensor& x, const MapCall& call) con
     map =
         at::constant_pad_nd(map, {0, 0, 0, padded[1] - call.grid[1], 0, padded[0] - call.grid[0]});
   }
-  const at::Tensor windows = map.view({batch, count[0], side, count[1], side, width})
-                                 .transpose(2, 3)
-                                 .reshape({-1, side * side, width});
+  const at::Tensor windows = cutIntoWindows(map.view({batch, -1, width}), padded, side);
   nn::AttentionCall inner;
   inner.options.queryAngles = inner.options.keyAngles = call.angles->window;
   if (call.tap) {
@@ -90,13 +119,12 @@ at::Tensor MapBlock::attendWindows(const at::Tensor& x, const MapCall& call) con
       call.tap(output.softmax.unflatten(0, {batch, count[0] * count[1]}));
     };
   }
-  at::Tensor joined = attention_->forward(windows, inner)
-                          .view({batch, count[0], count[1], side, side, width})
-                          .transpose(2, 3)
-                          .reshape({batch, padded[0], padded[1], width});
-  if (padded != call.grid)
-    joined = joined.narrow(1, 0, call.grid[0]).narrow(2, 0, call.grid[1]).contiguous();
-  return joined.view({batch, -1, width});
+  const at::Tensor joined = joinedWindows(attention_->forward(windows, inner), padded, side);
+  if (padded == call.grid) return joined;
+  return joined.view({batch, padded[0], padded[1], width})
+      .narrow(1, 0, call.grid[0])
+      .narrow(2, 0, call.grid[1])
+      .reshape({batch, -1, width});
 }
 
 at::Tensor MapBlock::attendCells(const at::Tensor& x, const MapCall& call) const {
@@ -122,7 +150,60 @@ at::Tensor MapBlock::feed(const at::Tensor& x) const {
   return down_->forward(nn::swiGlu(halves[0].contiguous(), halves[1].contiguous()));
 }
 
+at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const {
+  const MapBlockOptions& o = options_;
+  const BlockSettings& s = o.settings;
+  const bool isWindowed = o.sight == Sight::Window;
+  const bool isPadded = call.grid[0] % o.window != 0 || call.grid[1] % o.window != 0;
+  // A cell of one token is that token.
+  const bool seesAll = o.sight == Sight::All || (o.sight == Sight::Cells && !reduce_ &&
+                                                 call.angles->query.is_same(call.angles->key));
+  if (call.tap || !stream.x.is_cpu() || !mlp_ || (isWindowed ? isPadded : !seesAll)) return {};
+  const at::Tensor sum = stream.sum();
+  const std::int64_t batch = sum.size(0);
+  cpu::BlockInput input;
+  input.x = isWindowed ? cutIntoWindows(sum, call.grid, o.window) : sum;
+  input.parameters[cpu::kNorm1Weight] = norm1_->gains();
+  input.parameters[cpu::kNorm1Bias] = norm1_->bias;
+  input.parameters[cpu::kNorm2Weight] = norm2_->gains();
+  input.parameters[cpu::kNorm2Bias] = norm2_->bias;
+  if (attention_->all) {
+    setMap(input, cpu::kQkvWeight, *attention_->all, {});
+  } else {
+    const nn::Linear &query = *attention_->query, &keyValue = *attention_->keyValue;
+    input.parameters[cpu::kQkvWeight] =
+        at::cat({query.effectiveWeight(), keyValue.effectiveWeight()});
+    if (query.bias.defined())
+      input.parameters[cpu::kQkvBias] = at::cat({query.bias, keyValue.bias});
+  }
+  setMap(input, cpu::kProjWeight, *attention_->out, gain1_);
+  setMap(input, cpu::kFc1Weight, *mlp_->in, {});
+  setMap(input, cpu::kFc2Weight, *mlp_->out, gain2_);
+  if (mlp_->up) setMap(input, cpu::kFc3Weight, *mlp_->up, {});
+  input.norm = s.norm;
+  input.normEps = s.normEps;
+  input.mlp = s.mlp;
+  input.heads = o.heads;
+  input.angles = isWindowed ? call.angles->window : call.angles->query;
+  if (!cpu::takesBlock(input)) return {};
+  if (is_training()) {
+    // In the order in which the layers draw; windows of an image are dropped together.
+    const auto gains = [&](double rate) {
+      if (rate == 0) return at::Tensor();
+      const at::Tensor ofImages = nn::dropPath(at::ones({batch}), rate, call.generator);
+      return ofImages.repeat_interleave(input.x.size(0) / batch);
+    };
+    input.attentionGain = gains(o.attentionDrop);
+    input.mlpGain = gains(o.mlpDrop);
+  }
+  const at::Tensor out = cpu::runBlock(input);
+  return isWindowed ? joinedWindows(out, call.grid, o.window) : out;
+}
+
 nn::Stream MapBlock::forward(const nn::Stream& stream, const MapCall& call) const {
+  const at::Tensor sum = whole(stream, call);
+  if (stream.x.is_cpu()) cpu::recordCall(cpu::CallKind::Block, sum.defined());
+  if (sum.defined()) return {sum, {}};
   const nn::Stream after = attentionBranch_.advance(
       stream,
       [&](const at::Tensor& normed, const at::Tensor& /*samples*/) {

@@ -67,6 +67,9 @@ struct MapBlock final : torch::nn::Module {
   [[nodiscard]] const MapBlockOptions& options() const { return options_; }
 
  private:
+  /// The block as one operation on the CPU, window by window where it sees windows; undefined where
+  /// that is not taken: padding, sub-sampled keys, a tap, one map for gate and up.
+  [[nodiscard]] at::Tensor whole(const nn::Stream& stream, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendWindows(const at::Tensor& x, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendCells(const at::Tensor& x, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendAll(const at::Tensor& x, const MapCall& call) const;
@@ -74,6 +77,7 @@ struct MapBlock final : torch::nn::Module {
 
   MapBlockOptions options_;
   std::shared_ptr<nn::Norm> norm1_, norm2_, cellNorm_;
+  std::shared_ptr<nn::LayerScale> gain1_, gain2_;
   std::shared_ptr<nn::MultiHeadAttention> attention_;
   std::shared_ptr<nn::PatchEmbed> reduce_;
   std::shared_ptr<nn::Mlp> mlp_;

@@ -9,12 +9,14 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/taken_paths.h"
 #include "core/model/weights.h"
 #include "core/nn/rope.h"
 #include "plugins/visionllama/plain.h"
 #include "plugins/visionllama/pyramid.h"
 #include "plugins/visionllama/vitdet.h"
 #include "tests/plugins/visionllama/small_models.h"
+#include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 
 namespace vitrine::visionllama {
@@ -215,6 +217,44 @@ TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
   ASSERT_EQ(records.size(), 2U);
   EXPECT_TRUE(isClose(records[0].weights, records[1].weights, 1e-4));
   EXPECT_GT(records[0].weights.max().item<double>(), 2.0 / 49) << "it is uniform";
+}
+
+/// Logits and gradients of a training step with drop path.
+std::vector<std::pair<std::string, at::Tensor>> trainedOnce(const Json& changes) {
+  const auto model = buildWith(kPyramid, pyramidTable(), changes);
+  sharpen(*model);
+  model->module().train();
+  model->setGenerator(at::detail::createCPUGenerator(7));
+  const at::Tensor logits = capabilityOf<ImageClassifier>(*model)->classify(imagesOf(8, 28, 28));
+  (logits * at::randn({8, 4}, at::detail::createCPUGenerator(4))).sum().backward();
+  std::vector<std::pair<std::string, at::Tensor>> all{{"logits", logits.detach()}};
+  for (const auto& [name, tensor] : namedTensors(*model)) all.emplace_back(name, tensor.grad());
+  return all;
+}
+
+TEST(PyramidModel, BlocksAsOneOperationAgreeWithTheirLayersOnEveryCpuPath) {
+  // Four windows and keys of cells, then one window and keys of single tokens. Both sides are
+  // float32, of attention that was sharpened.
+  Json swiGlu{{"image_size", 28}, {"gsa_reduction", Json{2, 1}}, {"drop_path", 0.3}};
+  Json gelu = swiGlu;
+  gelu.update(Json{
+      {"mlp", "gelu"}, {"norm", {{"kind", "rms"}}}, {"qkv_bias", false}, {"layer_scale", "none"}});
+  for (const Json& changes : {swiGlu, gelu}) {
+    SCOPED_TRACE(changes.dump());
+    std::vector<std::pair<std::string, at::Tensor>> byLayers;
+    const CpuPath before = cpuPath();
+    setCpuPath(CpuPath::Reference);
+    byLayers = trainedOnce(changes);
+    setCpuPath(before);
+    testing::onEveryCpuPath([&] {
+      cpu::clearTakenPaths();
+      const auto ours = trainedOnce(changes);
+      EXPECT_EQ(cpu::takenPaths().at(0).second,
+                cpuPath() == CpuPath::Reference ? "layers" : "fused 3, layers 1");
+      for (std::size_t i = 0; i < ours.size(); ++i)
+        EXPECT_TRUE(isClose(ours[i].second, byLayers[i].second, 5e-4)) << ours[i].first;
+    });
+  }
 }
 
 void train(Model& model, const at::Tensor& images, const at::Tensor& labels, int steps, double rate,
