@@ -13,6 +13,7 @@
 #include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/files/decoder_bin.h"
 #include "core/files/safetensors_set.h"
 
 namespace vitrine {
@@ -183,6 +184,23 @@ void addReferences(WeightSource& source, const std::filesystem::path& file, cons
   }
 }
 
+/// The tensors of a flat decoder file.
+void addFlat(WeightSource& source, const std::filesystem::path& file, const NameOf& nameOf) {
+  const auto opened = std::make_shared<const DecoderBinFile>(file);
+  for (const DecoderBinEntry& entry : opened->entries()) {
+    const std::string name = nameOf(entry.name);
+    source.add(name, entry.shape,
+               [opened, &entry] {
+                 at::Tensor tensor = at::empty(entry.shape, at::kFloat);
+                 opened->read(entry,
+                              std::span<std::byte>(static_cast<std::byte*>(tensor.data_ptr()),
+                                                   static_cast<std::size_t>(entry.bytes)));
+                 return tensor;
+               },
+               {name});
+  }
+}
+
 /// One file, whose hash says all there is to know of its tensors.
 bool isOneFile(const std::filesystem::path& file) {
   return std::filesystem::is_regular_file(file) && file.extension() != ".json";
@@ -202,8 +220,6 @@ std::map<std::string, std::string> referenceMetadata(
 }
 
 WeightSource openWeightSource(const std::filesystem::path& file, const LoadOptions& options) {
-  const auto opened = std::make_shared<const SafetensorsSet>(file);
-  const bool isOne = isOneFile(file);
   WeightSource source(options.resizePositions);
   const NameOf nameOf = [&](const std::string& theirs) {
     std::string name = renamed(theirs, options.rename);
@@ -211,6 +227,12 @@ WeightSource openWeightSource(const std::filesystem::path& file, const LoadOptio
       throw ConfigError(file.string() + ": renaming gives two tensors the name '" + name + "'");
     return name;
   };
+  if (DecoderBinFile::isOne(file)) {
+    addFlat(source, file, nameOf);
+    return source;
+  }
+  const auto opened = std::make_shared<const SafetensorsSet>(file);
+  const bool isOne = isOneFile(file);
   for (const SafetensorsEntry& entry : opened->entries()) {
     std::optional<WeightOrigin> origin;
     if (isOne) origin = WeightOrigin{std::filesystem::absolute(file), "", {entry.name}};

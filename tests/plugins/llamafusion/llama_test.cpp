@@ -69,6 +69,28 @@ TEST(LlamaWeights, TheFirstAuthorsNamesAndInterleavedPairsLoad) {
   expectSameLogits("llama/mha_untied_theta1e4", "consolidated.safetensors");
 }
 
+TEST(LlamaWeights, FlatFilesOfBothVersionsLoad) {
+  expectSameLogits("llama/mha_untied_theta1e4", "model_v0.bin");
+  expectSameLogits("llama/mha_untied_theta1e4", "model_v1.bin");
+}
+
+TEST(LlamaWeights, OfAnotherSizeAreRefusedWithBothSizes) {
+  const testing::GoldenCase golden = testing::openGoldenCase("llama/mha_untied_theta1e4");
+  const auto refusalOf = [&](const char* file) -> std::string {
+    try {
+      (void)loadWeights(*build(tiny()), golden.folder / file);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  for (const char* file : {"weights.safetensors", "consolidated.safetensors", "model_v1.bin"}) {
+    EXPECT_THAT(refusalOf(file), HasSubstr(" in the file and ")) << file;
+    EXPECT_THAT(refusalOf(file), HasSubstr("; change the model, or leave it out with skip"))
+        << file;
+  }
+}
+
 TEST(LlamaSizes, EqualThePublishedOnes) {
   const LlamaArchitecture architecture;
   const std::pair<const char*, std::int64_t> sizes[] = {
