@@ -53,6 +53,7 @@ at::Tensor byteCounts(const Tokenizer& tokenizer) {
 TokenizeStage tokenizeStageOf(const Json& plan) {
   TokenizeStage stage;
   std::string name;
+  std::vector<std::string> words;
   for (const char* phase : {"train", "evaluate"}) {
     for (const Json& each : plan.value(phase, Json::array())) {
       if (each.value("name", "") != "tokenize") continue;
@@ -61,12 +62,19 @@ TokenizeStage tokenizeStageOf(const Json& plan) {
         throw ConfigError("data.pipeline: training has the tokenizer '" + name +
                           "' and evaluation '" + own + "'; give both the same");
       }
+      const auto ownWords = each.value("words", std::vector<std::string>{});
+      if (!name.empty() && ownWords != words) {
+        throw ConfigError(
+            "data.pipeline: the tokenizers of training and evaluation have different words; give "
+            "both the same");
+      }
       name = own;
+      words = ownWords;
       stage.begins = each.value("begin", true);
       stage.ends = each.value("end", true);
     }
   }
-  if (!name.empty()) stage.tokenizer = openTokenizer(name);
+  if (!name.empty()) stage.tokenizer = openTokenizer(name, words);
   return stage;
 }
 

@@ -1,6 +1,7 @@
 #include "core/text/tokenizer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -64,7 +65,7 @@ std::string Tokenizer::decode(std::span<const std::int64_t> tokens, ShowSpecials
   return cleanUtf8(decodeAll(shown));
 }
 
-ByteTokenizer::ByteTokenizer() {
+ByteTokenizer::ByteTokenizer(std::vector<std::string> words) : words_(std::move(words)) {
   addSpecial("<bos>", kBegin);
   addSpecial("<eos>", kEnd);
   addSpecial("<boi>", kBeginImage);
@@ -74,10 +75,39 @@ ByteTokenizer::ByteTokenizer() {
     addSpecial("<spare_" + std::to_string(i - kPadding - 1) + ">", i);
   begin_ = kBegin;
   end_ = kEnd;
+  for (const std::string& word : words_) {
+    const auto token = kSize + std::ssize(tokenOf_);
+    requireUtf8(word, "word " + std::to_string(token - kSize) + " of the tokenizer");
+    if (word.empty() || !tokenOf_.emplace(word, token).second) {
+      throw ConfigError("word " + std::to_string(token - kSize) + " of the tokenizer, '" + word +
+                        "', is " + (word.empty() ? "empty" : "there twice") +
+                        "; leave it out of words");
+    }
+    longest_ = std::max(longest_, word.size());
+  }
+}
+
+std::int64_t ByteTokenizer::byteCount(std::int64_t token) const {
+  if (token >= kSize && token < vocabularySize())
+    return std::ssize(words_[static_cast<std::size_t>(token - kSize)]);
+  return token >= 0 && token < 256 ? 1 : 0;
 }
 
 void ByteTokenizer::encodePiece(std::string_view piece, TokenIds& tokens) const {
-  for (const char letter : piece) tokens.push_back(static_cast<unsigned char>(letter));
+  for (std::size_t at = 0; at < piece.size();) {
+    std::size_t taken = std::min(longest_, piece.size() - at);
+    auto word = tokenOf_.end();
+    for (; taken > 0; --taken) {
+      word = tokenOf_.find(piece.substr(at, taken));
+      if (word != tokenOf_.end()) break;
+    }
+    if (taken > 0) {
+      tokens.push_back(word->second);
+      at += taken;
+    } else {
+      tokens.push_back(static_cast<unsigned char>(piece[at++]));
+    }
+  }
 }
 
 std::string ByteTokenizer::decodeAll(std::span<const std::int64_t> tokens) const {
@@ -85,6 +115,8 @@ std::string ByteTokenizer::decodeAll(std::span<const std::int64_t> tokens) const
   for (const std::int64_t token : tokens) {
     if (const std::string* name = specialName(token))
       bytes += *name;
+    else if (token >= kSize)
+      bytes += words_[static_cast<std::size_t>(token - kSize)];
     else
       bytes.push_back(static_cast<char>(token));
   }

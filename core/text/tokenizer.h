@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,20 +66,26 @@ class VITRINE_ENGINE_EXPORT Tokenizer {
   std::map<std::int64_t, std::string> namesOf_;
 };
 
-/// Bytes of UTF-8, 0 to 255, then <bos> <eos> <boi> <eoi> <pad> and three spare tokens: 264.
+/// Bytes of UTF-8, 0 to 255, then <bos> <eos> <boi> <eoi> <pad> and three spare tokens: 264. Words
+/// follow, each one token: at every place of a text the longest that stands there is taken.
 class VITRINE_ENGINE_EXPORT ByteTokenizer final : public Tokenizer {
  public:
   static constexpr std::int64_t kBegin = 256, kEnd = 257, kBeginImage = 258, kEndImage = 259,
                                 kPadding = 260, kSize = 264;
-  ByteTokenizer();
-  [[nodiscard]] std::int64_t vocabularySize() const override { return kSize; }
-  [[nodiscard]] std::int64_t byteCount(std::int64_t token) const override {
-    return token >= 0 && token < 256 ? 1 : 0;
-  }
+  /// \param words  bytes of tokens from kSize on: " sneaker"
+  /// \throws ConfigError  a word is empty, twice there, or not UTF-8
+  explicit ByteTokenizer(std::vector<std::string> words = {});
+  [[nodiscard]] std::int64_t vocabularySize() const override { return kSize + std::ssize(words_); }
+  [[nodiscard]] std::int64_t byteCount(std::int64_t token) const override;
 
  protected:
   void encodePiece(std::string_view piece, TokenIds& tokens) const override;
   [[nodiscard]] std::string decodeAll(std::span<const std::int64_t> tokens) const override;
+
+ private:
+  std::vector<std::string> words_;
+  std::map<std::string, std::int64_t, std::less<>> tokenOf_;
+  std::size_t longest_ = 0;  ///< bytes
 };
 
 /// A tokenizer in lines of base64 and rank. Pairs whose bytes together have the lowest rank are
@@ -88,11 +95,13 @@ class VITRINE_ENGINE_EXPORT ByteTokenizer final : public Tokenizer {
     const std::filesystem::path& file, const std::vector<std::string>& specials);
 
 /// `bytes`, or a file: tokenizer.json (byte-level BPE, or BPE with byte fallback), or
-/// tokenizer.model in lines of base64 and rank
-/// with the 256 special tokens that public files of that kind have.
+/// tokenizer.model: lines of base64 and rank with the 256 special tokens that public files of that
+/// kind have, or a SentencePiece model of pairs.
+/// \param words       of `bytes`, see ByteTokenizer
+/// \throws ConfigError  words for a file
 /// \throws FileError    the file breaks its format, or has a part that is not offered: names it
 /// \throws NotFoundError  there is no such file
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::shared_ptr<const Tokenizer> openTokenizer(
-    const std::string& name);
+    const std::string& name, const std::vector<std::string>& words = {});
 
 }  // namespace vitrine::text

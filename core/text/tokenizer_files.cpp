@@ -1,4 +1,6 @@
-// Vocabulary files of other programs: tokenizer.json and lines of base64 and rank.
+// Vocabulary files of other programs: tokenizer.json, lines of base64 and rank, SentencePiece
+// models.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -9,6 +11,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/text/bpe_tokenizer.h"
+#include "core/text/sentence_pieces.h"
 #include "core/text/unicode.h"
 #include "core/text/word_split.h"
 
@@ -226,6 +229,17 @@ std::string fromBase64(std::string_view text, const std::string& where) {
   return bytes;
 }
 
+/// Not lines of text: the first field of a SentencePiece model, and its length.
+bool isProtobuf(std::string_view content) {
+  const auto isControl = [](char letter) {
+    return static_cast<unsigned char>(letter) < 0x20 && letter != '\n' && letter != '\r';
+  };
+  return content.starts_with('\n') &&
+         std::any_of(content.begin(),
+                     content.begin() + std::min<std::ptrdiff_t>(256, std::ssize(content)),
+                     isControl);
+}
+
 /// The 256 special tokens of public files in lines of base64 and rank.
 std::vector<std::string> publicSpecials() {
   const auto reserved = [](int i) {
@@ -258,7 +272,7 @@ std::shared_ptr<const Tokenizer> readRankedTokenizer(const fs::path& file,
     if (rank != std::ssize(vocabulary.bytes)) {
       throw FileError(where + " is not base64 and the rank " +
                       std::to_string(vocabulary.bytes.size()) +
-                      "; a SentencePiece file of this name is read as its tokenizer.json");
+                      "; a tokenizer.model is such lines, or a SentencePiece model");
     }
     vocabulary.bytes.push_back(fromBase64(std::string_view(line).substr(0, space), where));
     vocabulary.tokenOf.emplace(vocabulary.bytes.back(), rank);
@@ -273,10 +287,19 @@ std::shared_ptr<const Tokenizer> readRankedTokenizer(const fs::path& file,
   return std::make_shared<ByteLevelTokenizer>(std::move(vocabulary), file.string());
 }
 
-std::shared_ptr<const Tokenizer> openTokenizer(const std::string& name) {
-  if (name == "bytes") return std::make_shared<ByteTokenizer>();
+std::shared_ptr<const Tokenizer> openTokenizer(const std::string& name,
+                                               const std::vector<std::string>& words) {
+  if (name == "bytes") return std::make_shared<ByteTokenizer>(words);
+  if (!words.empty()) {
+    throw ConfigError("the tokenizer " + name + " has the tokens of its file, and words are for " +
+                      "\"bytes\" alone; leave words out");
+  }
   const fs::path file = name;
   if (file.extension() == ".json") return readJsonTokenizer(file);
+  if (const std::string content = contentOf(file); isProtobuf(content)) {
+    return std::make_shared<CharacterTokenizer>(readSentencePieces(content, file.string()),
+                                                file.string());
+  }
   return readRankedTokenizer(file, publicSpecials());
 }
 

@@ -114,6 +114,10 @@ class Tokenize final : public Transform {
             "bytes, or a file: tokenizer.json, or tokenizer.model in lines of base64 and rank")
             .titled("Tokenizer")
             .runOnly(),
+        listField("words", FieldType::Text, Json::array(),
+                  "of bytes: texts that are one token each, behind the 264; the longest first")
+            .titled("Words")
+            .runOnly(),
         textField("field", nullptr, "which texts; none: captions, else text")
             .titled("Field")
             .orNone()
@@ -169,7 +173,7 @@ class Tokenize final : public Transform {
   class Work final : public SampleTransform {
    public:
     Work(const Config& config, std::string field)
-        : tokenizer_(text::openTokenizer(config.text("tokenizer"))),
+        : tokenizer_(text::openTokenizer(config.text("tokenizer"), config.texts("words"))),
           field_(std::move(field)),
           length_(config.maybeInteger("length").value_or(0)),
           takesFirst_(config.text("choose") == "first"),

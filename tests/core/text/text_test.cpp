@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/eval/captions.h"
@@ -44,6 +46,22 @@ TEST(ByteTokenizer, TokensAreTheBytesAndEightSpecialOnes) {
   EXPECT_EQ(tokenizer.decode(TokenIds{0xC3, 'x'}), "\xEF\xBF\xBDx");
 }
 
+TEST(ByteTokenizer, WordsAreTokensOfTheirOwnTheLongestFirst) {
+  const ByteTokenizer tokenizer({" shoe", " shoes", "a"});
+  EXPECT_EQ(tokenizer.vocabularySize(), 267);
+  const TokenIds tokens = tokenizer.encode("a shoes shoe!");
+  EXPECT_THAT(tokens, ElementsAre(266, 265, 264, '!'));
+  EXPECT_EQ(tokenizer.decode(tokens), "a shoes shoe!");
+  EXPECT_EQ(tokenizer.byteCount(265), 6);
+  EXPECT_THAT(refusal<ConfigError>([] {
+                (void)ByteTokenizer({"x", "x"});
+              }),
+              HasSubstr("word 1 of the tokenizer, 'x', is there twice"));
+  EXPECT_THAT(refusal<ConfigError>([] { (void)ByteTokenizer({""}); }), HasSubstr("is empty"));
+  EXPECT_THAT(refusal<ConfigError>([] { (void)openTokenizer("a.json", {"x"}); }),
+              HasSubstr("words are for \"bytes\" alone"));
+}
+
 TEST(Tokenizer, NamesTheByteThatIsNotUtf8) {
   for (const char* text : {"ab\xFF", "ab\xC3", "ab\xED\xA0\x80", "ab\xC0\x80"}) {
     EXPECT_THAT(refusal<ConfigError>([&] { (void)ByteTokenizer().encode(text, "sample 3"); }),
@@ -75,12 +93,88 @@ TEST(TokenizerFiles, TwoHundredTextsOfEachKindAreReproduced) {
   expectReproduced("llama/tokenizer_sentencepiece", 800U);
 }
 
+/// A field of a protobuf: a string or message.
+std::string bytesField(int number, const std::string& bytes) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  std::size_t size = bytes.size();
+  for (; size > 127; size >>= 7U) out += static_cast<char>((size & 0x7FU) | 0x80U);
+  return out + static_cast<char>(size) + bytes;
+}
+std::string numberField(int number, char value) {
+  return std::string(1, static_cast<char>(number << 3)) + value;
+}
+std::string pieceField(const std::string& text, float score, char kind) {
+  std::string bits(4, '\0');
+  std::memcpy(bits.data(), &score, sizeof score);
+  return bytesField(1, bytesField(1, text) + std::string(1, '\x15') + bits + numberField(3, kind));
+}
+const std::string kPairs = bytesField(2, numberField(3, 2));
+const std::string kUnchanged = bytesField(3, bytesField(1, "identity") + numberField(4, 0));
+
+/// The vocabulary of the reference case's tokenizer.json as a SentencePiece model.
+std::string sentencePieceModel(const Json& root) {
+  std::map<std::string, float> scores;
+  for (const Json& merge : root.at("model").at("merges")) {
+    const float score = -static_cast<float>(scores.size());
+    scores.emplace(merge.at(0).get<std::string>() + merge.at(1).get<std::string>(), score);
+  }
+  std::map<std::int64_t, std::string> texts;
+  for (const auto& [text, token] : root.at("model").at("vocab").items()) texts[token] = text;
+  std::string model;
+  for (const auto& [token, text] : texts) {
+    const bool isByte = text.size() == 6 && text.starts_with("<0x");
+    const char kind = token == 0 ? 2 : token < 3 ? 3 : isByte ? 6 : 1;
+    const auto score = scores.find(text);
+    model += pieceField(text, score == scores.end() ? -1e6F : score->second, kind);
+  }
+  return model + kPairs + kUnchanged;
+}
+
+TEST(TokenizerFiles, ASentencePieceModelGivesTheTokensOfItsJson) {
+  const std::filesystem::path folder =
+      testing::openGoldenCase("llama/tokenizer_sentencepiece").folder;
+  const auto read = [](const std::filesystem::path& file) {
+    std::ifstream in(file);
+    return Json::parse(in);
+  };
+  const TemporaryFolder own;
+  const std::string file = (own.path() / "tokenizer.model").string();
+  std::ofstream(file, std::ios::binary) << sentencePieceModel(read(folder / "tokenizer.json"));
+  const auto tokenizer = openTokenizer(file);
+  const auto json = openTokenizer((folder / "tokenizer.json").string());
+  EXPECT_EQ(tokenizer->vocabularySize(), json->vocabularySize());
+  EXPECT_EQ(tokenizer->beginToken(), json->beginToken());
+  EXPECT_EQ(tokenizer->endToken(), json->endToken());
+  int texts = 0;
+  for (const Json& pair : read(folder / "pairs.json")) {
+    const std::string text = pair.at("text");
+    const TokenIds tokens = json->encode(text);
+    EXPECT_EQ(tokenizer->encode(text), tokens) << text;
+    EXPECT_EQ(tokenizer->decode(tokens), json->decode(tokens)) << text;
+    ++texts;
+  }
+  EXPECT_EQ(texts, 200);
+}
+
 TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
   const TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& content) {
     std::ofstream(folder.path() / name, std::ios::binary) << content;
     return (folder.path() / name).string();
   };
+  const auto modelRefusal = [&](const std::string& content) {
+    return refusal<FileError>([&] { (void)openTokenizer(file("s.model", content)); });
+  };
+  const std::string piece = pieceField("a", 0, 1);
+  EXPECT_THAT(modelRefusal(piece), HasSubstr("no word on how texts are cut"));
+  EXPECT_THAT(modelRefusal(piece + bytesField(2, numberField(3, 1)) + kUnchanged),
+              HasSubstr("of kind 1 (unigram), and kind 2 (BPE) is read"));
+  EXPECT_THAT(modelRefusal(piece + kPairs + bytesField(3, bytesField(1, "nmt_nfkc"))),
+              HasSubstr("changes texts by 'nmt_nfkc'"));
+  EXPECT_THAT(modelRefusal(piece + piece + kPairs + kUnchanged), HasSubstr("'a' is there twice"));
+  EXPECT_THAT(modelRefusal(pieceField("a", 0, 4) + kPairs + kUnchanged),
+              HasSubstr("is user-defined"));
+  EXPECT_THAT(modelRefusal(piece + kPairs + kUnchanged), HasSubstr("has no token <0x00>"));
   EXPECT_THAT(refusal<NotFoundError>([&] { (void)openTokenizer("/nowhere/tokenizer.json"); }),
               HasSubstr("there is no tokenizer file /nowhere/tokenizer.json"));
   EXPECT_THAT(refusal<FileError>([&] { (void)openTokenizer(file("a.json", "{")); }),
@@ -95,7 +189,9 @@ TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
               }),
               HasSubstr("a pattern that is not offered: \"x+\""));
   EXPECT_THAT(refusal<FileError>([&] { (void)openTokenizer(file("d.model", "\x0A\x09proto")); }),
-              HasSubstr("line 2 is not base64 and the rank 0"));
+              HasSubstr("ends within a field"));
+  EXPECT_THAT(refusal<FileError>([&] { (void)openTokenizer(file("f.model", "IQ==\n")); }),
+              HasSubstr("line 1 is not base64 and the rank 0"));
   EXPECT_THAT(refusal<FileError>([&] { (void)openTokenizer(file("e.model", "IQ== 0\n")); }),
               HasSubstr("has no token for the byte 0"));
 }
