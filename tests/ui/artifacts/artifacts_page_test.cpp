@@ -20,6 +20,7 @@
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
 #include "ui/workbench/figure_file.h"
@@ -114,7 +115,7 @@ TEST_F(Artifacts, SeesWhatAnotherProcessWrote) {
   store::RunStore other(workbench_.store().file());
   other.addArtifact(run, at(samples::spectrum(), 300));
   Q_EMIT workbench_.watcher().dataChanged();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return shown->shownStep() == 300; }, 3000));
+  EXPECT_TRUE(soon([&] { return shown->shownStep() == 300; }));
 }
 
 TEST_F(Artifacts, GoesToAStepByKeyboard) {
@@ -379,15 +380,15 @@ TEST(ArtifactsReading, AsksNothingOnTheConnectionOfTheWindow) {
   const auto isDrawn = [&] {
     return !page.isReading() && page.views().size() == 2 && page.views()[0]->figure() != nullptr;
   };
-  EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000));
+  EXPECT_TRUE(soon(isDrawn));
   EXPECT_EQ(windowStatements, 0) << "of the list and the first figure";
   EXPECT_GT(readerStatements, 0);
   for (const Artifact& artifact : samples::all()) {
     page.showArtifact(QString::fromStdString(artifact.analysis),
                       QString::fromStdString(artifact.name));
-    EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000)) << artifact.name;
+    EXPECT_TRUE(soon(isDrawn)) << artifact.name;
     page.previousStep();
-    EXPECT_TRUE(QTest::qWaitFor(isDrawn, 20'000)) << artifact.name;
+    EXPECT_TRUE(soon(isDrawn)) << artifact.name;
     EXPECT_EQ(page.shownStep(), 10);
   }
   const QString file = workbench.path(QStringLiteral("out.pdf"));
@@ -413,7 +414,7 @@ TEST_F(Artifacts, ShowsTheNewestChoiceHoweverFastItChanges) {
   }
   EXPECT_TRUE(shown->isReading());
   EXPECT_EQ(shown->figure(), nullptr) << "nothing is written that is not what is chosen";
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !shown->isReading(); }, 20'000));
+  EXPECT_TRUE(soon([&] { return !shown->isReading(); }));
   ASSERT_NE(shown->views()[0]->figure(), nullptr);
   EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
 }

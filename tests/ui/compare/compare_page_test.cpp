@@ -23,6 +23,7 @@
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
 
@@ -460,7 +461,7 @@ TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
   const Figure* before = page_->curvesView().figure();
   page_->choose(choice);
   EXPECT_EQ(page_->curvesView().figure(), before) << "until the new one is there";
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page_->curvesView().figure() != before; }, 10'000));
+  EXPECT_TRUE(soon([&] { return page_->curvesView().figure() != before; }));
   choice.isLogY = false;
   page_->choose(choice);
   for (auto* button : page_->findChildren<QToolButton*>()) {
@@ -470,7 +471,7 @@ TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
   EXPECT_TRUE(page_->curvesView().accessibleDescription().contains(QStringLiteral("cancelled")));
   choice.isLogX = true;
   page_->choose(choice);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page_->curvesView().figure() != nullptr; }, 10'000));
+  EXPECT_TRUE(soon([&] { return page_->curvesView().figure() != nullptr; }));
 }
 
 TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {

@@ -9,12 +9,12 @@
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QTest>
 #include <thread>
 
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
@@ -50,7 +50,7 @@ TEST_F(Configure, ShowsThePlannersMessageBesideTheField) {
 TEST_F(Configure, PlansByItselfAfterTheLastEdit) {
   const auto shown = page();
   type(*shown, "model.patch_size", QStringLiteral("5"));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !shown->plan().problems.empty(); }, 3000));
+  EXPECT_TRUE(soon([&] { return !shown->plan().problems.empty(); }));
 }
 
 TEST_F(Configure, GoesFromTextToFormToTextWithoutLoss) {
@@ -169,7 +169,7 @@ TEST_F(Configure, PutsTheRunsOfTheSavedFileIntoTheQueue) {
   shown->start();
   shown->planNow();
   EXPECT_FALSE(startButton(*shown)->isEnabled()) << "one at a time";
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000))
+  ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }))
       << (workbench_.said.empty() ? "" : workbench_.said.back().toStdString());
   const QStringList words =
       fileText(program_ + QStringLiteral(".enqueued")).trimmed().split(QLatin1Char(' '));
@@ -193,7 +193,7 @@ TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
   program.close();
   shown->start(jobs::QueueEnd::Front);
   shown->planNow();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
+  ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("needs 90 GB")))
       << workbench_.said.back().toStdString();
   EXPECT_TRUE(workbench_.pages.empty());

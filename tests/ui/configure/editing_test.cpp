@@ -16,6 +16,7 @@
 #include "core/config/edit/toml_patch.h"
 #include "core/config/edit/train_command.h"
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
@@ -341,7 +342,7 @@ TEST_F(Editing, StartsAlsoWhereTheDatabaseIsNamedByARelativePath) {
   bool isDone = false;
   QObject::connect(&process, &EnqueueProcess::finished, &process, [&] { isDone = true; });
   process.start("title = \"x\"\n", "x", "experiments.sqlite", jobs::QueueEnd::Back);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return isDone; }, 5000));
+  EXPECT_TRUE(soon([&] { return isDone; }));
   QDir::setCurrent(before);
   const QString file =
       fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
@@ -353,7 +354,7 @@ TEST_F(Editing, QueuesAndStays) {
   const auto shown = page();
   workbench_.addRun("made by the program", Json::object());
   shown->queueUp();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return startButton(*shown)->isEnabled(); }, 5000));
+  ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
   EXPECT_TRUE(workbench_.pages.empty());
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("in the queue")));
 }
@@ -366,7 +367,7 @@ TEST_F(Editing, StartsWithKeysWhereverTheFocusIs) {
   auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
   line->setFocus();
   QTest::keyClick(line, Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
   EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).contains(QStringLiteral("--front")));
 }
 

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
-#include <QTest>
 #include <cmath>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/monitor/alert_service.h"
 
 namespace vitrine::ui {
@@ -141,7 +141,7 @@ TEST_F(Alerts, AreRaisedByNewValuesWithoutBeingAsked) {
   ASSERT_EQ(raised.count(), 0);
   write({11});
   studio_.workbench.watcher().poll();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return raised.count() == 1; }, 10'000));
+  EXPECT_TRUE(soon([&] { return raised.count() == 1; }));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/monitor/monitor_page.h"
 
 namespace vitrine::ui {
@@ -53,18 +54,18 @@ TEST(MonitorReading, AsksTheStoreNothingOnTheThreadOfTheWindow) {
   MonitorPage page(studio.workbench);
   page.resize(1000, 700);
   page.show();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 3); }, 20'000));
+  EXPECT_TRUE(soon([&] { return areShown(page, 3); }));
   EXPECT_EQ(StatementCount::here(), 0) << "of opening the page";
   EXPECT_GT(StatementCount::elsewhere(), 0);
 
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 2); }, 20'000));
+  EXPECT_TRUE(soon([&] { return areShown(page, 2); }));
   for (const XAxis axis : {XAxis::Wall, XAxis::Metric, XAxis::Step}) {
     PlotSettings settings = page.settings();
     settings.x = axis;
     settings.xMetric = axis == XAxis::Metric ? "optimizer/learning_rate" : "";
     page.setSettings(settings);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !page.isReading(); }, 20'000));
+    EXPECT_TRUE(soon([&] { return !page.isReading(); }));
   }
   for (const QString& group : page.groups()) page.setGroupOpen(group, true);
   page.waitUntilIdle();
@@ -84,7 +85,7 @@ TEST(MonitorReading, OfLiveDataAsksNothingOnTheThreadOfTheWindowEither) {
   appendSamplePoints(studio.writer, studio.runs[8], 1, 8, 1400, 1408, 3000);
   studio.workbench.watcher().poll();  // what the watcher asks is its own
   (void)StatementCount::here();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return series.size() == before + 8; }, 20'000));
+  EXPECT_TRUE(soon([&] { return series.size() == before + 8; }));
   EXPECT_EQ(StatementCount::here(), 0);
 }
 
@@ -102,7 +103,7 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
   const auto isShown = [&page] {
     return !page.isReading() && page.card("train/loss")->plot().curves().size() == 2;
   };
-  EXPECT_TRUE(QTest::qWaitFor(isShown, 20'000));
+  EXPECT_TRUE(soon(isShown));
   QTest::qWait(300);
   (void)StatementCount::elsewhere();
   QTest::qWait(300);
@@ -138,8 +139,7 @@ TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
     EXPECT_TRUE(plot.settings().smoothing == before) << "drawn as before until the other is made";
     EXPECT_FALSE(series.isReady(other));
   }
-  EXPECT_TRUE(
-      QTest::qWaitFor([&] { return plot.settings().smoothing == settings.smoothing; }, 20'000));
+  EXPECT_TRUE(soon([&] { return plot.settings().smoothing == settings.smoothing; }));
   EXPECT_TRUE(series.isReady(settings.smoothing));
   const auto looked = series.looked();
   const auto shown = series.smoothed(settings.smoothing);
@@ -160,7 +160,7 @@ TEST(MonitorReading, ShowsTheNewestSelectionHoweverFastItChanges) {
     QCoreApplication::processEvents();
   }
   const std::int64_t last = studio.runs[19 % 3];
-  EXPECT_TRUE(QTest::qWaitFor([&] { return areShown(page, 1); }, 20'000));
+  EXPECT_TRUE(soon([&] { return areShown(page, 1); }));
   for (PlotCard* card : page.cards()) EXPECT_EQ(card->plot().curves().front().run, last);
   EXPECT_FALSE(page.isReading());
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/tickers.h"
@@ -316,7 +317,7 @@ TEST(MonitorPage, NewPointsOfARunningRunAppearWithinAHalfSecond) {
   const std::size_t before = series.size();
   open.studio.workbench.start();
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 196, 400);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return series.size() == before + 8; }, 5000));
+  EXPECT_TRUE(soon([&] { return series.size() == before + 8; }));
 }
 
 TEST(MonitorPage, DrawsAtMostFourTimesASecond) {
@@ -347,7 +348,7 @@ TEST(MonitorPage, CardsOutOfSightAreNotDrawn) {
   const std::int64_t before = last->plot().drawings();
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 240, 400);
   open.studio.workbench.watcher().poll();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return last->isStale; }, 3000));
+  EXPECT_TRUE(soon([&] { return last->isStale; }));
   EXPECT_EQ(last->plot().drawings(), before);
 }
 
@@ -363,16 +364,18 @@ TEST(MonitorPage, ZoomingEndsFollowingAndDoubleClickFitsAgain) {
   EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis->range().lower, plot.xAxis->range().lower)
       << "all cards share the horizontal range";
   const QCPRange zoomed = plot.xAxis->range();
+  const CurveSeries& series = *plot.curves().back().series;
+  const std::size_t before = series.size();
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 900, 1200);
   open.studio.workbench.watcher().poll();
-  QTest::qWait(400);
+  EXPECT_TRUE(soon([&] { return series.size() > before; }));
   EXPECT_DOUBLE_EQ(plot.xAxis->range().upper, zoomed.upper) << "the picture must not jump";
   QTest::mouseDClick(&plot, Qt::LeftButton, Qt::NoModifier, center.toPoint());
   EXPECT_GT(plot.xAxis->range().upper, 890) << "also what came meanwhile";
   // Who wants to see everything wants to see what is still to come.
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 900, 960, 1200);
   open.studio.workbench.watcher().poll();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return plot.xAxis->range().upper > 950; }, 3000));
+  EXPECT_TRUE(soon([&] { return plot.xAxis->range().upper > 950; }));
 }
 
 TEST(MonitorPage, XAndYPressedAloneChangeTheScaleOfTheirAxis) {

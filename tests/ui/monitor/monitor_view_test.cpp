@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/workbench/export_dialog.h"
@@ -50,7 +51,7 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
   const std::int64_t before = open.page->cache().readings();
   open.page->setGroupOpen(open.page->groups().front(), true);
   EXPECT_GT(open.page->cards().size(), cards);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return open.page->cache().readings() > before; }, 3000) ||
+  EXPECT_TRUE(soon([&] { return open.page->cache().readings() > before; }) ||
               !open.page->cards().back()->isOnScreen());
   open.page->setGroupOpen(open.page->groups().front(), false);
   EXPECT_EQ(open.page->cards().size(), cards);
@@ -67,7 +68,7 @@ TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   EXPECT_EQ(open.page->cache().curve({open.studio.runs[6], last->metric()}).size(), 0U);
   auto* scroll = open.page->findChild<QScrollArea*>();
   scroll->ensureWidgetVisible(last);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !last->isStale; }, 3000));
+  EXPECT_TRUE(soon([&] { return !last->isStale; }));
 }
 
 TEST(MonitorGroups, PinnedPlotsComeFirstAndStayWhenThePageIsMadeAgain) {
@@ -77,7 +78,7 @@ TEST(MonitorGroups, PinnedPlotsComeFirstAndStayWhenThePageIsMadeAgain) {
   const std::string metric = last->metric();
   QSignalSpy chosen(open.page.get(), &Page::viewChanged);
   QTest::mouseClick(&last->pin(), Qt::LeftButton);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return open.page->metrics().size() == 5; }, 3000));
+  EXPECT_TRUE(soon([&] { return open.page->metrics().size() == 5; }));
   EXPECT_EQ(open.page->metrics().back(), metric);
   EXPECT_EQ(open.page->cards()[4]->metric(), metric);
   EXPECT_GE(chosen.count(), 1);

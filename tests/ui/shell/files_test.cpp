@@ -10,6 +10,7 @@
 
 #include "core/files/safetensors.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/configure_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/weights_dialog.h"
@@ -98,7 +99,7 @@ TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
                              ",\"imported\":true}]}'");
   QSignalSpy importing(&window_.files(), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
+  ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
   EXPECT_EQ(studio_.workbench.selection().current(), studio_.runs[2]);
   EXPECT_NE(sentence().find("1 run imported"), std::string::npos) << sentence();
 }
@@ -107,7 +108,7 @@ TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
   becomeProgram(studio_, "echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
   QSignalSpy importing(&window_.files(), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return importing.count() == 2; }, 10'000));
+  ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
   EXPECT_EQ(sentence(), "runs.vitrine is damaged");
 }
 
@@ -116,22 +117,20 @@ TEST_F(DroppedFiles, AnImportCanBeCancelled) {
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   EXPECT_TRUE(window_.files().isImporting());
   window_.files().cancelImport();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.files().isImporting(); }, 10'000));
+  ASSERT_TRUE(soon([&] { return !window_.files().isImporting(); }));
   EXPECT_NE(sentence().find("cancelled"), std::string::npos) << sentence();
 }
 
 TEST_F(DroppedFiles, ADatabaseThatIsRefusedIsNotOpened) {
   becomeProgram(studio_, "echo '{\"usable\":false,\"refusal\":\"bad.sqlite is not ours\"}'");
   drop(write(QStringLiteral("bad.sqlite"), "SQLite format 3"));
-  ASSERT_TRUE(
-      QTest::qWaitFor([&] { return sentence().find("not ours") != std::string::npos; }, 10'000));
+  ASSERT_TRUE(soon([&] { return sentence().find("not ours") != std::string::npos; }));
 }
 
 TEST_F(DroppedFiles, TheDatabaseOfThisWindowIsNotOpenedAgain) {
   becomeProgram(studio_, "echo '{\"usable\":true,\"refusal\":\"\",\"runs\":12}'");
   drop(QString::fromStdString(studio_.writer.file().string()));
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] { return sentence().find("is open in this window") != std::string::npos; }, 10'000));
+  ASSERT_TRUE(soon([&] { return sentence().find("is open in this window") != std::string::npos; }));
 }
 
 }  // namespace

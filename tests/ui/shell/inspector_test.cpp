@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -68,13 +69,13 @@ struct InspectorOfTwo : ::testing::Test {
   void meetInTheNote() {
     studio.writer.setNote(run, "theirs");
     type("mine");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Keep my note") != nullptr; }));
+    ASSERT_TRUE(soon([&] { return button("Keep my note") != nullptr; }));
   }
 };
 
 TEST_F(InspectorOfTwo, SavesWhatIsTyped) {
   type("mine");
-  EXPECT_TRUE(QTest::qWaitFor([&] { return studio.writer.note(run) == "mine"; }));
+  EXPECT_TRUE(soon([&] { return studio.writer.note(run) == "mine"; }));
   typeTags("b, a");
   EXPECT_EQ(studio.writer.tags(run), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(button("Keep my note"), nullptr);
@@ -115,7 +116,7 @@ TEST_F(InspectorOfTwo, TakesTheirNoteAndKeepsMineInTheHistory) {
   EXPECT_TRUE(isKept(store::RunField::Note, "mine"));
   EXPECT_TRUE(isKept(store::RunField::Note, typed)) << typed;
   type("a third one");
-  EXPECT_TRUE(QTest::qWaitFor([&] { return studio.writer.note(run) == "a third one"; }))
+  EXPECT_TRUE(soon([&] { return studio.writer.note(run) == "a third one"; }))
       << "the next edit is based on what was taken";
 }
 
@@ -146,7 +147,7 @@ TEST_F(InspectorOfTwo, ShowsWhatTheyWriteWhereNothingIsTyped) {
   studio.writer.setNote(run, "theirs");
   studio.writer.setTags(run, {"new"});
   studio.workbench.watcher().poll();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return note->toPlainText() == QLatin1String("theirs"); }));
+  EXPECT_TRUE(soon([&] { return note->toPlainText() == QLatin1String("theirs"); }));
   EXPECT_EQ(tags->text().toStdString(), "new");
 }
 

@@ -10,6 +10,7 @@
 
 #include "tests/support/child.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/link_bar.h"
 #include "ui/shell/main_window.h"
@@ -19,8 +20,6 @@
 
 namespace vitrine::ui {
 namespace {
-
-constexpr int kPatienceMs = 20'000;
 
 /// A database "there", and a program in the place of ssh.
 struct Lab {
@@ -70,15 +69,13 @@ struct RemoteWindow {
     window->show();
   }
   [[nodiscard]] bool isLinked() {
-    return QTest::qWaitFor([&] { return link.state().link == remote::RemoteState::Link::Linked; },
-                           kPatienceMs);
+    return soon([&] { return link.state().link == remote::RemoteState::Link::Linked; });
   }
   [[nodiscard]] bool isLost() {
-    return QTest::qWaitFor([&] { return link.state().link == remote::RemoteState::Link::Lost; },
-                           kPatienceMs);
+    return soon([&] { return link.state().link == remote::RemoteState::Link::Lost; });
   }
   void choose(std::int64_t run) {
-    ASSERT_TRUE(QTest::qWaitFor([&] { return workbench.runs().count(run) > 0; }, kPatienceMs));
+    ASSERT_TRUE(soon([&] { return workbench.runs().count(run) > 0; }));
     workbench.selection().setRuns({run}, run);
   }
   [[nodiscard]] QPlainTextEdit& note() const {
@@ -102,12 +99,11 @@ TEST(RemoteWindow, ShowsTheRunsThatAreThereAndWhatBecomesOfThem) {
   Lab lab;
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return remote.workbench.runs().size() == lab.runs.size(); },
-                              kPatienceMs));
+  ASSERT_TRUE(soon([&] { return remote.workbench.runs().size() == lab.runs.size(); }));
   EXPECT_FALSE(remote.bar().isVisible());
   const std::int64_t gone = lab.runs.front();
   lab.store.deleteRun(gone);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(gone) == nullptr; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return remote.workbench.run(gone) == nullptr; }));
 }
 
 // What waits lies in a file, and answers come from another machine: both may say anything.
@@ -166,11 +162,10 @@ TEST(RemoteWindow, CarriesStartStopAndDeleteThere) {
   }
   remote.choose(queued);
   remote.workbench.startRuns({queued}, jobs::QueueEnd::Front);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return jobs::JobQueue(lab.store).find(queued).has_value(); },
-                              kPatienceMs));
+  EXPECT_TRUE(soon([&] { return jobs::JobQueue(lab.store).find(queued).has_value(); }));
   remote.workbench.stopRuns({ended});  // which has ended: nothing is asked
   remote.workbench.deleteRuns({ended});
-  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.workbench.run(ended) == nullptr; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return remote.workbench.run(ended) == nullptr; }));
   EXPECT_EQ(lab.store.runs().size(), lab.runs.size() - 1);
 }
 
@@ -178,27 +173,24 @@ TEST(RemoteWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
   Lab lab;
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return remote.workbench.runs().size() == lab.runs.size(); },
-                              kPatienceMs));
+  ASSERT_TRUE(soon([&] { return remote.workbench.runs().size() == lab.runs.size(); }));
   lab.cut();
   ASSERT_TRUE(remote.isLost());
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] {
-        return remote.link.sentence().contains(QStringLiteral("No route to host")) &&
-               remote.bar().isVisible();
-      },
-      kPatienceMs));
+  ASSERT_TRUE(soon([&] {
+    return remote.link.sentence().contains(QStringLiteral("No route to host")) &&
+           remote.bar().isVisible();
+  }));
   EXPECT_EQ(remote.workbench.runs().size(), lab.runs.size()) << "what was read stays";
   QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
   remote.workbench.deleteRuns({lab.runs.front()});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return said.count() > 0; }));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("nothing was asked")));
   lab.connect();
   auto* again = remote.bar().findChild<QPushButton*>();
   ASSERT_NE(again, nullptr);
   QTest::mouseClick(again, Qt::LeftButton);
   EXPECT_TRUE(remote.isLinked());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !remote.bar().isVisible(); }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return !remote.bar().isVisible(); }));
   EXPECT_EQ(lab.store.runs().size(), lab.runs.size());
 }
 
@@ -210,8 +202,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
     ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
     remote.choose(first);
     remote.type(QStringLiteral("with a link"));
-    EXPECT_TRUE(
-        QTest::qWaitFor([&] { return lab.store.note(first) == "with a link"; }, kPatienceMs));
+    EXPECT_TRUE(soon([&] { return lab.store.note(first) == "with a link"; }));
     lab.cut();
     ASSERT_TRUE(remote.isLost());
     remote.type(QStringLiteral("without one"));
@@ -227,11 +218,11 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   lab.store.setNote(second, "written there");
   RemoteWindow remote(lab);
   QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(first) == "without one"; }, kPatienceMs));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return lab.store.note(first) == "without one"; }));
+  EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
   EXPECT_EQ(lab.store.note(second), "written there");
   EXPECT_EQ(lab.store.edits(second, store::RunField::Note).back().text, "nor for this");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return said.count() > 0; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return said.count() > 0; }));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("is kept next to it")));
 }
 
@@ -260,8 +251,8 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
     page.addNote(run, "train/loss", 2, QStringLiteral("with a link"));
     const QStringList both{QStringLiteral("1 old"), QStringLiteral("2 with a link")};
     EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "while it is under way";
-    EXPECT_TRUE(QTest::qWaitFor([&] { return there() == both; }, kPatienceMs));
-    EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+    EXPECT_TRUE(soon([&] { return there() == both; }));
+    EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
     EXPECT_EQ(words(page.card("train/loss")->plot().notes()), both) << "and when it is there";
     lab.cut();
     ASSERT_TRUE(remote.isLost());
@@ -276,8 +267,8 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
   const RemoteWindow remote(lab);
   const QStringList all{QStringLiteral("2 with a link"), QStringLiteral("3 without one"),
                         QStringLiteral("4 nor this"), QStringLiteral("9 theirs")};
-  EXPECT_TRUE(QTest::qWaitFor([&] { return there() == all; }, kPatienceMs));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return remote.link.waitingEdits() == 0; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return there() == all; }));
+  EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
 }
 
 TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
@@ -295,11 +286,11 @@ TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
     }
     return nullptr;
   };
-  ASSERT_TRUE(QTest::qWaitFor([&] { return mine() != nullptr; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return mine() != nullptr; }));
   EXPECT_EQ(lab.store.note(lab.runs[0]), "theirs");
   EXPECT_EQ(remote.note().toPlainText(), QStringLiteral("mine"));
   QTest::mouseClick(mine(), Qt::LeftButton);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return lab.store.note(lab.runs[0]) == "mine"; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return lab.store.note(lab.runs[0]) == "mine"; }));
 }
 
 TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
@@ -328,14 +319,14 @@ TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
   check.ask("title = 'older'\n");
   check.ask("title = ");
   EXPECT_TRUE(check.isRunning());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !reports.empty() || failed.count() > 0; }, kPatienceMs));
+  EXPECT_TRUE(soon([&] { return !reports.empty() || failed.count() > 0; }));
   ASSERT_EQ(reports.size(), 1u) << "the older question has no answer";
   EXPECT_EQ(reports.front().at("problems").at(0).at("line"), 1);
   EXPECT_FALSE(check.isRunning());
   lab.cut();
   ASSERT_TRUE(remote.isLost());
   check.ask("title = 'x'");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
   EXPECT_TRUE(failed[0][0].toString().startsWith(QStringLiteral("The costs are unknown")));
   qunsetenv("VITRINE_PROGRAM");
 }
@@ -349,12 +340,12 @@ TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
   QSignalSpy failed(&enqueue, &EnqueueProcess::failed);
   enqueue.start("title = ", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
   EXPECT_TRUE(enqueue.isRunning());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
   EXPECT_FALSE(enqueue.isRunning());
   lab.cut();
   ASSERT_TRUE(remote.isLost());
   enqueue.start("title = 'x'", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, kPatienceMs));
+  ASSERT_TRUE(soon([&] { return failed.count() == 2; }));
   EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Look at the queue")));
 }
 

@@ -16,6 +16,7 @@
 
 #include "tests/ui/support/describing.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/configure_page.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/key_dialog.h"
@@ -357,8 +358,7 @@ TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
   ASSERT_NE(form, nullptr);
   const std::string width =
       "width = " + studio.workbench.store().config(studio.runs[1])["model"]["width"].dump() + "\n";
-  EXPECT_TRUE(
-      QTest::qWaitFor([&] { return form->text().find(width) != std::string::npos; }, 10'000))
+  EXPECT_TRUE(soon([&] { return form->text().find(width) != std::string::npos; }))
       << width << form->text();
 }
 

@@ -6,7 +6,6 @@
 #include <QFileSystemModel>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTest>
 #include <QToolButton>
 
 #include "core/store/maintenance/maintenance.h"
@@ -14,6 +13,7 @@
 #include "core/store/sqlite/writer_lock.h"
 #include "tests/support/file_locks.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/runs_panel.h"
 #include "ui/shell/store_bar.h"
@@ -57,8 +57,7 @@ TEST_F(Storing, AFileDialogInTheFolderOfTheDatabaseLeavesItsLocks) {
     ASSERT_NE(model, nullptr);
     const QModelIndex at = model->index(QString::fromStdString(database_.string()));
     // The type is what makes the dialog read the file.
-    EXPECT_TRUE(
-        QTest::qWaitFor([&] { return at.isValid() && !model->type(at).isEmpty(); }, 30'000));
+    EXPECT_TRUE(soon([&] { return at.isValid() && !model->type(at).isEmpty(); }));
     (void)model->fileIcon(at);
   }
   EXPECT_TRUE(isLocked(database_, kShared));

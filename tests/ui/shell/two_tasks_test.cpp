@@ -3,9 +3,9 @@
 
 #include <QFile>
 #include <QSignalSpy>
-#include <QTest>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/compare/compare_page.h"
 #include "ui/monitor/metric_card.h"
 #include "ui/monitor/monitor_page.h"
@@ -185,7 +185,7 @@ TEST_F(TwoTasks, AFailureToDescribeIsToldToWhoeverNeedsTheSchemasAlone) {
   studio_.workbench.settleCards();
   EXPECT_EQ(said.count() + failed.count(), 0);
   (void)studio_.workbench.catalog();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 5000));
+  EXPECT_TRUE(soon([&] { return failed.count() == 1; }));
 }
 
 TEST(MetricCard, HasAReadableTitleForEveryMetric) {

@@ -15,6 +15,7 @@
 #include <QTreeWidget>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/figures/figure.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
@@ -213,8 +214,7 @@ TEST_F(SqlConsole, SavesRenamesAndDeletesAQuery) {
   QTreeWidget& saved = page_.side().tree(SqlSide::Shelf::Saved);
   ASSERT_EQ(saved.topLevelItem(0)->text(0).toStdString(), "Seven");
   saved.topLevelItem(0)->setText(0, QStringLiteral("Eight"));
-  EXPECT_TRUE(QTest::qWaitFor(
-      [&] { return page_.book().saved()[0].name == QStringLiteral("Eight"); }, 2000));
+  EXPECT_TRUE(soon([&] { return page_.book().saved()[0].name == QStringLiteral("Eight"); }));
   QCoreApplication::processEvents();
   Q_EMIT page_.side().removeRequested(QStringLiteral("Eight"));
   EXPECT_TRUE(page_.book().saved()[0].isShipped);

@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -85,7 +86,7 @@ TEST(StartPage, RunsTheDemoWithOneClick) {
   StartPage* start = startOf(window);
   ASSERT_NE(start, nullptr);
   QTest::mouseClick(&start->demo(), Qt::LeftButton);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 10'000));
+  ASSERT_TRUE(soon([&] { return startOf(window) == nullptr; }));
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::MonitorPage");
   QFile text(kept);
   ASSERT_TRUE(text.open(QIODevice::ReadOnly));
@@ -100,8 +101,7 @@ TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
   window.show();
   StartPage* start = startOf(window);
   start->demo().click();
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] { return start->demoState().contains(QLatin1String("is not installed")); }, 10'000));
+  ASSERT_TRUE(soon([&] { return start->demoState().contains(QLatin1String("is not installed")); }));
   EXPECT_TRUE(start->demo().isEnabled());
   qunsetenv("VITRINE_PROGRAM");
 }

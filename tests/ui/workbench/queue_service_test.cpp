@@ -2,11 +2,11 @@
 #include "ui/workbench/queue_service.h"
 
 #include <QSignalSpy>
-#include <QTest>
 
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 
 namespace vitrine::ui {
 namespace {
@@ -101,8 +101,7 @@ TEST(QueueService, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
     open.service.refresh();
     open.service.waitUntilIdle();
   }
-  ASSERT_TRUE(
-      QTest::qWaitFor([&] { return !open.contentOf(QStringLiteral("calls")).isEmpty(); }, 10'000));
+  ASSERT_TRUE(soon([&] { return !open.contentOf(QStringLiteral("calls")).isEmpty(); }));
   EXPECT_EQ(open.contentOf(QStringLiteral("calls")).trimmed().toStdString(),
             "work --drain --db " + open.store.file().string());
 }

@@ -1,10 +1,10 @@
 #include "ui/workbench/studio_workbench.h"
 
 #include <QSignalSpy>
-#include <QTest>
 
 #include "tests/ui/support/describing.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 
 namespace vitrine::ui {
 namespace {
@@ -31,12 +31,12 @@ TEST(Workbench, AsksForTheCatalogAgainAfterItFailed) {
   QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
   QSignalSpy failed(&studio.workbench, &Workbench::catalogFailed);
   EXPECT_TRUE(studio.workbench.catalog().items.empty());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 10'000));
+  ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
   studio.workbench.askCatalogAgain();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }, 10'000));
+  ASSERT_TRUE(soon([&] { return failed.count() == 2; }));
   becomeProgram(studio, describing("vit"));
   studio.workbench.askCatalogAgain();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
+  ASSERT_TRUE(soon([&] { return ready.count() == 1; }));
   EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
 }
 
@@ -45,7 +45,7 @@ TEST(Workbench, ReadsTheCatalogFromWhatTheProgramDescribes) {
   becomeProgram(studio, describing("vit"));
   QSignalSpy ready(&studio.workbench, &Workbench::catalogReady);
   EXPECT_TRUE(studio.workbench.catalog().items.empty());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return ready.count() == 1; }, 10'000));
+  EXPECT_TRUE(soon([&] { return ready.count() == 1; }));
   EXPECT_NE(studio.workbench.catalog().find(ItemKind::Architecture, "vit"), nullptr);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
@@ -244,7 +245,7 @@ TEST_F(LeaveOut, StartEnqueuesExactlyTheOthers) {
   }
   // At once: what the plan did not see yet counts, too.
   QTest::keyClick(&view, Qt::Key_Return, Qt::ControlModifier);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
   const QString file =
       fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
   const Plan plan = planExperiment(fileText(file).toStdString(), "told", workbench_.catalog());

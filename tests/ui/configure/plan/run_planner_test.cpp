@@ -2,13 +2,13 @@
 #include "ui/configure/plan/run_planner.h"
 
 #include <QComboBox>
-#include <QTest>
 #include <atomic>
 #include <future>
 #include <mutex>
 #include <thread>
 
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/plan/changes_view.h"
 #include "ui/configure/plan/side_panel.h"
 
@@ -49,7 +49,7 @@ TEST(RunPlanner, IsNeverWaitedForAndPlansOnlyTheFirstAndTheNewestOfMany) {
                    [&](const std::shared_ptr<const Plan>& plan) { told.push_back(plan->title); });
   const auto catalog = std::make_shared<const Catalog>();
   planner.ask("text 0", catalog);
-  ASSERT_TRUE(QTest::qWaitFor([&] {
+  ASSERT_TRUE(soon([&] {
     const std::lock_guard lock(held.mutex);
     return held.texts.size() == 1;
   }));
@@ -108,7 +108,7 @@ TEST_F(Configure, StartsWhatWasTypedLastOnceItIsPlanned) {
   ASSERT_TRUE(shown->isPlanPending());
   shown->start();
   EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).isEmpty());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.pages.empty(); }, 5000));
+  ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
   const QString file =
       fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
   EXPECT_TRUE(fileText(file).contains(QStringLiteral("width = 128"))) << file.toStdString();
