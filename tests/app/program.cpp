@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 
@@ -93,17 +94,23 @@ Program::~Program() {
 
 void Program::signal(int number) const { signalProcess(pid_, number); }
 
-bool Program::waitForError(const std::string& text) const {
-  for (int i = 0; i < 1000; ++i) {
-    if (readText(err_).find(text) != std::string::npos) return true;
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == pid_) {
-      return readText(err_).find(text) != std::string::npos;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+bool Program::hasTaken(int number) const {
+  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigPnd:") && !line.starts_with("ShdPnd:")) continue;
+    if ((std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) != 0) return false;
   }
-  return false;
+  return true;
+}
+
+bool Program::waitForError(const std::string& text) const {
+  const auto isSaid = [&] { return readText(err_).find(text) != std::string::npos; };
+  const auto hasEnded = [&] {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  };
+  return waitUntil([&] { return isSaid() || hasEnded(); }) && isSaid();
 }
 
 Ended Program::wait() {

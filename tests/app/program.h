@@ -25,7 +25,9 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void signal(int number) const;
-  /// Waits until stderr holds `text`. \returns false after ten seconds or when the program ended
+  /// Whether none of these signals waits for it any more.
+  [[nodiscard]] bool hasTaken(int number) const;
+  /// Waits until stderr holds `text`. \returns false after two minutes or when the program ended
   /// without it
   [[nodiscard]] bool waitForError(const std::string& text) const;
   [[nodiscard]] Ended wait();

@@ -10,6 +10,7 @@
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 namespace {
@@ -36,14 +37,6 @@ class QueueVerbs : public ::testing::Test {
     const Ended ended = call(std::move(words));
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.json();
-  }
-  /// Looks ten times a second, for a minute at most.
-  static bool soon(const std::function<bool()>& holds) {
-    for (int i = 0; i < 600; ++i) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return false;
   }
 
   Scratch scratch;
@@ -142,21 +135,21 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   Program work({"work", "--db", database});
   ASSERT_TRUE(work.waitForError("run 1 "));
   store::RunStore store(database);
-  ASSERT_TRUE(soon([&] { return store.run(1).step > 0; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(1).step > 0; }));
   const store::Worker worker = store.run(1).worker;
   ASSERT_EQ(call({"pause", "1"}).code, 0);
-  ASSERT_TRUE(soon([&] { return store.run(1).state == store::RunState::Paused; }))
+  ASSERT_TRUE(waitUntil([&] { return store.run(1).state == store::RunState::Paused; }))
       << store.run(1).reason;
-  EXPECT_TRUE(soon([&] { return !isWorkerAlive(worker); })) << "its memory is not free";
+  EXPECT_TRUE(waitUntil([&] { return !isWorkerAlive(worker); })) << "its memory is not free";
   const std::int64_t step = store.run(1).latestCheckpoint;
   ASSERT_GT(step, 0);
   ASSERT_EQ(call({"resume", "1", "--queue"}).code, 0);
-  ASSERT_TRUE(soon([&] { return store.run(1).step > step; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(1).step > step; }));
   EXPECT_EQ(store.segments(1).back().firstStep, step);
 
   // Killed, it is started again from where it was.
   signalProcess(static_cast<pid_t>(store.run(1).worker.pid), SIGKILL);
-  ASSERT_TRUE(soon([&] { return store.segments(1).size() == 3 && store.run(1).step > step; }));
+  ASSERT_TRUE(waitUntil([&] { return store.segments(1).size() == 3 && store.run(1).step > step; }));
   EXPECT_EQ(store.segments(1).back().firstStep, step);
 
   // The window and `work` are gone; the run is not.
@@ -164,7 +157,7 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   static_cast<void>(work.wait());
   EXPECT_TRUE(isWorkerAlive(store.run(1).worker));
   ASSERT_EQ(call({"stop", "1"}).code, 0);
-  ASSERT_TRUE(soon([&] { return store.run(1).state == store::RunState::Stopped; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(1).state == store::RunState::Stopped; }));
   EXPECT_EQ(store.run(1).reason, "stopped on request");
   EXPECT_EQ(call({"retry", "1"}).code, 0);
   EXPECT_EQ(json({"queue"}).at("entries").at(0).at("id"), 1);

@@ -23,6 +23,7 @@
 #include "tests/app/program.h"
 #include "tests/app/ssh_server.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 namespace {
@@ -30,16 +31,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Link = remote::RemoteState::Link;
-
-/// Looks fifty times a second, for half a minute at most.
-template <typename Holds>
-bool soon(const Holds& holds) {
-  for (int i = 0; i < 1500; ++i) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return false;
-}
 
 class Variable {
  public:
@@ -89,7 +80,7 @@ class RemoteDatabase : public ::testing::Test {
         });
   }
   [[nodiscard]] bool isNow(Link link) {
-    return soon([&] {
+    return waitUntil([&] {
       const std::lock_guard lock(mutex);
       return !states.empty() && states.back().link == link;
     });
@@ -134,9 +125,9 @@ TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
   for (const std::string& name : there.metricNames(run))
     EXPECT_EQ(copy().points(run, name).size(), there.points(run, name).size()) << name;
   there.setNote(run, "seen from afar");
-  EXPECT_TRUE(soon([&] { return copy().note(run) == "seen from afar"; }));
+  EXPECT_TRUE(waitUntil([&] { return copy().note(run) == "seen from afar"; }));
   there.deleteRun(run);
-  EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
+  EXPECT_TRUE(waitUntil([&] { return copy().runs().size() == there.runs().size(); }));
 }
 
 TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
@@ -183,14 +174,14 @@ TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
   const std::int64_t run = there.runs().front().id;
   writeProgram(scratch.path("ssh"), "#!/bin/sh\necho 'lab: no route to host' >&2\nexit 255\n");
   dropLink();
-  ASSERT_TRUE(soon([&] { return state().sentence == "lab: no route to host"; }));
+  ASSERT_TRUE(waitUntil([&] { return state().sentence == "lab: no route to host"; }));
   EXPECT_EQ(state().link, Link::Lost);
   EXPECT_EQ(copy().runs().size(), runs);
   EXPECT_EQ(ask({{"op", "order"}}).at("error").at("kind"), "link");
   there.setNote(run, "while nobody looked");
   writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
   mirror->tryNow();
-  ASSERT_TRUE(soon([&] { return copy().note(run) == "while nobody looked"; }));
+  ASSERT_TRUE(waitUntil([&] { return copy().note(run) == "while nobody looked"; }));
   EXPECT_TRUE(isNow(Link::Linked));
 }
 
@@ -226,12 +217,12 @@ TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).mode,
             store::QueueMode::Paused);
   store::RunStore reader = copy();
-  EXPECT_TRUE(soon([&] { return jobs::JobQueue(reader).mode() == store::QueueMode::Paused; }));
+  EXPECT_TRUE(waitUntil([&] { return jobs::JobQueue(reader).mode() == store::QueueMode::Paused; }));
   command.what = jobs::Command::What::Delete;
   command.runs = {run};
   EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).runs,
             command.runs);
-  EXPECT_TRUE(soon([&] { return copy().runs().size() == there.runs().size(); }));
+  EXPECT_TRUE(waitUntil([&] { return copy().runs().size() == there.runs().size(); }));
   EXPECT_THAT(ask({{"op", "order"}, {"order", {{"what", "explode"}}}}).at("error").at("message"),
               HasSubstr("'what' is one of enqueue"));
 }
@@ -251,11 +242,11 @@ TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
   };
   EXPECT_THAT(copied(), IsEmpty());
   mirror->follow({run.id});
-  EXPECT_TRUE(soon([&] { return copied() == "first line\n"; }));
+  EXPECT_TRUE(waitUntil([&] { return copied() == "first line\n"; }));
   std::ofstream(log, std::ios::app) << "second line\n";
-  EXPECT_TRUE(soon([&] { return copied() == "first line\nsecond line\n"; }));
+  EXPECT_TRUE(waitUntil([&] { return copied() == "first line\nsecond line\n"; }));
   std::ofstream(log, std::ios::trunc) << "again\n";
-  EXPECT_TRUE(soon([&] { return copied() == "again\n"; }));
+  EXPECT_TRUE(waitUntil([&] { return copied() == "again\n"; }));
 }
 
 TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {
@@ -328,7 +319,7 @@ TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
   const std::int64_t run = queued.at("ids").at(0).get<std::int64_t>();
   // The link drops while it works: nothing is lost, and the copy catches up.
   server.dropSessions();
-  EXPECT_TRUE(soon([&] {
+  EXPECT_TRUE(waitUntil([&] {
     store::RunStore reader = copy();
     for (const store::RunRow& row : reader.runs()) {
       if (row.id == run) return row.state == store::RunState::Done && row.step == 3;

@@ -126,13 +126,9 @@ class GatedListener final : public EvaluationListener {
  public:
   explicit GatedListener(std::filesystem::path folder) : folder_(std::move(folder)) {}
   void batch(const EvaluationBatch&) override {
-    constexpr std::chrono::milliseconds kLook{5};
-    constexpr int kLooks = 12'000;  // a minute
     std::ofstream(folder_ / "begun").put('\n');
-    for (int i = 0; !std::filesystem::exists(folder_ / "go"); ++i) {
-      if (i == kLooks) throw std::runtime_error("the gate stayed closed");
-      std::this_thread::sleep_for(kLook);
-    }
+    if (!waitUntil([&] { return std::filesystem::exists(folder_ / "go"); }))
+      throw std::runtime_error("the gate stayed closed");
   }
   void finish(Results& results) override { results.score("heard", 1); }
 
@@ -174,3 +170,4 @@ class ServeItemsPlugin final : public QObject, public vitrine::Plugin {
 };
 
 #include "serve_items.moc"
+#include "tests/support/wait_until.h"

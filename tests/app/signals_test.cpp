@@ -8,6 +8,7 @@
 
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 namespace {
@@ -104,10 +105,9 @@ TEST(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
   // Slow steps, so that the second signal finds the first one waiting for the end of its step.
   words.insert(words.end(), {"train.batch_size=2048", "train.accumulate=64"});
   Program program(words);
-  ASSERT_TRUE(program.waitForError("run 1: "));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(program.waitForError("training begins"));
   program.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(waitUntil([&] { return program.hasTaken(SIGINT); }));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 130);
   // Its process is gone: the next look says so and offers to continue.
@@ -221,7 +221,7 @@ TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
   words.insert(words.end(), {"train.checkpoint.every_steps=20", "train.checkpoint.keep=3"});
   Program program(words);
   ASSERT_TRUE(program.waitForError("\nstep "));
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  ASSERT_TRUE(waitUntil([&] { return shown(scratch).at("checkpoints").size() >= 2; }));
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);
   const Json checkpoints = shown(scratch).at("checkpoints");

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 
@@ -109,14 +110,11 @@ SshServer::SshServer(const fs::path& folder) : folder_(folder) {
     }
     ::_exit(127);
   }
-  for (int i = 0; i < 500; ++i) {
-    if (listens(port_)) return;
-    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      pid_ = -1;
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  const auto hasEnded = [&] {
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+    return pid_ < 0;
+  };
+  if (waitUntil([&] { return listens(port_) || hasEnded(); }) && pid_ > 0) return;
   trouble_ = "sshd does not start here: " + log();
 }
 

@@ -18,6 +18,7 @@
 #include "tests/support/child.h"
 #include "tests/support/long_tier.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::testing {
 namespace {
@@ -179,11 +180,8 @@ TEST_F(CheckpointFaults, RemovingNeverTakesACheckpointFromWhoReadsIt) {
       break;
     }
     // Until the writer has moved on and has wanted to remove it.
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (listCheckpoints(folder_).back().step < held->checkpoint.step + 2 &&
-           std::chrono::steady_clock::now() < end) {
-      ::usleep(500);
-    }
+    const std::int64_t later = held->checkpoint.step + 2;
+    EXPECT_TRUE(waitUntil([&] { return listCheckpoints(folder_).back().step >= later; }));
     EXPECT_EQ(verifyCheckpointFolder(held->checkpoint.folder), "") << "round " << round;
     seen.insert(held->checkpoint.step);
   }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::testing {
 
@@ -23,12 +24,11 @@ FaultTest::FaultTest(const std::filesystem::path& parent) : StoreTest(parent) {
 
 FaultTest::~FaultTest() {
   for (const pid_t child : children_) signalProcess(child, SIGKILL);
-  for (int round = 0; round < 100; ++round) {
+  (void)waitUntil([this] {
     const std::vector<pid_t> left = processes("");
-    if (left.empty()) break;
     for (const pid_t pid : left) signalProcess(pid, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+    return left.empty();
+  });
   for (const pid_t child : children_) ::waitpid(child, nullptr, 0);
   // What a test sets is for the programs that it starts, not for the next test.
   ::clearenv();
@@ -74,13 +74,11 @@ pid_t FaultTest::startProgram(const std::string& program,
 
 int FaultTest::wait(pid_t child) {
   int status = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(240);
-  while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > end) {
-      ADD_FAILURE() << "it did not end within four minutes";
-      signalProcess(child, SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto hasEnded = [&] { return ::waitpid(child, &status, WNOHANG) != 0; };
+  if (!waitUntil(hasEnded, std::chrono::minutes(4))) {
+    ADD_FAILURE() << "it did not end within four minutes";
+    signalProcess(child, SIGKILL);
+    ::waitpid(child, &status, 0);
   }
   std::erase(children_, child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -89,15 +87,6 @@ int FaultTest::wait(pid_t child) {
 void FaultTest::kill(pid_t child) {
   signalProcess(child, SIGKILL);
   wait(child);
-}
-
-bool FaultTest::soon(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 std::vector<pid_t> FaultTest::processes(const std::string& words) const {

@@ -29,7 +29,6 @@ class FaultTest : public StoreTest {
   int wait(pid_t child);
   void kill(pid_t child);
   /// Looks every 5 ms, for a minute at most.
-  static bool soon(const std::function<bool()>& holds);
   /// Processes that have this database in their arguments, by what follows "fault_worker".
   [[nodiscard]] std::vector<pid_t> processes(const std::string& words) const;
   [[nodiscard]] std::string log(const store::RunRow& run) const;

@@ -40,6 +40,7 @@
 #include "core/run/run_control.h"
 #include "core/store/run_store.h"
 #include "core/store/spool/store_sink.h"
+#include "tests/support/wait_until.h"
 
 namespace {
 
@@ -314,7 +315,7 @@ int write(const fs::path& database, int number, int periodMs, int points) {
   const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), Json::object());
   std::ofstream(database.string() + ".ready-" + std::to_string(number));
   const fs::path go = database.string() + ".go";
-  while (!fs::exists(go) && !isAsked) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  (void)waitUntil([&] { return fs::exists(go) || isAsked; }, std::chrono::hours(1));
   std::ofstream report(database.string() + ".writer-" + std::to_string(number));
   // Spread over the period, as trainers that were started one by one are.
   auto next = Clock::now() + std::chrono::microseconds(number * 7919 % periodMs * 1000);

@@ -23,6 +23,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -145,7 +146,7 @@ TEST_F(PowerCut, LosesNothingThatWasAcknowledgedAndLeavesWholeCheckpoints) {
       killTrainers();
       for (const auto& entry : fs::directory_iterator(disk())) fs::remove_all(entry.path());
       startTrainers(i);
-      ASSERT_TRUE(soon([&] { return acknowledged().size() == ids_.size(); }));
+      ASSERT_TRUE(waitUntil([&] { return acknowledged().size() == ids_.size(); }));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
     // Read before the cut: what is acknowledged meanwhile counts at the next one.

@@ -12,6 +12,7 @@
 #include "core/jobs/launcher.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -44,7 +45,8 @@ TEST_F(KilledQueue, DoesEveryRunExactlyOnce) {
     if (work == 0) work = start("work", patient);
     if (window == 0) window = start("watch");
     // A random moment of a run that is in progress.
-    ASSERT_TRUE(soon([&] { return !processes("run --id").empty() || countDone(store) == kRuns; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return !processes("run --id").empty() || countDone(store) == kRuns; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
     const unsigned whom = random() % 4;
     if (whom == 0 || whom == 3) {
@@ -88,7 +90,7 @@ TEST_F(KilledQueue, LeavesRunsAloneWhenItsWorkerIsGoneAndTheNextOneFindsThem) {
   const std::int64_t first = add(store, 300, 5), second = add(store, 5, 1);
   kill([&] {
     const pid_t work = start("work");
-    EXPECT_TRUE(soon([&] { return store.run(first).step > 2; }));
+    EXPECT_TRUE(waitUntil([&] { return store.run(first).step > 2; }));
     return work;
   }());
   const store::Worker before = store.run(first).worker;
@@ -103,7 +105,7 @@ TEST_F(KilledQueue, LetsARunEndAloneWhenItsSupervisorIsGone) {
   store::RunStore store(file());
   const std::int64_t run = add(store, 100, 5);
   const pid_t work = start("work", {"--drain"});
-  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).step > 2; }));
   for (const pid_t pid : processes("work --supervise")) signalProcess(pid, SIGKILL);
   EXPECT_EQ(wait(work), 0);
   EXPECT_EQ(store.run(run).state, store::RunState::Done);
@@ -152,11 +154,11 @@ TEST_F(KilledQueue, IsWorkedOnThoughTheLogOutEmptiesTheFoldersOfTheSession) {
   store::RunStore store(file());
   const std::int64_t before = add(store, 6, 1);
   const pid_t work = start("work");
-  ASSERT_TRUE(soon([&] { return store.run(before).state == store::RunState::Done; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(before).state == store::RunState::Done; }));
   std::filesystem::remove_all(session);
   std::ofstream(session).flush();  // and nothing can be made there again
   const std::int64_t after = add(store, 6, 1);
-  EXPECT_TRUE(soon([&] { return store.run(after).state == store::RunState::Done; }));
+  EXPECT_TRUE(waitUntil([&] { return store.run(after).state == store::RunState::Done; }));
   kill(work);
 }
 
@@ -167,7 +169,8 @@ TEST_F(KilledQueue, StartsNoRunWhoseLastProcessIsStillThereWhateverItsRowSays) {
   ASSERT_TRUE(lock);
   const pid_t work = start("work", {"--drain"});
   jobs::JobQueue queue(store);
-  EXPECT_TRUE(soon([&] { return queue.list().at(0).waits == "its last process is just ending"; }));
+  EXPECT_TRUE(
+      waitUntil([&] { return queue.list().at(0).waits == "its last process is just ending"; }));
   EXPECT_EQ(store.run(run).state, store::RunState::Queued);
   lock.reset();
   EXPECT_EQ(wait(work), 0);
@@ -179,16 +182,16 @@ TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
   const std::int64_t run = add(store, 120, 5);
   jobs::JobQueue queue(store);
   const pid_t work = start("work");
-  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).step > 2; }));
   queue.setMode(store::QueueMode::Paused);
   jobs::pauseRun(store, run);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Paused; }));
-  EXPECT_TRUE(soon([&] { return processes("run --id").empty(); })) << "the device is not free";
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).state == store::RunState::Paused; }));
+  EXPECT_TRUE(waitUntil([&] { return processes("run --id").empty(); })) << "the device is not free";
   const std::int64_t step = store.run(run).latestCheckpoint;
   EXPECT_GT(step, 0);
   EXPECT_LT(step, 120);
   queue.setMode(store::QueueMode::Running);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Done; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).state == store::RunState::Done; }));
   EXPECT_EQ(store.segments(run).size(), 2u);
   EXPECT_EQ(store.segments(run)[1].firstStep, step);
   expectWhole(store, run, 120);
@@ -199,11 +202,11 @@ TEST_F(KilledQueue, SaysHowALostRunEndedWithinFiveSeconds) {
   store::RunStore store(file());
   const std::int64_t run = add(store, 100'000, 2);
   const pid_t work = start("work", {"--retries", "0"});
-  ASSERT_TRUE(soon([&] { return store.run(run).step > 2; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).step > 2; }));
   kill(work);
   const auto killedAt = std::chrono::steady_clock::now();
   for (const pid_t pid : processes("run --id")) signalProcess(pid, SIGKILL);
-  ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Interrupted; }));
+  ASSERT_TRUE(waitUntil([&] { return store.run(run).state == store::RunState::Interrupted; }));
   EXPECT_LT(std::chrono::steady_clock::now() - killedAt, std::chrono::seconds(5));
   EXPECT_THAT(store.run(run).reason, HasSubstr("its process was killed (SIGKILL) from outside"));
 }

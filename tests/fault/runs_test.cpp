@@ -11,6 +11,7 @@
 #include "core/jobs/launcher.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -162,9 +163,9 @@ TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
   const std::int64_t polite = add(store, 100'000, 1, nullptr, impatient);
   const pid_t work = start("work", {"--drain"});
   for (const std::int64_t run : {deaf, polite}) {
-    ASSERT_TRUE(soon([&] { return store.run(run).step >= 2; })) << run;
+    ASSERT_TRUE(waitUntil([&] { return store.run(run).step >= 2; })) << run;
     jobs::stopRun(store, run);
-    ASSERT_TRUE(soon([&] { return store.run(run).state == store::RunState::Stopped; }));
+    ASSERT_TRUE(waitUntil([&] { return store.run(run).state == store::RunState::Stopped; }));
   }
   EXPECT_EQ(wait(work), 0);
   EXPECT_THAT(store.run(deaf).reason, HasSubstr("killed: it did not end within 0.5 s"));
@@ -193,7 +194,7 @@ TEST_F(EvilRuns, RaiseAnAlarmWhileTheyHangAndAreLeftAloneOtherwise) {
     }
     return false;
   };
-  EXPECT_TRUE(soon(hasAlarm));
+  EXPECT_TRUE(waitUntil(hasAlarm));
   EXPECT_EQ(store.run(run).state, store::RunState::Running);
   kill(work);
 }

@@ -15,6 +15,7 @@
 #include "core/store/sqlite/writer_lock.h"
 #include "tests/fault/fault_test.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -40,7 +41,7 @@ class Writers : public testing::FaultTest {
     }
     // They begin together, when all of them have read the schema.
     for (int i = 0; i < count; ++i) {
-      ASSERT_TRUE(soon([&] {
+      ASSERT_TRUE(waitUntil([&] {
         return std::filesystem::exists(file().string() + ".ready-" + std::to_string(i));
       })) << "writer "
           << i;

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "tests/support/child.h"
 
@@ -29,6 +32,17 @@ inline bool isLocked(const std::filesystem::path& file, off_t place) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_NE(WEXITSTATUS(status), 2) << file << " cannot be opened";
   return WEXITSTATUS(status) == 1;
+}
+
+/// Whether a thread of this process waits for a lock of flock(2).
+inline bool isAnybodyWaiting() {
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    if (line.find("-> FLOCK") != std::string::npos &&
+        line.find(" " + std::to_string(::getpid()) + " ") != std::string::npos)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace vitrine

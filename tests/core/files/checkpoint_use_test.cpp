@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "tests/core/files/made_files.h"
+#include "tests/support/file_locks.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -25,17 +27,6 @@ void makeCheckpoint(const fs::path& parent, std::int64_t step, int files) {
   });
 }
 
-/// Whether a thread of this process waits for a lock on a file.
-bool isAnybodyWaiting() {
-  std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);) {
-    if (line.find("-> FLOCK") != std::string::npos &&
-        line.find(" " + std::to_string(::getpid()) + " ") != std::string::npos)
-      return true;
-  }
-  return false;
-}
-
 TEST(CheckpointHold, IsOfTheFolderThatStandsThereWhenItsTurnComes) {
   const TemporaryFolder folder;
   makeCheckpoint(folder.path(), 1, 1);
@@ -46,9 +37,7 @@ TEST(CheckpointHold, IsOfTheFolderThatStandsThereWhenItsTurnComes) {
   ASSERT_EQ(::flock(remover, LOCK_EX), 0);
   auto held =
       std::async(std::launch::async, [&] { return std::make_unique<CheckpointHold>(checkpoint); });
-  for (int i = 0; i < 10'000 && !isAnybodyWaiting(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ASSERT_TRUE(isAnybodyWaiting());
+  ASSERT_TRUE(waitUntil(isAnybodyWaiting));
   fs::rename(checkpoint, folder / "going");
   makeCheckpoint(folder.path(), 1, 1);
   ::close(remover);

@@ -22,6 +22,7 @@
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
@@ -230,7 +231,7 @@ TEST(ProcessTree, FindsAndEndsGrandchildrenInSessionsOfTheirOwn) {
         for (;;) ::pause();
       }
     }
-    while (descendantsOf(::getpid()).size() < 3) ::usleep(1000);
+    (void)waitUntil([] { return descendantsOf(::getpid()).size() >= 3; });
     ::_exit(killDescendants() == 0 && descendantsOf(::getpid()).empty() ? 0 : 1);
   }
   int status = -1;
@@ -281,7 +282,10 @@ TEST(TaskWatch, EndsAJobWithAllThatItStartedWhenTheyAreTooMany) {
                 ::prctl(PR_SET_CHILD_SUBREAPER, 1);
                 const pid_t job = startJob(40, isScattered);
                 TaskWatch watch(job, 20);
-                while (!isGone(job) || descendantsOf(::getpid()).size() > 0) ::usleep(1000);
+                const auto isOver = [&] {
+                  return isGone(job) && descendantsOf(::getpid()).empty();
+                };
+                if (!waitUntil(isOver)) return 2;
                 watch.stop();
                 return watch.hasEndedTheJob() ? 0 : 1;
               }),
@@ -294,7 +298,7 @@ TEST(TaskWatch, LeavesAJobAloneThatKeepsItsLimit) {
   EXPECT_EQ(inChild([] {
               const pid_t job = startJob(10, false);
               TaskWatch watch(job, 20);
-              while (descendantsOf(::getpid()).size() < 10) ::usleep(1000);
+              if (!waitUntil([] { return descendantsOf(::getpid()).size() >= 10; })) return 2;
               ::usleep(100'000);
               watch.stop();
               const bool isLeft = !watch.hasEndedTheJob() && !isGone(job);

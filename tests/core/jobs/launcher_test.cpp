@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/core/store/temp_database.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
@@ -32,19 +33,13 @@ class Launcher : public testing::StoreTest {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   }
-  /// Waits until `text` is in `file`, at most ten seconds; gives the contents.
+  /// Waits until `text` is in `file`; gives the contents.
   static std::string waitFor(const std::filesystem::path& file, const std::string& text) {
-    for (int i = 0; i < 1000; ++i) {
-      if (contents(file).find(text) != std::string::npos) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    (void)waitUntil([&] { return contents(file).find(text) != std::string::npos; });
     return contents(file);
   }
   static bool isGoneSoon(const store::Worker& worker) {
-    for (int i = 0; i < 1000 && isWorkerAlive(worker); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return !isWorkerAlive(worker);
+    return waitUntil([&] { return !isWorkerAlive(worker); });
   }
 };
 

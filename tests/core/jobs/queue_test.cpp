@@ -13,6 +13,7 @@
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
@@ -165,14 +166,10 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
   const std::int64_t run = enqueued(brief);
   ASSERT_GT(attendQueue(file(), FAKE_PROGRAM), 0);
   const auto isAttended = [&] { return !KernelLock::tryLock(workLockFile(file())); };
-  const auto wait = [&](const auto& condition) {
-    for (int i = 0; i < 2000 && !condition(); ++i) ::usleep(10'000);
-    return condition();
-  };
   ASSERT_TRUE(
-      wait([&] { return store.run(run).state != store::RunState::Queued && isAttended(); }));
+      waitUntil([&] { return store.run(run).state != store::RunState::Queued && isAttended(); }));
   EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "a process is at work";
-  EXPECT_TRUE(wait([&] { return !isAttended(); }));
+  EXPECT_TRUE(waitUntil([&] { return !isAttended(); }));
   EXPECT_FALSE(isAlive(store.run(run).state));
   EXPECT_THAT(order(), IsEmpty());
 }
@@ -402,7 +399,7 @@ TEST_F(Queue, IsLeftByTheSupervisorOfARunWhoseDatabaseWasDeleted) {
     return std::string(std::istreambuf_iterator<char>(stream), {}).find("started") !=
            std::string::npos;
   };
-  for (int i = 0; i < 6000 && !hasStarted(); ++i) ::usleep(10000);
+  ASSERT_TRUE(waitUntil(hasStarted));
   for (const char* suffix : {"-wal", "-shm", ""}) std::filesystem::remove(file().string() + suffix);
   int status = 0;
   ASSERT_EQ(::waitpid(supervisor, &status, 0), supervisor);

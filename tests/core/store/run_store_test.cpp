@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <limits>
 
@@ -307,14 +308,15 @@ TEST_F(RunStoreTest, OpensAndListsAThousandRunsAtOnce) {
     RunStore store(file());
     store.addRuns(store.experiment("many", ""), std::vector<NewRun>(1000, newRun("one of many")));
   }
-  const auto start = std::chrono::steady_clock::now();
+  // Time of the processor, which other processes do not lengthen.
+  const std::clock_t start = std::clock();
   RunStore store(file());
-  const auto opened = std::chrono::steady_clock::now();
+  const std::clock_t opened = std::clock();
   EXPECT_EQ(store.runs().size(), 1000u);
-  const auto listed = std::chrono::steady_clock::now();
-  // Ten times the limits: a guard against a cost that grows, not a measurement.
-  EXPECT_LT(opened - start, std::chrono::milliseconds(200));
-  EXPECT_LT(listed - opened, std::chrono::milliseconds(200));
+  const std::clock_t listed = std::clock();
+  // Twenty times the limits: a guard against a cost that grows, not a measurement.
+  EXPECT_LT(opened - start, CLOCKS_PER_SEC * 2 / 5);
+  EXPECT_LT(listed - opened, CLOCKS_PER_SEC * 2 / 5);
 }
 
 TEST_F(RunStoreTest, SaysWhatItIs) {

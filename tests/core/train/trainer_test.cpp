@@ -151,8 +151,8 @@ TEST(Trainer, ReportsProgressAtMostFiveTimesASecondAndAtTheEnd) {
   run.session->onLoss = [](const Batch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   };
-  static_cast<void>(run.go());
-  EXPECT_LE(run.sink.progresses.size(), 8U);
+  const double seconds = run.go().seconds;
+  EXPECT_LE(static_cast<double>(run.sink.progresses.size()), 5 * seconds + 3);
   ASSERT_GE(run.sink.progresses.size(), 2U);
   EXPECT_EQ(run.sink.progresses.back().step, 60);
   EXPECT_GT(run.sink.progresses.back().memoryBytes, 10'000'000);

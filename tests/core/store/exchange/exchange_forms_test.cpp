@@ -18,6 +18,7 @@
 #include "core/store/sqlite/writer_lock.h"
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::store {
 namespace {
@@ -234,14 +235,12 @@ TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
       }
       ::_exit(0);
     }
-    bool isRead = false;
-    for (int i = 0; i < 3000 && !isRead; ++i) {
+    const auto isRead = [&] {
       const auto files = stagingFiles();
       // The points are in it, committed: what is not yet is in memory.
-      isRead = !files.empty() && fs::file_size(files[0]) > empty + 16'384;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    EXPECT_TRUE(isRead) << "it waits at the writer lock before it has read anything";
+      return !files.empty() && fs::file_size(files[0]) > empty + 16'384;
+    };
+    EXPECT_TRUE(waitUntil(isRead)) << "it waits at the writer lock before it has read anything";
     signalProcess(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     lock.unlock();
@@ -331,13 +330,14 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
     // Between two of its transactions, and it waits meanwhile.
     WriterLock lock(database);
     bool isHalf = false;
-    for (int i = 0; i < 60'000 && !isHalf && ::waitpid(child, nullptr, WNOHANG) == 0; ++i) {
-      ASSERT_TRUE(lock.lock(std::chrono::seconds(5)));
+    ASSERT_TRUE(waitUntil([&] {
+      if (::waitpid(child, nullptr, WNOHANG) != 0) return true;
+      if (!lock.lock(std::chrono::seconds(60))) return false;
       isHalf = countOf(database, "SELECT count(*) FROM metric_chunk") > 0;
       if (isHalf) signalProcess(child, SIGKILL);
       lock.unlock();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+      return isHalf;
+    }));
     ::waitpid(child, nullptr, 0);
     ASSERT_TRUE(isHalf) << "it ended before it had stored a part";
   }

@@ -11,6 +11,7 @@
 
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::store {
 namespace {
@@ -68,11 +69,8 @@ TEST_F(Maintenance, BackUpIsOneMomentWhileATrainerWrites) {
     std::ifstream(acknowledged, std::ios::binary).read(reinterpret_cast<char*>(&count), 8);
     return count;
   };
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const auto waitFor = [&](std::int64_t count) {
-    while (commits() < count && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    (void)waitUntil([&] { return commits() >= count; });
     return commits();
   };
   for (int i = 0; i < 4; ++i) {

@@ -19,6 +19,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 #include "tests/support/long_tier.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::store {
 namespace {
@@ -107,9 +108,8 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
   for (int cycle = 0; cycle < cycles; ++cycle) {
     const std::string name = "cycle " + std::to_string(cycle);
     const pid_t worker = startWorker(name, 1'000'000);
-    for (int wait = 0; wait < 5000 && acknowledged(name) == 0; ++wait) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_TRUE(waitUntil([&] { return acknowledged(name) > 0; }));
+    // A random moment.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     signalProcess(worker, SIGKILL);
     ASSERT_EQ(waitFor(worker), 128 + SIGKILL);
@@ -166,7 +166,7 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
     }
     ::_exit(1);
   }
-  while (*turns == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(waitUntil([&] { return *turns > 0; }));
   int overtaken = 0;
   for (int i = 0; i < 50; ++i) {
     const int before = *turns;
@@ -193,8 +193,15 @@ TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
   ASSERT_GE(held, 0);
   ASSERT_EQ(::flock(held, LOCK_EX), 0);
   std::atomic<bool> isReleased = false;
-  std::thread holder([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  std::jthread holder([&] {
+    // Who waits holds the turn, the lock of the first byte.
+    EXPECT_TRUE(waitUntil([held] {
+      struct flock turn {};
+      turn.l_type = F_WRLCK;
+      turn.l_whence = SEEK_SET;
+      turn.l_len = 1;
+      return ::fcntl(held, F_OFD_GETLK, &turn) == 0 && turn.l_type != F_UNLCK;
+    }));
     isReleased = true;
     ::flock(held, LOCK_UN);
   });
