@@ -44,6 +44,20 @@ ArtifactRow artifactOf(const Statement& row) {
   return artifact;
 }
 
+GeneratedImageRow imageOf(const Statement& row) {
+  GeneratedImageRow image;
+  image.id = row.integer(0);
+  image.runId = row.integer(1);
+  image.step = row.integer(2);
+  image.recipe = parseJson(row.text(3), "the recipe of image " + std::to_string(image.id));
+  image.seed = seedOf(row, 4);
+  image.width = row.integer(5);
+  image.height = row.integer(6);
+  image.sha256 = row.text(7);
+  image.bytes = row.integer(8);
+  return image;
+}
+
 }  // namespace
 
 std::vector<RunRow> RunReader::runs(std::int64_t changedSince) {
@@ -189,55 +203,49 @@ std::vector<ArtifactRow> RunReader::artifacts(std::int64_t run) {
 
 ArtifactRow RunReader::artifact(std::int64_t id) {
   Statement row = database_->prepare(VITRINE_ARTIFACT_COLUMNS "artifact WHERE id = ?");
-  if (!row.with(id).step()) {
-    throw NotFoundError("there is no artifact " + std::to_string(id) + " in '" + file().string() +
-                        "'");
-  }
+  if (!row.with(id).step()) throw missing("artifact", id);
   return artifactOf(row);
 }
 #undef VITRINE_ARTIFACT_COLUMNS
 
 std::vector<std::byte> RunReader::artifactData(std::int64_t id) {
-  Statement row = database_->prepare("SELECT data FROM artifact WHERE id = ?");
-  if (!row.with(id).step()) {
-    throw NotFoundError("there is no artifact " + std::to_string(id) + " in '" + file().string() +
-                        "'");
-  }
-  const auto bytes = row.blob(0);
-  return {bytes.begin(), bytes.end()};
-}
-
-std::vector<GeneratedImageRow> RunReader::generatedImages(std::int64_t run) {
-  Statement row = database_->prepare(
-      "SELECT id, run_id, step, recipe, seed, width, height, sha256, length(png) FROM "
-      "generated_images WHERE run_id = ? ORDER BY step, id");
-  row.with(run);
-  std::vector<GeneratedImageRow> images;
-  while (row.step()) {
-    GeneratedImageRow image;
-    image.id = row.integer(0);
-    image.runId = row.integer(1);
-    image.step = row.integer(2);
-    image.recipe = parseJson(row.text(3), "the recipe of image " + std::to_string(image.id));
-    image.seed = seedOf(row, 4);
-    image.width = row.integer(5);
-    image.height = row.integer(6);
-    image.sha256 = row.text(7);
-    image.bytes = row.integer(8);
-    images.push_back(std::move(image));
-  }
-  return images;
+  return blobOf("SELECT data FROM artifact WHERE id = ?", id, "artifact");
 }
 
 std::vector<std::byte> RunReader::generatedImagePng(std::int64_t id) {
-  Statement row = database_->prepare("SELECT png FROM generated_image WHERE id = ?");
-  if (!row.with(id).step()) {
-    throw NotFoundError("there is no generated image " + std::to_string(id) + " in '" +
-                        file().string() + "'");
-  }
+  return blobOf("SELECT png FROM generated_image WHERE id = ?", id, "generated image");
+}
+
+NotFoundError RunReader::missing(const char* what, std::int64_t id) const {
+  return NotFoundError(std::string("there is no ") + what + " " + std::to_string(id) + " in '" +
+                       file().string() + "'");
+}
+
+std::vector<std::byte> RunReader::blobOf(const char* sql, std::int64_t id, const char* what) {
+  Statement row = database_->prepare(sql);
+  if (!row.with(id).step()) throw missing(what, id);
   const auto bytes = row.blob(0);
   return {bytes.begin(), bytes.end()};
 }
+
+#define VITRINE_IMAGES                                                              \
+  "SELECT id, run_id, step, recipe, seed, width, height, sha256, length(png) FROM " \
+  "generated_images "                                                               \
+  "WHERE "
+std::vector<GeneratedImageRow> RunReader::generatedImages(std::int64_t run) {
+  Statement row = database_->prepare(VITRINE_IMAGES "run_id = ? ORDER BY step, id");
+  row.with(run);
+  std::vector<GeneratedImageRow> images;
+  while (row.step()) images.push_back(imageOf(row));
+  return images;
+}
+
+GeneratedImageRow RunReader::generatedImage(std::int64_t id) {
+  Statement row = database_->prepare(VITRINE_IMAGES "id = ?");
+  if (!row.with(id).step()) throw missing("generated image", id);
+  return imageOf(row);
+}
+#undef VITRINE_IMAGES
 
 std::vector<GeneratedTextRow> RunReader::generatedTexts(std::int64_t run) {
   Statement row = database_->prepare(
@@ -278,10 +286,7 @@ std::vector<CheckpointRow> RunReader::checkpoints(std::int64_t run) {
 
 std::string RunReader::experimentSource(std::int64_t experimentId) {
   Statement row = database_->prepare("SELECT source FROM experiment WHERE id = ?");
-  if (!row.with(experimentId).step()) {
-    throw NotFoundError("there is no experiment " + std::to_string(experimentId) + " in '" +
-                        file().string() + "'");
-  }
+  if (!row.with(experimentId).step()) throw missing("experiment", experimentId);
   return row.text(0);
 }
 

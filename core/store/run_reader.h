@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/store/types.h"
 
 namespace vitrine::store {
@@ -75,6 +76,7 @@ class VITRINE_STORE_EXPORT RunReader {
   [[nodiscard]] std::vector<std::byte> artifactData(std::int64_t id);
   /// By step and id, without the pictures.
   [[nodiscard]] std::vector<GeneratedImageRow> generatedImages(std::int64_t run);
+  [[nodiscard]] GeneratedImageRow generatedImage(std::int64_t id);  ///< \throws NotFoundError
   [[nodiscard]] std::vector<std::byte> generatedImagePng(std::int64_t id);
   [[nodiscard]] std::vector<GeneratedTextRow> generatedTexts(std::int64_t run);
   [[nodiscard]] std::vector<CheckpointRow> checkpoints(std::int64_t run);
@@ -124,6 +126,11 @@ class VITRINE_STORE_EXPORT RunReader {
   explicit RunReader(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   std::shared_ptr<Database> database_;
+
+ private:
+  [[nodiscard]] NotFoundError missing(const char* what, std::int64_t id) const;
+  /// The only column of the only row of `sql`, whose parameter is `id`.
+  [[nodiscard]] std::vector<std::byte> blobOf(const char* sql, std::int64_t id, const char* what);
 };
 
 /// Answers one read-only statement: RunReader::query, or what a test counts.

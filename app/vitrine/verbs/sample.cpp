@@ -141,15 +141,12 @@ void layFilm(Json& values, const FilmOptions& film, const ItemCard& sampler) {
                          wholeNumber(film.attention.substr(comma + 1), "--attention", kPatch)};
 }
 
-/// An image of the database as its recipe says it was made.
-struct StoredImage {
-  Json recipe;
-  std::string sha256;
-};
-
-StoredImage storedImage(store::RunStore& store, const store::RunRow& run, std::int64_t id) {
-  for (const store::GeneratedImageRow& image : store.generatedImages(run.id)) {
-    if (image.id == id) return {image.recipe, image.sha256};
+store::GeneratedImageRow storedImage(store::RunStore& store, const store::RunRow& run,
+                                     std::int64_t id) {
+  try {
+    store::GeneratedImageRow image = store.generatedImage(id);
+    if (image.runId == run.id) return image;
+  } catch (const NotFoundError&) {  // said below, with the run
   }
   throw NotFoundError("run " + std::to_string(run.id) + " has no image " + std::to_string(id) +
                       "; `vitrine query` lists those of the view generated_images");
@@ -165,7 +162,7 @@ void requireSame(const Json& recipe, const Json& origin, const char* key, const 
 /// Makes an image again from its recipe, its whole batch with it, and compares the pixels.
 int verifyImage(const CommandLine& line, store::RunStore& store, const store::RunRow& run,
                 std::int64_t id) {
-  const StoredImage stored = storedImage(store, run, id);
+  const store::GeneratedImageRow stored = storedImage(store, run, id);
   const Json& recipe = stored.recipe;
   Engine engine;
   loadEngine(engine);

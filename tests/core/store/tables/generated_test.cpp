@@ -48,6 +48,12 @@ TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
   EXPECT_EQ(images[1].width, 2);
   EXPECT_EQ(images[1].height, 1);
   EXPECT_EQ(store.generatedImagePng(images[1].id), batch.images[0].png);
+  const GeneratedImageRow alone = store.generatedImage(images[1].id);
+  EXPECT_EQ(alone.runId, run);
+  EXPECT_EQ(alone.recipe, images[1].recipe);
+  EXPECT_EQ(alone.seed, images[1].seed);
+  EXPECT_THAT(messageOf<NotFoundError>([&] { static_cast<void>(store.generatedImage(99)); }),
+              ::testing::HasSubstr("there is no generated image 99"));
   EXPECT_EQ(images[1].bytes, static_cast<std::int64_t>(batch.images[0].png.size()));
   const auto texts = store.generatedTexts(run);
   ASSERT_THAT(texts, SizeIs(2));
