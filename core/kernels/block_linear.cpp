@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
-#include "core/kernels/first_derivative.h"
 
 namespace vitrine::kernels {
 

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/mlstm_cell.h"
 #include "core/kernels/cpu/path_rule.h"
-#include "core/kernels/first_derivative.h"
 #include "core/kernels/mlstm_forms.h"
 
 namespace vitrine::kernels {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cuda_module.h"
-#include "core/kernels/first_derivative.h"
 
 namespace vitrine::kernels {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/engine_export.h"
-#include "core/kernels/layer_kinds.h"
+#include "core/kernels/cpu/layer_kinds.h"
 
 namespace vitrine::nn {
 

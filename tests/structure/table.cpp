@@ -53,10 +53,6 @@ const Table& treeTable() {
           },
       .exceptions =
           {
-              {"core/kernels/cpu/", "core/kernels/layer_kinds.h",
-               "kinds of norms and nonlinearities have names that layers and kernels share"},
-              {"core/kernels/cpu/", "core/kernels/first_derivative.h",
-               "the sentence that refuses a second derivative is that of every kernel"},
               {"core/data/pipeline", "core/plugin/",
                "a run's pipeline makes its transforms from the registry, whose headers name "
                "samples "

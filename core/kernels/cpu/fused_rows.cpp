@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
-#include "core/kernels/first_derivative.h"
 
 namespace vitrine::cpu {
 

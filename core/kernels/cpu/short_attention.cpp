@@ -10,7 +10,7 @@
 
 #include "core/kernels/cpu/attention_head.h"
 #include "core/kernels/cpu/cpu_layers.h"
-#include "core/kernels/first_derivative.h"
+#include "core/kernels/cpu/first_derivative.h"
 
 namespace vitrine::cpu {
 
