@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/diffusion/diffusion_state.h"
 #include "core/model/weight_source.h"
-#include "core/nn/position_embedding.h"
+#include "core/nn/position/position_embedding.h"
 
 namespace vitrine::diffusion {
 

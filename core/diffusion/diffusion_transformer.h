@@ -16,7 +16,7 @@
 #include "core/model/tensor_program.h"
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 
 namespace vitrine::diffusion {
 

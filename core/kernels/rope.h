@@ -1,4 +1,4 @@
-// Rotary position embedding applied to queries and keys: the kernel below core/nn/rope.h.
+// Rotary position embedding applied to queries and keys: the kernel below core/nn/position/rope.h.
 //
 // Channel pair (2m, 2m+1) of the token at position n turns by angles[n][m] radians:
 //

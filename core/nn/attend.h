@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/engine_export.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 
 namespace vitrine::nn {
 

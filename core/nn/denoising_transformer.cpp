@@ -6,8 +6,8 @@
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
-#include "core/nn/position_embedding.h"
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/position_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 
 namespace vitrine::nn {
 

@@ -22,7 +22,7 @@
 #include "core/nn/block_names.h"
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
-#include "core/nn/position_embedding.h"
+#include "core/nn/position/position_embedding.h"
 
 namespace vitrine::nn {
 

@@ -12,7 +12,7 @@
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/modules.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 
 namespace vitrine::nn {
 

@@ -22,8 +22,8 @@
 #include "core/nn/init.h"
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
-#include "core/nn/position_embedding.h"
-#include "core/nn/token_rotation.h"
+#include "core/nn/position/position_embedding.h"
+#include "core/nn/position/token_rotation.h"
 
 namespace vitrine::nn {
 

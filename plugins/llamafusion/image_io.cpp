@@ -7,7 +7,7 @@
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
 #include "core/nn/layers.h"
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 
 namespace vitrine::llamafusion {
 

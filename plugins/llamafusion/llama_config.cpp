@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 
 namespace vitrine::llamafusion {
 

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/model/weights.h"
-#include "core/nn/position_embedding.h"
+#include "core/nn/position/position_embedding.h"
 #include "plugins/vision_lstm/state.h"
 
 namespace vitrine::vision_lstm {

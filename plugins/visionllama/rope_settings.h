@@ -12,8 +12,8 @@
 
 #include "core/config/config.h"
 #include "core/config/schema.h"
-#include "core/nn/rope.h"
-#include "core/nn/token_rotation.h"
+#include "core/nn/position/rope.h"
+#include "core/nn/position/token_rotation.h"
 
 namespace vitrine::visionllama {
 

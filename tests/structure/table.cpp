@@ -22,6 +22,7 @@ const Table& treeTable() {
                }},
               {"core/config", {{"."}, {"edit"}}},
               {"core/kernels", {{"cpu"}, {"."}}},
+              {"core/nn", {{"position"}, {"."}}},
               {"plugins", {{"*"}}},
               {"plugins/analyses", {{"*"}}},
               {"plugins/datasets", {{"*"}}},

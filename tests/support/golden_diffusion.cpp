@@ -10,8 +10,8 @@
 #include "core/diffusion/ode.h"
 #include "core/diffusion/sde.h"
 #include "core/eval/generation_metrics.h"
-#include "core/nn/position_embedding.h"
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/position_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 #include "core/train/ema.h"
 
 namespace vitrine::testing {

@@ -11,7 +11,7 @@
 #include "core/diffusion/guidance.h"
 #include "core/model/text_image_model.h"
 #include "core/model/weights.h"
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 #include "plugins/llamafusion/image_io.h"
 #include "plugins/llamafusion/layout.h"
 #include "plugins/llamafusion/llamafusion.h"

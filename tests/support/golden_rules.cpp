@@ -10,7 +10,7 @@
 #include "core/eval/calibration.h"
 #include "core/model/parameter_layers.h"
 #include "core/nn/losses.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 #include "core/train/ema.h"
 #include "core/train/optimizer.h"
 #include "core/train/parameter_policy.h"

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/eval/generation_metrics.h"
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 #include "tests/support/golden_case.h"
 
 namespace vitrine::diffusion {

@@ -14,8 +14,8 @@
 #include "core/nn/mlp.h"
 #include "core/nn/norm.h"
 #include "core/nn/patch_embed.h"
-#include "core/nn/position_embedding.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/position_embedding.h"
+#include "core/nn/position/rope.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 

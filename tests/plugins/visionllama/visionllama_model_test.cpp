@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/weights.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 #include "plugins/visionllama/plain.h"
 #include "plugins/visionllama/pyramid.h"
 #include "plugins/visionllama/vitdet.h"

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 #include "plugins/visionllama/rope_settings.h"
 #include "tests/plugins/visionllama/small_models.h"
 

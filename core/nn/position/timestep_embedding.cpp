@@ -1,4 +1,4 @@
-#include "core/nn/timestep_embedding.h"
+#include "core/nn/position/timestep_embedding.h"
 
 #include <ATen/ATen.h>
 

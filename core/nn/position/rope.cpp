@@ -1,5 +1,5 @@
 // The one place that picks how RoPE is computed.
-#include "core/nn/rope.h"
+#include "core/nn/position/rope.h"
 
 #include <ATen/ATen.h>
 

@@ -1,4 +1,4 @@
-#include "core/nn/token_rotation.h"
+#include "core/nn/position/token_rotation.h"
 
 namespace vitrine::nn {
 

@@ -1,4 +1,4 @@
-#include "core/nn/position_embedding.h"
+#include "core/nn/position/position_embedding.h"
 
 #include <ATen/ATen.h>
 
