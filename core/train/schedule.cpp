@@ -6,7 +6,7 @@
 
 #include "core/train/train_config.h"
 #include "core/train/training_items.h"
-#include "core/train/update_rules.h"
+#include "core/train/update/update_rules.h"
 
 namespace vitrine::train {
 

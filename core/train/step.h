@@ -12,9 +12,9 @@
 #include "core/plugin/registry.h"
 #include "core/train/device.h"
 #include "core/train/divergence.h"
-#include "core/train/ema.h"
 #include "core/train/loss_scale.h"
 #include "core/train/optimizer.h"
+#include "core/train/update/ema.h"
 
 namespace vitrine::train {
 

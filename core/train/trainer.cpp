@@ -9,9 +9,9 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/kernels/cpu/taken_paths.h"
-#include "core/train/parameter_policy.h"
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"
+#include "core/train/update/parameter_policy.h"
 
 namespace vitrine::train {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/config/train_schema.h"
-#include "core/train/update_rules.h"
+#include "core/train/update/update_rules.h"
 
 namespace vitrine::train {
 

@@ -23,6 +23,7 @@ const Table& treeTable() {
               {"core/config", {{"."}, {"edit"}}},
               {"core/kernels", {{"cpu"}, {"."}}},
               {"core/nn", {{"position"}, {"."}}},
+              {"core/train", {{"update"}, {"."}}},
               {"plugins", {{"*"}}},
               {"plugins/analyses", {{"*"}}},
               {"plugins/datasets", {{"*"}}},

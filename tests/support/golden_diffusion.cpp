@@ -12,7 +12,7 @@
 #include "core/eval/generation_metrics.h"
 #include "core/nn/position/position_embedding.h"
 #include "core/nn/position/timestep_embedding.h"
-#include "core/train/ema.h"
+#include "core/train/update/ema.h"
 
 namespace vitrine::testing {
 

@@ -9,7 +9,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "core/train/modules.h"
-#include "core/train/parameter_policy.h"
+#include "core/train/update/parameter_policy.h"
 #include "plugins/illama/illama.h"
 #include "plugins/vit/vit.h"
 #include "tests/core/train/diverging.h"

@@ -10,9 +10,9 @@
 #include "core/config/catalog.h"
 #include "core/model/weights.h"
 #include "core/train/device.h"
-#include "core/train/ema.h"
 #include "core/train/optimizer.h"
 #include "core/train/schedule.h"
+#include "core/train/update/ema.h"
 #include "tests/support/core_items.h"
 
 namespace vitrine::train {

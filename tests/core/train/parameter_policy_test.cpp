@@ -1,5 +1,5 @@
 // Layer decay, groups of parameters by name, and what they do to an update.
-#include "core/train/parameter_policy.h"
+#include "core/train/update/parameter_policy.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -92,10 +92,11 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
 TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
   train::ParameterPolicy policy;
   policy.layerDecay = 0.5;
-  EXPECT_THAT(problemOf([&] {
-                static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
-              }),
-              HasSubstr("train.layer_decay: the model has no parameters named 'blocks.N.'"));
+  EXPECT_THAT(
+      problemOf([&] {
+        static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
+      }),
+      HasSubstr("train.layer_decay: the model has no parameters named 'blocks.N.'"));
 }
 
 const Names kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
@@ -174,8 +175,9 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
   policy.groups = {
       {"blocks", {"blocks.*"}, 8, 0.5, false, constants},
       {"rest", {"head.*", "patch_embed.*", "cls_token", "pos_embed"}, 4, 0.5, false, constants}};
-  train::Optimizer optimizer = optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
-                                           train::withPolicy({decay, plain}, policy, layersByName(names)));
+  train::Optimizer optimizer =
+      optimizerOf({{"weight_decay", 0.1}, {"beta1", 0.5}, {"beta2", 0.6}},
+                  train::withPolicy({decay, plain}, policy, layersByName(names)));
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
     const std::string number = std::to_string(step);

@@ -1,4 +1,4 @@
-#include "core/train/ema.h"
+#include "core/train/update/ema.h"
 
 #include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "core/train/update_rules.h"
+#include "core/train/update/update_rules.h"
 
 namespace vitrine::train {
 

@@ -1,4 +1,4 @@
-#include "core/train/parameter_policy.h"
+#include "core/train/update/parameter_policy.h"
 
 #include <algorithm>
 #include <cmath>

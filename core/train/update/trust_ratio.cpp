@@ -5,7 +5,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
 
-#include "core/train/update_rules.h"
+#include "core/train/update/update_rules.h"
 
 namespace vitrine::train {
 
