@@ -19,8 +19,8 @@
 
 #include "core/data/batch.h"
 #include "core/data/latent_cache.h"
-#include "core/data/pipeline.h"
-#include "core/data/pixel_map.h"
+#include "core/plugin/pipeline.h"
+#include "core/plugin/pixel_map.h"
 #include "core/plugin/task.h"
 
 namespace vitrine {

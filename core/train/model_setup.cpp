@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/train/modules.h"
 #include "core/train/reopen.h"
 

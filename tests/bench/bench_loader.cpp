@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/config/catalog.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
 #include "plugins/transforms/transforms.h"
 #include "tests/bench/turns.h"

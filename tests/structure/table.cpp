@@ -53,13 +53,7 @@ const Table& treeTable() {
               {"window", {"ui", "app/studio"}, {"foundation", "store"}},
               {"program", {"app/vitrine"}, {"foundation", "store", "engine"}},
           },
-      .exceptions =
-          {
-              {"core/data/pipeline", "core/plugin/",
-               "a run's pipeline makes its transforms from the registry, whose headers name "
-               "samples "
-               "and batches"},
-          },
+      .exceptions = {},
   };
   return table;
 }

@@ -14,9 +14,9 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/config/selection.h"
-#include "core/data/pipeline.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "core/plugin/pipeline.h"
 #include "core/train/memory.h"
 
 namespace vitrine::app {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/model/measured_scale.h"
+#include "core/plugin/pipeline.h"
 #include "plugins/tasks/autoencoder/reconstruction.h"
 
 namespace vitrine::autoencoder_task {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/data/pixel_map.h"
 #include "core/model/capabilities.h"
+#include "core/plugin/pixel_map.h"
 #include "core/plugin/registry.h"
 
 namespace vitrine::autoencoder_task {

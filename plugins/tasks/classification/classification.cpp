@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
+#include "core/plugin/pipeline.h"
 
 namespace vitrine::classification {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/eval/generation_metrics.h"
 #include "core/plugin/latents.h"
+#include "core/plugin/pipeline.h"
 #include "plugins/tasks/generation/draw.h"
 #include "plugins/tasks/generation/judge.h"
 #include "plugins/tasks/generation/pixels.h"

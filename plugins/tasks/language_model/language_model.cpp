@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/model/packed_language_model.h"
+#include "core/plugin/pipeline.h"
 #include "core/plugin/text_session.h"
 
 namespace vitrine::language_model {

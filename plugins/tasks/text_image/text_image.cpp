@@ -7,9 +7,9 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/eval/captions.h"
 #include "core/model/packed_language_model.h"
+#include "core/plugin/pipeline.h"
 #include "core/plugin/sampler.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/sequences.h"

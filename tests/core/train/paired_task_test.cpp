@@ -8,10 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/data/pipeline.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/model/tensor_program.h"
 #include "core/model/weights.h"
+#include "core/plugin/pipeline.h"
 #include "core/train/model_setup.h"
 #include "core/train/modules.h"
 #include "core/train/training_items.h"

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/config/experiment.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
 #include "plugins/autoencoder/autoencoder_kl.h"
 #include "plugins/autoencoder/taesd.h"

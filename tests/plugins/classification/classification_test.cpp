@@ -11,8 +11,8 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
 #include "core/model/weights.h"
+#include "core/plugin/pipeline.h"
 #include "plugins/transforms/transforms.h"
 
 namespace vitrine::classification {

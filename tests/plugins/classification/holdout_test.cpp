@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/config/selection.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/run/null_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/observe.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/config/experiment.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/train/training_items.h"
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/tasks/generation/generation.h"

@@ -10,9 +10,9 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
-#include "core/data/pipeline.h"
 #include "core/model/capabilities.h"
 #include "core/model/weights.h"
+#include "core/plugin/pipeline.h"
 #include "plugins/llamafusion/llama.h"
 #include "plugins/transforms/transforms.h"
 

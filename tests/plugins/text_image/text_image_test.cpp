@@ -12,9 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
-#include "core/data/pipeline.h"
 #include "core/files/png.h"
 #include "core/model/weights.h"
+#include "core/plugin/pipeline.h"
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/llamafusion.h"
 #include "plugins/tasks/text_image/noise_steps.h"

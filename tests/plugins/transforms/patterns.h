@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
 #include "plugins/transforms/transforms.h"
 

@@ -1,4 +1,4 @@
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>

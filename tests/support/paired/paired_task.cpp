@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 #include "paired.h"
 
 namespace paired {

@@ -1,4 +1,4 @@
-#include "core/data/pixel_map.h"
+#include "core/plugin/pixel_map.h"
 
 #include <ATen/ATen.h>
 

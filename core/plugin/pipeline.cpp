@@ -1,4 +1,4 @@
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 
 #include <algorithm>
 #include <map>

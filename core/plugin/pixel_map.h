@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/data/pipeline.h"
+#include "core/plugin/pipeline.h"
 
 namespace vitrine {
 
