@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
-#include "core/kernels/first_derivative.h"
 #include "core/kernels/rope.h"
 
 namespace vitrine::kernels {
