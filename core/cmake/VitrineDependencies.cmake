@@ -25,7 +25,7 @@ if(VITRINE_STORE)
   find_package(CLI11 REQUIRED)
 endif()
 if(VITRINE_GUI)
-  find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets PrintSupport)
+  find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets PrintSupport Svg)
   find_package(QCustomPlotQt6 REQUIRED)
 endif()
 

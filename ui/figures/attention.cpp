@@ -351,7 +351,7 @@ class AttentionFigure final : public Figure {
       const double high = pictureHeight - 12;
       const QRectF frame(area.left(), bar.bottom() + 22, high * picture.width() / picture.height(),
                          high);
-      painter.drawImage(frame, picture);
+      drawPixels(painter, frame, picture);
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
       painter.setFont(axisLetters());

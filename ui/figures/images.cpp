@@ -31,9 +31,9 @@ QRectF fitted(const QSize& size, const QRectF& area, const FigureStyle& style) {
   return rect;
 }
 
-void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
+void drawSmall(QPainter& painter, const QRectF& rect, const QImage& image) {
   painter.setRenderHint(QPainter::SmoothPixmapTransform, rect.width() < image.width());
-  painter.drawImage(rect, image);
+  drawPixels(painter, rect, image);
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
 }
 
@@ -95,7 +95,7 @@ class ImageFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), about());
     const QRectF rect = fitted(image_.size(), body, style());
-    drawPixels(painter, rect, image_);
+    drawSmall(painter, rect, image_);
     addRegion(rect, [this, rect](const QPointF& at) { return pixelLine(rect, image_, at); });
   }
 
@@ -188,7 +188,7 @@ class ImageGridFigure final : public Figure {
     for (int i = 0; i < total; ++i) {
       const QImage& image = images_[static_cast<std::size_t>(i)];
       const QRectF rect(QPointF(left, body.top()) + tiles.at(i, label), tiles.size);
-      drawPixels(painter, rect, image);
+      drawSmall(painter, rect, image);
       if (i < labels_.size()) {
         painter.setFont(axisLetters());
         painter.setPen(themeColors().muted);

@@ -103,6 +103,12 @@ LineChartFigure::LineChartFigure(LineChart chart, FigureStyle style)
 
 LineChartFigure::~LineChartFigure() = default;
 
+void LineChartFigure::setStyle(const FigureStyle& style) {
+  const bool isOther = style.range != this->style().range;
+  Figure::setStyle(style);
+  if (isOther) findRanges();
+}
+
 void LineChartFigure::findRanges() {
   if (chart_.x.range) {
     xRange_ = sound(*chart_.x.range, chart_.x.scale);
@@ -115,8 +121,8 @@ void LineChartFigure::findRanges() {
       hasPoints = hasPoints || series.draw != ChartSeries::Draw::Line;
     xRange_ = withRoom(extent, chart_.x.scale, hasPoints ? kRoomAround : 0.008);
   }
-  if (chart_.y.range) {
-    yRange_ = sound(*chart_.y.range, chart_.y.scale);
+  if (const auto fixed = chart_.y.range ? chart_.y.range : style().range) {
+    yRange_ = sound(*fixed, chart_.y.scale);
     return;
   }
   Extent extent;
@@ -226,7 +232,8 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
   const bool isEvery = !isLine || series.draw == ChartSeries::Draw::LineAndPoints ||
                        seen.size() <= kMostSymbolPoints;
   const std::size_t stride = isEvery ? 1 : std::max<std::size_t>(seen.size() / kSymbolsOnTheWay, 1);
-  for (std::size_t i = isEvery ? 0 : stride / 2; i < seen.size(); i += stride)
+  const bool isMarked = isEvery || series.run > 0;
+  for (std::size_t i = isEvery ? 0 : stride / 2; isMarked && i < seen.size(); i += stride)
     drawn.symbols.emplace_back(series.x[seen[i]], series.y[seen[i]]);
   for (const double start : series.segmentStarts) {
     if (start >= xRange_[0] && start <= xRange_[1]) drawn.segmentStarts.push_back(start);
@@ -235,7 +242,8 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
 }
 
 QColor LineChartFigure::colorOf(const ChartSeries& series) const {
-  return series.color.isValid() ? series.color : seriesColor(series.run, style().theme);
+  if (series.color.isValid()) return series.color;
+  return series.run > 0 ? seriesColor(series.run, style().theme) : seriesOrAccent();
 }
 
 QPen LineChartFigure::penOf(const ChartSeries& series) const {
@@ -255,8 +263,9 @@ QString LineChartFigure::summary() const {
     const auto last =
         std::find_if(series.y.rbegin(), series.y.rend(), [](double y) { return std::isfinite(y); });
     if (extent.isEmpty()) continue;
-    text += QStringLiteral("; %1 from %2 to %3, last %4")
-                .arg(series.name, shortNumber(extent.low), shortNumber(extent.high),
+    text += QStringLiteral("; %1from %2 to %3, last %4")
+                .arg(series.name.isEmpty() ? QString() : series.name + QLatin1Char(' '),
+                     shortNumber(extent.low), shortNumber(extent.high),
                      shortNumber(last == series.y.rend() ? std::nan("") : *last));
   }
   return text;
@@ -413,8 +422,8 @@ QString LineChartFigure::describe(const QRectF& plot, const QPointF& point) cons
     const auto i = static_cast<std::size_t>(after - series.x.begin()) - 1;
     // Smoothing never changes a value that is read out.
     const double value = series.raw.empty() ? series.y[i] : series.raw[i];
-    QString line = QStringLiteral("%1: %2").arg(
-        series.name, std::isnan(value) ? QStringLiteral("NaN") : compactNumber(value, 5));
+    QString line = std::isnan(value) ? QStringLiteral("NaN") : compactNumber(value, 5);
+    if (!series.name.isEmpty()) line.prepend(series.name + QStringLiteral(": "));
     if (!series.low.empty())
       line += QStringLiteral(" [%1, %2]")
                   .arg(compactNumber(series.low[i], 5), compactNumber(series.high[i], 5));

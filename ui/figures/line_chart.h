@@ -31,7 +31,8 @@ struct ChartAxis {
   };
   QString title;
   AxisScale scale = AxisScale::Linear;
-  std::optional<std::array<double, 2>> range;  ///< none: everything that is finite, with some room
+  /// None: that of the style, for y, or everything that is finite, with some room.
+  std::optional<std::array<double, 2>> range;
   Unit unit = Unit::Number;
 };
 
@@ -40,7 +41,7 @@ struct ChartSeries {
   enum class Draw { Line, Points, LineAndPoints };
 
   QString name;
-  /// From 1: gives the colour, dash and symbol that a run has everywhere.
+  /// From 1: gives the colour, dash and symbol that a run has everywhere. 0: the figure's run.
   std::int64_t run = 1;
   QColor color;                       ///< instead of the run's; invalid: the run's in the theme
   std::optional<Qt::PenStyle> dash;   ///< instead of the run's
@@ -86,12 +87,13 @@ struct LineChart {
   QString emptyText = QStringLiteral("There are no points to draw.");
 };
 
-class LineChartFigure final : public Figure {
+class LineChartFigure : public Figure {
  public:
   LineChartFigure(LineChart chart, FigureStyle style);
   ~LineChartFigure() override;
 
   [[nodiscard]] const LineChart& chart() const { return chart_; }
+  void setStyle(const FigureStyle& style) override;
   /// The ranges that are drawn: the chart's own, or those of the data.
   [[nodiscard]] std::array<double, 2> xRange() const { return xRange_; }
   [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }

@@ -14,24 +14,6 @@ namespace {
 constexpr double kRawShade = 0.28;
 constexpr double kEdgeShade = 0.45;
 
-// Lines between the gaps; a point alone between two of them is a dot.
-void drawPolyline(QPainter& painter, const std::vector<QPointF>& points) {
-  QPolygonF piece;
-  const auto close = [&] {
-    if (piece.size() > 1) painter.drawPolyline(piece);
-    if (piece.size() == 1) painter.drawPoint(piece.front());
-    piece.clear();
-  };
-  for (const QPointF& point : points) {
-    if (std::isnan(point.y())) {
-      close();
-    } else {
-      piece << point;
-    }
-  }
-  close();
-}
-
 // Many fills over each other cannot be told apart: they grow fainter, and edges in the
 // colour of their line say where each band ends.
 double bandShade(std::ptrdiff_t bands) {
@@ -44,8 +26,10 @@ double densityOf(const QPainter& painter) {
 }
 
 // The interval of a point that has no neighbours: a band would be as thin as nothing.
-void drawWhisker(QPainter& painter, const QPointF& high, const QPointF& low, const QColor& color) {
+void drawWhisker(QPainter& painter, const QRectF& inside, QPointF high, QPointF low,
+                 const QColor& color) {
   const QPointF cap(3, 0);
+  if (!cutLine(inside, high, low)) return;
   painter.save();
   painter.setPen(QPen(color, 1, Qt::SolidLine, Qt::FlatCap));
   painter.drawLine(high, low);
@@ -141,11 +125,8 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   drawFrame(painter, frame);
   const QRectF& plot = frame.plot;
   if (plot.width() < 8 || plot.height() < 8) return;
-  painter.save();
-  painter.setClipRect(plot.adjusted(-1, -1, 1, 1), Qt::IntersectClip);
   drawSeries(painter, plot, all);
   drawNotes(painter, plot);
-  painter.restore();
   drawRuleWords(painter, words);
   if (place == FigureLegend::Inside) drawLegendInside(painter, plot);
   addRegion(plot, [this, plot](const QPointF& point) { return describe(plot, point); });
@@ -153,6 +134,8 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
 
 void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
                                  const std::vector<Drawn>& all) const {
+  // Not every painter clips: what is beyond the plot is cut off here.
+  const QRectF inside = plot.adjusted(-1, -1, 1, 1);
   const auto placed = [&](std::vector<QPointF> points) {
     for (QPointF& point : points) point = placeOf(plot, point.x(), point.y());
     return points;
@@ -168,10 +151,12 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
     for (const auto& band : all[i].bands) {
       const std::vector<QPointF> points = placed(band);
       if (points.size() == 2) {
-        drawWhisker(painter, points[0], points[1], colorOf(chart_.series[i]));
+        drawWhisker(painter, inside, points[0], points[1], colorOf(chart_.series[i]));
         continue;
       }
-      painter.drawPolygon(points.data(), static_cast<int>(points.size()));
+      const QPolygonF shape(QList<QPointF>(points.begin(), points.end()));
+      painter.drawPolygon(inside.contains(shape.boundingRect()) ? shape
+                                                                : shape.intersected(inside));
     }
   }
   drawRules(painter, plot);
@@ -180,20 +165,22 @@ void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
     QColor faint = colorOf(chart_.series[i]);
     faint.setAlphaF(static_cast<float>(kRawShade));
     painter.setPen(QPen(faint, 0.75, Qt::SolidLine, Qt::FlatCap, Qt::BevelJoin));
-    drawPolyline(painter, placed(all[i].raw));
+    drawPolyline(painter, inside, placed(all[i].raw));
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const ChartSeries& series = chart_.series[i];
     painter.setBrush(Qt::NoBrush);
     painter.setPen(penOf(series));
-    drawPolyline(painter, placed(all[i].line));
+    drawPolyline(painter, inside, placed(all[i].line));
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const ChartSeries& series = chart_.series[i];
     const QColor color = colorOf(series);
-    for (const QPointF& point : placed(all[i].symbols))
+    for (const QPointF& point : placed(all[i].symbols)) {
+      if (!inside.contains(point)) continue;
       drawSymbol(painter, series.symbol.value_or(seriesSymbol(series.run)), point, color,
                  themeColors().panel);
+    }
     drawMarks(painter, plot, all[i], color);
   }
 }
@@ -203,11 +190,10 @@ void LineChartFigure::drawRules(QPainter& painter, const QRectF& plot) const {
     painter.setPen(QPen(themeColors().muted, 1, Qt::DashLine));
     const double y = plot.bottom() - yUnit(rule.at) * plot.height();
     const double x = plot.left() + xUnit(rule.at) * plot.width();
-    if (rule.direction == Qt::Horizontal) {
-      painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
-    } else {
-      painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-    }
+    const bool isAcross = rule.direction == Qt::Horizontal;
+    QPointF from = isAcross ? QPointF(plot.left(), y) : QPointF(x, plot.top());
+    QPointF to = isAcross ? QPointF(plot.right(), y) : QPointF(x, plot.bottom());
+    if (cutLine(plot.adjusted(-1, -1, 1, 1), from, to)) painter.drawLine(from, to);
   }
 }
 

@@ -18,20 +18,6 @@ constexpr double kNotePad = 8;    // of the ground beside a note's letters
 constexpr int kNoteRows = 4;      // notes below each other before they begin at the top again
 constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
 
-/// Whether any of the way from `a` to `b` is inside of `box` (Liang and Barsky 1984).
-bool isCrossed(const QRectF& box, const QPointF& a, const QPointF& b) {
-  double from = 0, to = 1;
-  const auto clip = [&](double step, double room) {
-    if (step == 0) return room >= 0;
-    const double at = room / step;
-    (step < 0 ? from : to) = step < 0 ? std::max(from, at) : std::min(to, at);
-    return from <= to;
-  };
-  const QPointF way = b - a;
-  return clip(-way.x(), a.x() - box.left()) && clip(way.x(), box.right() - a.x()) &&
-         clip(-way.y(), a.y() - box.top()) && clip(way.y(), box.bottom() - a.y());
-}
-
 /// What a word should not lie on.
 struct Obstacles {
   std::vector<QLineF> lines;
@@ -41,7 +27,10 @@ struct Obstacles {
   [[nodiscard]] double cost(const QRectF& word) const {
     const QRectF box = word.adjusted(-1.5, -1.5, 1.5, 1.5);
     double cost = 0;
-    for (const QLineF& line : lines) cost += isCrossed(box, line.p1(), line.p2()) ? kLineCost : 0;
+    for (const QLineF& line : lines) {
+      QPointF from = line.p1(), to = line.p2();
+      cost += cutLine(box, from, to) ? kLineCost : 0;
+    }
     for (const QRectF& other : boxes) cost += box.intersects(other) ? kLineCost : 0;
     for (const QPolygonF& band : bands)
       cost += band.containsPoint(box.center(), Qt::OddEvenFill) ? 1 : 0;

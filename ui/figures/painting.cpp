@@ -3,6 +3,7 @@
 
 #include <QFontMetricsF>
 #include <QPaintEngine>
+#include <QPolygonF>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -219,7 +220,62 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(row));
     for (int column = 0; column < columns; ++column) line[column] = color(row, column).rgb();
   }
-  painter.drawImage(rect, image);
+  drawPixels(painter, rect, image);
+}
+
+void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
+  const QPaintEngine* engine = painter.paintEngine();
+  int times = 1;
+  if (engine != nullptr && engine->type() == QPaintEngine::SVG) {
+    // A reader of SVG smooths an image that it enlarges: with pixels of its own size nothing is
+    // left to blur.
+    const double shown = painter.transform().mapRect(rect).width();
+    times = std::min({8, static_cast<int>(2 * shown / std::max(image.width(), 1)),
+                      2048 / std::max({image.width(), image.height(), 1})});
+  }
+  painter.drawImage(rect, times > 1 ? image.scaled(image.size() * times) : image);
+}
+
+// After Liang and Barsky, "A New Concept and Method for Line Clipping", 1984.
+bool cutLine(const QRectF& box, QPointF& a, QPointF& b) {
+  double from = 0, to = 1;
+  const auto clip = [&](double step, double room) {
+    if (step == 0) return room >= 0;
+    const double at = room / step;
+    (step < 0 ? from : to) = step < 0 ? std::max(from, at) : std::min(to, at);
+    return from <= to;
+  };
+  const QPointF start = a, way = b - a;
+  if (!clip(-way.x(), a.x() - box.left()) || !clip(way.x(), box.right() - a.x()) ||
+      !clip(-way.y(), a.y() - box.top()) || !clip(way.y(), box.bottom() - a.y()))
+    return false;
+  if (from > 0) a = start + from * way;
+  if (to < 1) b = start + to * way;
+  return true;
+}
+
+void drawPolyline(QPainter& painter, const QRectF& box, std::span<const QPointF> points) {
+  QPolygonF piece;
+  const auto close = [&] {
+    if (piece.size() > 1) painter.drawPolyline(piece);
+    piece.clear();
+  };
+  const auto isGap = [&](std::size_t i) { return i >= points.size() || std::isnan(points[i].y()); };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (isGap(i)) continue;
+    if (i == 0 || isGap(i - 1)) {
+      if (isGap(i + 1) && box.contains(points[i])) painter.drawPoint(points[i]);
+      continue;
+    }
+    QPointF from = points[i - 1], to = points[i];
+    if (!cutLine(box, from, to)) continue;
+    if (piece.isEmpty() || piece.back() != from) {
+      close();
+      piece << from;
+    }
+    piece << to;
+  }
+  close();
 }
 
 QPointF Tiles::at(int number, double label) const {

@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "core/base/json.h"
@@ -69,6 +70,15 @@ struct AxisText {
 /// Cells of a map: crisp, as vectors on paper and as one image on the screen.
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color);
+
+/// An image whose pixels stay sharp where it is enlarged.
+void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image);
+
+/// Cuts the line from `a` to `b` to what is inside of `box`; false where nothing is.
+bool cutLine(const QRectF& box, QPointF& a, QPointF& b);
+/// A line through `points` inside of `box`, with the painter's pen. NaN in y is a gap; a point
+/// alone between two gaps is a dot.
+void drawPolyline(QPainter& painter, const QRectF& box, std::span<const QPointF> points);
 
 /// Pictures of one shape in rows.
 struct Tiles {

@@ -4,6 +4,9 @@
 #include <QPageSize>
 #include <QPdfWriter>
 #include <QSaveFile>
+#include <QSvgGenerator>
+#include <QXmlStreamReader>
+#include <QXmlStreamWriter>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +14,6 @@
 #include "core/base/error.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
-#include "ui/figures/svg_device.h"
 
 namespace vitrine::ui {
 namespace {
@@ -46,15 +48,67 @@ QByteArray pngBytes(Figure& figure, const Recipe& recipe) {
   return withRecipeInPng(bytes, toText(recipe));
 }
 
+/// Adds to a document of Qt's generator: the recipe, other fonts for a reader without this one, and
+/// the width of each text, which it keeps in those fonts. \param recipe  must need no escape
+QByteArray completed(const QByteArray& drawn, const QByteArray& recipe) {
+  QString text = QString::fromUtf8(drawn);
+  // The generator escapes markup and keeps what no XML document may hold.
+  text.removeIf([](QChar c) {
+    return (c < QLatin1Char(' ') && c != QLatin1Char('\n')) || c >= QChar(0xfffe);
+  });
+  QXmlStreamReader from(text);
+  from.setNamespaceProcessing(false);
+  QByteArray document;
+  QXmlStreamWriter to(&document);
+  while (!from.atEnd()) {
+    from.readNext();
+    if (from.isStartElement() && from.name() == QLatin1String("text")) {
+      const QXmlStreamAttributes given = from.attributes();
+      const QString words = from.readElementText();
+      if (words.trimmed().isEmpty()) continue;
+      const QString family = given.value(QLatin1String("font-family")).toString();
+      QFont font(family);
+      font.setPixelSize(given.value(QLatin1String("font-size")).toInt());
+      font.setWeight(QFont::Weight(given.value(QLatin1String("font-weight")).toInt()));
+      to.writeStartElement(QStringLiteral("text"));
+      for (const QXmlStreamAttribute& one : given) {
+        const bool isFamily = one.qualifiedName() == QLatin1String("font-family");
+        to.writeAttribute(one.qualifiedName().toString(),
+                          isFamily ? family + QStringLiteral(", Helvetica, Arial, sans-serif")
+                                   : one.value().toString());
+      }
+      to.writeAttribute(QStringLiteral("textLength"),
+                        QString::number(QFontMetricsF(font).horizontalAdvance(words)));
+      to.writeAttribute(QStringLiteral("lengthAdjust"), QStringLiteral("spacingAndGlyphs"));
+      to.writeCharacters(words);
+      to.writeEndElement();
+      continue;
+    }
+    if (!from.atEnd()) to.writeCurrentToken(from);
+  }
+  if (from.hasError())
+    throw Error("the SVG document was not made: " + from.errorString().toStdString());
+  return document.insert(document.indexOf("<defs>"), "<metadata>" + recipe + "</metadata>\n") +
+         '\n';
+}
+
 QByteArray svgBytes(Figure& figure, const Recipe& recipe) {
+  constexpr int kPerMillimetre = 100;  // of the size; what is drawn is in the view box
   const FigurePaper sheet = highEnough(figure, recipe.paper);
   const OnPaper paper(figure, sheet);
-  const QSizeF size = sheet.logical();
-  SvgDevice device(size, sheet.millimetres());
-  QPainter painter(&device);
-  figure.paint(painter, QRectF(QPointF(0, 0), size));
+  const QRectF page(QPointF(0, 0), sheet.logical());
+  QBuffer buffer;
+  QSvgGenerator generator;
+  generator.setOutputDevice(&buffer);
+  generator.setTitle({});
+  generator.setDescription({});
+  generator.setResolution(qRound(25.4 * kPerMillimetre));
+  generator.setSize((sheet.millimetres() * kPerMillimetre).toSize());
+  generator.setViewBox(page);
+  QPainter painter(&generator);
+  figure.paint(painter, page);
   painter.end();
-  return device.document("vitrine-recipe " + toText(recipe));
+  return completed(buffer.data(), "vitrine-recipe " + toText(recipe));
 }
 
 QByteArray pdfBytes(Figure& figure, const Recipe& recipe) {

@@ -1,14 +1,13 @@
 #include "ui/figures/line_chart.h"
 
 #include <QApplication>
-#include <QLineF>
 #include <QPainter>
-#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/svg_document.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"
@@ -253,42 +252,6 @@ TEST(LineChart, IsExportedAsHighAsItsLegendNeeds) {
   EXPECT_LT(makeLineChart(chart, bare)->leastHeight(331), lines - 80);
 }
 
-/// What an SVG file of the figure in a single column holds.
-struct SvgText {
-  QRectF box;
-  QString text;
-};
-std::vector<SvgText> textsOf(const QByteArray& svg) {
-  static const QRegularExpression pattern(QStringLiteral(
-      "<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\".*? font-size=\"([0-9.]+)\".*? "
-      "textLength=\"([0-9.]+)\"[^>]*?>([^<]*)</text>"));
-  std::vector<SvgText> texts;
-  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
-    const QRegularExpressionMatch one = found.next();
-    if (one.captured(0).contains(QStringLiteral(" transform="))) continue;
-    const double high = one.captured(3).toDouble();
-    texts.push_back({QRectF(one.captured(1).toDouble(), one.captured(2).toDouble() - 0.75 * high,
-                            one.captured(4).toDouble(), high),
-                     one.captured(5)});
-  }
-  return texts;
-}
-/// The lines of a series by its colour, as their segments.
-std::vector<QLineF> linesOf(const QByteArray& svg, const QColor& color) {
-  static const QRegularExpression pattern(
-      QStringLiteral("<polyline points=\"([^\"]*)\"[^>]* stroke=\"(#[0-9a-f]+)\""));
-  std::vector<QLineF> lines;
-  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
-    const QRegularExpressionMatch one = found.next();
-    if (one.captured(2) != color.name()) continue;
-    const QStringList numbers = one.captured(1).split(QLatin1Char(' '));
-    for (qsizetype i = 3; i < numbers.size(); i += 2)
-      lines.emplace_back(numbers[i - 3].toDouble(), numbers[i - 2].toDouble(),
-                         numbers[i - 1].toDouble(), numbers[i].toDouble());
-  }
-  return lines;
-}
-
 /// A chart of lines with long names in a single column.
 LineChart manyLines(int number) {
   LineChart chart;
@@ -301,9 +264,16 @@ LineChart manyLines(int number) {
   return chart;
 }
 
-bool isWritten(const std::vector<SvgText>& texts, const QString& wanted) {
+/// The texts of the figure's SVG document that are written from left to right.
+std::vector<SvgDocument::Text> textsOf(const SvgDocument& svg) {
+  std::vector<SvgDocument::Text> texts;
+  for (const SvgDocument::Text& one : svg.texts)
+    if (!one.isTurned) texts.push_back(one);
+  return texts;
+}
+bool isWritten(const std::vector<SvgDocument::Text>& texts, const QString& wanted) {
   return std::any_of(texts.begin(), texts.end(),
-                     [&](const SvgText& one) { return one.text == wanted; });
+                     [&](const SvgDocument::Text& one) { return one.words == wanted; });
 }
 
 TEST(LineChart, ASingleColumnNamesEverySeriesOfTwelveWhereverTheLegendIs) {
@@ -313,16 +283,17 @@ TEST(LineChart, ASingleColumnNamesEverySeriesOfTwelveWhereverTheLegendIs) {
     const auto figure = makeLineChart(chart);
     Recipe recipe;  // a single column
     recipe.paper.legend = place;
-    const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, recipe));
+    const auto texts = textsOf(readSvg(figureBytes(*figure, FigureFormat::Svg, recipe)));
     for (const ChartSeries& series : chart.series)
       EXPECT_TRUE(isWritten(texts, series.name)) << series.name.toStdString();
-    for (const SvgText& one : texts) EXPECT_FALSE(one.text.contains(QStringLiteral(" more")));
+    for (const SvgDocument::Text& one : texts)
+      EXPECT_FALSE(one.words.contains(QStringLiteral(" more")));
   }
 }
 
 TEST(LineChart, ALegendOfMoreThanTwentyFourSaysHowManyItLeavesOut) {
   const auto figure = makeLineChart(manyLines(30));
-  const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, {}));
+  const auto texts = textsOf(readSvg(figureBytes(*figure, FigureFormat::Svg, {})));
   EXPECT_TRUE(isWritten(texts, figure->chart().series[23].name));
   EXPECT_FALSE(isWritten(texts, figure->chart().series[24].name));
   EXPECT_TRUE(isWritten(texts, QStringLiteral("and 6 more")));
@@ -330,14 +301,14 @@ TEST(LineChart, ALegendOfMoreThanTwentyFourSaysHowManyItLeavesOut) {
 
 TEST(LineChart, OnlyANameThatAloneIsWiderThanThePictureIsCutAndInItsMiddle) {
   LineChart chart = manyLines(3);
-  chart.series[1].name = QStringLiteral("from ") + QString(200, QLatin1Char('m')) +
-                         QStringLiteral(" to the end");
+  chart.series[1].name =
+      QStringLiteral("from ") + QString(200, QLatin1Char('m')) + QStringLiteral(" to the end");
   const auto figure = makeLineChart(chart);
-  const auto texts = textsOf(figureBytes(*figure, FigureFormat::Svg, {}));
+  const auto texts = textsOf(readSvg(figureBytes(*figure, FigureFormat::Svg, {})));
   EXPECT_TRUE(isWritten(texts, chart.series[0].name));
-  EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const SvgText& one) {
-    return one.text.startsWith(QStringLiteral("from m")) &&
-           one.text.endsWith(QStringLiteral("to the end"));
+  EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const SvgDocument::Text& one) {
+    return one.words.startsWith(QStringLiteral("from m")) &&
+           one.words.endsWith(QStringLiteral("to the end"));
   }));
 }
 
@@ -347,9 +318,9 @@ TEST(LineChart, TheIntervalOfAPointAloneIsAWhisker) {
   chart.series[0].low = {kNone, 1, kNone, 2, 2};
   chart.series[0].high = {kNone, 3, kNone, 4, 4};
   const auto figure = makeLineChart(chart);
-  const QByteArray svg = figureBytes(*figure, FigureFormat::Svg, {});
+  const SvgDocument svg = readSvg(figureBytes(*figure, FigureFormat::Svg, {}));
   int whiskers = 0;
-  for (const QLineF& line : linesOf(svg, seriesColor(1, ThemeKind::Light)))
+  for (const QLineF& line : svg.linesOf(seriesColor(1, ThemeKind::Light)))
     whiskers += std::abs(line.dx()) < 0.01 && line.length() > 20 ? 1 : 0;
   EXPECT_EQ(whiskers, 1) << "of the point between two gaps; the other two have a band";
 }
@@ -371,17 +342,17 @@ TEST(LineChart, NoLineRunsThroughTheWordOfARule) {
                     lineOf(QStringLiteral("third"), 3, std::vector<double>(200, -1.0))};
     chart.rules = {{Qt::Horizontal, 0, QStringLiteral("baseline")}};
     const auto figure = makeLineChart(chart);
-    const QByteArray svg = figureBytes(*figure, FigureFormat::Svg, {});
+    const SvgDocument svg = readSvg(figureBytes(*figure, FigureFormat::Svg, {}));
     const auto texts = textsOf(svg);
-    const auto word = std::find_if(texts.begin(), texts.end(), [](const SvgText& one) {
-      return one.text == QStringLiteral("baseline");
+    const auto word = std::find_if(texts.begin(), texts.end(), [](const SvgDocument::Text& one) {
+      return one.words == QStringLiteral("baseline");
     });
     ASSERT_NE(word, texts.end()) << shape;
     EXPECT_GE(word->box.left(), 0);
     EXPECT_LE(word->box.right(), FigurePaper().logical().width());
     int lines = 0;
     for (const std::int64_t run : {1, 2, 3}) {
-      for (const QLineF& line : linesOf(svg, seriesColor(run, ThemeKind::Light))) {
+      for (const QLineF& line : svg.linesOf(seriesColor(run, ThemeKind::Light))) {
         ++lines;
         // As fine as pixels: a line that crosses the word has a point in it.
         for (int step = 0; step <= 100; ++step)
@@ -410,12 +381,14 @@ TEST(LineChart, NumbersAtTheEndsOfATimeAxisStayInsideThePictureAndApart) {
       const QSizeF size = highEnough(*figure, recipe.paper).logical();
       double freeFrom = 0;
       int numbers = 0;
-      for (const SvgText& one : textsOf(figureBytes(*figure, FigureFormat::Svg, recipe))) {
+      for (const SvgDocument::Text& one :
+           textsOf(readSvg(figureBytes(*figure, FigureFormat::Svg, recipe)))) {
         // Times have a colon and days a space in them, and nothing else here does.
-        if (!one.text.contains(QLatin1Char(':')) && !one.text.contains(QLatin1Char(' '))) continue;
+        if (!one.words.contains(QLatin1Char(':')) && !one.words.contains(QLatin1Char(' ')))
+          continue;
         ++numbers;
-        EXPECT_GE(one.box.left(), freeFrom) << span << ' ' << one.text.toStdString();
-        EXPECT_LE(one.box.right(), size.width()) << span << ' ' << one.text.toStdString();
+        EXPECT_GE(one.box.left(), freeFrom) << span << ' ' << one.words.toStdString();
+        EXPECT_LE(one.box.right(), size.width()) << span << ' ' << one.words.toStdString();
         freeFrom = one.box.right() + 4;
       }
       EXPECT_GE(numbers, 1) << span;

@@ -1,9 +1,9 @@
 // Tables on paper: how their texts continue in more lines, and when letters become smaller.
 #include <QFontMetricsF>
-#include <QRegularExpression>
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/figures/svg_document.h"
 #include "ui/figures/cell_text.h"
 #include "ui/figures/figure.h"
 #include "ui/figures/painting.h"
@@ -33,18 +33,11 @@ struct Written {
   QStringList texts;
   double smallest = 1e9;
 };
-Written writtenIn(const QByteArray& svg) {
-  static const QRegularExpression pattern(
-      QStringLiteral("<text [^>]*font-size=\"([0-9.]+)\"([^>]*)>([^<]*)</text>"));
-  static const QRegularExpression matrix(QStringLiteral("matrix\\(([0-9.]+) "));
+Written writtenIn(const QByteArray& document) {
   Written written;
-  for (auto found = pattern.globalMatch(QString::fromUtf8(svg)); found.hasNext();) {
-    const QRegularExpressionMatch one = found.next();
-    const QRegularExpressionMatch scale = matrix.match(one.captured(2));
-    written.texts << one.captured(3);
-    written.smallest =
-        std::min(written.smallest, one.captured(1).toDouble() *
-                                       (scale.hasMatch() ? scale.captured(1).toDouble() : 1.0));
+  for (const SvgDocument::Text& one : readSvg(document).texts) {
+    written.texts << one.words;
+    written.smallest = std::min(written.smallest, one.letters);
   }
   return written;
 }

@@ -2,10 +2,11 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QXmlStreamReader>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
@@ -143,22 +144,33 @@ TEST(FigureFile, ThePdfHasTheSizeOfThePaper) {
   EXPECT_NEAR(box.split(' ').value(3).toDouble(), 175 * 0.66 / 25.4 * 72, 1);
 }
 
-TEST(FigureFile, TheSvgIsWellFormedAndClipsItsLines) {
-  const QByteArray svg = figureBytes(*someChart(), FigureFormat::Svg, someRecipe());
-  QXmlStreamReader reader(svg);
-  int lines = 0, texts = 0, clips = 0;
-  while (!reader.atEnd()) {
-    reader.readNext();
-    if (!reader.isStartElement()) continue;
-    lines += reader.name() == QLatin1String("polyline");
-    texts += reader.name() == QLatin1String("text");
-    clips += reader.attributes().hasAttribute(QStringLiteral("clip-path"));
+TEST(FigureFile, TheSvgIsWellFormedAndCutsItsLinesOffAtThePlot) {
+  LineChart chart = someChart()->chart();
+  chart.y.range = {{-0.4, 0.4}};  // most values lie beyond; a line of the grid is at both ends
+  chart.series[0].name = QStringLiteral("a\u0001\uffff run");
+  chart.series[0].low = std::vector<double>(100, -2);
+  chart.series[0].high = std::vector<double>(100, 2);
+  chart.rules = {{Qt::Horizontal, 0.7, QStringLiteral("beyond")}};
+  const QByteArray document =
+      figureBytes(*makeLineChart(std::move(chart)), FigureFormat::Svg, someRecipe());
+  const SvgDocument svg = readSvg(document);
+  EXPECT_EQ(svg.error.toStdString(), "");
+  EXPECT_GE(svg.texts.size(), 5U);
+  EXPECT_TRUE(std::any_of(svg.texts.begin(), svg.texts.end(),
+                          [](const auto& one) { return one.words == QStringLiteral("a run"); }));
+  // Between the uppermost and the lowest line of the grid.
+  double top = 1e9, bottom = -1e9;
+  for (const QLineF& line : svg.linesOf(themeColors(ThemeKind::Light).grid)) {
+    top = std::min(top, line.y1());
+    bottom = std::max(bottom, line.y1());
   }
-  EXPECT_FALSE(reader.hasError()) << reader.errorString().toStdString();
-  EXPECT_GE(lines, 1);
-  EXPECT_GE(texts, 5);
-  EXPECT_GE(clips, 1);
-  EXPECT_TRUE(svg.contains("width=\"120mm\""));
+  const auto lines = svg.linesOf(seriesColor(1, ThemeKind::Light));
+  EXPECT_GE(lines.size(), 20U);
+  for (const QLineF& line : lines) {
+    EXPECT_GE(line.y1(), top - 1.01);
+    EXPECT_LE(line.y2(), bottom + 1.01);
+  }
+  EXPECT_TRUE(document.contains("width=\"120mm\""));
 }
 
 TEST(FigureFile, TheFontHasTheChosenSizeWhateverTheWidth) {
