@@ -1,13 +1,6 @@
-// Undo, sweep, variants, forecast and command, through the controls of the page.
-#include <QAction>
+// Undo, sweep, variants and forecast, through the controls of the page.
 #include <QCheckBox>
-#include <QClipboard>
-#include <QComboBox>
-#include <QDir>
-#include <QGuiApplication>
-#include <QMenu>
 #include <QPlainTextEdit>
-#include <QProcess>
 #include <QTest>
 #include <QToolButton>
 #include <random>
@@ -15,8 +8,7 @@
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_patch.h"
 #include "core/config/edit/train_command.h"
-#include "tests/ui/configure/configure_fixture.h"
-#include "tests/ui/support/soon.h"
+#include "tests/ui/configure/editing_fixture.h"
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
@@ -26,47 +18,6 @@
 
 namespace vitrine::ui {
 namespace {
-
-class Editing : public Configure {
- protected:
-  static void choose(ConfigurePage& page, const std::string& key, const QString& text) {
-    auto* list = qobject_cast<QComboBox*>(page.form().row(key)->editor().input());
-    ASSERT_NE(list, nullptr);
-    list->setCurrentIndex(list->findData(text));
-    QCoreApplication::processEvents();
-  }
-  static QString lineText(ConfigurePage& page, const std::string& key) {
-    return qobject_cast<QLineEdit*>(page.form().row(key)->editor().input())->text();
-  }
-  static void menu(ConfigurePage& page, const std::string& key, const QString& entry) {
-    const auto made = page.fieldMenu(page.form().row(key));
-    QList<QAction*> actions = made->actions();
-    for (QAction* action : made->actions()) {
-      if (action->menu() != nullptr) actions += action->menu()->actions();
-    }
-    for (QAction* action : actions) {
-      if (action->text() != entry) continue;
-      ASSERT_TRUE(action->isEnabled()) << entry.toStdString();
-      action->trigger();
-      QCoreApplication::processEvents();
-      return;
-    }
-    FAIL() << "the menu has no " << entry.toStdString();
-  }
-  static void enter(QWidget& in, const QString& name, const QString& text) {
-    auto* line = named<QLineEdit>(in, name);
-    ASSERT_NE(line, nullptr) << name.toStdString();
-    line->setText(text);
-    Q_EMIT line->textEdited(text);
-    QCoreApplication::processEvents();
-  }
-  /// The same experiment, as the form shows it.
-  static Document shownBy(ConfigurePage& page) {
-    Document document = page.form().document();
-    page.side().sweep().applyTo(document);
-    return document;
-  }
-};
 
 TEST_F(Editing, TakesBackWhatWasTypedInAFieldAsOneStep) {
   const auto shown = page();
@@ -333,122 +284,6 @@ TEST_F(Editing, TakesTimeAndMemoryFromRunsLikeThese) {
   type(*shown, "model.width", QStringLiteral("32"));
   shown->waitUntilIdle();
   EXPECT_NEAR(shown->forecast().memoryBytes, 123e6, 1);
-}
-
-TEST_F(Editing, StartsAlsoWhereTheDatabaseIsNamedByARelativePath) {
-  const QString before = QDir::currentPath();
-  ASSERT_TRUE(QDir::setCurrent(workbench_.path(QStringLiteral("."))));
-  EnqueueProcess process;
-  bool isDone = false;
-  QObject::connect(&process, &EnqueueProcess::finished, &process, [&] { isDone = true; });
-  process.start("title = \"x\"\n", "x", "experiments.sqlite", jobs::QueueEnd::Back);
-  EXPECT_TRUE(soon([&] { return isDone; }));
-  QDir::setCurrent(before);
-  const QString file =
-      fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
-  EXPECT_TRUE(QDir::isAbsolutePath(file)) << file.toStdString();
-  EXPECT_TRUE(QFile::exists(file)) << file.toStdString();
-}
-
-TEST_F(Editing, QueuesAndStays) {
-  const auto shown = page();
-  workbench_.addRun("made by the program", Json::object());
-  shown->queueUp();
-  ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
-  EXPECT_TRUE(workbench_.pages.empty());
-  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("in the queue")));
-}
-
-TEST_F(Editing, StartsWithKeysWhereverTheFocusIs) {
-  const auto shown = page();
-  workbench_.addRun("made by the program", Json::object());
-  shown->show();
-  shown->planNow();
-  auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
-  line->setFocus();
-  QTest::keyClick(line, Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
-  ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
-  EXPECT_TRUE(fileText(program_ + QStringLiteral(".enqueued")).contains(QStringLiteral("--front")));
-}
-
-/// What a shell makes of the command: its words after `vitrine train`.
-std::vector<std::string> wordsOf(const std::string& command, const QString& folder) {
-  const QString script = folder + QStringLiteral("/vitrine");
-  QFile file(script);
-  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "#!/bin/sh\nfor w in \"$@\"; do printf '%s\\0' \"$w\"; done\n"
-      "if [ \"$2\" = - ]; then printf 'stdin\\0'; cat; fi\n");
-  file.close();
-  file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  QProcess shell;
-  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  environment.insert(QStringLiteral("PATH"),
-                     folder + QLatin1Char(':') + environment.value(QStringLiteral("PATH")));
-  shell.setProcessEnvironment(environment);
-  shell.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromStdString(command)});
-  EXPECT_TRUE(shell.waitForFinished(5000));
-  std::vector<std::string> words;
-  for (const QByteArray& word : shell.readAllStandardOutput().split('\0'))
-    words.push_back(word.toStdString());
-  return words;
-}
-
-TEST_F(Editing, CopiesACommandThatPlansTheSameRuns) {
-  const auto shown = page();
-  type(*shown, "model.width", QStringLiteral("128"));
-  type(*shown, "model.note", QStringLiteral("it's \"quoted\" $HOME"));
-  choose(*shown, "model.mask.kind", QStringLiteral("soft"));
-  shown->planNow();
-  shown->copyAsCommand();
-  shown->planNow();
-  const std::string command = QGuiApplication::clipboard()->text().toStdString();
-  QTemporaryDir folder;
-  const std::vector<std::string> words = wordsOf(command, folder.path());
-  ASSERT_GT(words.size(), 4U) << command;
-  EXPECT_EQ(words[0], "train");
-  EXPECT_EQ(words[1], "/dev/null");
-  std::vector<Override> overrides;
-  for (std::size_t i = 2; i < words.size() && words[i] != "--db"; ++i)
-    overrides.push_back(parseOverride(words[i]));
-  const Plan plan = planExperimentFile(words[1], *shown->form().catalog(), overrides);
-  ASSERT_TRUE(plan.problems.empty()) << plan.problems.front().sentence() << command;
-  ASSERT_EQ(plan.runs.size(), 1U);
-  EXPECT_TRUE(difference(plan.runs[0].config, shown->plan().runs[0].config).empty());
-  EXPECT_EQ(plan.title, shown->plan().title);
-}
-
-TEST_F(Editing, CopiesOnlyWhatDiffersFromTheFile) {
-  const auto shown = page();
-  const QString name = workbench_.path(QStringLiteral("an experiment.toml"));
-  menu(*shown, "model.width", QStringLiteral("New variant from this field"));
-  QFile file(name);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray::fromStdString(shown->text()));
-  file.close();
-  shown->openFile(name);
-  shown->planNow();
-  type(*shown, "model.heads", QStringLiteral("8"));
-  shown->copyAsCommand();
-  shown->planNow();
-  QTemporaryDir folder;
-  const auto words = wordsOf(QGuiApplication::clipboard()->text().toStdString(), folder.path());
-  ASSERT_GT(words.size(), 3U);
-  EXPECT_EQ(words[1], name.toStdString());
-  EXPECT_EQ(words[2], "model.heads=8");
-  EXPECT_EQ(words[3], "--db");
-}
-
-TEST_F(Editing, CopiesTheWholeTextWhereWordsCannotSayIt) {
-  const auto shown = page();
-  menu(*shown, "model.heads", QStringLiteral("Sweep this field"));
-  shown->copyAsCommand();
-  shown->planNow();
-  QTemporaryDir folder;
-  const auto words = wordsOf(QGuiApplication::clipboard()->text().toStdString(), folder.path());
-  ASSERT_GT(words.size(), 2U);
-  EXPECT_EQ(words[1], "-");
-  EXPECT_EQ(words.back(), shown->text());
 }
 
 TEST_F(Editing, LetsInitBeWrittenAndTakenAwayAgain) {

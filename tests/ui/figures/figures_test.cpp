@@ -7,9 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "tests/ui/figures/figure_of.h"
 #include "tests/ui/figures/qt_test.h"
-#include "tests/ui/figures/samples.h"
-#include "ui/figures/figure.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
@@ -17,35 +16,6 @@
 
 namespace vitrine::ui {
 namespace {
-
-constexpr QSize kSize(600, 420);
-
-std::unique_ptr<Figure> figureOf(const Artifact& artifact, const FigureStyle& style = {}) {
-  return makeFigure(QString::fromStdString(artifact.kind), artifact.meta, artifact.data, style);
-}
-
-/// Where describeAt() says `text`; the smallest rectangle around those points.
-QRect where(const Figure& figure, const QString& text) {
-  QRect found;
-  for (int y = 0; y < kSize.height(); ++y) {
-    for (int x = 0; x < kSize.width(); ++x) {
-      if (figure.describeAt(QPointF(x + 0.5, y + 0.5)).contains(text))
-        found = found.united(QRect(x, y, 1, 1));
-    }
-  }
-  return found;
-}
-
-SideBySide beside(const QStringList& names) {
-  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
-  for (const QString& name : names) figures.emplace_back(name, figureOf(samples::histogram()));
-  return {std::move(figures), 2, {}};
-}
-
-int distance(const QColor& a, const QColor& b) {
-  return std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) +
-         std::abs(a.blue() - b.blue());
-}
 
 std::set<QRgb> colorsOf(const QImage& image) {
   std::set<QRgb> colors;
@@ -231,85 +201,6 @@ TEST(Spectrum, WritesValuesAndTheirCumulativeShare) {
   EXPECT_EQ(lines[9].toStdString(), "1,0,1,9,0.9");
 }
 
-TEST(Attention, LaysTheClassTokensRowOntoThePatchGrid) {
-  const auto figure = figureOf(samples::attention());
-  const QImage image = figure->image(kSize, 1);
-  const QRect cell = where(*figure, QStringLiteral("layer 0, head 0\nrow 1, column 0: 0.3"));
-  ASSERT_FALSE(cell.isEmpty());
-  EXPECT_TRUE(figure->summary().contains(QStringLiteral("class token")));
-  // 0.1 .. 0.4 on the patches, drawn from 0: the third patch is at 0.3 / 0.4.
-  const QRect map = where(*figure, QStringLiteral("head 1"));
-  ASSERT_FALSE(map.isEmpty());
-  const QRect other = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
-  ASSERT_FALSE(other.isEmpty());
-  EXPECT_LT(distance(image.pixelColor(other.center()), viridis(0.1)), 12);
-}
-
-TEST(Attention, GivesEachMapItsOwnScaleWhenAsked) {
-  FigureStyle style;
-  style.scale = FigureStyle::Scale::PerMap;
-  const auto figure = figureOf(samples::attention(), style);
-  const QImage image = figure->image(kSize, 1);
-  const QRect brightest = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
-  ASSERT_FALSE(brightest.isEmpty());
-  EXPECT_LT(distance(image.pixelColor(brightest.center()), viridis(1.0)), 12);
-}
-
-TEST(Attention, ChoosesALayerAHeadAndAQueryByClick) {
-  const auto figure = figureOf(samples::attention());
-  (void)figure->image(kSize, 1);
-  const QRect map = where(*figure, QStringLiteral("head 1"));
-  const FigureTarget target = figure->targetAt(map.center());
-  EXPECT_EQ(target.layer, 0);
-  EXPECT_EQ(target.head, 1);
-  // The enlarged map is the wider one of head 0.
-  const QRect patches = where(*figure, QStringLiteral("head 0\nrow 0, column 1"));
-  const auto place = figure->targetAt(QPointF(patches.right() - 2, patches.center().y())).queryAt;
-  ASSERT_TRUE(place);
-  EXPECT_EQ(*place, (std::array<double, 2>{0.25, 0.75}));
-}
-
-TEST(Attention, ShowsTheSamePatchWhereverTheClassTokenStands) {
-  const Artifact first = samples::attention();
-  Artifact last = first;
-  last.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, -1}};
-  last.meta["query_positions"] = last.meta["key_positions"];
-  FigureStyle style;
-  style.queryAt = {0.25, 0.75};
-  for (const Artifact& artifact : {first, last}) {
-    EXPECT_TRUE(
-        figureOf(artifact, style)->summary().contains(QStringLiteral("query: row 0, column 1")));
-  }
-  // A finer grid has its own patch there.
-  Artifact fine = first;
-  std::vector<float> values(64, 0.1F);
-  setFloat32(fine, values, {1, 1, 4, 16}, {"layer", "head", "query", "key"});
-  fine.meta["key_positions"] = Json::array();
-  for (int i = 0; i < 16; ++i) fine.meta["key_positions"].push_back({i / 4, i % 4});
-  fine.meta["query_positions"] = {{0, 0}, {1, 2}, {3, 3}, {2, 1}};
-  EXPECT_TRUE(figureOf(fine, style)->summary().contains(QStringLiteral("query: row 1, column 2")));
-}
-
-TEST(Attention, SaysWhatItDoesNotShow) {
-  EXPECT_EQ(figureOf(samples::attention())->note().toStdString(),
-            "Attention shows where a head reads, not why the model decides.");
-}
-
-TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
-  Artifact artifact = samples::attention();
-  artifact.meta["key_positions"] = {{0, 0}};
-  EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("key_positions")));
-}
-
-TEST(Attention, DrawsTheWholeMatrixWhenAsked) {
-  FigureStyle style;
-  style.attention = FigureStyle::AttentionView::Matrix;
-  const auto figure = figureOf(samples::attention(), style);
-  (void)figure->image(kSize, 1);
-  EXPECT_FALSE(where(*figure, QStringLiteral("head 1\nquery 4, key 4: 0.08")).isEmpty());
-  EXPECT_EQ(figure->csv().count(QLatin1Char('\n')), 1 + 2 * 25);
-}
-
 TEST(Curve, WritesItsPointsAndLeavesGapsEmpty) {
   EXPECT_EQ(figureOf(samples::curve())->csv().toStdString(), "x,y\n0,1\n1,4\n2,\n3,9\n");
 }
@@ -379,22 +270,6 @@ TEST(Table, IsAsHighAsItsLongTextsNeedAndNoColumnIsNarrowerThanAWord) {
   EXPECT_LE(what.right(), 320 - 12);
 }
 
-TEST(Export, NoReaderOfSvgBlursThePixelsOfAnImage) {
-  const QByteArray svg = figureBytes(*figureOf(samples::image()), FigureFormat::Svg, {});
-  const QByteArray opening = "base64,";
-  const qsizetype from = svg.indexOf(opening) + opening.size();
-  const QImage picture =
-      QImage::fromData(QByteArray::fromBase64(svg.mid(from, svg.indexOf('"', from) - from)), "PNG");
-  EXPECT_EQ(picture.size(), QSize(16, 8)) << "of 2 x 1 pixels";
-  EXPECT_EQ(picture.pixelColor(7, 7), QColor(255, 0, 0));
-  EXPECT_EQ(picture.pixelColor(8, 0), QColor(0, 0, 255));
-}
-
-TEST(Export, CellsOfAMapAreVectorsThatLeaveNoLineBetweenThem) {
-  const QByteArray svg = figureBytes(*figureOf(samples::heatmap()), FigureFormat::Svg, {});
-  EXPECT_FALSE(svg.contains("<image")) << "six cells and a colour bar";
-}
-
 TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {
   const auto figure = figureOf(samples::imageGrid());
   const QImage image = figure->image(kSize, 1);
@@ -413,60 +288,6 @@ TEST(Image, KeepsItsPixelsSharp) {
   EXPECT_EQ(image.pixelColor(where(*figure, QStringLiteral("column 1: 0 0 255")).center()),
             QColor(0, 0, 255));
   EXPECT_EQ(figure->csv().toStdString(), "row,column,red,green,blue\n0,0,255,0,0\n0,1,0,0,255\n");
-}
-
-TEST(Export, WritesPdfOfEveryKindAtTheSizeOfThePaper) {
-  for (const Artifact& artifact : samples::all()) {
-    const auto figure = figureOf(artifact);
-    Recipe recipe;
-    recipe.paper.width = 127;  // 360 points
-    const QByteArray bytes = figureBytes(*figure, FigureFormat::Pdf, recipe);
-    EXPECT_EQ(figure->style().theme, currentTheme());
-    EXPECT_TRUE(bytes.startsWith("%PDF")) << artifact.kind;
-    EXPECT_TRUE(bytes.contains("/MediaBox [0 0 360")) << artifact.kind;
-  }
-}
-
-TEST(Export, IsTheSameWhateverTheZoomOfTheWindowIs) {
-  const auto drawn = [] {
-    QByteArray all;
-    for (const Artifact& artifact : samples::all())
-      all += figureBytes(*figureOf(artifact), FigureFormat::Svg, {});
-    return all;
-  };
-  const QByteArray before = drawn();
-  setUiZoom(2.4);
-  const QByteArray zoomed = drawn();
-  setUiZoom(1);
-  EXPECT_EQ(before, zoomed);
-}
-
-TEST(Export, GivesAFigureThePaperOfItsShape) {
-  const auto same = [](double m) { return m; };
-  const auto square = figureOf(samples::reliability(same, same));
-  EXPECT_EQ(paperFor(*square, {}).ratio, 1);
-  EXPECT_EQ(paperFor(*square, {}).width, FigurePaper::kSingleColumn);
-  EXPECT_EQ(paperFor(*figureOf(samples::attention()), {}).width, FigurePaper::kDoubleColumn);
-}
-
-TEST(Export, PutsRunsSideBySideAndNamesThemInTheCsv) {
-  const SideBySide both = beside({QStringLiteral("a"), QStringLiteral("b, c")});
-  EXPECT_EQ(both.csv().toStdString(),
-            "run,lower,upper,count\na,0,1,5\na,1,2,7\n\"b, c\",0,1,5\n\"b, c\",1,2,7\n");
-  EXPECT_EQ(both.sizeHint().width(), 2 * figureOf(samples::histogram())->sizeHint().width());
-}
-
-TEST(Export, NeverPressesSeveralFiguresIntoANarrowColumn) {
-  SideBySide six = beside({"a", "b", "c", "d", "e", "f"});
-  const FigurePaper narrow = highEnough(six, {});
-  EXPECT_EQ(narrow.width, FigurePaper::kSingleColumn);
-  EXPECT_GE(narrow.logical().height(), 6 * FigureGrid::kLeastHeight - 1) << "one below the other";
-  const QImage picture = paperPicture(six, {}, 4);
-  EXPECT_NEAR(picture.height() / 4.0, narrow.millimetres().height(), 1);
-  FigurePaper wide;
-  wide.width = FigurePaper::kDoubleColumn;
-  EXPECT_GE(highEnough(six, wide).logical().height(), 3 * FigureGrid::kLeastHeight - 1);
-  EXPECT_LT(highEnough(six, wide).logical().height(), 6 * FigureGrid::kLeastHeight);
 }
 
 TEST(Ticks, AreRoundAndInsideTheRange) {

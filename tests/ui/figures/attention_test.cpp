@@ -1,0 +1,91 @@
+// Attention maps: which row is laid out where, and what a click chooses.
+#include <QImage>
+#include <algorithm>
+
+#include "tests/ui/figures/figure_of.h"
+#include "tests/ui/figures/qt_test.h"
+
+namespace vitrine::ui {
+namespace {
+
+TEST(Attention, LaysTheClassTokensRowOntoThePatchGrid) {
+  const auto figure = figureOf(samples::attention());
+  const QImage image = figure->image(kSize, 1);
+  const QRect cell = where(*figure, QStringLiteral("layer 0, head 0\nrow 1, column 0: 0.3"));
+  ASSERT_FALSE(cell.isEmpty());
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("class token")));
+  // 0.1 .. 0.4 on the patches, drawn from 0: the third patch is at 0.3 / 0.4.
+  const QRect map = where(*figure, QStringLiteral("head 1"));
+  ASSERT_FALSE(map.isEmpty());
+  const QRect other = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
+  ASSERT_FALSE(other.isEmpty());
+  EXPECT_LT(distance(image.pixelColor(other.center()), viridis(0.1)), 12);
+}
+
+TEST(Attention, GivesEachMapItsOwnScaleWhenAsked) {
+  FigureStyle style;
+  style.scale = FigureStyle::Scale::PerMap;
+  const auto figure = figureOf(samples::attention(), style);
+  const QImage image = figure->image(kSize, 1);
+  const QRect brightest = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
+  ASSERT_FALSE(brightest.isEmpty());
+  EXPECT_LT(distance(image.pixelColor(brightest.center()), viridis(1.0)), 12);
+}
+
+TEST(Attention, ChoosesALayerAHeadAndAQueryByClick) {
+  const auto figure = figureOf(samples::attention());
+  (void)figure->image(kSize, 1);
+  const QRect map = where(*figure, QStringLiteral("head 1"));
+  const FigureTarget target = figure->targetAt(map.center());
+  EXPECT_EQ(target.layer, 0);
+  EXPECT_EQ(target.head, 1);
+  // The enlarged map is the wider one of head 0.
+  const QRect patches = where(*figure, QStringLiteral("head 0\nrow 0, column 1"));
+  const auto place = figure->targetAt(QPointF(patches.right() - 2, patches.center().y())).queryAt;
+  ASSERT_TRUE(place);
+  EXPECT_EQ(*place, (std::array<double, 2>{0.25, 0.75}));
+}
+
+TEST(Attention, ShowsTheSamePatchWhereverTheClassTokenStands) {
+  const Artifact first = samples::attention();
+  Artifact last = first;
+  last.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, -1}};
+  last.meta["query_positions"] = last.meta["key_positions"];
+  FigureStyle style;
+  style.queryAt = {0.25, 0.75};
+  for (const Artifact& artifact : {first, last}) {
+    EXPECT_TRUE(
+        figureOf(artifact, style)->summary().contains(QStringLiteral("query: row 0, column 1")));
+  }
+  // A finer grid has its own patch there.
+  Artifact fine = first;
+  std::vector<float> values(64, 0.1F);
+  setFloat32(fine, values, {1, 1, 4, 16}, {"layer", "head", "query", "key"});
+  fine.meta["key_positions"] = Json::array();
+  for (int i = 0; i < 16; ++i) fine.meta["key_positions"].push_back({i / 4, i % 4});
+  fine.meta["query_positions"] = {{0, 0}, {1, 2}, {3, 3}, {2, 1}};
+  EXPECT_TRUE(figureOf(fine, style)->summary().contains(QStringLiteral("query: row 1, column 2")));
+}
+
+TEST(Attention, SaysWhatItDoesNotShow) {
+  EXPECT_EQ(figureOf(samples::attention())->note().toStdString(),
+            "Attention shows where a head reads, not why the model decides.");
+}
+
+TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
+  Artifact artifact = samples::attention();
+  artifact.meta["key_positions"] = {{0, 0}};
+  EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("key_positions")));
+}
+
+TEST(Attention, DrawsTheWholeMatrixWhenAsked) {
+  FigureStyle style;
+  style.attention = FigureStyle::AttentionView::Matrix;
+  const auto figure = figureOf(samples::attention(), style);
+  (void)figure->image(kSize, 1);
+  EXPECT_FALSE(where(*figure, QStringLiteral("head 1\nquery 4, key 4: 0.08")).isEmpty());
+  EXPECT_EQ(figure->csv().count(QLatin1Char('\n')), 1 + 2 * 25);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
