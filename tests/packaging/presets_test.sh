@@ -9,7 +9,7 @@ export Torch_DIR="$2"
 
 # CMAKE_DISABLE_FIND_PACKAGE_X makes X as absent as an uninstalled package.
 (cd "$1" && cmake --preset headless -B "$work/headless" -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Widgets=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_QCustomPlotQt6=ON -DCMAKE_DISABLE_FIND_PACKAGE_Qt6PrintSupport=ON) >"$work/log" 2>&1 ||
+  -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON) >"$work/log" 2>&1 ||
   { tail -n 20 "$work/log"; echo "the headless preset does not configure without Qt Widgets"; exit 1; }
 ninja -C "$work/headless" -t query vitrine >/dev/null || { echo "the headless preset has no program"; exit 1; }
 if ninja -C "$work/headless" -t targets all | grep -q 'vitrine-studio'; then

@@ -63,7 +63,7 @@ ChartTicks timeTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targ
 
 ChartTicks logTicks(std::array<double, 2> range, int target) {
   ChartTicks ticks;
-  const double decades = std::log10(range[1] / range[0]);
+  const double decades = std::log10(range[1]) - std::log10(range[0]);
   if (decades < 0.7) {  // less than a factor of five: round numbers, evenly spaced
     for (const double value : niceTicks(range[0], range[1], target).values)
       if (value > 0) ticks.values.push_back(value);
@@ -85,6 +85,23 @@ ChartTicks logTicks(std::array<double, 2> range, int target) {
 }
 
 }  // namespace
+
+std::array<double, 2> soundRange(std::array<double, 2> range, AxisScale scale) {
+  if (!std::isfinite(range[0]) || !std::isfinite(range[1])) range = {0, 1};
+  if (range[1] < range[0]) std::swap(range[0], range[1]);
+  // Numbers that are closer to each other than this have no round ones between them.
+  const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
+  const bool isPoint = !(range[1] - range[0] > 1e-12 * largest);
+  if (scale == AxisScale::Log) {
+    if (!(range[1] > 0)) return {0.1, 1};
+    if (!(range[0] > 0)) range[0] = range[1] * 1e-6;
+    if (isPoint) range = {range[0] * 0.9, range[1] * 1.1};
+  } else if (isPoint) {
+    const double room = std::max(largest * 0.1, 1e-12);
+    range = {range[0] - room, range[1] + room};
+  }
+  return range;
+}
 
 QString compactNumber(double value, int digits) {
   if (!std::isfinite(value)) return number(value, 0);
@@ -124,12 +141,14 @@ ChartTicks chartTicks(const ChartAxis& axis, std::array<double, 2> range, int ta
   const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
   const bool isSmall = largest > 0 && largest < 0.0099;
   const bool isLarge = largest >= 1e9;
-  const int exponent = isSmall || isLarge ? static_cast<int>(std::floor(std::log10(largest))) : 0;
+  const int exponent =
+      !axis.format && (isSmall || isLarge) ? static_cast<int>(std::floor(std::log10(largest))) : 0;
   const double factor = std::pow(10.0, exponent);
   const Ticks nice = niceTicks(range[0] / factor, range[1] / factor, target);
   for (const double value : nice.values) {
     ticks.values.push_back(value * factor);
-    ticks.labels << number(value, nice.decimals);
+    ticks.labels << (axis.format ? axis.format(value, nice.decimals)
+                                 : number(value, nice.decimals));
   }
   if (exponent != 0) {
     ticks.factor = QStringLiteral("\u00d7\u20091e%1%2")

@@ -4,11 +4,28 @@
 #include <QString>
 #include <QStringList>
 #include <array>
+#include <functional>
+#include <optional>
 #include <vector>
 
-#include "ui/figures/line_chart.h"
+#include "ui/figures/decimate.h"
 
 namespace vitrine::ui {
+
+struct ChartAxis {
+  enum class Unit {
+    Number,
+    Duration,  ///< seconds, written as h:mm:ss
+    Date,      ///< seconds since 1970, written as local time
+  };
+  QString title = {};
+  AxisScale scale = AxisScale::Linear;
+  /// None: that of the style, for y, or everything that is finite, with some room.
+  std::optional<std::array<double, 2>> range = {};
+  Unit unit = Unit::Number;
+  std::function<QString(double value, int decimals)> format = {};  ///< empty: as `unit` says
+  int target = 0;  ///< about so many numbers; 0: as many as have room
+};
 
 struct ChartTicks {
   std::vector<double> values;
@@ -19,6 +36,10 @@ struct ChartTicks {
 /// \param range   ascending; above zero on a logarithmic axis
 /// \param target  about so many numbers
 [[nodiscard]] ChartTicks chartTicks(const ChartAxis& axis, std::array<double, 2> range, int target);
+
+/// A range that can be drawn: finite, ascending, longer than rounding errors, above zero on a
+/// logarithmic axis.
+[[nodiscard]] std::array<double, 2> soundRange(std::array<double, 2> range, AxisScale scale);
 
 /// 2.5e-5 as "2.5e-5", 4000 as "4,000": at most `digits` significant digits.
 [[nodiscard]] QString compactNumber(double value, int digits);

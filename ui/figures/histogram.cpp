@@ -4,6 +4,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/figures/chart_frame.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 
@@ -63,8 +64,12 @@ class HistogramFigure final : public Figure {
       if (std::isfinite(bin.count)) top = std::max(top, bin.count);
     }
     if (!(x1 > x0)) x1 = x0 + 1;
-    const Axes axes = drawAxes(painter, themeColors(), body, x0, x1, 0, top > 0 ? top * 1.05 : 1,
-                               {metaText(meta_, "unit"), {}, 6}, {QStringLiteral("count"), {}, 5});
+    const ChartFrame axes(body, {.range = {{x0, x1}}, .target = 6},
+                          {.range = {{0, top > 0 ? top * 1.05 : 1}}, .target = 5},
+                          {.font = axisLetters(),
+                           .xTitle = metaText(meta_, "unit"),
+                           .yTitle = QStringLiteral("count")});
+    axes.draw(painter, themeColors());
     QColor fill = seriesOrAccent();
     painter.setPen(QPen(themeColors().panel, 1));
     for (const Bin& bin : bins_) {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/base/text.h"
-#include "ui/figures/chart_axis.h"
 #include "ui/figures/line_chart_parts.h"
 #include "ui/figures/painting.h"
 
@@ -28,29 +27,15 @@ struct Extent {
   [[nodiscard]] bool isEmpty() const { return !(low <= high); }
 };
 
-std::array<double, 2> sound(std::array<double, 2> range, AxisScale scale) {
-  if (!std::isfinite(range[0]) || !std::isfinite(range[1])) range = {0, 1};
-  if (range[1] < range[0]) std::swap(range[0], range[1]);
-  if (scale == AxisScale::Log) {
-    if (!(range[1] > 0)) return {0.1, 1};
-    if (!(range[0] > 0)) range[0] = range[1] * 1e-6;
-    if (!(range[1] > range[0])) range = {range[0] * 0.9, range[1] * 1.1};
-  } else if (!(range[1] > range[0])) {
-    const double room = std::max(std::abs(range[0]) * 0.1, 1e-12);
-    range = {range[0] - room, range[1] + room};
-  }
-  return range;
-}
-
 std::array<double, 2> withRoom(const Extent& extent, AxisScale scale, double room) {
   if (extent.isEmpty())
     return scale == AxisScale::Log ? std::array{0.1, 1.0} : std::array{0.0, 1.0};
   if (scale == AxisScale::Log) {
     const double factor = std::max(std::pow(extent.high / extent.low, room), 1.0001);
-    return sound({extent.low / factor, extent.high * factor}, scale);
+    return soundRange({extent.low / factor, extent.high * factor}, scale);
   }
   const double more = (extent.high - extent.low) * room;
-  return sound({extent.low - more, extent.high + more}, scale);
+  return soundRange({extent.low - more, extent.high + more}, scale);
 }
 
 QString scaleWord(AxisScale scale) {
@@ -111,7 +96,7 @@ void LineChartFigure::setStyle(const FigureStyle& style) {
 
 void LineChartFigure::findRanges() {
   if (chart_.x.range) {
-    xRange_ = sound(*chart_.x.range, chart_.x.scale);
+    xRange_ = soundRange(*chart_.x.range, chart_.x.scale);
   } else {
     Extent extent;
     for (const ChartSeries& series : chart_.series)
@@ -122,7 +107,7 @@ void LineChartFigure::findRanges() {
     xRange_ = withRoom(extent, chart_.x.scale, hasPoints ? kRoomAround : 0.008);
   }
   if (const auto fixed = chart_.y.range ? chart_.y.range : style().range) {
-    yRange_ = sound(*fixed, chart_.y.scale);
+    yRange_ = soundRange(*fixed, chart_.y.scale);
     return;
   }
   Extent extent;
@@ -225,9 +210,9 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
     const double share = xUnit(x);
     if (share - lastEdge < 2 * pixel) continue;
     lastEdge = share;
-    drawn.edges.push_back({x, std::isnan(y)   ? Drawn::Mark::NotANumber
-                              : std::isinf(y) ? (y > 0 ? Drawn::Mark::Above : Drawn::Mark::Below)
-                                              : Drawn::Mark::Floor});
+    drawn.edges.push_back({x, std::isnan(y)   ? ChartMark::NotANumber
+                              : std::isinf(y) ? (y > 0 ? ChartMark::Above : ChartMark::Below)
+                                              : ChartMark::Floor});
   }
   const bool isEvery = !isLine || series.draw == ChartSeries::Draw::LineAndPoints ||
                        seen.size() <= kMostSymbolPoints;

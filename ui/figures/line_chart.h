@@ -10,31 +10,18 @@
 #include <optional>
 #include <vector>
 
-#include "ui/figures/decimate.h"
+#include "ui/figures/chart_axis.h"
 #include "ui/figures/figure.h"
 
 namespace vitrine::ui {
 
-struct ChartTicks;
+struct ChartFrame;
 
 enum class ChartSymbol { Disc, Square, Triangle, Diamond, Ring, Plus, Cross };
 
 /// The symbol of a run: with the dash the second encoding, so that colour is never the only one.
 /// \param run  as in seriesColor(): from 1
 [[nodiscard]] ChartSymbol seriesSymbol(std::int64_t run);
-
-struct ChartAxis {
-  enum class Unit {
-    Number,
-    Duration,  ///< seconds, written as h:mm:ss
-    Date,      ///< seconds since 1970, written as local time
-  };
-  QString title;
-  AxisScale scale = AxisScale::Linear;
-  /// None: that of the style, for y, or everything that is finite, with some room.
-  std::optional<std::array<double, 2>> range;
-  Unit unit = Unit::Number;
-};
 
 /// One line, band or cloud of points.
 struct ChartSeries {
@@ -112,7 +99,6 @@ class LineChartFigure : public Figure {
 
  private:
   struct Drawn;   ///< what of a series remains after decimation
-  struct Frame;   ///< where the plot is, and the numbers beside it
   struct Legend;  ///< the names below the plot and their columns
   struct Word;    ///< words inside the plot or right of it
   void draw(QPainter& painter, const QRectF& area) override;
@@ -131,10 +117,8 @@ class LineChartFigure : public Figure {
   [[nodiscard]] QString footnoteText() const;
   /// The least height of plot, numbers and titles.
   [[nodiscard]] double leastFrame() const;
-  [[nodiscard]] ChartTicks xTicks(double width) const;
   /// \param margin  kept free right of the plot
-  [[nodiscard]] Frame frameOf(const QRectF& area, double margin) const;
-  void drawFrame(QPainter& painter, const Frame& frame) const;
+  [[nodiscard]] ChartFrame frameOf(const QRectF& area, double margin) const;
   QRectF drawFootnote(QPainter& painter, const QRectF& area) const;
 
   // The legend.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/figures/chart_frame.h"
 #include "ui/figures/line_chart_parts.h"
 #include "ui/figures/painting.h"
 
@@ -39,47 +40,6 @@ void drawWhisker(QPainter& painter, const QRectF& inside, QPointF high, QPointF 
 
 }  // namespace
 
-void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
-                const QColor& paper) {
-  const double r = kSymbolRadius;
-  painter.setPen(QPen(paper, 0.7));
-  painter.setBrush(color);
-  switch (symbol) {
-    case ChartSymbol::Disc:
-      painter.drawEllipse(at, r, r);
-      break;
-    case ChartSymbol::Square:
-      painter.drawRect(QRectF(at.x() - 0.9 * r, at.y() - 0.9 * r, 1.8 * r, 1.8 * r));
-      break;
-    case ChartSymbol::Triangle:
-      painter.drawPolygon(QPolygonF({{at.x(), at.y() - 1.2 * r},
-                                     {at.x() + 1.1 * r, at.y() + 0.8 * r},
-                                     {at.x() - 1.1 * r, at.y() + 0.8 * r}}));
-      break;
-    case ChartSymbol::Diamond:
-      painter.drawPolygon(QPolygonF({{at.x(), at.y() - 1.3 * r},
-                                     {at.x() + 1.1 * r, at.y()},
-                                     {at.x(), at.y() + 1.3 * r},
-                                     {at.x() - 1.1 * r, at.y()}}));
-      break;
-    case ChartSymbol::Ring:
-      painter.setPen(QPen(color, 1.4));
-      painter.setBrush(paper);
-      painter.drawEllipse(at, 0.85 * r, 0.85 * r);
-      break;
-    case ChartSymbol::Plus:
-      painter.setPen(QPen(color, 1.6));
-      painter.drawLine(at - QPointF(1.1 * r, 0), at + QPointF(1.1 * r, 0));
-      painter.drawLine(at - QPointF(0, 1.1 * r), at + QPointF(0, 1.1 * r));
-      break;
-    case ChartSymbol::Cross:
-      painter.setPen(QPen(color, 1.6));
-      painter.drawLine(at - QPointF(0.9 * r, 0.9 * r), at + QPointF(0.9 * r, 0.9 * r));
-      painter.drawLine(at - QPointF(0.9 * r, -0.9 * r), at + QPointF(0.9 * r, -0.9 * r));
-      break;
-  }
-}
-
 QPointF LineChartFigure::placeOf(const QRectF& plot, double x, double y) const {
   return {plot.left() + xUnit(x) * plot.width(),
           std::isnan(y) ? y : plot.bottom() - yUnit(y) * plot.height()};
@@ -107,7 +67,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
     for (const ChartSeries& series : chart_.series) all.push_back(drawnOf(series, columns));
     return all;
   };
-  Frame frame = frameOf(body, 0);
+  ChartFrame frame = frameOf(body, 0);
   std::vector<Drawn> all = drawnIn(frame.plot);
   std::vector<Word> words = ruleWords(frame.plot, all, 0);
   // Where lines are everywhere, the words of rules stand beside the plot.
@@ -122,7 +82,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
     all = drawnIn(frame.plot);
     words = ruleWords(frame.plot, all, margin);
   }
-  drawFrame(painter, frame);
+  frame.draw(painter, themeColors());
   const QRectF& plot = frame.plot;
   if (plot.width() < 8 || plot.height() < 8) return;
   drawSeries(painter, plot, all);
@@ -199,28 +159,10 @@ void LineChartFigure::drawRules(QPainter& painter, const QRectF& plot) const {
 
 void LineChartFigure::drawMarks(QPainter& painter, const QRectF& plot, const Drawn& drawn,
                                 const QColor& color) const {
-  painter.setPen(QPen(color, 1, Qt::DotLine));
-  for (const double start : drawn.segmentStarts) {
-    const double x = plot.left() + xUnit(start) * plot.width();
-    painter.drawLine(QPointF(x, plot.bottom() - 14), QPointF(x, plot.bottom()));
-  }
-  constexpr double kSize = 3.5;
-  for (const auto& edge : drawn.edges) {
-    const double x = plot.left() + xUnit(edge.x) * plot.width();
-    if (edge.mark == Drawn::Mark::NotANumber) {
-      const QPointF at(x, plot.bottom() - kSize);
-      painter.setPen(QPen(color, 1.4));
-      painter.drawLine(at - QPointF(kSize, kSize), at + QPointF(kSize, kSize));
-      painter.drawLine(at - QPointF(kSize, -kSize), at + QPointF(kSize, -kSize));
-      continue;
-    }
-    const bool isUp = edge.mark == Drawn::Mark::Above;
-    const QPointF tip(x, isUp ? plot.top() : plot.bottom());
-    const double back = isUp ? 1.5 * kSize : -1.5 * kSize;
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(color);
-    painter.drawPolygon(QPolygonF({tip, tip + QPointF(kSize, back), tip + QPointF(-kSize, back)}));
-  }
+  for (const double start : drawn.segmentStarts)
+    drawSegmentStart(painter, plot, plot.left() + xUnit(start) * plot.width(), color);
+  for (const auto& edge : drawn.edges)
+    drawMark(painter, edge.mark, plot, plot.left() + xUnit(edge.x) * plot.width(), color);
 }
 
 }  // namespace vitrine::ui

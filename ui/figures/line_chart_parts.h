@@ -1,36 +1,27 @@
-// What the parts of the line chart's painting share: a series after decimation, and where things
-// stand.
+// What the parts of the line chart's painting share: a series after decimation, its legend and its
+// words.
 #pragma once
 
-#include <QPainter>
 #include <QPointF>
 #include <QRectF>
 #include <vector>
 
-#include "ui/figures/chart_axis.h"
+#include "ui/figures/chart_marks.h"
 #include "ui/figures/line_chart.h"
 
 namespace vitrine::ui {
 
 /// In values of the axes, ready to be placed; NaN in y is a gap.
 struct LineChartFigure::Drawn {
-  enum class Mark { NotANumber, Above, Below, Floor };
   struct Edge {
     double x = 0;
-    Mark mark = Mark::NotANumber;
+    ChartMark mark = ChartMark::NotANumber;
   };
   std::vector<QPointF> line, raw;
   std::vector<std::vector<QPointF>> bands;  ///< closed; of a point alone its two ends
   std::vector<QPointF> symbols;
   std::vector<Edge> edges;
   std::vector<double> segmentStarts;
-};
-
-struct LineChartFigure::Frame {
-  QRectF area;  ///< with the numbers and titles
-  QRectF plot;
-  ChartTicks x, y;
-  double labelWidth = 0;  ///< of the numbers left of the plot
 };
 
 struct LineChartFigure::Legend {
@@ -48,14 +39,9 @@ struct LineChartFigure::Word {
 };
 
 inline constexpr double kChartBandShade = 0.18;
-inline constexpr double kSymbolRadius = 3.2;  ///< logical pixels
 
 /// Height of the lines, axes not counted; on paper a long legend makes the picture higher, not the
 /// plot flat.
 inline double leastPlotHeight(const FigureStyle& style) { return style.isOnPaper() ? 130 : 80; }
-
-/// The symbol of a series in `color`, set off from what is behind by `paper`.
-void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
-                const QColor& paper);
 
 }  // namespace vitrine::ui

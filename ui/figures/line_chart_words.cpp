@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kWordGap = 2;    // between a rule and its word
 constexpr double kNotePad = 8;    // of the ground beside a note's letters
-constexpr int kNoteRows = 4;      // notes below each other before they begin at the top again
 constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
 
 /// What a word should not lie on.
@@ -150,15 +149,13 @@ std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot) 
     if (share >= 0 && share <= 1) {
       const double x = plot.left() + share * plot.width();
       const double width = metrics.horizontalAdvance(note.text) + kNotePad;
-      // Below each other, so that two notes at one place can both be read.
-      double top = plot.top() + (row++ % kNoteRows) * (metrics.height() + 2);
+      double top = noteTop(plot, row++, metrics.height());
       if (note.y && std::isfinite(yUnit(*note.y))) {
         const double y = placeOf(plot, note.x, *note.y).y();
         top = std::clamp(y - metrics.height() - 6, plot.top(),
                          std::max(plot.top(), plot.bottom() - metrics.height()));
       }
-      const bool isLeft = x + width > plot.right();
-      word.box = QRectF(isLeft ? x - width - 2 : x + 2, top, width, metrics.height());
+      word.box = noteBox(plot, x, top, QSizeF(width, metrics.height()));
     }
     words.push_back(std::move(word));
   }
@@ -167,8 +164,6 @@ std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot) 
 
 void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
   painter.setFont(axisLetters());
-  QColor paper = themeColors().panel;
-  paper.setAlpha(215);
   const std::vector<Word> words = notesIn(plot);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ChartNote& note = chart_.notes[i];
@@ -183,10 +178,7 @@ void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
       painter.setPen(QPen(color, 1, Qt::DashLine));
       painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
     }
-    painter.fillRect(words[i].box, paper);
-    painter.setPen(themeColors().text);
-    painter.drawText(words[i].box.adjusted(3, 0, -3, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     words[i].text);
+    drawNoteWords(painter, words[i].box, words[i].text, themeColors());
   }
 }
 

@@ -15,7 +15,9 @@ namespace vitrine::ui {
 
 Ticks niceTicks(double low, double high, int target) {
   Ticks ticks;
-  if (!(high > low) || !std::isfinite(low) || !std::isfinite(high)) {
+  // Closer than this, the next number is the same again.
+  const double least = 1e-13 * std::max(std::abs(low), std::abs(high));
+  if (!(high - low > least) || !std::isfinite(low) || !std::isfinite(high)) {
     ticks.values = {low};
     return ticks;
   }
@@ -110,82 +112,6 @@ QString metaAbout(const Json& meta) {
     }
   }
   return parts.join(QStringLiteral(" \u00b7 "));
-}
-
-QPointF Axes::at(double x, double y) const {
-  return {plot.left() + unitOf(x, x0, x1) * plot.width(),
-          plot.bottom() - unitOf(y, y0, y1) * plot.height()};
-}
-double Axes::xOf(double pixel) const {
-  return x0 + (pixel - plot.left()) / plot.width() * (x1 - x0);
-}
-double Axes::yOf(double pixel) const {
-  return y0 + (plot.bottom() - pixel) / plot.height() * (y1 - y0);
-}
-
-Axes drawAxes(QPainter& painter, const ThemeColors& tokens, const QRectF& area, double x0,
-              double x1, double y0, double y1, const AxisText& x, const AxisText& y) {
-  const QFont font = axisLetters();
-  const QFontMetricsF metrics(font);
-  const double lineHeight = metrics.height();
-  const auto text = [](const AxisText& axis, double value, int decimals) {
-    return axis.format ? axis.format(value, decimals) : number(value, decimals);
-  };
-  const Ticks yTicks = niceTicks(y0, y1, y.target);
-  const Ticks xTicks = niceTicks(x0, x1, x.target);
-  double labelWidth = 0;
-  for (const double value : yTicks.values) {
-    labelWidth = std::max(labelWidth, metrics.horizontalAdvance(text(y, value, yTicks.decimals)));
-  }
-  double lastHalf = 0;
-  if (!xTicks.values.empty()) {
-    lastHalf = metrics.horizontalAdvance(text(x, xTicks.values.back(), xTicks.decimals)) / 2;
-  }
-  Axes axes;
-  axes.x0 = x0;
-  axes.x1 = x1;
-  axes.y0 = y0;
-  axes.y1 = y1;
-  const double yTitle = y.title.isEmpty() ? 0 : lineHeight + 4;
-  const double xTitle = x.title.isEmpty() ? 0 : lineHeight + 2;
-  axes.plot = area.adjusted(labelWidth + 8 + yTitle, lineHeight / 2, -std::max(4.0, lastHalf),
-                            -(lineHeight + 6 + xTitle));
-  painter.setFont(font);
-  for (const double value : yTicks.values) {
-    const double pixel = axes.at(x0, value).y();
-    painter.setPen(QPen(tokens.grid, 1));
-    painter.drawLine(QPointF(axes.plot.left(), pixel), QPointF(axes.plot.right(), pixel));
-    painter.setPen(tokens.muted);
-    painter.drawText(
-        QRectF(axes.plot.left() - labelWidth - 6, pixel - lineHeight / 2, labelWidth, lineHeight),
-        Qt::AlignRight | Qt::AlignVCenter, text(y, value, yTicks.decimals));
-  }
-  painter.setPen(tokens.muted);
-  double freeFrom = -1e9;
-  for (const double value : xTicks.values) {
-    const QString label = text(x, value, xTicks.decimals);
-    const double width = metrics.horizontalAdvance(label) + 2;
-    const double left = axes.at(value, y0).x() - width / 2;
-    if (left < freeFrom) continue;
-    freeFrom = left + width + 8;
-    painter.drawText(QRectF(left, axes.plot.bottom() + 4, width, lineHeight), Qt::AlignCenter,
-                     label);
-  }
-  if (!x.title.isEmpty()) {
-    drawLine(painter,
-             QRectF(axes.plot.left(), axes.plot.bottom() + 6 + lineHeight, axes.plot.width(),
-                    lineHeight),
-             Qt::AlignHCenter | Qt::AlignVCenter, x.title);
-  }
-  if (!y.title.isEmpty()) {
-    painter.save();
-    painter.translate(area.left(), axes.plot.bottom());
-    painter.rotate(-90);
-    drawLine(painter, QRectF(0, 0, axes.plot.height(), lineHeight),
-             Qt::AlignHCenter | Qt::AlignVCenter, y.title);
-    painter.restore();
-  }
-  return axes;
 }
 
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,

@@ -47,26 +47,6 @@ struct Ticks {
 /// "test", "10,000 samples" ...: where the numbers of an artifact come from.
 [[nodiscard]] QString metaAbout(const Json& meta);
 
-/// A plot rectangle with linear axes.
-struct Axes {
-  QRectF plot;
-  double x0 = 0, x1 = 1, y0 = 0, y1 = 1;
-  [[nodiscard]] QPointF at(double x, double y) const;
-  [[nodiscard]] double xOf(double pixel) const;
-  [[nodiscard]] double yOf(double pixel) const;
-};
-
-struct AxisText {
-  QString title;
-  std::function<QString(double value, int decimals)> format;  ///< empty: number()
-  int target = 5;                                             ///< about so many ticks
-};
-
-/// Horizontal grid lines and muted axis numbers inside `area`; no frame.
-[[nodiscard]] Axes drawAxes(QPainter& painter, const ThemeColors& tokens, const QRectF& area,
-                            double x0, double x1, double y0, double y1, const AxisText& x,
-                            const AxisText& y);
-
 /// Cells of a map: crisp, as vectors on paper and as one image on the screen.
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color);

@@ -7,6 +7,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/figures/chart_frame.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 
@@ -79,9 +80,12 @@ class ReliabilityFigure final : public Figure {
     const QRectF square(body.left() + std::max(0.0, (body.width() - side) / 2), body.top(),
                         std::min(side, body.width()), side + 12);
     const auto tenths = [](double value, int) { return number(value, 1); };
-    const Axes axes = drawAxes(painter, themeColors(), square, 0, 1, 0, 1,
-                               {QStringLiteral("confidence"), tenths, 5},
-                               {QStringLiteral("accuracy"), tenths, 5});
+    const ChartAxis shares{.range = {{0, 1}}, .format = tenths, .target = 5};
+    const ChartFrame axes(square, shares, shares,
+                          {.font = axisLetters(),
+                           .xTitle = QStringLiteral("confidence"),
+                           .yTitle = QStringLiteral("accuracy")});
+    axes.draw(painter, themeColors());
     const QColor fill = seriesOrAccent();
     const QColor gapColor = themeColors().warn;
     double most = 0;

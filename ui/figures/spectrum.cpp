@@ -9,6 +9,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/figures/chart_frame.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 
@@ -196,12 +197,14 @@ class SpectrumFigure final : public Figure {
     drawLine(painter,
              QRectF(panel.left() + nameWidth + 8, panel.top(), panel.width() - nameWidth - 8, 18),
              Qt::AlignRight | Qt::AlignVCenter, rankText);
-    const auto whole = [](double value, int decimals) { return number(value, decimals); };
-    const Axes axes =
-        drawAxes(painter, themeColors(), panel.adjusted(0, 20, 0, 0), 0, size_, 0, 1,
-                 {QString(), whole, std::clamp(static_cast<int>(panel.width() / 60), 2, 6)},
-                 {QString(), [](double value, int) { return percent(value, 0); },
-                  std::clamp(static_cast<int>(panel.height() / 36), 2, 5)});
+    const ChartFrame axes(panel.adjusted(0, 20, 0, 0),
+                          {.range = {{0, static_cast<double>(size_)}},
+                           .target = std::clamp(static_cast<int>(panel.width() / 60), 2, 6)},
+                          {.range = {{0, 1}},
+                           .format = [](double value, int) { return percent(value, 0); },
+                           .target = std::clamp(static_cast<int>(panel.height() / 36), 2, 5)},
+                          {.font = axisLetters()});
+    axes.draw(painter, themeColors());
     painter.setPen(QPen(themeColors().muted, 1, Qt::DashLine));
     painter.drawLine(axes.at(0, share_), axes.at(size_, share_));
     if (heads_ > kMostLines) {
@@ -218,7 +221,7 @@ class SpectrumFigure final : public Figure {
       painter.setBrush(Qt::NoBrush);
     }
     addRegion(axes.plot, [this, axes, layer](const QPointF& point) {
-      const int k = std::clamp(static_cast<int>(std::lround(axes.xOf(point.x()))), 1, size_);
+      const int k = std::clamp(static_cast<int>(std::lround(axes.x.valueAt(point.x()))), 1, size_);
       QStringList lines{QStringLiteral("layer %1, first %2 of %3 singular values")
                             .arg(layerNames_[layer])
                             .arg(k)
@@ -238,7 +241,7 @@ class SpectrumFigure final : public Figure {
     });
   }
 
-  void drawHead(QPainter& painter, const Axes& axes, int layer, int head) const {
+  void drawHead(QPainter& painter, const ChartFrame& axes, int layer, int head) const {
     QPainterPath path(axes.at(0, 0));
     for (int k = 0; k < size_; ++k) {
       const double reached = cumulative_[at(layer, head, k)];
@@ -249,7 +252,7 @@ class SpectrumFigure final : public Figure {
     painter.drawPath(path);
   }
 
-  void drawBand(QPainter& painter, const Axes& axes, int layer) const {
+  void drawBand(QPainter& painter, const ChartFrame& axes, int layer) const {
     QPolygonF upper{axes.at(0, 0)}, lower{axes.at(0, 0)};
     QPainterPath mean(axes.at(0, 0));
     for (int k = 0; k < size_; ++k) {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+
+#include "ui/figures/chart_marks.h"
+#include "ui/figures/painting.h"
 
 namespace vitrine::ui {
 namespace {
@@ -102,20 +106,10 @@ bool ColumnSpans::heights(int column, float thickness, float& top, float& bottom
   return top < bottom;
 }
 
-CurveSheet::CurveSheet(QCustomPlot* plot, const QString& layer) : QCPLayerable(plot, layer) {}
+CurveSheet::CurveSheet(QPainter& painter, const ChartFrame& frame, double ratio)
+    : painter_(painter), frame_(frame), across_(frame.x), down_(frame.y), ratio_(ratio) {}
 
-void CurveSheet::open(const QRect& inside, double ratio) {
-  const QSize size(static_cast<int>(std::ceil(inside.width() * ratio)),
-                   static_cast<int>(std::ceil(inside.height() * ratio)));
-  if (strokes_.size() != size) strokes_ = QImage(size, QImage::Format_ARGB32_Premultiplied);
-  strokes_.setDevicePixelRatio(ratio);
-  strokes_.fill(Qt::transparent);
-  corner_ = inside.topLeft();
-  isOpen_ = true;
-}
-
-void CurveSheet::add(const ColumnSpans& spans, const QRect& inside, double ratio, const QPen& pen) {
-  if (!isOpen_) open(inside, ratio);
+void CurveSheet::addSpans(const QPen& pen) {
   const std::span<const int> dash = columnsOf(pen.style());
   int period = 0;
   for (const int columns : dash) period += columns;
@@ -135,11 +129,11 @@ void CurveSheet::add(const ColumnSpans& spans, const QRect& inside, double ratio
   const QRgb strong = qPremultiply(pen.color().rgba()), weak = qPremultiply(faint.rgba());
   auto* const first = reinterpret_cast<QRgb*>(strokes_.bits());
   const auto stride = strokes_.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
-  const float thickness = std::max(static_cast<float>(pen.widthF() * ratio), 1.0F);
-  const int columns = std::min(spans.columns(), strokes_.width());
+  const float thickness = std::max(static_cast<float>(pen.widthF() * ratio_), 1.0F);
+  const int columns = std::min(spans_.columns(), strokes_.width());
   for (int column = 0; column < columns; ++column) {
     float top = 0, bottom = 0;
-    if (!spans.heights(column, thickness, top, bottom)) continue;
+    if (!spans_.heights(column, thickness, top, bottom)) continue;
     const QRgb color = isOn(column) ? strong : weak;
     // Only the pixels at both ends are covered in part: the slope of a calm line is smooth by that.
     const auto firstRow = static_cast<int>(top), lastRow = static_cast<int>(bottom);
@@ -161,44 +155,46 @@ void CurveSheet::add(const ColumnSpans& spans, const QRect& inside, double ratio
   }
 }
 
-void CurveSheet::show(QPainter& painter) {
+void CurveSheet::show() {
   if (!isOpen_) return;
   isOpen_ = false;
-  painter.drawImage(corner_, strokes_);
+  painter_.drawImage(frame_.plot.topLeft(), strokes_);
 }
 
-void CurveLine::draw(QCPPainter* painter) {
-  if (drawing_ == Drawing::Path) {
-    sheet_.show(*painter);
-    return QCPGraph::draw(painter);
+void CurveSheet::addColumns(const DrawnLine& line) {
+  const QRectF& plot = frame_.plot;
+  const QSize size(static_cast<int>(std::ceil(plot.width() * ratio_)),
+                   static_cast<int>(std::ceil(plot.height() * ratio_)));
+  if (!isOpen_) {
+    if (strokes_.size() != size) strokes_ = QImage(size, QImage::Format_ARGB32_Premultiplied);
+    strokes_.setDevicePixelRatio(ratio_);
+    strokes_.fill(Qt::transparent);
+    isOpen_ = true;
   }
-  if (!mKeyAxis || !mValueAxis || mDataContainer->isEmpty()) return;
-  const QRect inside = clipRect();
-  const double ratio = parentPlot()->bufferDevicePixelRatio();
-  const double left = inside.left() * ratio, top = inside.top() * ratio;
-  spans_.reset(static_cast<int>(std::ceil(inside.width() * ratio)),
-               static_cast<int>(std::ceil(inside.height() * ratio)));
-  // A linear axis is one multiplication; asking it for every point is most of the cost.
-  struct Scale {
-    explicit Scale(const QCPAxis& of) : axis(of) {
-      isLinear = axis.scaleType() == QCPAxis::stLinear;
-      const QCPRange range = axis.range();
-      const double first = axis.coordToPixel(range.lower), last = axis.coordToPixel(range.upper);
-      factor = (last - first) / (range.upper - range.lower);
-      lower = range.lower;
-      offset = first;
-    }
-    double operator()(double at) const {
-      return isLinear ? offset + (at - lower) * factor : axis.coordToPixel(at);
-    }
-    const QCPAxis& axis;
-    bool isLinear = true;
-    double factor = 0, lower = 0, offset = 0;
-  };
-  const Scale across(*mKeyAxis), down(*mValueAxis);
-  for (auto point = mDataContainer->constBegin(); point != mDataContainer->constEnd(); ++point)
-    spans_.add(across(point->key) * ratio - left, down(point->value) * ratio - top);
-  sheet_.add(spans_, inside, ratio, mPen);
+  spans_.reset(size.width(), size.height());
+  for (const QPointF& point : line.points)
+    spans_.add((across_(point.x()) - plot.left()) * ratio_,
+               (down_(point.y()) - plot.top()) * ratio_);
+  addSpans(line.pen);
+}
+
+void CurveSheet::draw(const DrawnLine& line) {
+  if (line.drawing == DrawnLine::Drawing::Columns) return addColumns(line);
+  show();
+  std::vector<QPointF> places;
+  places.reserve(line.points.size());
+  for (const QPointF& point : line.points)
+    places.emplace_back(across_(point.x()), down_(point.y()));
+  const QRectF inside = frame_.plot.adjusted(-1, -1, 1, 1);
+  painter_.setBrush(Qt::NoBrush);
+  painter_.setPen(line.pen);
+  drawPolyline(painter_, inside, places);
+  if (!line.symbol) return;
+  for (const QPointF& place : places) {
+    if (inside.contains(place))
+      drawSymbol(painter_, *line.symbol, place, line.pen.color(), themeColors().panel,
+                 kSymbolRadius * designScale());
+  }
 }
 
 }  // namespace vitrine::ui

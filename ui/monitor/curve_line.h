@@ -1,19 +1,24 @@
-// A curve with a point or more in every column of pixels, drawn as one vertical stroke per column.
+// The lines of a live plot: paths, and curves with a point or more in every column of pixels, which
+// are one vertical stroke per column.
 #pragma once
 
 #include <QImage>
+#include <QPainter>
+#include <QPen>
+#include <QPointF>
 #include <cstddef>
-#include <span>
+#include <optional>
 #include <vector>
 
-#include "ui/kit/custom_plot.h"
+#include "ui/figures/chart_frame.h"
+#include "ui/figures/line_chart.h"
 
 namespace vitrine::ui {
 
 /// What a line covers of each column of pixels.
 class ColumnSpans {
  public:
-  /// Rows are counted downwards; \param columns  pixels across, \param rows  and down
+  /// Rows are counted downwards; \param columns  pixels across, \param rows and down
   void reset(int columns, int rows);
   /// The next point of the line, in pixels from the upper left corner; NaN is a gap before the
   /// next one. `x` never goes back.
@@ -35,46 +40,43 @@ class ColumnSpans {
   bool isJoined_ = false;
 };
 
-/// Where the strokes of all curves of a plot come together: thousands of short lines each asked
-/// from QPainter cost several times as much. Curves are drawn in their order; whatever else is
-/// drawn between two of them must show() it first.
-class CurveSheet : public QCPLayerable {
- public:
-  /// In a layer right above that of the curves: what is left is shown there.
-  explicit CurveSheet(QCustomPlot* plot, const QString& layer);
-  /// Strokes of a line in `inside`, logical pixels of the plot.
-  void add(const ColumnSpans& spans, const QRect& inside, double ratio, const QPen& pen);
-  void show(QPainter& painter);
-
- protected:
-  void draw(QCPPainter* painter) override { show(*painter); }
-  void applyDefaultAntialiasingHint(QCPPainter*) const override {}
-
- private:
-  void open(const QRect& inside, double ratio);
-
-  QImage strokes_;
-  QPoint corner_;
-  bool isOpen_ = false;
+/// A line of the picture, in values of the axes.
+struct DrawnLine {
+  enum class Drawing {
+    Path,     ///< corner by corner, as wide as the pen
+    Columns,  ///< a stroke in each column of pixels
+  };
+  std::vector<QPointF> points;  ///< ascending in x; NaN in y is a gap
+  QPen pen;
+  Drawing drawing = Drawing::Path;
+  std::optional<ChartSymbol> symbol = {};  ///< at each point
 };
 
-/// A graph that can draw its line by columns: a path of thousands of corners costs many times as
-/// much, and a see-through one is darker wherever it meets itself. A dash is a part of the columns
-/// in full colour and the others fainter, for a spike in a gap would be hidden.
-class CurveLine : public QCPGraph {
+/// Draws the lines of a plot. A path of thousands of corners costs many times as much as columns,
+/// and a see-through one is darker wherever it meets itself. The strokes of all lines come together
+/// in one picture: thousands of short lines each asked from QPainter cost several times as much. A
+/// dash is a part of the columns in full colour and the others fainter, for a spike in a gap would
+/// be hidden.
+class CurveSheet {
  public:
-  enum class Drawing { Path, Columns };
-  CurveLine(QCPAxis* x, QCPAxis* y, CurveSheet& sheet) : QCPGraph(x, y), sheet_(sheet) {}
-  void setDrawing(Drawing drawing) { drawing_ = drawing; }
-  [[nodiscard]] Drawing drawing() const { return drawing_; }
-
- protected:
-  void draw(QCPPainter* painter) override;
+  /// \param ratio  device pixels per pixel of the painter
+  CurveSheet(QPainter& painter, const ChartFrame& frame, double ratio);
+  /// Above those that were drawn before.
+  void draw(const DrawnLine& line);
+  /// Shows what is left; before anything else is drawn over the lines.
+  void show();
 
  private:
-  CurveSheet& sheet_;
-  Drawing drawing_ = Drawing::Path;
+  void addColumns(const DrawnLine& line);
+  void addSpans(const QPen& pen);
+
+  QPainter& painter_;
+  const ChartFrame& frame_;
+  PixelMap across_, down_;
+  double ratio_;
+  QImage strokes_;
   ColumnSpans spans_;
+  bool isOpen_ = false;
 };
 
 }  // namespace vitrine::ui

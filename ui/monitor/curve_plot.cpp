@@ -1,14 +1,11 @@
 #include "ui/monitor/curve_plot.h"
 
-#include <QApplication>
-#include <QLineEdit>
-#include <QPlainTextEdit>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
-#include "ui/monitor/curve_line.h"
 
 namespace vitrine::ui {
 namespace {
@@ -21,14 +18,6 @@ constexpr std::size_t kMostWide = 8;     // curves in a plot whose means are wid
 constexpr double kCalm = 12;             // heights that a wide line may run up and down in all
 constexpr double kDense = 1.5;           // points a pixel from which a line is drawn by columns
 constexpr std::size_t kMostCorners = 9000;  // of all paths of a plot: one takes a microsecond
-constexpr qint64 kLongestTapMs = 400;       // of X or Y; longer is holding it
-
-bool isTextInput(const QWidget* widget) {
-  return qobject_cast<const QLineEdit*>(widget) != nullptr ||
-         qobject_cast<const QPlainTextEdit*>(widget) != nullptr;
-}
-
-enum class Line { Faint, Smoothed, Plain };
 
 AxisScale plotScale(bool isLog) { return isLog ? AxisScale::Log : AxisScale::Linear; }
 
@@ -45,62 +34,20 @@ bool isCalm(const std::vector<QPointF>& points) {
   return way <= kCalm * (high - low);
 }
 
-/// Half of the last number on the x axis and of the first on the y axis reach beyond the curves.
-void fitMargins(QCPAxisRect& rect, const PlotSettings& settings) {
-  const QFontMetrics metrics(axisFont());
-  const bool isClock = settings.x == XAxis::Wall && !settings.isLogX;
-  const QString widest = isClock ? QStringLiteral("00 Mmm 00:00") : QStringLiteral("000,000");
-  rect.setMinimumMargins(
-      QMargins(px(44), metrics.height() / 2 + 2, metrics.horizontalAdvance(widest) / 2 + 4, 0));
-  rect.setMargins(rect.minimumMargins());
-}
-
 }  // namespace
 
-CurvePlot::CurvePlot(QWidget* parent)
-    : QCustomPlot(parent),
-      yTicker_(new NumberTicker(NumberTicker::Kind::Number)),
-      xTicker_(new NumberTicker(NumberTicker::Kind::Number)),
-      durationTicker_(new NumberTicker(NumberTicker::Kind::Duration)),
-      logTicker_(new LogTicker),
-      dateTicker_(new DateTicker) {
+CurvePlot::CurvePlot(QWidget* parent) : QWidget(parent) {
   setMinimumSize(px(160), px(120));
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
-  setNoAntialiasingOnDrag(true);
-  plotLayout()->setMargins(QMargins(0, 0, 0, 0));
-  axisRect()->setAutoMargins(QCP::msLeft | QCP::msBottom | QCP::msTop);
-  for (QCPAxis* axis : {xAxis, yAxis}) {
-    axis->setBasePen(Qt::NoPen);
-    axis->setTickPen(Qt::NoPen);
-    axis->setSubTickPen(Qt::NoPen);
-    axis->setTickLength(0, 0);
-  }
-  xAxis->grid()->setVisible(false);
-  yAxis->grid()->setZeroLinePen(Qt::NoPen);
-  yTicker_->setTickCount(5);
-  xTicker_->setTickCount(6);
-  addLayer(QStringLiteral("strokes"), layer(QStringLiteral("main")), QCustomPlot::limAbove);
-  sheet_ = new CurveSheet(this, QStringLiteral("strokes"));
-  // Only now is it known how many columns of pixels there are; and many wheels and moves of the
-  // mouse that come at once are one drawing.
-  connect(this, &QCustomPlot::afterLayout, this, [this] {
-    if (columns() != filledColumns_) fillGraphs();
-  });
-  applyTheme();
+  setAttribute(Qt::WA_OpaquePaintEvent);
 }
 
-void CurvePlot::applyTheme() {
-  const ThemeColors& t = themeColors();
-  setBackground(QBrush(t.panel));
-  yAxis->grid()->setPen(QPen(t.grid, 1));
-  for (QCPAxis* axis : {xAxis, yAxis}) {
-    axis->setTickLabelFont(axisFont());
-    axis->setTickLabelColor(t.muted);
-    axis->setTickLabelPadding(px(6));
-  }
-  yAxis->setPadding(px(2));
-  fitMargins(*axisRect(), settings_);
+void CurvePlot::setAxesShown(bool isShown) {
+  if (isShown == hasAxes_) return;
+  hasAxes_ = isShown;
+  isStale_ = true;
+  update();
 }
 
 void CurvePlot::setCurves(std::vector<PlottedCurve> curves) { curves_ = std::move(curves); }
@@ -115,27 +62,39 @@ void CurvePlot::setSettings(const PlotSettings& settings) {
       settings.isClipped != settings_.isClipped)
     isYChosen_ = false;
   settings_ = settings;
-  setScales();
+  frame_.x.scale = plotScale(settings.isLogX);
+  frame_.y.scale = plotScale(settings.isLogY);
+  frame_.x.setRange(frame_.x.lower, frame_.x.upper);
+  frame_.y.setRange(frame_.y.lower, frame_.y.upper);
 }
 
-void CurvePlot::setScales() {
-  fitMargins(*axisRect(), settings_);
-  xAxis->setScaleType(settings_.isLogX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  yAxis->setScaleType(settings_.isLogY ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  if (settings_.isLogX) {
-    xAxis->setTicker(logTicker_);
-  } else if (settings_.x == XAxis::Time) {
-    xAxis->setTicker(durationTicker_);
-  } else if (settings_.x == XAxis::Wall) {
-    xAxis->setTicker(dateTicker_);
-  } else {
-    xAxis->setTicker(xTicker_);
-  }
-  if (settings_.isLogY) {
-    yAxis->setTicker(logTicker_);
-  } else {
-    yAxis->setTicker(yTicker_);
-  }
+void CurvePlot::layOut() {
+  ChartAxis x, y;
+  x.scale = frame_.x.scale;
+  x.range = {{frame_.x.lower, frame_.x.upper}};
+  if (settings_.x == XAxis::Time) x.unit = ChartAxis::Unit::Duration;
+  if (settings_.x == XAxis::Wall) x.unit = ChartAxis::Unit::Date;
+  y.scale = frame_.y.scale;
+  y.range = {{frame_.y.lower, frame_.y.upper}};
+  y.target = 5;
+  // The plots of a column begin and end at one place, whatever their numbers are, and do not move
+  // with every new point.
+  const QFontMetrics metrics(axisFont());
+  const bool isClock = settings_.x == XAxis::Wall && !settings_.isLogX;
+  const QString widest = isClock ? QStringLiteral("00 Mmm 00:00") : QStringLiteral("000,000");
+  frame_ = ChartFrame(rect(), x, y,
+                      {.least = QMarginsF(px(44), metrics.height() / 2 + 2,
+                                          metrics.horizontalAdvance(widest) / 2 + 4, 0),
+                       .below = 8,
+                       .hasFactor = false});
+  // Columns of pixels begin at a pixel.
+  const QPointF corner(std::ceil(frame_.plot.left()), std::ceil(frame_.plot.top()));
+  frame_.setPlot(
+      QRectF(corner, QPointF(std::max(std::floor(frame_.plot.right()), corner.x() + 1),
+                             std::max(std::floor(frame_.plot.bottom()), corner.y() + 1))));
+  if (frame_.yTicks.factor == factor_) return;
+  factor_ = frame_.yTicks.factor;
+  Q_EMIT factorChanged(factor_);
 }
 
 bool CurvePlot::extent(double& from, double& to) const {
@@ -167,25 +126,19 @@ void CurvePlot::showRange(double from, double to) {
     to = from + room;
     from = settings_.isLogX ? from * 0.9 : from - room;
   }
-  xAxis->setRange(from, to);
+  frame_.x.setRange(from, to);
   refresh();
 }
 
 void CurvePlot::chooseY(double from, double to) {
   if (!(to > from) || (settings_.isLogY && !(from > 0))) return;
-  yAxis->setRange(from, to);
+  frame_.y.setRange(from, to);
   isYChosen_ = true;
   refresh();
 }
 
-int CurvePlot::columns() const {
-  return std::max(static_cast<int>(axisRect()->width() * bufferDevicePixelRatio()), 1);
-}
-
-double CurvePlot::floorOfLog() const { return yAxis->range().lower; }
-
 void CurvePlot::fitY() {
-  const QCPRange x = xAxis->range();
+  const PlotAxis& x = frame_.x;
   double low = 0, high = 1;
   bool isFound = false;
   for (const PlottedCurve& curve : curves_) {
@@ -217,33 +170,38 @@ void CurvePlot::fitY() {
   }
   if (settings_.isLogY) {
     const double room = std::max(std::pow(high / low, 0.04), 1.02);
-    yAxis->setRange(low / room, high * room);
+    frame_.y.setRange(low / room, high * room);
     return;
   }
   double room = (high - low) * 0.04;
   if (room <= 0) room = std::max(std::abs(high) * 0.05, 1e-12);
   // What starts at zero or only just above stands on it.
   const bool touchesZero = low >= 0 && low < 0.12 * (high - low);
-  yAxis->setRange(touchesZero ? 0 : low - room, high + room);
+  frame_.y.setRange(touchesZero ? 0 : low - room, high + room);
 }
 
-void CurvePlot::fillGraphs() {
+void CurvePlot::drawPicture(double ratio) {
   ++drawings_;
-  filledColumns_ = columns();
-  const QCPRange range = xAxis->range();
-  const int width = std::max(axisRect()->width(), 1);
-  const AxisScale scale = plotScale(settings_.isLogX);
-  const PlotWindow fine{range.lower, range.upper, filledColumns_, scale};
-  const PlotWindow coarse{range.lower, range.upper, std::max(width / 2, 1), scale};
-  const double floorValue = settings_.isLogY ? floorOfLog() : 0;
-  std::size_t used = 0;
-  const auto graphAt = [this, &used] {
-    while (static_cast<std::size_t>(graphCount()) <= used) {
-      auto* made = new CurveLine(xAxis, yAxis, *sheet_);  // the plot owns it
-      made->setAdaptiveSampling(false);                   // done already, and better
-    }
-    return static_cast<CurveLine*>(graph(static_cast<int>(used++)));
-  };
+  isStale_ = false;
+  const QSize size = (QSizeF(this->size()) * ratio).toSize();
+  if (picture_.size() != size) picture_ = QImage(size, QImage::Format_RGB32);
+  picture_.setDevicePixelRatio(ratio);
+  picture_.fill(themeColors().panel);
+  fillLines(std::max(static_cast<int>(frame_.plot.width() * ratio), 1));
+  QPainter painter(&picture_);
+  if (hasAxes_) frame_.draw(painter, themeColors());
+  painter.setRenderHint(QPainter::Antialiasing);
+  CurveSheet sheet(painter, frame_, ratio);
+  for (const DrawnLine& line : lines_) sheet.draw(line);
+  sheet.show();
+}
+
+void CurvePlot::fillLines(int columns) {
+  const PlotAxis& range = frame_.x;
+  const int width = std::max(static_cast<int>(frame_.plot.width()), 1);
+  const PlotWindow fine{range.lower, range.upper, columns, range.scale};
+  const PlotWindow coarse{range.lower, range.upper, std::max(width / 2, 1), range.scale};
+  lines_.clear();
   std::size_t corners = 0;  // of all paths
   // A curve and its mean have the same columns.
   std::vector<ColumnEdges> edges;
@@ -252,7 +210,6 @@ void CurvePlot::fillGraphs() {
   const auto fill = [&](std::size_t at, std::span<const double> y, const Extremes& extremes,
                         QPen pen, Line line, bool isDotted) {
     const PlottedCurve& curve = curves_[at];
-    CurveLine* target = graphAt();
     const auto x = curve.series->x(settings_.x);
     const CurveIndex index{extremes, curve.series->broken()};
     // A wide line has room for half as many columns, and many of them cost too much.
@@ -266,25 +223,17 @@ void CurvePlot::fillGraphs() {
       pen.setWidthF(kWidth);
       if (mayBeWide) points = decimate(x, y, coarse, index);
     }
-    QVector<QCPGraphData> drawn;
-    drawn.reserve(static_cast<qsizetype>(points.size()));
-    for (const QPointF& point : points) {
-      if (settings_.isLogX && !(point.x() > 0)) continue;
-      const double value = settings_.isLogY && point.y() <= 0 ? floorValue : point.y();
-      drawn.append(QCPGraphData(point.x(), value));
-    }
-    target->data()->set(drawn, true);
-    target->setPen(pen);
+    std::erase_if(points, [&](const QPointF& point) { return settings_.isLogX && point.x() <= 0; });
+    for (QPointF& point : points)
+      if (settings_.isLogY && point.y() <= 0) point.setY(frame_.y.lower);
+    DrawnLine drawn{std::move(points), pen};
     // A stroke in every column is as smooth, at a fraction of the cost.
-    const bool isDense =
-        points.size() > kDense * static_cast<double>(width) && (pen.widthF() <= 0 || !mayBeWide);
-    target->setDrawing(isDense ? CurveLine::Drawing::Columns : CurveLine::Drawing::Path);
-    if (!isDense) corners += points.size();
-    target->setAntialiased(true);
-    target->setScatterStyle(
-        isDotted ? QCPScatterStyle(QCPScatterStyle::ssDisc, pen.color(), pen.color(), px(4))
-                 : QCPScatterStyle());
-    target->setVisible(true);
+    const bool isDense = static_cast<double>(drawn.points.size()) > kDense * width &&
+                         (pen.widthF() <= 0 || !mayBeWide);
+    if (isDense) drawn.drawing = DrawnLine::Drawing::Columns;
+    if (!isDense) corners += drawn.points.size();
+    if (isDotted) drawn.symbol = seriesSymbol(curve.run);
+    lines_.push_back(std::move(drawn));
   };
   // All raw lines first: no noise of one run lies over the mean of another.
   for (std::size_t c = 0; c < curves_.size(); ++c) {
@@ -303,27 +252,16 @@ void CurvePlot::fillGraphs() {
          curve.series->smoothedExtremes(settings_.smoothing), pen,
          isSmoothed ? Line::Smoothed : Line::Plain, isDotted);
   }
-  while (static_cast<std::size_t>(graphCount()) > used) removeGraph(graphCount() - 1);
   if (corners <= kMostCorners) return;
-  for (int g = 0; g < graphCount(); ++g) {
-    if (graph(g)->scatterStyle().isNone())
-      static_cast<CurveLine*>(graph(g))->setDrawing(CurveLine::Drawing::Columns);
-  }
+  for (DrawnLine& line : lines_)
+    if (!line.symbol) line.drawing = DrawnLine::Drawing::Columns;
 }
 
 void CurvePlot::refresh() {
   if (!isYChosen_) fitY();
-  const QCPRange y = yAxis->range();
-  const double largest = std::max(std::abs(y.lower), std::abs(y.upper));
-  const bool isSmall = !settings_.isLogY && largest > 0 && largest < 0.0099;
-  const int exponent = isSmall ? static_cast<int>(std::floor(std::log10(largest))) : 0;
-  if (exponent != exponent_) {
-    exponent_ = exponent;
-    yTicker_->setExponent(exponent);
-    Q_EMIT exponentChanged(exponent);
-  }
-  filledColumns_ = 0;
-  replot(QCustomPlot::rpQueuedReplot);
+  layOut();
+  isStale_ = true;
+  update();
 }
 
 double CurvePlot::valueAt(const PlottedCurve& curve, XAxis axis, double x) {
@@ -335,205 +273,12 @@ void CurvePlot::setCursor(std::optional<double> x, bool hasReadout) {
   if (x == cursor_ && hasReadout == hasReadout_) return;
   cursor_ = x;
   hasReadout_ = hasReadout;
-  update();  // the curves are in a buffer: this draws them as they are, with the new line on top
+  update();  // the curves are in a picture: the line is drawn over it
 }
 
 void CurvePlot::resizeEvent(QResizeEvent* event) {
-  QCustomPlot::resizeEvent(event);
-  if (!curves_.empty()) refresh();
-}
-
-void CurvePlot::zoomAxis(QCPAxis* axis, double factor, double center) {
-  QCPRange range = axis->range();
-  if (axis->scaleType() == QCPAxis::stLogarithmic) {
-    if (!(center > 0)) return;
-    range.lower = center * std::pow(range.lower / center, factor);
-    range.upper = center * std::pow(range.upper / center, factor);
-  } else {
-    range.lower = center + (range.lower - center) * factor;
-    range.upper = center + (range.upper - center) * factor;
-  }
-  if (QCPRange::validRange(range)) axis->setRange(range);
-}
-
-void CurvePlot::wheelEvent(QWheelEvent* event) {
-  if (curves_.empty()) return event->ignore();
-  isTap_ = false;
-  const double factor = std::pow(0.85, event->angleDelta().y() / 120.0);
-  if (!isYHeld_) zoomAxis(xAxis, factor, xAxis->pixelToCoord(event->position().x()));
-  if (!isXHeld_) {
-    zoomAxis(yAxis, factor, yAxis->pixelToCoord(event->position().y()));
-    isYChosen_ = true;
-  }
-  event->accept();
+  QWidget::resizeEvent(event);
   refresh();
-  if (!isYHeld_) Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
-}
-
-void CurvePlot::mousePressEvent(QMouseEvent* event) {
-  isTap_ = false;
-  pressed_ = now_ = event->position().toPoint();
-  pressedX_ = xAxis->range();
-  pressedY_ = yAxis->range();
-  if (event->button() == Qt::RightButton) {
-    Q_EMIT menuRequested(event->globalPosition().toPoint());
-  } else if (event->button() == Qt::MiddleButton) {
-    drag_ = Drag::Pan;
-  } else if (event->button() == Qt::LeftButton) {
-    drag_ = Drag::Zoom;
-  }
-  event->accept();
-}
-
-void CurvePlot::mouseMoveEvent(QMouseEvent* event) {
-  now_ = event->position().toPoint();
-  if (drag_ == Drag::Pan) {
-    for (QCPAxis* axis : {xAxis, yAxis}) {
-      const bool isX = axis == xAxis;
-      if ((isX && isYHeld_) || (!isX && isXHeld_)) continue;
-      const QCPRange start = isX ? pressedX_ : pressedY_;
-      axis->setRange(start);
-      const double from = axis->pixelToCoord(isX ? pressed_.x() : pressed_.y());
-      const double to = axis->pixelToCoord(isX ? now_.x() : now_.y());
-      if (axis->scaleType() == QCPAxis::stLogarithmic) {
-        axis->setRange(start.lower * from / to, start.upper * from / to);
-      } else {
-        axis->setRange(start.lower + from - to, start.upper + from - to);
-      }
-    }
-    isYChosen_ = true;
-    refresh();
-    Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
-    return;
-  }
-  if (drag_ == Drag::Zoom) update();
-  const QRect inside = axisRect()->rect();
-  if (now_.x() >= inside.left() && now_.x() <= inside.right()) {
-    Q_EMIT cursorMoved(xAxis->pixelToCoord(now_.x()));
-  } else {
-    Q_EMIT cursorLeft();
-  }
-}
-
-void CurvePlot::mouseReleaseEvent(QMouseEvent* event) {
-  const Drag ended = drag_;
-  drag_ = Drag::None;
-  if (ended != Drag::Zoom) return;
-  const QRect box = QRect(pressed_, event->position().toPoint()).normalized();
-  if (box.width() < px(6) && box.height() < px(6)) {
-    update();
-    if (axisRect()->rect().contains(pressed_)) Q_EMIT picked(xAxis->pixelToCoord(pressed_.x()));
-    return;
-  }
-  const bool isX = !isYHeld_ && box.width() >= px(6);
-  const bool isY = !isXHeld_ && box.height() >= px(6);
-  const double x1 = xAxis->pixelToCoord(box.left()), x2 = xAxis->pixelToCoord(box.right());
-  const double y1 = yAxis->pixelToCoord(box.bottom()), y2 = yAxis->pixelToCoord(box.top());
-  if (isX) xAxis->setRange(x1, x2);
-  if (isY) {
-    yAxis->setRange(y1, y2);
-    isYChosen_ = true;
-  }
-  refresh();
-  if (isX) Q_EMIT rangeChosen(x1, x2);
-}
-
-void CurvePlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (event->button() == Qt::LeftButton) {
-    drag_ = Drag::None;
-    isYChosen_ = false;
-    Q_EMIT fitRequested();
-  }
-}
-
-void CurvePlot::keyPressEvent(QKeyEvent* event) {
-  const int key = event->key();
-  const bool isPlain =
-      (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) == 0;
-  if ((key == Qt::Key_X || key == Qt::Key_Y) && isPlain) {
-    (key == Qt::Key_X ? isXHeld_ : isYHeld_) = true;
-    if (event->isAutoRepeat()) return;
-    isTap_ = isXHeld_ != isYHeld_;
-    sinceKey_.start();
-  } else if (!moveByKey(event->key())) {
-    QCustomPlot::keyPressEvent(event);
-  }
-}
-
-bool CurvePlot::moveByKey(int key) {
-  if (curves_.empty()) return false;
-  constexpr double kZoom = 0.7, kShare = 0.15;
-  const auto shift = [](QCPAxis* axis, int direction) {
-    const double span = axis->axisRect()->width() * kShare * direction;
-    const bool isX = axis->orientation() == Qt::Horizontal;
-    const QRect inside = axis->axisRect()->rect();
-    const double low = isX ? inside.left() : inside.bottom();
-    const double high = isX ? inside.right() : inside.top();
-    axis->setRange(axis->pixelToCoord(low + (isX ? span : -span)),
-                   axis->pixelToCoord(high + (isX ? span : -span)));
-  };
-  const QPointF center = axisRect()->center();
-  switch (key) {
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-    case Qt::Key_Minus: {
-      const double factor = key == Qt::Key_Minus ? 1 / kZoom : kZoom;
-      zoomAxis(xAxis, factor, xAxis->pixelToCoord(center.x()));
-      break;
-    }
-    case Qt::Key_Left:
-      shift(xAxis, -1);
-      break;
-    case Qt::Key_Right:
-      shift(xAxis, 1);
-      break;
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-      shift(yAxis, key == Qt::Key_Up ? 1 : -1);
-      isYChosen_ = true;
-      refresh();
-      return true;
-    case Qt::Key_Home:
-      isYChosen_ = false;
-      Q_EMIT fitRequested();
-      return true;
-    default:
-      return false;
-  }
-  refresh();
-  Q_EMIT rangeChosen(xAxis->range().lower, xAxis->range().upper);
-  return true;
-}
-
-void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
-  if (event->isAutoRepeat()) return;
-  const int key = event->key();
-  if (key != Qt::Key_X && key != Qt::Key_Y) return QCustomPlot::keyReleaseEvent(event);
-  bool& isHeld = key == Qt::Key_X ? isXHeld_ : isYHeld_;
-  // Held for a wheel or a drag that did not come is not a tap.
-  const bool isTap = isHeld && isTap_ && sinceKey_.elapsed() < kLongestTapMs;
-  isHeld = isTap_ = false;
-  if (isTap) Q_EMIT logRequested(key == Qt::Key_X ? Qt::Horizontal : Qt::Vertical);
-}
-
-void CurvePlot::enterEvent(QEnterEvent* event) {
-  // X and Y are to act on the plot under the mouse, but never to be taken from a user who is
-  // typing.
-  if (!isTextInput(QApplication::focusWidget())) setFocus(Qt::MouseFocusReason);
-  QCustomPlot::enterEvent(event);
-}
-
-void CurvePlot::focusInEvent(QFocusEvent* event) {
-  isRinged_ = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason ||
-              event->reason() == Qt::ShortcutFocusReason;
-  QCustomPlot::focusInEvent(event);
-  update();
-}
-
-void CurvePlot::leaveEvent(QEvent* event) {
-  isXHeld_ = isYHeld_ = isTap_ = false;
-  Q_EMIT cursorLeft();
-  QCustomPlot::leaveEvent(event);
 }
 
 }  // namespace vitrine::ui

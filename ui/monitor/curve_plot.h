@@ -2,23 +2,20 @@
 // plots share.
 #pragma once
 
-#include <QColor>
 #include <QElapsedTimer>
+#include <QImage>
 #include <QString>
+#include <QWidget>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "ui/figures/decimate.h"
-#include "ui/kit/custom_plot.h"
+#include "ui/figures/chart_frame.h"
 #include "ui/kit/plot_accessible.h"
+#include "ui/monitor/curve_line.h"
 #include "ui/monitor/curve_series.h"
-#include "ui/monitor/tickers.h"
 
 namespace vitrine::ui {
-
-class CurveSheet;
 
 /// A curve as it is drawn. `series` belongs to the page and outlives the plot's use of it.
 struct PlottedCurve {
@@ -49,9 +46,9 @@ struct PlotSettings {
 /// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
 /// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits, X and Y
 /// pressed alone make that axis logarithmic or linear. Noisy lines are one stroke in each device
-/// column (CurveLine): a wider one costs many times as much. Smoothed and calm lines need two
+/// column (DrawnLine): a wider one costs many times as much. Smoothed and calm lines need two
 /// points a column and are wider, so that the mean stands out from its noise.
-class CurvePlot : public QCustomPlot, public DescribedPlot {
+class CurvePlot : public QWidget, public DescribedPlot {
   Q_OBJECT
  public:
   explicit CurvePlot(QWidget* parent = nullptr);
@@ -78,15 +75,24 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   bool extent(double& from, double& to) const;
   /// The dashed line; none to hide. The plot under the mouse also shows the values there.
   void setCursor(std::optional<double> x, bool hasReadout);
-  void applyTheme();
+  /// Whether there are a grid and numbers.
+  void setAxesShown(bool isShown);
+
+  /// Ranges and pixels of the axes.
+  [[nodiscard]] const PlotAxis& xAxis() const { return frame_.x; }
+  [[nodiscard]] const PlotAxis& yAxis() const { return frame_.y; }
+  /// Where the curves are, in whole pixels.
+  [[nodiscard]] QRect plotRect() const { return frame_.plot.toRect(); }
+  /// The lines of the last drawing: raw ones first, then a smoothed or plain one a curve.
+  [[nodiscard]] const std::vector<DrawnLine>& lines() const { return lines_; }
 
   /// Curves over the x in sight.
   [[nodiscard]] QString plotSummary() const override;
   /// A curve a row: points, last value, least and greatest value in sight.
   [[nodiscard]] Table plotTable() const override;
 
-  /// Power of ten that the y numbers are multiples of; 0 most of the time.
-  [[nodiscard]] int exponent() const { return exponent_; }
+  /// "× 1e−4": what the y numbers are multiples of; mostly empty.
+  [[nodiscard]] const QString& factor() const { return factor_; }
   /// Value of a curve at x as the read-out shows it: raw, never smoothed; NaN where it has none.
   [[nodiscard]] static double valueAt(const PlottedCurve& curve, XAxis axis, double x);
   /// How often the curves were drawn: what a test counts.
@@ -98,7 +104,7 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   void picked(double x);
   void rangeChosen(double from, double to);
   void fitRequested();
-  void exponentChanged(int exponent);
+  void factorChanged(const QString& factor);
   void menuRequested(const QPoint& place);
   void logRequested(Qt::Orientation axis);  ///< or linear, when it is logarithmic
 
@@ -118,26 +124,30 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
 
  private:
   enum class Drag { None, Zoom, Pan };
+  enum class Line { Faint, Smoothed, Plain };
   void fitY();
-  /// Device pixels across.
-  [[nodiscard]] int columns() const;
-  void fillGraphs();
-  void setScales();
+  /// Axes and numbers for the ranges and the size.
+  void layOut();
+  /// The picture under marks, notes and cursor. \param ratio  device pixels per pixel
+  void drawPicture(double ratio);
+  /// \param columns  device pixels across
+  void fillLines(int columns);
+  void drawXName(QPainter& painter) const;
+  void drawRubberBand(QPainter& painter) const;
   void drawMarks(QPainter& painter) const;
   void drawClipped(QPainter& painter) const;
   void drawNotes(QPainter& painter) const;
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
-  [[nodiscard]] double floorOfLog() const;
   bool moveByKey(int key);
-  void zoomAxis(QCPAxis* axis, double factor, double center);
 
   std::vector<PlottedCurve> curves_;
-  CurveSheet* sheet_;  ///< the plot owns it
   PlotSettings settings_;
-  QSharedPointer<NumberTicker> yTicker_, xTicker_, durationTicker_;
-  QSharedPointer<LogTicker> logTicker_;
-  QSharedPointer<DateTicker> dateTicker_;
+  ChartFrame frame_;
+  std::vector<DrawnLine> lines_;
+  QImage picture_;
+  bool isStale_ = true;  ///< the picture does not show what it should
+  bool hasAxes_ = true;
   std::vector<CurveNote> notes_;
   std::optional<double> cursor_;
   bool hasReadout_ = false;
@@ -148,10 +158,9 @@ class CurvePlot : public QCustomPlot, public DescribedPlot {
   QElapsedTimer sinceKey_;
   Drag drag_ = Drag::None;
   QPoint pressed_, now_;
-  QCPRange pressedX_, pressedY_;
+  PlotAxis pressedX_, pressedY_;
   int decimals_ = 4;
-  int exponent_ = 0;
-  int filledColumns_ = 0;  ///< that the graphs were filled for; 0 when they are to be filled again
+  QString factor_;
   std::int64_t drawings_ = 0;
 };
 

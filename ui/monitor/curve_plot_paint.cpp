@@ -1,11 +1,11 @@
-// What lies over the curves and is drawn with every repaint of the widget: marks, cursor, read-out,
-// rubber band.
+// What lies over the picture of the curves and is drawn with every repaint of the widget: marks,
+// notes, cursor, read-out, rubber band.
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "ui/figures/painting.h"
+#include "ui/figures/chart_marks.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
 
@@ -14,91 +14,73 @@ namespace {
 
 constexpr int kMostReadoutRows = 12;
 
-void drawTriangle(QPainter& painter, QPointF tip, double size, int direction, const QColor& color) {
-  const QPointF points[3] = {tip,
-                             {tip.x() - size, tip.y() - direction * size * 1.4},
-                             {tip.x() + size, tip.y() - direction * size * 1.4}};
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(color);
-  painter.drawPolygon(points, 3);
-}
-
-void drawCross(QPainter& painter, QPointF center, double size, const QColor& color) {
-  painter.setPen(QPen(color, 1.5, Qt::SolidLine, Qt::RoundCap));
-  painter.drawLine(center + QPointF(-size, -size), center + QPointF(size, size));
-  painter.drawLine(center + QPointF(-size, size), center + QPointF(size, -size));
-}
-
-/// Where the numbers below an axis begin.
-double firstNumberAt(const QCPAxis& axis, const QFontMetrics& metrics) {
-  double first = std::numeric_limits<double>::infinity();
-  const QVector<double> ticks = axis.tickVector();
-  const QVector<QString> labels = axis.tickVectorLabels();
-  for (qsizetype i = 0; i < std::min(ticks.size(), labels.size()); ++i)
-    first =
-        std::min(first, axis.coordToPixel(ticks[i]) - metrics.horizontalAdvance(labels[i]) / 2.0);
-  return first;
-}
-
 }  // namespace
 
-void CurvePlot::paintEvent(QPaintEvent* event) {
-  QCustomPlot::paintEvent(event);
+void CurvePlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
+  const double ratio = painter.device()->devicePixelRatioF();
+  if (isStale_ || picture_.size() != (QSizeF(size()) * ratio).toSize()) drawPicture(ratio);
+  painter.drawImage(QPointF(0, 0), picture_);
   painter.setRenderHint(QPainter::Antialiasing);
   drawMarks(painter);
   if (settings_.isClipped || isYChosen_) drawClipped(painter);
   drawNotes(painter);
   drawCursor(painter);
-  const ThemeColors& t = themeColors();
   if (drag_ == Drag::Zoom && (now_ - pressed_).manhattanLength() >= px(6)) {
-    QRect box = QRect(pressed_, now_).normalized() & axisRect()->rect();
-    if (isXHeld_) box = QRect(box.left(), axisRect()->top(), box.width(), axisRect()->height());
-    if (isYHeld_) box = QRect(axisRect()->left(), box.top(), axisRect()->width(), box.height());
-    QColor fill = t.accent;
-    fill.setAlpha(40);
-    painter.setPen(QPen(t.accent, 1));
-    painter.setBrush(fill);
-    painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5));
+    drawRubberBand(painter);
   } else if (hasReadout_ && cursor_) {
     drawReadout(painter);
   }
-  // What x counts: in the free corner under the y numbers, or where that is too small for the word
-  // at the foot of the plot.
-  static const char* const kNames[] = {"step", "epoch", "time", "clock", ""};
-  painter.setFont(axisFont());
-  painter.setPen(t.muted);
-  if (!curves_.empty()) {
-    const QFontMetrics metrics(axisFont());
-    const QRect inside = axisRect()->rect();
-    const bool isMetric = settings_.x == XAxis::Metric;
-    const QString name = isMetric ? QString::fromStdString(settings_.xMetric)
-                                  : tr(kNames[static_cast<int>(settings_.x)]);
-    const int free = static_cast<int>(
-        std::min<double>(inside.left() - px(8), firstNumberAt(*xAxis, metrics) - px(8)));
-    if (!isMetric && metrics.horizontalAdvance(name) + px(2) <= free) {
-      painter.drawText(QRect(0, inside.bottom() + px(4), free, px(18)),
-                       Qt::AlignRight | Qt::AlignVCenter, name);
-    } else {
-      const QString shown = metrics.elidedText(name, Qt::ElideMiddle, inside.width() - px(8));
-      QRect box(0, 0, metrics.horizontalAdvance(shown) + px(8), metrics.height());
-      box.moveBottomRight(inside.bottomRight() - QPoint(0, px(2)));
-      QColor paper = t.panel;
-      paper.setAlpha(215);
-      painter.fillRect(box, paper);
-      painter.drawText(box, Qt::AlignCenter, shown);
-    }
-  }
+  if (!curves_.empty()) drawXName(painter);
   if (hasFocus() && isRinged_ && drag_ == Drag::None) {
-    painter.setPen(QPen(t.accent, 1));
+    painter.setPen(QPen(themeColors().accent, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
   }
 }
 
+void CurvePlot::drawRubberBand(QPainter& painter) const {
+  const QRect inside = plotRect();
+  QRect box = QRect(pressed_, now_).normalized() & inside;
+  if (isXHeld_) box = QRect(box.left(), inside.top(), box.width(), inside.height());
+  if (isYHeld_) box = QRect(inside.left(), box.top(), inside.width(), box.height());
+  QColor fill = themeColors().accent;
+  painter.setPen(QPen(fill, 1));
+  fill.setAlpha(40);
+  painter.setBrush(fill);
+  painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5));
+}
+
+// What x counts: in the free corner under the y numbers, or where that is too small for the word
+// at the foot of the plot.
+void CurvePlot::drawXName(QPainter& painter) const {
+  static const char* const kNames[] = {"step", "epoch", "time", "clock", ""};
+  painter.setFont(axisFont());
+  painter.setPen(themeColors().muted);
+  const QFontMetrics metrics(axisFont());
+  const QRect inside = plotRect();
+  const bool isMetric = settings_.x == XAxis::Metric;
+  const QString name = isMetric ? QString::fromStdString(settings_.xMetric)
+                                : tr(kNames[static_cast<int>(settings_.x)]);
+  const int free =
+      static_cast<int>(std::min<double>(inside.left(), frame_.firstNumberAt())) - px(8);
+  if (!isMetric && metrics.horizontalAdvance(name) + px(2) <= free) {
+    painter.drawText(QRectF(0, frame_.numbersTop(), free, metrics.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, name);
+    return;
+  }
+  const QString shown = metrics.elidedText(name, Qt::ElideMiddle, inside.width() - px(8));
+  QRect box(0, 0, metrics.horizontalAdvance(shown) + px(8), metrics.height());
+  box.moveBottomRight(inside.bottomRight() - QPoint(0, px(2)));
+  QColor paper = themeColors().panel;
+  paper.setAlpha(215);
+  painter.fillRect(box, paper);
+  painter.drawText(box, Qt::AlignCenter, shown);
+}
+
 void CurvePlot::drawMarks(QPainter& painter) const {
-  const QRect inside = axisRect()->rect();
-  const QCPRange x = xAxis->range(), y = yAxis->range();
+  const QRect inside = plotRect();
+  const PlotAxis &x = frame_.x, &y = frame_.y;
   const double size = px(4);
   bool hasFloor = false;
   painter.save();
@@ -110,9 +92,8 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     const QColor color = seriesColor(curve.run);
     for (const std::size_t i : series.segmentStarts()) {
       if (xs[i] < x.lower || xs[i] > x.upper) continue;
-      const double at = xAxis->coordToPixel(xs[i]);
-      painter.setPen(QPen(color, 1, Qt::DotLine));
-      painter.drawLine(QPointF(at, inside.bottom() - px(14)), QPointF(at, inside.bottom()));
+      const double at = frame_.x.pixelOf(xs[i]);
+      drawSegmentStart(painter, frame_.plot, at, color, px(kSegmentHeight));
     }
     // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond; one for
     // each two pixels, however many there are.
@@ -120,15 +101,13 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     const auto& broken = series.broken();
     for (auto next = std::lower_bound(broken.begin(), broken.end(), x.lower, isBefore);
          next != broken.end() && xs[*next] <= x.upper;) {
-      const double at = xAxis->coordToPixel(xs[*next]), value = ys[*next];
-      if (std::isnan(value)) {
-        drawCross(painter, QPointF(at, inside.bottom() - size), size * 0.8, color);
-      } else if (value > 0) {
-        drawTriangle(painter, QPointF(at, inside.top() + 1), size, -1, color);
-      } else {
-        drawTriangle(painter, QPointF(at, inside.bottom() - 1), size, 1, color);
-      }
-      next = std::lower_bound(next + 1, broken.end(), xAxis->pixelToCoord(at + 2), isBefore);
+      const double at = frame_.x.pixelOf(xs[*next]), value = ys[*next];
+      drawMark(painter,
+               std::isnan(value) ? ChartMark::NotANumber
+               : value > 0       ? ChartMark::Above
+                                 : ChartMark::Below,
+               frame_.plot, at, color, size);
+      next = std::lower_bound(next + 1, broken.end(), frame_.x.valueAt(at + 2), isBefore);
     }
     double low = 0, high = 0;
     if (!settings_.isLogY || !series.range(settings_.x, x.lower, x.upper, low, high) || low > 0)
@@ -137,14 +116,14 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     constexpr int kApart = 3;
     for (int pixel = inside.left(); pixel <= inside.right(); pixel += kApart) {
       const auto placeOf = [&](int at) {
-        const double edge = std::clamp(xAxis->pixelToCoord(at), x.lower, x.upper);
+        const double edge = std::clamp(frame_.x.valueAt(at), x.lower, x.upper);
         return static_cast<std::size_t>(std::lower_bound(xs.begin(), xs.end(), edge) - xs.begin());
       };
       const std::size_t from = placeOf(pixel), to = placeOf(pixel + kApart);
       const auto found = series.extremes().find(ys, from, to);
       if (found.isAny && ys[found.low] <= 0)
-        drawTriangle(painter, QPointF(xAxis->coordToPixel(xs[found.low]), inside.bottom()), size, 1,
-                     color);
+        drawMark(painter, ChartMark::Floor, frame_.plot, frame_.x.pixelOf(xs[found.low]), color,
+                 size);
     }
   }
   if (hasFloor) {
@@ -159,25 +138,25 @@ void CurvePlot::drawMarks(QPainter& painter) const {
 
 // An arrow where a line leaves the plot: no spike is out of sight without a sign.
 void CurvePlot::drawClipped(QPainter& painter) const {
-  const QRect inside = axisRect()->rect();
-  const QCPRange x = xAxis->range(), y = yAxis->range();
+  const QRect inside = plotRect();
+  const PlotAxis &x = frame_.x, &y = frame_.y;
   const double size = px(3);
   painter.save();
   painter.setClipRect(inside.adjusted(-1, -1, 2, 2));
-  for (int g = 0; g < graphCount(); ++g) {
+  for (const DrawnLine& line : lines_) {
     double lastUp = -1e9, lastDown = -1e9;
-    QColor color = graph(g)->pen().color();
+    QColor color = line.pen.color();
     color.setAlpha(255);
-    const auto drawn = graph(g)->data();
-    for (auto at = drawn->findBegin(x.lower, false); at != drawn->findEnd(x.upper, false); ++at) {
-      const bool isUp = at->value > y.upper;
-      if (!isUp && !(at->value < y.lower)) continue;
-      const double pixel = xAxis->coordToPixel(at->key);
+    for (const QPointF& point : line.points) {
+      const bool isUp = point.y() > y.upper;
+      if (!isUp && !(point.y() < y.lower)) continue;
+      if (!(point.x() >= x.lower && point.x() <= x.upper)) continue;
+      const double pixel = x.pixelOf(point.x());
       double& last = isUp ? lastUp : lastDown;
       if (pixel - last < 3 * size) continue;
       last = pixel;
-      drawTriangle(painter, QPointF(pixel, isUp ? inside.top() + 1 : inside.bottom() - 1), size,
-                   isUp ? -1 : 1, color);
+      drawMark(painter, isUp ? ChartMark::Above : ChartMark::Below, frame_.plot, pixel, color,
+               size);
     }
   }
   painter.restore();
@@ -185,7 +164,7 @@ void CurvePlot::drawClipped(QPainter& painter) const {
 
 void CurvePlot::drawNotes(QPainter& painter) const {
   if (notes_.empty() || curves_.empty()) return;
-  const QRect inside = axisRect()->rect();
+  const QRect inside = plotRect();
   painter.save();
   painter.setClipRect(inside.adjusted(-1, -1, 2, 2));
   painter.setFont(axisFont());
@@ -203,20 +182,14 @@ void CurvePlot::drawNotes(QPainter& painter) const {
               : std::lower_bound(steps.begin(), steps.end(), static_cast<double>(note.step));
       if (found == steps.end()) continue;
       const auto i = static_cast<std::size_t>(found - steps.begin());
-      const double at = xAxis->coordToPixel(place[i]);
+      const double at = frame_.x.pixelOf(place[i]);
       if (!(at >= inside.left() && at <= inside.right())) continue;
       painter.setPen(QPen(seriesColor(note.run), 1, Qt::DashLine));
       painter.drawLine(QPointF(at, inside.top()), QPointF(at, inside.bottom()));
-      const int width = metrics.horizontalAdvance(note.text) + px(8);
-      const bool isLeft = at + width > inside.right();
-      const QRectF box(isLeft ? at - width - 2 : at + 2,
-                       inside.top() + (row++ % 4) * (metrics.height() + 2), width,
-                       metrics.height());
-      QColor paper = themeColors().panel;
-      paper.setAlpha(215);
-      painter.fillRect(box, paper);
-      painter.setPen(themeColors().text);
-      painter.drawText(box, Qt::AlignCenter, note.text);
+      const QSizeF size(metrics.horizontalAdvance(note.text) + px(8), metrics.height());
+      drawNoteWords(painter,
+                    noteBox(frame_.plot, at, noteTop(frame_.plot, row++, size.height()), size),
+                    note.text, themeColors());
     }
   }
   painter.restore();
@@ -224,8 +197,8 @@ void CurvePlot::drawNotes(QPainter& painter) const {
 
 void CurvePlot::drawCursor(QPainter& painter) const {
   if (!cursor_ || curves_.empty()) return;
-  const QRect inside = axisRect()->rect();
-  const double at = xAxis->coordToPixel(*cursor_);
+  const QRect inside = plotRect();
+  const double at = frame_.x.pixelOf(*cursor_);
   if (!(at >= inside.left() - 1 && at <= inside.right() + 1)) return;
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing, false);
@@ -238,11 +211,11 @@ void CurvePlot::drawCursor(QPainter& painter) const {
   for (const PlottedCurve& curve : curves_) {
     const double value = valueAt(curve, settings_.x, *cursor_);
     if (!std::isfinite(value) || (settings_.isLogY && value <= 0)) continue;
-    const double height = yAxis->coordToPixel(value);
+    const double height = frame_.y.pixelOf(value);
     if (height < inside.top() || height > inside.bottom()) continue;
     // On the point whose value is read, which a rare metric has well before the line.
     const auto place = static_cast<std::size_t>(curve.series->at(settings_.x, *cursor_));
-    const double along = xAxis->coordToPixel(curve.series->x(settings_.x)[place]);
+    const double along = frame_.x.pixelOf(curve.series->x(settings_.x)[place]);
     if (!(along >= inside.left() - 1)) continue;
     painter.setPen(QPen(themeColors().panel, 1));
     painter.setBrush(seriesColor(curve.run));
@@ -258,7 +231,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   QFont bold = font;
   bold.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
-  const QRect inside = axisRect()->rect();
+  const QRect inside = plotRect();
 
   struct Row {
     std::int64_t run;
@@ -309,7 +282,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
                              2 * pad + QFontMetrics(bold).horizontalAdvance(title));
   const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
   QRect box(0, 0, width, 2 * px(5) + lines * height);
-  const int at = qRound(xAxis->coordToPixel(*cursor_));
+  const int at = qRound(frame_.x.pixelOf(*cursor_));
   // Beside the line, on the side with more room; always inside the widget.
   box.moveLeft(at + px(10));
   if (box.right() > rect().right()) box.moveRight(at - px(10));
@@ -346,7 +319,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
 QString CurvePlot::plotSummary() const {
   return tr("%1 over x from %2 to %3")
       .arg(counted(static_cast<std::int64_t>(curves_.size()), tr("curve"), tr("curves")),
-           shortNumber(xAxis->range().lower), shortNumber(xAxis->range().upper));
+           shortNumber(frame_.x.lower), shortNumber(frame_.x.upper));
 }
 
 DescribedPlot::Table CurvePlot::plotTable() const {
@@ -357,8 +330,7 @@ DescribedPlot::Table CurvePlot::plotTable() const {
     const CurveSeries& series = *curve.series;
     QStringList row{curve.name, count(static_cast<std::int64_t>(series.size()))};
     double low = 0, high = 0;
-    const bool isInSight =
-        series.range(settings_.x, xAxis->range().lower, xAxis->range().upper, low, high);
+    const bool isInSight = series.range(settings_.x, frame_.x.lower, frame_.x.upper, low, high);
     const double none = std::numeric_limits<double>::quiet_NaN();
     row << number(series.size() == 0 ? none : series.y().back(), decimals_)
         << number(isInSight ? low : none, decimals_) << number(isInSight ? high : none, decimals_);

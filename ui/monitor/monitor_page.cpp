@@ -344,7 +344,6 @@ void MonitorPage::waitUntilIdle() {
   } else {
     for (PlotCard* card : cards_) card->plot().refresh();
   }
-  for (PlotCard* card : cards_) card->plot().replot(QCustomPlot::rpImmediateRefresh);
 }
 
 }  // namespace vitrine::ui

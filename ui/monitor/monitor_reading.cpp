@@ -196,7 +196,7 @@ void MonitorPage::showRead() {
   double from = 0, to = 0;
   if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
     for (PlotCard* card : cards_) {
-      const QCPRange shown = card->plot().xAxis->range();
+      const PlotAxis& shown = card->plot().xAxis();
       if (isWanted(*card) && (shown.lower != from || shown.upper != to))
         card->plot().showRange(from, to);
     }

@@ -149,8 +149,8 @@ void MonitorPage::rebuild() {
   bool isFirstGroup = true;
   std::vector<PlotCard*> fresh;
   // A new card shows the range that the user looks at.
-  std::optional<QCPRange> looked;
-  if (!isFollowing_ && !kept.empty()) looked = kept.begin()->second->plot().xAxis->range();
+  std::optional<PlotAxis> looked;
+  if (!isFollowing_ && !kept.empty()) looked = kept.begin()->second->plot().xAxis();
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     Section& section = sections_[i];
     section.metrics = wanted[i].metrics;

@@ -99,8 +99,8 @@ Json MonitorPage::viewState() const {
   for (PlotCard* card : cards_) {
     const CurvePlot& plot = card->plot();
     Json range = Json::object();
-    if (!isFollowing_) range["x"] = {plot.xAxis->range().lower, plot.xAxis->range().upper};
-    if (plot.isYChosen()) range["y"] = {plot.yAxis->range().lower, plot.yAxis->range().upper};
+    if (!isFollowing_) range["x"] = {plot.xAxis().lower, plot.xAxis().upper};
+    if (plot.isYChosen()) range["y"] = {plot.yAxis().lower, plot.yAxis().upper};
     if (!range.empty()) ranges[card->metric()] = range;
   }
   state["ranges"] = ranges;
@@ -195,12 +195,12 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   chart.about = card.card().subtitle;
   chart.x.title = xTitle();
   chart.x.scale = settings.isLogX ? AxisScale::Log : AxisScale::Linear;
-  chart.x.range = {{plot.xAxis->range().lower, plot.xAxis->range().upper}};
+  chart.x.range = {{plot.xAxis().lower, plot.xAxis().upper}};
   if (settings.x == XAxis::Time) chart.x.unit = ChartAxis::Unit::Duration;
   if (settings.x == XAxis::Wall) chart.x.unit = ChartAxis::Unit::Date;
   chart.y.title = card.card().title;
   chart.y.scale = settings.isLogY ? AxisScale::Log : AxisScale::Linear;
-  chart.y.range = {{plot.yAxis->range().lower, plot.yAxis->range().upper}};
+  chart.y.range = {{plot.yAxis().lower, plot.yAxis().upper}};
   bool isSmoothed = false;
   for (const PlottedCurve& curve : plot.curves()) {
     const CurveSeries& from = *curve.series;

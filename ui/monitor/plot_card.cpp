@@ -99,7 +99,7 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   legendRow->addWidget(legend_);
   layout->addLayout(legendRow);
   layout->addWidget(plot_, 1);
-  connect(plot_, &CurvePlot::exponentChanged, this, &PlotCard::fillSubtitle);
+  connect(plot_, &CurvePlot::factorChanged, this, &PlotCard::fillSubtitle);
   setMeaning(card);
 }
 
@@ -116,9 +116,7 @@ void PlotCard::setMeaning(const MetricCard& card) {
 }
 
 void PlotCard::fillSubtitle() {
-  const int exponent = plot_->exponent();
-  QString text =
-      exponent == 0 ? card_.subtitle : QStringLiteral("\u00d7\u20091e\u2212%1").arg(-exponent);
+  QString text = plot_->factor().isEmpty() ? card_.subtitle : plot_->factor();
   if (plot_->settings().isClipped) text += tr(" \u00b7 1\u201399\u2009%");
   subtitle_->setText(text);
 }
@@ -128,9 +126,7 @@ bool PlotCard::isOnScreen() const { return isVisible() && !visibleRegion().isEmp
 void PlotCard::setHint(const QString& sentence) {
   hint_->setText(sentence);
   hint_->setVisible(!sentence.isEmpty());
-  const bool hasCurves = sentence.isEmpty();
-  plot_->xAxis->setVisible(hasCurves);
-  plot_->yAxis->setVisible(hasCurves);
+  plot_->setAxesShown(sentence.isEmpty());
 }
 
 void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) {
@@ -168,7 +164,6 @@ void PlotCard::setWatched(bool isWatched) {
 
 void PlotCard::applyTheme() {
   drawIcons();
-  plot_->applyTheme();
   plot_->refresh();
 }
 

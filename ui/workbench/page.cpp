@@ -1,7 +1,6 @@
 #include "ui/workbench/page.h"
 
 #include "ui/figures/figure.h"
-#include "ui/kit/custom_plot.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -22,16 +21,10 @@ QImage Page::snapshot(QSize size, double scale) {
   ensurePolished();
   if (parentWidget() == nullptr) show();
   waitUntilIdle();
-  const auto plots = findChildren<QCustomPlot*>();
-  for (QCustomPlot* plot : plots) {
-    plot->setBufferDevicePixelRatio(scale);
-    plot->replot(QCustomPlot::rpImmediateRefresh);
-  }
   QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
   image.setDevicePixelRatio(scale);
   image.fill(themeColors().background);
   render(&image);
-  for (QCustomPlot* plot : plots) plot->setBufferDevicePixelRatio(plot->devicePixelRatioF());
   return image;
 }
 

@@ -87,14 +87,13 @@ struct DrawnPlot {
     plot.fit(from, to);
   }
   QImage picture() {
-    plot.replot(QCustomPlot::rpImmediateRefresh);
+    plot.refresh();
     return plot.grab().toImage();
   }
   [[nodiscard]] int byColumns() const {
-    int number = 0;
-    for (int g = 0; g < plot.graphCount(); ++g)
-      number += static_cast<CurveLine*>(plot.graph(g))->drawing() == CurveLine::Drawing::Columns;
-    return number;
+    return static_cast<int>(std::count_if(
+        plot.lines().begin(), plot.lines().end(),
+        [](const DrawnLine& line) { return line.drawing == DrawnLine::Drawing::Columns; }));
   }
   CurvePlot plot;
 };
@@ -123,7 +122,7 @@ TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
       drawn.plot.resize(320, 160);
       const QImage picture = drawn.picture();
       const QColor paper = themeColors().panel;
-      for (int y = drawn.plot.axisRect()->bottom() + 1; y < picture.height(); ++y) {
+      for (int y = drawn.plot.plotRect().bottom() + 1; y < picture.height(); ++y) {
         ASSERT_EQ(picture.pixelColor(0, y), paper) << static_cast<int>(axis) << ' ' << span;
         ASSERT_EQ(picture.pixelColor(picture.width() - 1, y), paper)
             << static_cast<int>(axis) << ' ' << span;
@@ -142,15 +141,15 @@ TEST(CurvePlotPixels, ASpikeOfOnePointAmongAMillionIsSeenWhereverItIs) {
     DrawnPlot drawn(series, unsmoothed());
     const QImage picture = drawn.picture();
     ASSERT_EQ(drawn.byColumns(), 1);
-    const QRect inside = drawn.plot.axisRect()->rect();
-    const int x = std::clamp(qRound(drawn.plot.xAxis->coordToPixel(place + 1)), inside.left(),
-                             inside.right());
-    const int tip = qRound(drawn.plot.yAxis->coordToPixel(40));
+    const QRect inside = drawn.plot.plotRect();
+    const int x =
+        std::clamp(qRound(drawn.plot.xAxis().pixelOf(place + 1)), inside.left(), inside.right());
+    const int tip = qRound(drawn.plot.yAxis().pixelOf(40));
     const QRgb paper = picture.pixel(inside.left() + inside.width() / 4, tip + 3);
     int seen = 0;  // columns with the spike at half of its height
     for (int column = std::max(x - 3, inside.left()); column <= std::min(x + 3, inside.right());
          ++column)
-      seen += picture.pixel(column, (tip + qRound(drawn.plot.yAxis->coordToPixel(0))) / 2) != paper;
+      seen += picture.pixel(column, (tip + qRound(drawn.plot.yAxis().pixelOf(0))) / 2) != paper;
     EXPECT_GE(seen, 1) << place;
   }
 }
@@ -162,12 +161,12 @@ TEST(CurvePlotPixels, ASpikeInTheGapOfADashIsSeenToo) {
   ASSERT_TRUE(series.back().append(points));
   DrawnPlot drawn(series, unsmoothed());
   const QImage picture = drawn.picture();
-  ASSERT_NE(drawn.plot.graph(11)->pen().style(), Qt::SolidLine);
-  const int middle = qRound(drawn.plot.yAxis->coordToPixel(20));
-  const QRect inside = drawn.plot.axisRect()->rect();
+  ASSERT_NE(drawn.plot.lines()[11].pen.style(), Qt::SolidLine);
+  const int middle = qRound(drawn.plot.yAxis().pixelOf(20));
+  const QRect inside = drawn.plot.plotRect();
   const QRgb paper = picture.pixel(inside.left() + 1, middle);
   for (std::size_t at = 100; at < points.size(); at += 700) {
-    const int x = qRound(drawn.plot.xAxis->coordToPixel(static_cast<double>(at + 1)));
+    const int x = qRound(drawn.plot.xAxis().pixelOf(static_cast<double>(at + 1)));
     bool isSeen = false;
     for (int column = x - 1; column <= x + 1; ++column)
       isSeen = isSeen || picture.pixel(column, middle) != paper;
@@ -182,8 +181,8 @@ TEST(CurvePlotPixels, WhereValuesAreMissingThereIsNoLine) {
   DrawnPlot drawn(series, unsmoothed());
   const QImage picture = drawn.picture();
   ASSERT_EQ(drawn.byColumns(), 1);
-  const QRect inside = drawn.plot.axisRect()->rect();
-  const int x = qRound(drawn.plot.xAxis->coordToPixel(100'000));
+  const QRect inside = drawn.plot.plotRect();
+  const int x = qRound(drawn.plot.xAxis().pixelOf(100'000));
   const QRgb paper = picture.pixel(x, inside.top() + 2);
   int drawnRows = 0;
   for (int y = inside.top() + 2; y < inside.bottom() - 20; ++y)
@@ -201,7 +200,7 @@ TEST(CurvePlotCost, ManyMovesBeforeTheNextTurnOfTheEventLoopAreOneDrawing) {
   for (int i = 0; i < 50; ++i) drawn.plot.showRange(i, 5000 + i);
   QCoreApplication::processEvents();
   EXPECT_EQ(drawn.plot.drawings() - before, 1);
-  EXPECT_DOUBLE_EQ(drawn.plot.xAxis->range().lower, 49);
+  EXPECT_DOUBLE_EQ(drawn.plot.xAxis().lower, 49);
 }
 
 TEST(CurvePlotCost, ManyNoisyCurvesAreDrawnByColumnsAndAFewCalmOnesAsPaths) {

@@ -9,7 +9,6 @@
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/monitor_page.h"
-#include "ui/monitor/tickers.h"
 
 namespace vitrine::ui {
 namespace {
@@ -251,15 +250,14 @@ TEST(MonitorPage, ShowsFourCardsOfTheSelectedRuns) {
     EXPECT_EQ(card->plot().curves().size(), 3U) << card->metric();
 }
 
-TEST(MonitorPage, HandsQCustomPlotNoMoreThanFourPointsPerPixelColumn) {
+TEST(MonitorPage, DrawsNoMoreThanFourPointsPerPixelColumn) {
   OpenPage open({0, 20'000});
-  PlotCard* loss = open.page.cards().front();
-  const int columns = loss->plot().axisRect()->width();
-  ASSERT_GT(loss->plot().graphCount(), 0);
-  for (int i = 0; i < loss->plot().graphCount(); ++i) {
-    EXPECT_LE(loss->plot().graph(i)->data()->size(), 4 * (columns + 3));
-  }
-  EXPECT_GT(loss->plot().curves().front().series->size(), 8U * static_cast<std::size_t>(columns));
+  CurvePlot& loss = open.page.cards().front()->plot();
+  (void)loss.grab();
+  const auto columns = static_cast<std::size_t>(loss.plotRect().width());
+  ASSERT_FALSE(loss.lines().empty());
+  for (const DrawnLine& line : loss.lines()) EXPECT_LE(line.points.size(), 4 * (columns + 3));
+  EXPECT_GT(loss.curves().front().series->size(), 8 * columns);
 }
 
 TEST(CurvePlot, ShowsTheLineBetweenTwoPointsWhenZoomedInBetweenThem) {
@@ -270,16 +268,16 @@ TEST(CurvePlot, ShowsTheLineBetweenTwoPointsWhenZoomedInBetweenThem) {
   plot.setCurves({{1, "a run", &series}});
   plot.show();
   plot.fit(330, 360);
-  const QCPRange y = plot.yAxis->range();
+  const PlotAxis y = plot.yAxis();
   EXPECT_NEAR(y.lower, 2.2 - 0.2 * 0.04, 1e-9);
   EXPECT_NEAR(y.upper, 2.4 + 0.2 * 0.04, 1e-9);
-  plot.replot();
-  ASSERT_EQ(plot.graphCount(), 1);
-  EXPECT_EQ(plot.graph(0)->data()->size(), 2);
+  (void)plot.grab();
+  ASSERT_EQ(plot.lines().size(), 1U);
+  EXPECT_EQ(plot.lines()[0].points.size(), 2U);
   plot.fit(500, 900);  // one point inside, the line comes in from the left
-  EXPECT_NEAR(plot.yAxis->range().lower, 10.0 / 3 - (4 - 10.0 / 3) * 0.04, 1e-9);
+  EXPECT_NEAR(plot.yAxis().lower, 10.0 / 3 - (4 - 10.0 / 3) * 0.04, 1e-9);
   plot.fit(700, 900);  // past the end there is no line
-  EXPECT_DOUBLE_EQ(plot.yAxis->range().upper, 1.04);
+  EXPECT_DOUBLE_EQ(plot.yAxis().upper, 1.04);
 }
 
 TEST(CurveSeries, EntersAWindowWhereItIsDrawnOnLogarithmicScales) {
@@ -296,15 +294,16 @@ TEST(CurveSeries, EntersAWindowWhereItIsDrawnOnLogarithmicScales) {
 
 TEST(MonitorPage, OnlyLinesOfFewPointsAreWiderThanAPixel) {
   OpenPage open({0, 20'000});
-  const CurvePlot& loss = open.page.cards().front()->plot();
-  const int columns = loss.axisRect()->width();
+  CurvePlot& loss = open.page.cards().front()->plot();
+  (void)loss.grab();
+  const auto columns = static_cast<std::size_t>(loss.plotRect().width());
   int wide = 0, thin = 0;
-  for (int i = 0; i < loss.graphCount(); ++i) {
-    const bool isWide = loss.graph(i)->pen().widthF() > 1;
+  for (const DrawnLine& line : loss.lines()) {
+    const bool isWide = line.pen.widthF() > 1;
     wide += isWide;
     thin += !isWide;
     if (isWide) {
-      EXPECT_LE(loss.graph(i)->data()->size(), 2 * columns + 16);
+      EXPECT_LE(line.points.size(), 2 * columns + 16);
     }
   }
   EXPECT_EQ(wide, 3) << "the smoothed lines";
@@ -355,27 +354,27 @@ TEST(MonitorPage, CardsOutOfSightAreNotDrawn) {
 TEST(MonitorPage, ZoomingEndsFollowingAndDoubleClickFitsAgain) {
   OpenPage open;
   CurvePlot& plot = open.page.cards().front()->plot();
-  const QCPRange all = plot.xAxis->range();
-  const QPointF center = plot.axisRect()->rect().center();
+  const PlotAxis all = plot.xAxis();
+  const QPointF center = plot.plotRect().center();
   QWheelEvent wheel(center, plot.mapToGlobal(center), QPoint(), QPoint(0, 120), Qt::NoButton,
                     Qt::NoModifier, Qt::NoScrollPhase, false);
   QCoreApplication::sendEvent(&plot, &wheel);
-  EXPECT_LT(plot.xAxis->range().size(), all.size());
-  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis->range().lower, plot.xAxis->range().lower)
+  EXPECT_LT(plot.xAxis().span(), all.span());
+  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis().lower, plot.xAxis().lower)
       << "all cards share the horizontal range";
-  const QCPRange zoomed = plot.xAxis->range();
+  const PlotAxis zoomed = plot.xAxis();
   const CurveSeries& series = *plot.curves().back().series;
   const std::size_t before = series.size();
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 900, 1200);
   open.studio.workbench.watcher().poll();
   EXPECT_TRUE(soon([&] { return series.size() > before; }));
-  EXPECT_DOUBLE_EQ(plot.xAxis->range().upper, zoomed.upper) << "the picture must not jump";
+  EXPECT_DOUBLE_EQ(plot.xAxis().upper, zoomed.upper) << "the picture must not jump";
   QTest::mouseDClick(&plot, Qt::LeftButton, Qt::NoModifier, center.toPoint());
-  EXPECT_GT(plot.xAxis->range().upper, 890) << "also what came meanwhile";
+  EXPECT_GT(plot.xAxis().upper, 890) << "also what came meanwhile";
   // Who wants to see everything wants to see what is still to come.
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 900, 960, 1200);
   open.studio.workbench.watcher().poll();
-  EXPECT_TRUE(soon([&] { return plot.xAxis->range().upper > 950; }));
+  EXPECT_TRUE(soon([&] { return plot.xAxis().upper > 950; }));
 }
 
 TEST(MonitorPage, XAndYPressedAloneChangeTheScaleOfTheirAxis) {
@@ -383,63 +382,62 @@ TEST(MonitorPage, XAndYPressedAloneChangeTheScaleOfTheirAxis) {
   CurvePlot& plot = open.page.cards().front()->plot();
   QTest::keyClick(&plot, Qt::Key_Y);
   EXPECT_TRUE(open.page.settings().isLogY);
-  EXPECT_EQ(plot.yAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_EQ(plot.yAxis().scale, AxisScale::Log);
   EXPECT_FALSE(open.page.settings().isLogX);
   QTest::keyClick(&plot, Qt::Key_X);
-  EXPECT_EQ(plot.xAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_EQ(plot.xAxis().scale, AxisScale::Log);
   QTest::keyClick(&plot, Qt::Key_Y);
-  EXPECT_EQ(plot.yAxis->scaleType(), QCPAxis::stLinear);
+  EXPECT_EQ(plot.yAxis().scale, AxisScale::Linear);
   QTest::keyClick(&plot, Qt::Key_X, Qt::ControlModifier);  // means something else everywhere
-  EXPECT_EQ(plot.xAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_EQ(plot.xAxis().scale, AxisScale::Log);
 }
 
 TEST(MonitorPage, XHeldZoomsOneAxisOnly) {
   OpenPage open;
   CurvePlot& plot = open.page.cards().front()->plot();
-  const QCPRange y = plot.yAxis->range();
+  const PlotAxis y = plot.yAxis();
   QTest::keyPress(&plot, Qt::Key_X);
-  const QPointF center = plot.axisRect()->rect().center();
+  const QPointF center = plot.plotRect().center();
   QWheelEvent wheel(center, plot.mapToGlobal(center), QPoint(), QPoint(0, -120), Qt::NoButton,
                     Qt::NoModifier, Qt::NoScrollPhase, false);
   QCoreApplication::sendEvent(&plot, &wheel);
   QTest::keyRelease(&plot, Qt::Key_X);
-  EXPECT_DOUBLE_EQ(plot.yAxis->range().lower, y.lower);
+  EXPECT_DOUBLE_EQ(plot.yAxis().lower, y.lower);
   EXPECT_FALSE(open.page.settings().isLogX) << "held for the wheel, not pressed alone";
 }
 
 TEST(MonitorPage, MiddleDragMovesThePointUnderTheMouseWithIt) {
   OpenPage open;
   CurvePlot& plot = open.page.cards().front()->plot();
-  const QPoint from = plot.axisRect()->rect().center(), to = from + QPoint(60, -25);
-  const double x = plot.xAxis->pixelToCoord(from.x()), y = plot.yAxis->pixelToCoord(from.y());
-  const double span = plot.xAxis->range().size();
+  const QPoint from = plot.plotRect().center(), to = from + QPoint(60, -25);
+  const double x = plot.xAxis().valueAt(from.x()), y = plot.yAxis().valueAt(from.y());
+  const double span = plot.xAxis().span();
   QTest::mousePress(&plot, Qt::MiddleButton, Qt::NoModifier, from);
   QTest::mouseMove(&plot, to);
   QTest::mouseRelease(&plot, Qt::MiddleButton, Qt::NoModifier, to);
-  EXPECT_NEAR(plot.xAxis->coordToPixel(x), to.x(), 0.5);
-  EXPECT_NEAR(plot.yAxis->coordToPixel(y), to.y(), 0.5);
-  EXPECT_NEAR(plot.xAxis->range().size(), span, span * 1e-9);
+  EXPECT_NEAR(plot.xAxis().pixelOf(x), to.x(), 0.5);
+  EXPECT_NEAR(plot.yAxis().pixelOf(y), to.y(), 0.5);
+  EXPECT_NEAR(plot.xAxis().span(), span, span * 1e-9);
 }
 
 TEST(MonitorPage, ZoomsMovesAndFitsFromTheKeyboard) {
   OpenPage open;
   CurvePlot& plot = open.page.cards().front()->plot();
-  const QCPRange all = plot.xAxis->range(), wholeY = plot.yAxis->range();
+  const PlotAxis all = plot.xAxis(), wholeY = plot.yAxis();
   QTest::keyClick(&plot, Qt::Key_Plus);
-  const QCPRange zoomed = plot.xAxis->range();
-  EXPECT_LT(zoomed.size(), all.size());
-  EXPECT_NEAR(zoomed.center(), all.center(), all.size() * 0.01);
+  const PlotAxis zoomed = plot.xAxis();
+  EXPECT_LT(zoomed.span(), all.span());
+  EXPECT_NEAR(zoomed.center(), all.center(), all.span() * 0.01);
   QTest::keyClick(&plot, Qt::Key_Right);
-  EXPECT_GT(plot.xAxis->range().lower, zoomed.lower);
-  EXPECT_NEAR(plot.xAxis->range().size(), zoomed.size(), all.size() * 0.01);
-  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis->range().lower,
-                   plot.xAxis->range().lower);
-  const QCPRange y = plot.yAxis->range();
+  EXPECT_GT(plot.xAxis().lower, zoomed.lower);
+  EXPECT_NEAR(plot.xAxis().span(), zoomed.span(), all.span() * 0.01);
+  EXPECT_DOUBLE_EQ(open.page.cards().back()->plot().xAxis().lower, plot.xAxis().lower);
+  const PlotAxis y = plot.yAxis();
   QTest::keyClick(&plot, Qt::Key_Up);
-  EXPECT_GT(plot.yAxis->range().lower, y.lower);
+  EXPECT_GT(plot.yAxis().lower, y.lower);
   QTest::keyClick(&plot, Qt::Key_Home);
-  EXPECT_NEAR(plot.xAxis->range().size(), all.size(), 1);
-  EXPECT_DOUBLE_EQ(plot.yAxis->range().lower, wholeY.lower);
+  EXPECT_NEAR(plot.xAxis().span(), all.span(), 1);
+  EXPECT_DOUBLE_EQ(plot.yAxis().lower, wholeY.lower);
 }
 
 TEST(MonitorPage, MovingTheCursorRedrawsNoCurve) {
@@ -479,12 +477,11 @@ TEST(CurvePlot, NumbersOnTheAxesAreNotCutOff) {
   for (PlotCard* card : open.page.cards()) {
     const CurvePlot& plot = card->plot();
     const QFontMetrics metrics(axisFont());
-    const QCPRange range = plot.xAxis->range();
-    const double last = plot.xAxis->ticker() == nullptr ? 0 : range.upper;
+    const double last = plot.xAxis().upper;
     const double reach =
-        plot.xAxis->coordToPixel(last) + metrics.horizontalAdvance(number(last, 0)) / 2.0;
+        plot.xAxis().pixelOf(last) + metrics.horizontalAdvance(number(last, 0)) / 2.0;
     EXPECT_LE(reach, plot.width()) << card->metric();
-    EXPECT_GE(plot.axisRect()->top(), metrics.height() / 2 - 1);
+    EXPECT_GE(plot.plotRect().top(), metrics.height() / 2 - 1);
   }
 }
 

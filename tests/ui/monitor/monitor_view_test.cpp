@@ -104,13 +104,13 @@ TEST(MonitorZoom, SharedOrNotAsTheToggleSays) {
   CurvePlot& second = open.page->cards()[1]->plot();
   for (QAction* action : open.page->findChildren<QAction*>())
     if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
-  const QCPRange before = second.xAxis->range();
+  const PlotAxis before = second.xAxis();
   QTest::keyClick(&first, Qt::Key_Plus);
-  EXPECT_DOUBLE_EQ(second.xAxis->range().upper, before.upper);
+  EXPECT_DOUBLE_EQ(second.xAxis().upper, before.upper);
   for (QAction* action : open.page->findChildren<QAction*>())
     if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
   QTest::keyClick(&first, Qt::Key_Plus);
-  EXPECT_DOUBLE_EQ(second.xAxis->range().upper, first.xAxis->range().upper);
+  EXPECT_DOUBLE_EQ(second.xAxis().upper, first.xAxis().upper);
 }
 
 TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
@@ -268,11 +268,11 @@ TEST(DecimateWithIndex, GivesThePointsThatLookingGives) {
 TEST(MonitorClipping, LeavesTheOutermostHundredthsOutAndSaysSo) {
   OpenMonitor open({0, 4000});
   PlotCard* loss = open.page->card("train/loss");
-  const double whole = loss->plot().yAxis->range().size();
+  const double whole = loss->plot().yAxis().span();
   PlotSettings settings = open.page->settings();
   settings.isClipped = true;
   open.page->setSettings(settings);
-  EXPECT_LT(loss->plot().yAxis->range().size(), whole);
+  EXPECT_LT(loss->plot().yAxis().span(), whole);
   QTest::mouseMove(&loss->plot(), QPoint(100, 100));
   loss->plot().setFocus();
   const auto figure = open.page->figure();
