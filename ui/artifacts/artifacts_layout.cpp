@@ -140,27 +140,4 @@ QWidget* ArtifactsPage::makeViewer() {
   return viewer;
 }
 
-QWidget* ArtifactsPage::makeEmpty() {
-  auto* empty = new QWidget(this);
-  auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(px(24), px(24), px(24), px(24));
-  column->setSpacing(px(12));
-  emptyText_ = new WrapLabel(empty);
-  emptyText_->setProperty("role", QStringLiteral("muted"));
-  emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  emptyButton_ = new QPushButton(tr("New experiment"), empty);
-  connect(emptyButton_, &QPushButton::clicked, this,
-          [this] { workbench_.showPage(QStringLiteral("configure")); });
-  column->addStretch(1);
-  column->addWidget(emptyText_);
-  column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
-  emptyCancel_ = new QPushButton(tr("Cancel"), empty);
-  emptyCancel_->hide();
-  connect(emptyCancel_, &QPushButton::clicked, this, &ArtifactsPage::cancelReading);
-  column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);
-  column->addStretch(2);
-  return empty;
-}
-
 }  // namespace vitrine::ui

@@ -21,6 +21,7 @@
 
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
@@ -50,7 +51,11 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   splitter_->setStretchFactor(1, 1);
   splitter_->setSizes({px(190), px(700)});
   stack_->addWidget(makeFitArea(splitter_, this));
-  stack_->addWidget(makeFitArea(makeEmpty(), this));
+  empty_ = new EmptyPage(QString(), QString(), this);
+  connect(empty_, &EmptyPage::actionRequested, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  connect(empty_, &EmptyPage::cancelRequested, this, &ArtifactsPage::cancelReading);
+  stack_->addWidget(makeFitArea(empty_, this));
 
   connect(&loading_, &LoadingState::again, this, &ArtifactsPage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
@@ -91,7 +96,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   key(Qt::Key_Greater, [this] { moveHead(1); });
   const auto offerCancel = [this](bool isOffered) {
     cancel_->setVisible(isOffered);
-    emptyCancel_->setVisible(isOffered);
+    empty_->setCancelShown(isOffered);
   };
   connect(&loading_, &LoadingState::waiting, this, &ArtifactsPage::showWaiting);
   connect(&loading_, &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });

@@ -27,6 +27,7 @@ class QTreeWidget;
 
 namespace vitrine::ui {
 
+class EmptyPage;
 class FigureView;
 
 class ArtifactsPage final : public Page {
@@ -94,7 +95,6 @@ class ArtifactsPage final : public Page {
 
   QWidget* makeList();
   QWidget* makeViewer();
-  QWidget* makeEmpty();
   // artifacts_reading.cpp
   void reload();
   void takeRows(const std::vector<std::int64_t>& runs, Rows rows, const QString& failure);
@@ -131,8 +131,7 @@ class ArtifactsPage final : public Page {
   LoadingState loading_;  ///< both of them
   QStackedWidget* stack_;
   QSplitter* splitter_ = nullptr;
-  QLabel* emptyText_ = nullptr;
-  QPushButton *emptyButton_ = nullptr, *emptyCancel_ = nullptr;
+  EmptyPage* empty_ = nullptr;
   QTreeWidget* tree_ = nullptr;
   QGridLayout* grid_ = nullptr;
   QSlider* slider_ = nullptr;

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -82,8 +83,7 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
-  emptyText_->setText(sentence);
-  emptyButton_->setVisible(hasButton);
+  empty_->say(sentence, hasButton ? tr("New experiment") : QString());
   stack_->setCurrentIndex(1);
   views_.clear();
   shown_.clear();

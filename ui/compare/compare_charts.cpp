@@ -1,11 +1,7 @@
 // The charts of the Compare page and the controls beside them.
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDialog>
-#include <QDialogButtonBox>
 #include <QLabel>
-#include <QLineEdit>
-#include <QListWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -13,6 +9,7 @@
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/check_list.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/small_widgets.h"
 
@@ -181,50 +178,26 @@ void ComparePage::onAxes(const std::vector<ParallelAxisChoice>& axes) {
 
 void ComparePage::askAxes() {
   if (data_ == nullptr) return;
-  QDialog dialog(this);
-  dialog.setWindowTitle(tr("Axes of the parallel coordinates"));
-  auto* column = new QVBoxLayout(&dialog);
-  auto* search = new QLineEdit(&dialog);
-  search->setPlaceholderText(tr("Search keys and metrics"));
-  search->setAccessibleName(tr("Search keys and metrics"));
-  auto* list = new QListWidget(&dialog);
-  list->setAccessibleName(tr("Quantities, from left to right"));
-  list->setDragDropMode(QAbstractItemView::InternalMove);
   std::vector<ParallelAxisChoice> axes = parallelAxes(*data_, choice_);
-  const auto add = [&](const Quantity& quantity, bool isOn) {
-    auto* item = new QListWidgetItem(quantity.name, list);
-    item->setData(Qt::UserRole, QString::fromStdString(quantity.id));
-    item->setFlags(item->flags() | Qt::ItemIsUserCheckable);
-    item->setCheckState(isOn ? Qt::Checked : Qt::Unchecked);
-  };
+  CheckList list{tr("Axes of the parallel coordinates"), tr("Search keys and metrics"),
+                 tr("Quantities, from left to right"), CheckList::Order::ByUser};
   const std::vector<Quantity>& all = data_->quantities;
   for (const ParallelAxisChoice& axis : axes) {
     for (const Quantity& quantity : all) {
-      if (quantity.id == axis.quantity) add(quantity, true);
+      if (quantity.id == axis.quantity)
+        list.entries.push_back({quantity.id, quantity.name, {}, true});
     }
   }
   for (const Quantity& quantity : all) {
     const bool isOn = std::any_of(axes.begin(), axes.end(), [&](const ParallelAxisChoice& axis) {
       return axis.quantity == quantity.id;
     });
-    if (!isOn) add(quantity, false);
+    if (!isOn) list.entries.push_back({quantity.id, quantity.name});
   }
-  connect(search, &QLineEdit::textChanged, list, [list](const QString& text) {
-    for (int i = 0; i < list->count(); ++i)
-      list->item(i)->setHidden(!list->item(i)->text().contains(text, Qt::CaseInsensitive));
-  });
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, &dialog);
-  connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  column->addWidget(search);
-  column->addWidget(list, 1);
-  column->addWidget(buttons);
-  dialog.resize(px(420), px(480));
-  if (dialog.exec() != QDialog::Accepted) return;
+  const auto checked = askCheckList(this, list);
+  if (!checked) return;
   std::vector<ParallelAxisChoice> chosen;
-  for (int i = 0; i < list->count(); ++i) {
-    if (list->item(i)->checkState() != Qt::Checked) continue;
-    const std::string id = list->item(i)->data(Qt::UserRole).toString().toStdString();
+  for (const std::string& id : *checked) {
     ParallelAxisChoice axis{id, false, false, std::nullopt};
     for (const ParallelAxisChoice& before : axes) {
       if (before.quantity == id) axis = before;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -13,6 +12,7 @@
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -217,17 +217,6 @@ QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
     if (isUnique) break;
   }
   return QString::fromStdString(key.substr(from));
-}
-
-QString valueText(const Json& value) {
-  if (value.is_null()) return QStringLiteral("none");
-  if (value.is_array()) {
-    QStringList parts;
-    for (const Json& part : value) parts << valueText(part);
-    if (isSquareSize(value)) return parts[0];
-    return parts.join(QStringLiteral(" \u00d7 "));
-  }
-  return QString::fromStdString(plainText(value));
 }
 
 QString differsText(const CompareData& data, std::size_t variant, std::size_t baseline) {

@@ -69,8 +69,6 @@ struct CompareData {
 
 /// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
 [[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
-/// A value as people write it: 0.001, none, a word without quotes.
-[[nodiscard]] QString valueText(const Json& value);
 /// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
                                   std::size_t baseline);

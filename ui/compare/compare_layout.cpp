@@ -3,13 +3,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
-#include <QDialog>
-#include <QDialogButtonBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
@@ -23,6 +20,7 @@
 
 #include "ui/compare/compare_page.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/check_list.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/workbench/export_dialog.h"
@@ -360,76 +358,24 @@ QWidget* ComparePage::makeTableView() {
 
 void ComparePage::chooseColumns() {
   if (data_ == nullptr) return;
-  QDialog dialog(this);
-  dialog.setWindowTitle(tr("Columns of the ablation table"));
-  auto* column = new QVBoxLayout(&dialog);
-  auto* search = new QLineEdit(&dialog);
-  search->setPlaceholderText(tr("Search metrics"));
-  search->setAccessibleName(tr("Search metrics"));
-  auto* list = new QListWidget(&dialog);
-  list->setAccessibleName(tr("Metrics"));
+  CheckList list{tr("Columns of the ablation table"), tr("Search metrics"), tr("Metrics")};
   for (const auto& [name, runs] : data_->names) {
-    auto* item = new QListWidgetItem(QString::fromStdString(name), list);
-    item->setFlags(item->flags() | Qt::ItemIsUserCheckable);
     const bool isOn =
         std::find(data_->metrics.begin(), data_->metrics.end(), name) != data_->metrics.end();
-    item->setCheckState(isOn ? Qt::Checked : Qt::Unchecked);
-    item->setToolTip(QStringLiteral("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()));
+    list.entries.push_back(
+        {name, QString::fromStdString(name),
+         QStringLiteral("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()), isOn});
   }
-  connect(search, &QLineEdit::textChanged, list, [list](const QString& text) {
-    for (int i = 0; i < list->count(); ++i)
-      list->item(i)->setHidden(!list->item(i)->text().contains(text, Qt::CaseInsensitive));
-  });
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, &dialog);
-  connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  column->addWidget(search);
-  column->addWidget(list, 1);
-  column->addWidget(buttons);
-  dialog.resize(px(420), px(480));
-  if (dialog.exec() != QDialog::Accepted) return;
+  const auto answer = askCheckList(this, list);
+  if (!answer) return;
   std::vector<std::string> metrics;
-  std::set<std::string> checked;
-  for (int i = 0; i < list->count(); ++i) {
-    if (list->item(i)->checkState() == Qt::Checked)
-      checked.insert(list->item(i)->text().toStdString());
-  }
+  std::set<std::string> checked(answer->begin(), answer->end());
   // Those that were there keep their order; the first one is drawn.
   for (const std::string& name : data_->metrics) {
     if (checked.erase(name) > 0) metrics.push_back(name);
   }
   metrics.insert(metrics.end(), checked.begin(), checked.end());
   change([&](CompareChoice& choice) { choice.metrics = metrics; });
-}
-
-QWidget* ComparePage::makeEmpty() {
-  auto* empty = new QWidget(this);
-  auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(px(24), px(24), px(24), px(24));
-  column->setSpacing(px(12));
-  emptyText_ = new WrapLabel(empty);
-  emptyText_->setProperty("role", QStringLiteral("muted"));
-  emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  emptyText_->setText(tr("Reading the runs\u2026"));
-  emptyButton_ = new QPushButton(tr("New experiment"), empty);
-  emptyButton_->hide();
-  connect(emptyButton_, &QPushButton::clicked, this, [this] {
-    if (emptyPage_.isEmpty()) {
-      reload();
-    } else {
-      workbench_.showPage(emptyPage_);
-    }
-  });
-  column->addStretch(1);
-  column->addWidget(emptyText_);
-  column->addWidget(emptyButton_, 0, Qt::AlignHCenter);
-  emptyCancel_ = new QPushButton(tr("Cancel"), empty);
-  emptyCancel_->hide();
-  connect(emptyCancel_, &QPushButton::clicked, this, &ComparePage::cancelReading);
-  column->addWidget(emptyCancel_, 0, Qt::AlignHCenter);
-  column->addStretch(2);
-  return empty;
 }
 
 }  // namespace vitrine::ui

@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
@@ -59,7 +60,16 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   views_->addWidget(makeDifferences());
   views_->addWidget(makePublished());
   stack_->addWidget(makeFitArea(shown, this));
-  stack_->addWidget(makeFitArea(makeEmpty(), this));
+  empty_ = new EmptyPage(tr("Reading the runs\u2026"), QString(), this);
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    if (emptyPage_.isEmpty()) {
+      reload();
+    } else {
+      workbench_.showPage(emptyPage_);
+    }
+  });
+  connect(empty_, &EmptyPage::cancelRequested, this, &ComparePage::cancelReading);
+  stack_->addWidget(makeFitArea(empty_, this));
   keepWheelForFocus(*this);
 
   connect(&loading_, &LoadingState::again, this, &ComparePage::reload);
@@ -89,12 +99,12 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&loading_, &LoadingState::waiting, busy_, &QWidget::show);
   connect(&loading_, &LoadingState::cancellable, this, [this] {
     cancel_->show();
-    emptyCancel_->setVisible(data_ == nullptr);
+    empty_->setCancelShown(data_ == nullptr);
   });
   connect(&loading_, &LoadingState::done, this, [this] {
     busy_->hide();
     cancel_->hide();
-    emptyCancel_->hide();
+    empty_->setCancelShown(false);
   });
   // Export takes the part that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget* /*before*/, QWidget* now) {
@@ -207,9 +217,7 @@ void ComparePage::remakeTable() {
 }
 
 void ComparePage::showEmpty(const QString& sentence, const QString& button, const QString& page) {
-  emptyText_->setText(sentence);
-  emptyButton_->setText(button);
-  emptyButton_->show();
+  empty_->say(sentence, button);
   emptyPage_ = page;
   stack_->setCurrentIndex(1);
 }

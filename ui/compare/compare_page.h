@@ -32,6 +32,7 @@ class QTreeWidget;
 
 namespace vitrine::ui {
 
+class EmptyPage;
 class FigureView;
 class ParallelView;
 
@@ -81,7 +82,6 @@ class ComparePage final : public Page {
   // compare_layout.cpp
   QWidget* makeTop();
   QWidget* makeTableView();
-  QWidget* makeEmpty();
   void makeActions();
   QComboBox* makeCombo(const QString& name, const QString& tip);
   QToolButton* makeToggle(const QString& text, const QString& tip);
@@ -169,10 +169,9 @@ class ComparePage final : public Page {
 
   QStackedWidget *stack_, *views_;
   QBoxLayout* pair_ = nullptr;  ///< of curves and difference
-  QLabel *emptyText_ = nullptr, *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr,
-         *busy_ = nullptr;
+  EmptyPage* empty_ = nullptr;
+  QLabel *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr, *busy_ = nullptr;
   QToolButton* cancel_ = nullptr;
-  QPushButton *emptyButton_ = nullptr, *emptyCancel_ = nullptr;
   QString emptyPage_;
   std::vector<QToolButton*> viewButtons_;
   QComboBox *metric_ = nullptr, *value_ = nullptr, *baseline_ = nullptr;

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/config/to_toml.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 

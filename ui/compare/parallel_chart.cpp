@@ -8,6 +8,7 @@
 #include "ui/compare/ablation_table.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 

@@ -13,6 +13,7 @@
 #include "core/store/claimed_runs.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 

@@ -7,6 +7,7 @@
 #include "core/config/lookup.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 

@@ -10,6 +10,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -77,7 +78,7 @@ QString metaText(const Json& meta, const char* key) {
   if (!meta.is_object()) return {};
   const auto found = meta.find(key);
   if (found == meta.end() || found->is_null()) return {};
-  return QString::fromStdString(plainText(*found));
+  return jsonText(*found);
 }
 
 QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys) {
@@ -86,9 +87,7 @@ QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys)
   for (const char* key : keys) {
     const auto found = meta.find(key);
     if (found == meta.end() || !found->is_array() || found->empty()) continue;
-    for (const Json& entry : *found) {
-      texts.append(QString::fromStdString(plainText(entry)));
-    }
+    for (const Json& entry : *found) texts.append(jsonText(entry));
     return texts;
   }
   return texts;

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/artifact/artifact.h"
-#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -15,6 +14,7 @@
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -45,13 +45,12 @@ int decimalsOf(const Json& cell) {
 /// A cell as people read it; \param decimals  of its column, -1: four significant digits
 QString cellText(const Json& cell, int decimals = -1) {
   if (cell.is_null()) return QStringLiteral("\u2013");
-  if (cell.is_string()) return QString::fromStdString(cell.get<std::string>());
   if (cell.is_number_integer()) return count(cell.get<std::int64_t>());
   if (cell.is_number()) {
     const double value = cell.get<double>();
     return decimals < 0 || !std::isfinite(value) ? shortNumber(value) : number(value, decimals);
   }
-  return QString::fromStdString(cell.dump());
+  return jsonText(cell);
 }
 
 class TableFigure final : public Figure {
@@ -125,7 +124,7 @@ class TableFigure final : public Figure {
         } else if (cell.is_number_float()) {
           cells << csvNumber(cell.get<double>());
         } else {
-          cells << csvText(QString::fromStdString(plainText(cell)));
+          cells << csvText(jsonText(cell));
         }
       }
       text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/kit/empty_page.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_parts.h"
@@ -45,21 +46,11 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   scroll_->setFocusPolicy(Qt::NoFocus);
   scroll_->viewport()->installEventFilter(this);
 
-  auto* empty = new QWidget;
-  auto* emptyLayout = new QVBoxLayout(empty);
-  emptyText_ = new QLabel;
-  emptyText_->setProperty("role", "muted");
-  emptyText_->setAlignment(Qt::AlignCenter);
-  emptyText_->setWordWrap(true);
-  emptyAction_ = new QPushButton(tr("New experiment"));
-  emptyAction_->setAccessibleName(tr("New experiment"));
-  connect(emptyAction_, &QPushButton::clicked, this,
+  auto* empty = new EmptyPage(tr("Curves of the selected runs appear here while they train.\n"
+                                 "Select runs on the left, or start an experiment."),
+                              tr("New experiment"));
+  connect(empty, &EmptyPage::actionRequested, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
-  emptyLayout->addStretch();
-  emptyLayout->addWidget(emptyText_);
-  emptyLayout->addSpacing(px(12));
-  emptyLayout->addWidget(emptyAction_, 0, Qt::AlignCenter);
-  emptyLayout->addStretch();
 
   search_ = new QLineEdit;
   search_->setPlaceholderText(tr("Search plots"));
@@ -216,11 +207,7 @@ void MonitorPage::showEvent(QShowEvent* event) {
 }
 
 void MonitorPage::fillEmpty() {
-  const bool hasRuns = !workbench_.selection().runs().empty();
-  emptyText_->setText(
-      tr("Curves of the selected runs appear here while they train.\n"
-         "Select runs on the left, or start an experiment."));
-  stack_->setCurrentIndex(hasRuns ? 0 : 1);
+  stack_->setCurrentIndex(workbench_.selection().runs().empty() ? 1 : 0);
 }
 
 void MonitorPage::showCurrent() {

@@ -199,8 +199,6 @@ class MonitorPage : public Page {
   QScrollArea* scroll_;
   QWidget* canvas_;
   QVBoxLayout* column_;
-  QLabel* emptyText_;
-  QPushButton* emptyAction_;
   QLineEdit* search_;
   RunStrip* strip_;
   LogPanel* log_;

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/config/experiment.h"
 #include "core/config/to_toml.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -39,13 +40,6 @@ bool isAlike(const std::optional<ModelBlock>& a, const std::optional<ModelBlock>
 }
 
 int layerOf(const BlockPair& pair) { return pair.a ? pair.a->layer() : pair.b->layer(); }
-
-/// A value in the name of a variant.
-std::string shortly(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_array() && value.size() == 2 && value[0] == value[1]) return value[0].dump();
-  return tomlValue(value);
-}
 
 /// Puts `value` at a dotted key of a table.
 void putAt(Json& table, const std::string& key, const Json& value) {
@@ -223,7 +217,7 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
   for (const Difference& one : all) {
     const Document::Variant variant{"one", {{"model." + one.key, one.after}}};
     if (hasAt(modelB, one.key) && isSoundVariant(base, variant, catalog)) {
-      add("+ " + one.key + " = " + shortly(one.after), variant.set);
+      add("+ " + one.key + " = " + valueText(one.after).toStdString(), variant.set);
     } else {
       later.push_back(one);
     }
@@ -236,7 +230,8 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
     putAt(without, one.key, one.before);
     const Document::Variant variant{"one", {{"model", without}}};
     if (isSoundVariant(base, variant, catalog))
-      add(nameB.toStdString() + ", but " + one.key + " = " + shortly(one.before), variant.set);
+      add(nameB.toStdString() + ", but " + one.key + " = " + valueText(one.before).toStdString(),
+          variant.set);
   }
   ablation.text = toText(base);
   return ablation;

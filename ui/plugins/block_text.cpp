@@ -6,6 +6,7 @@
 #include "core/config/to_toml.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -37,10 +38,7 @@ QString whatText(const std::optional<ModelBlock>& block) {
 }
 
 QString keyText(const Json& value) {
-  if (value.is_null()) return QStringLiteral("\u2013");
-  if (value.is_array() && value.size() == 2 && value[0] == value[1])
-    return QString::fromStdString(value[0].dump());
-  return QString::fromStdString(value.is_string() ? value.get<std::string>() : tomlValue(value));
+  return value.is_null() ? QStringLiteral("\u2013") : valueText(value);
 }
 
 }  // namespace vitrine::ui

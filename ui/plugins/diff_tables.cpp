@@ -5,10 +5,10 @@
 #include <QTreeWidget>
 #include <string>
 
-#include "core/base/cell_text.h"
 #include "core/config/config.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
 
@@ -154,8 +154,7 @@ QString DiffView::csv() const {
   QString text;
   const auto line = [&text](const Json& cells) {
     QStringList out;
-    for (const Json& cell : cells)
-      out << (cell.is_null() ? QString() : csvText(QString::fromStdString(plainText(cell))));
+    for (const Json& cell : cells) out << (cell.is_null() ? QString() : csvText(jsonText(cell)));
     text += out.join(QLatin1Char(',')) + QLatin1Char('\n');
   };
   line(table["columns"]);

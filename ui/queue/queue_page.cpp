@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/sha256.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
@@ -92,7 +93,13 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   inCard->addWidget(head);
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
-  stack_->addWidget(makeEmpty());
+  auto* empty = new EmptyPage(
+      tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
+         "its device, runs in a process of its own, and continues when this window is closed."),
+      tr("New experiment"));
+  connect(empty, &EmptyPage::actionRequested, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  stack_->addWidget(empty);
   inCard->addWidget(stack_, 1);
 
   panel_ = new DevicePanel;
@@ -181,25 +188,6 @@ QWidget* QueuePage::makeOffer() {
   });
   offer_->hide();
   return offer_;
-}
-
-QWidget* QueuePage::makeEmpty() {
-  auto* empty = new QWidget;
-  auto* text = new WrapLabel(
-      tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
-         "its device, runs in a process of its own, and continues when this window is closed."));
-  text->setProperty("role", "muted");
-  text->setAlignment(Qt::AlignCenter);
-  auto* create = new QPushButton(tr("New experiment"));
-  connect(create, &QPushButton::clicked, this,
-          [this] { workbench_.showPage(QStringLiteral("configure")); });
-  auto* layout = new QVBoxLayout(empty);
-  layout->setSpacing(px(12));
-  layout->addStretch(1);
-  layout->addWidget(text);
-  layout->addWidget(create, 0, Qt::AlignHCenter);
-  layout->addStretch(2);
-  return empty;
 }
 
 void QueuePage::showQueue() {

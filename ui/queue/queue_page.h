@@ -46,7 +46,6 @@ class QueuePage : public Page {
   void makeActions();
   void makeLimitMenu();
   QWidget* makeOffer();
-  QWidget* makeEmpty();
   void showQueue();
   void showDevices();
   void showOffer();

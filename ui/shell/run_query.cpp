@@ -4,8 +4,8 @@
 #include <QStringList>
 #include <optional>
 
-#include "core/base/cell_text.h"
 #include "core/config/config.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -45,8 +45,6 @@ std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   if (key == QLatin1String("device")) return text(row.device);
   return std::nullopt;
 }
-
-QString plainQueryValue(const Json& value) { return QString::fromStdString(plainText(value)); }
 
 }  // namespace
 
@@ -109,7 +107,7 @@ bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
     for (const auto& [key, value] : flatten(config)) {
       const QString name = QString::fromStdString(key);
       if (name != condition.key && !name.endsWith(QLatin1Char('.') + condition.key)) continue;
-      if (compare(condition.comparison, plainQueryValue(value), condition.value)) {
+      if (compare(condition.comparison, jsonText(value), condition.value)) {
         holds = true;
         break;
       }

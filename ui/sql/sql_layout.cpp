@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
@@ -155,7 +156,15 @@ QWidget* SqlPage::makeResult() {
   across_->setSizes({600, 260});
   stack_->addWidget(across_);
   stack_->addWidget(makeChart());
-  stack_->addWidget(makeEmpty());
+  empty_ = new EmptyPage(
+      tr("The rows of a statement appear here. Write one and press Ctrl+Return, or open a saved "
+         "query from the list on the left."),
+      tr("Show the newest runs"));
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    openStatement(sqlSamples().front().sql);
+    runRequested();
+  });
+  stack_->addWidget(makeFitArea(empty_, this));
 
   auto* broken = new QWidget(stack_);
   auto* inBroken = new QVBoxLayout(broken);
@@ -283,23 +292,6 @@ QWidget* SqlPage::makeChart() {
     connect(box, &QComboBox::currentIndexChanged, this, chosen);
   for (QToolButton* one : {logX_, logY_}) connect(one, &QToolButton::toggled, this, chosen);
   return chart;
-}
-
-QWidget* SqlPage::makeEmpty() {
-  auto* empty = new QWidget(this);
-  auto* column = new QVBoxLayout(empty);
-  column->setContentsMargins(px(24), px(24), px(24), px(24));
-  column->setSpacing(px(12));
-  emptyText_ = new WrapLabel(empty);
-  emptyText_->setProperty("role", "muted");
-  emptyText_->setAlignment(Qt::AlignCenter);
-  auto* example = new QPushButton(tr("Show the newest runs"), empty);
-  example->setObjectName(QStringLiteral("firstQuery"));
-  column->addStretch(1);
-  column->addWidget(emptyText_);
-  column->addWidget(example, 0, Qt::AlignHCenter);
-  column->addStretch(2);
-  return makeFitArea(empty, this);
 }
 
 }  // namespace vitrine::ui

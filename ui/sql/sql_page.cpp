@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/settings.h"
@@ -106,9 +107,6 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   side_->showBook(book_);
   const QString begun = setting(kTextKey, QString()).toString();
   editor_->setPlainText(begun.isEmpty() ? sqlSamples().front().sql : begun);
-  emptyText_->setText(
-      tr("The rows of a statement appear here. Write one and press Ctrl+Return, or open a saved "
-         "query from the list on the left."));
 
   busyTimer_.setInterval(kQueryBusyAfterMs);
   connect(&busyTimer_, &QTimer::timeout, this, &SqlPage::showBusy);
@@ -155,11 +153,6 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
     valuePanel_->setVisible(isOn);
     showValue();
   });
-  connect(findChild<QPushButton*>(QStringLiteral("firstQuery")), &QPushButton::clicked, this,
-          [this] {
-            openStatement(sqlSamples().front().sql);
-            runRequested();
-          });
   connect(findChild<QToolButton*>(QStringLiteral("copyFailure")), &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(failure_->text()); });
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &SqlPage::sortBy);
@@ -436,8 +429,7 @@ void SqlPage::showState() {
   if (!hasResult_) {
     stack_->setCurrentIndex(ShownEmpty);
   } else if (model_.rowCount() == 0) {
-    emptyText_->setText(tr("The statement holds for no row."));
-    findChild<QPushButton*>(QStringLiteral("firstQuery"))->hide();
+    empty_->say(tr("The statement holds for no row."), QString());
     stack_->setCurrentIndex(ShownEmpty);
   } else {
     stack_->setCurrentIndex(isChart_ ? ShownChart : ShownTable);

@@ -30,6 +30,7 @@ class QToolButton;
 
 namespace vitrine::ui {
 
+class EmptyPage;
 class FigureView;
 class SqlEditor;
 
@@ -93,7 +94,6 @@ class SqlPage final : public Page {
   QWidget* makeResult();
   QWidget* makeChart();
   QWidget* makeValuePanel();
-  QWidget* makeEmpty();
   void readSchema();
   void take(const Outcome& outcome);
   void showWork();
@@ -128,8 +128,8 @@ class SqlPage final : public Page {
   QPushButton* runButton_ = nullptr;
   QComboBox *rows_ = nullptr, *seconds_ = nullptr;
   QToolButton *tableButton_ = nullptr, *chartButton_ = nullptr, *valueButton_ = nullptr;
-  QLabel *summary_ = nullptr, *notice_ = nullptr, *failure_ = nullptr, *emptyText_ = nullptr,
-         *busyText_ = nullptr;
+  QLabel *summary_ = nullptr, *notice_ = nullptr, *failure_ = nullptr, *busyText_ = nullptr;
+  EmptyPage* empty_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   QSplitter* across_ = nullptr;
   QTableView* table_ = nullptr;

@@ -13,6 +13,7 @@
 #include "core/config/train_schema.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -20,20 +21,6 @@ namespace {
 QString sayOfRun(const char* text) { return QCoreApplication::translate("RunFacts", text); }
 
 const double kMissing = std::nan("");
-
-QString plain(const Json& value) {
-  if (value.is_null()) return QStringLiteral("none");
-  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
-  if (value.is_boolean())
-    return value.get<bool>() ? QStringLiteral("true") : QStringLiteral("false");
-  if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
-  if (value.is_array()) {
-    QStringList parts;
-    for (const Json& part : value) parts << plain(part);
-    return parts.join(QStringLiteral(", "));
-  }
-  return QString::fromStdString(value.dump());
-}
 
 bool isMeasured(const std::vector<store::MetricSummary>& summaries, const std::string& name) {
   return std::any_of(summaries.begin(), summaries.end(),
@@ -164,13 +151,13 @@ std::vector<Fact> environmentFacts(const Json& environment) {
     if (key == "plugins") {
       for (const Json& plugin : value) {
         if (!plugin.is_object()) continue;
-        facts.push_back({sayOfRun("plugin %1").arg(plain(plugin.value("id", Json()))),
-                         plain(plugin.value("version", Json())),
-                         sayOfRun("SHA-256 %1").arg(plain(plugin.value("sha256", Json())))});
+        facts.push_back({sayOfRun("plugin %1").arg(valueText(plugin.value("id", Json()))),
+                         valueText(plugin.value("version", Json())),
+                         sayOfRun("SHA-256 %1").arg(valueText(plugin.value("sha256", Json())))});
       }
       continue;
     }
-    const QString text = value.is_null() ? QStringLiteral("\u2013") : plain(value);
+    const QString text = value.is_null() ? QStringLiteral("\u2013") : valueText(value);
     facts.push_back({QString::fromStdString(key), text, QString()});
   }
   return facts;
@@ -186,19 +173,19 @@ std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Js
   for (const auto& [key, value] : flatten(config)) {
     QString layer;
     if (origins.is_object() && origins.contains(key) && origins[key].is_object()) {
-      layer = plain(origins[key].value("layer", Json("")));
+      layer = valueText(origins[key].value("layer", Json("")));
     }
     QString tip = layer.isEmpty() ? QString() : sayOfRun("from: %1").arg(layer);
     if (filter == ConfigFilter::Baseline) {
       const auto other = base.find(key);
       if (other != base.end() && other->second == value) continue;
       tip = (other == base.end() ? sayOfRun("the baseline has no such key")
-                                 : sayOfRun("baseline: %1").arg(plain(other->second))) +
+                                 : sayOfRun("baseline: %1").arg(valueText(other->second))) +
             (tip.isEmpty() ? QString() : QLatin1Char('\n') + tip);
     }
     if (filter == ConfigFilter::Default && (layer.isEmpty() || layer == QLatin1String("default")))
       continue;
-    facts.push_back({QString::fromStdString(key), plain(value), tip});
+    facts.push_back({QString::fromStdString(key), valueText(value), tip});
   }
   return facts;
 }

@@ -17,6 +17,7 @@
 
 #include "core/base/text.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -79,13 +80,6 @@ QString absentText(const Field& field) {
   return QString::fromStdString(field.doc.substr(at + mark.size()));
 }
 
-QString plainFieldValue(const Json& value) {
-  if (value.is_null()) return QStringLiteral("none");
-  if (value.is_string()) return QString::fromStdString(value.get<std::string>());
-  if (value.is_number_float()) return QString::fromStdString(formatReal(value.get<double>()));
-  return QString::fromStdString(value.dump());
-}
-
 }  // namespace
 
 QString titleOf(const Field& field) {
@@ -116,15 +110,10 @@ QString rangeText(const Field& field) {
 }
 
 QString fieldText(const Field& field, const Json& value) {
-  if (value.is_array()) {
-    QStringList parts;
-    for (const Json& entry : value) parts << plainFieldValue(entry);
-    if (field.type == FieldType::Size && parts.size() == 2) {
-      return parts[0] == parts[1] ? parts[0] : parts.join(QStringLiteral(" x "));
-    }
-    return parts.join(QStringLiteral(", "));
-  }
-  return plainFieldValue(value);
+  if (!value.is_array() || field.type == FieldType::Size) return valueText(value);
+  QStringList parts;
+  for (const Json& entry : value) parts << valueText(entry);
+  return parts.join(QStringLiteral(", "));
 }
 
 std::optional<Json> parseFieldText(const Field& field, const QString& text) {
@@ -264,7 +253,7 @@ void FieldEditor::setValue(const Json& value, Typing typing) {
     return;
   }
   if (list_ != nullptr) {
-    const QString text = plainFieldValue(value);
+    const QString text = valueText(value);
     int index = list_->findData(text);
     if (index < 0) {  // a wrong value from the text stays visible, so that its message makes sense
       list_->addItem(text, text);

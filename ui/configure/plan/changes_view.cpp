@@ -9,6 +9,7 @@
 
 #include "core/config/to_toml.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -36,15 +37,7 @@ QString breakable(const std::string& key) {
 
 QString shortValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("\u2013");
-  if (value.is_array() && value.size() == 2 && value[0].is_number_integer() &&
-      value[1].is_number_integer()) {
-    const QString first = QString::fromStdString(value[0].dump());  // a size
-    return value[0] == value[1]
-               ? first
-               : first + QStringLiteral(" x ") + QString::fromStdString(value[1].dump());
-  }
-  QString text =
-      QString::fromStdString(value.is_string() ? value.get<std::string>() : tomlValue(value));
+  QString text = valueText(value);
   if (text.size() > 28) text = text.left(27) + QChar(0x2026);
   return text;
 }

@@ -1,0 +1,33 @@
+#include "ui/kit/empty_page.h"
+
+#include <gtest/gtest.h>
+
+#include <QLabel>
+
+#include "tests/ui/support/qt_test.h"
+
+namespace vitrine::ui {
+namespace {
+
+TEST(EmptyPage, SaysOneSentenceAndOffersWhatHasAWord) {
+  EmptyPage page(QStringLiteral("Nothing is here."), QStringLiteral("New experiment"));
+  const auto buttons = page.findChildren<QPushButton*>();
+  ASSERT_EQ(buttons.size(), 2);
+  EXPECT_EQ(page.findChild<QLabel*>()->text().toStdString(), "Nothing is here.");
+  EXPECT_TRUE(buttons[0]->isVisibleTo(&page));
+  EXPECT_FALSE(buttons[1]->isVisibleTo(&page)) << "nothing to cancel";
+  int asked = 0, cancelled = 0;
+  QObject::connect(&page, &EmptyPage::actionRequested, [&] { ++asked; });
+  QObject::connect(&page, &EmptyPage::cancelRequested, [&] { ++cancelled; });
+  buttons[0]->click();
+  page.setCancelShown(true);
+  buttons[1]->click();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(cancelled, 1);
+  page.say(QStringLiteral("Reading."), QString());
+  EXPECT_EQ(page.findChild<QLabel*>()->text().toStdString(), "Reading.");
+  EXPECT_FALSE(buttons[0]->isVisibleTo(&page));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,28 @@
+#include "ui/kit/value_text.h"
+
+#include <gtest/gtest.h>
+
+namespace vitrine::ui {
+namespace {
+
+TEST(ValueText, WritesAValueOfAConfigurationAsAUserReadsIt) {
+  EXPECT_EQ(valueText(nullptr).toStdString(), "none");
+  EXPECT_EQ(valueText("swiglu").toStdString(), "swiglu");
+  EXPECT_EQ(valueText(true).toStdString(), "true");
+  EXPECT_EQ(valueText(12).toStdString(), "12");
+  EXPECT_EQ(valueText(0.001).toStdString(), "0.001");
+  EXPECT_EQ(valueText(Json::array({28, 28})).toStdString(), "28");
+  EXPECT_EQ(valueText(Json::array({28, 32})).toStdString(), "28 x 32");
+  EXPECT_EQ(valueText(Json::array({0.9, 0.999})).toStdString(), "0.9, 0.999");
+  EXPECT_EQ(valueText(Json::array({2, 2, 6, 2})).toStdString(), "2, 2, 6, 2");
+  EXPECT_EQ(valueText(Json{{"kind", "soft"}}).toStdString(), "{\"kind\":\"soft\"}");
+}
+
+TEST(JsonText, QuotesNoTextAndEndsWithNoneThatIsNotUtf8) {
+  EXPECT_EQ(jsonText("a \"b\"").toStdString(), "a \"b\"");
+  EXPECT_EQ(jsonText(Json::array({"a", 1})).toStdString(), "[\"a\",1]");
+  EXPECT_EQ(jsonText(Json::array({"\xff"})), QStringLiteral("[\"\ufffd\"]"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

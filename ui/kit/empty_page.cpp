@@ -1,0 +1,36 @@
+#include "ui/kit/empty_page.h"
+
+#include <QVBoxLayout>
+
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+EmptyPage::EmptyPage(const QString& sentence, const QString& action, QWidget* parent)
+    : QWidget(parent),
+      sentence_(new WrapLabel(this)),
+      action_(new QPushButton(tr("Continue"), this)),
+      cancel_(new QPushButton(tr("Cancel"), this)) {
+  sentence_->setProperty("role", "muted");
+  sentence_->setAlignment(Qt::AlignCenter);
+  sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  cancel_->hide();
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(px(24), px(24), px(24), px(24));
+  column->setSpacing(px(12));
+  column->addStretch(1);
+  column->addWidget(sentence_);
+  for (QPushButton* button : {action_, cancel_}) column->addWidget(button, 0, Qt::AlignHCenter);
+  column->addStretch(2);
+  say(sentence, action);
+  connect(action_, &QPushButton::clicked, this, &EmptyPage::actionRequested);
+  connect(cancel_, &QPushButton::clicked, this, &EmptyPage::cancelRequested);
+}
+
+void EmptyPage::say(const QString& sentence, const QString& action) {
+  sentence_->setText(sentence);
+  if (!action.isEmpty()) action_->setText(action);  // a button has a name, shown or not
+  action_->setVisible(!action.isEmpty());
+}
+
+}  // namespace vitrine::ui
