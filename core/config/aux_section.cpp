@@ -8,8 +8,6 @@ namespace vitrine {
 
 namespace {
 
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
 constexpr std::size_t kLongestName = 40;
 
 Schema makeAuxSchema() {
@@ -54,18 +52,19 @@ void RunResolver::auxiliaries(const Node* section, const LayerNames& layers, Pla
   if (!section) return;
   if (!section->isTable) {
     if (!section->value.is_null() && section->value != "none")
-      problems_.add(section, kAtValue, "aux", "must be tables [aux.NAME], one for each model");
+      problems_.add(section, kAtValue, Code::WrongType, "aux",
+                    "must be tables [aux.NAME], one for each model");
     return;
   }
   for (const auto& [name, child] : section->children) {
     const std::string key = "aux." + shorten(name, 80);
     if (!child.isTable && (child.value.is_null() || child.value == "none")) continue;
     if (!isIdentifier(name)) {
-      problems_.add(&child, kAtKey, key,
+      problems_.add(&child, kAtKey, Code::BadName, key,
                     "is not a name: use small letters, digits and _, a letter first, at most " +
                         std::to_string(kLongestName));
     } else if (!child.isTable) {
-      problems_.add(&child, kAtValue, key,
+      problems_.add(&child, kAtValue, Code::WrongType, key,
                     "must be a table: { run = \"UUID\" } or { weights = \"FILE\", ... }");
     } else {
       auxiliary(name, child, layers, run);
@@ -88,7 +87,7 @@ void RunResolver::auxiliary(const std::string& name, const Node& node, const Lay
   source.checkpoint = textAt(values, "checkpoint");
   source.use = textAt(values, "use");
   if (source.run.empty() == source.weights.empty()) {
-    problems_.add(&node, kAtKey, key,
+    problems_.add(&node, kAtKey, source.run.empty() ? Code::Missing : Code::Conflict, key,
                   source.run.empty() ? "needs a run or weights (a file) to take the model from"
                                      : "names both a run and weights; keep one");
   }
@@ -100,13 +99,13 @@ void RunResolver::auxiliary(const std::string& name, const Node& node, const Lay
   values["model"] = nullptr;
   if (!model) resolver.origin(key + ".model", nullptr);
   if (model && !source.run.empty()) {
-    problems_.add(model, kAtKey, key + ".model",
+    problems_.add(model, kAtKey, Code::Conflict, key + ".model",
                   "is not wanted here: the run knows its model; take it away");
   } else if (model) {
     LayerNames names = layers;  // its preset is another one than that of [model]
     modelTable(model, key + ".model", names, values["model"], run.origins);
   } else if (source.weights.ends_with(".safetensors")) {
-    problems_.add(&node, kAtKey, key + ".model",
+    problems_.add(&node, kAtKey, Code::Missing, key + ".model",
                   "must be given: a safetensors file does not say what model it is of; write model "
                   "= { architecture = ... }, or name a checkpoint folder");
   }

@@ -9,14 +9,11 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/lookup.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
 namespace {
-
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
 
 const std::vector<std::string>& claimKeys() {
   static const std::vector<std::string> keys = {"name",  "source", "experiment", "metric", "better",
@@ -31,8 +28,8 @@ class ClaimReader {
   Claim read() {
     for (const auto& [key, value] : table_.children) {
       if (std::find(claimKeys().begin(), claimKeys().end(), key) == claimKeys().end()) {
-        problems_.add(&value, kAtKey, "claim." + shorten(key, 80), "is not a key of a claim",
-                      nearest(key, claimKeys()));
+        problems_.add(&value, kAtKey, Code::UnknownKey, "claim." + shorten(key, 80),
+                      "is not a key of a claim", nearest(key, claimKeys()));
       }
     }
     Claim claim;
@@ -49,11 +46,12 @@ class ClaimReader {
       if (seeds->value.is_number_integer() && seeds->value.get<std::int64_t>() >= 1) {
         claim.seeds = seeds->value.get<std::int64_t>();
       } else {
-        problems_.add(seeds, kAtValue, "claim.seeds", "must be a whole number from 1");
+        problems_.add(seeds, kAtValue, Code::WrongType, "claim.seeds",
+                      "must be a whole number from 1");
       }
     }
     if (claim.above.has_value() == !claim.worse.empty()) {
-      problems_.add(&table_, kAtValue, "claim",
+      problems_.add(&table_, kAtValue, Code::Conflict, "claim",
                     "needs either `worse`, the variant to be better than, or `above`, the value to "
                     "reach, and not both");
     }
@@ -66,12 +64,14 @@ class ClaimReader {
   std::string text(const std::string& key, Need need) {
     const Node* node = table_.find(key);
     if (node == nullptr) {
-      if (need == Need::Yes) problems_.add(&table_, kAtValue, "claim." + key, "is missing");
+      if (need == Need::Yes)
+        problems_.add(&table_, kAtValue, Code::Missing, "claim." + key, "is missing");
       return "";
     }
     if (node->value.is_string() && !node->value.get<std::string>().empty())
       return node->value.get<std::string>();
-    problems_.add(node, kAtValue, "claim." + key, "must be a text that is not empty");
+    problems_.add(node, kAtValue, Code::WrongType, "claim." + key,
+                  "must be a text that is not empty");
     return "";
   }
 
@@ -80,7 +80,7 @@ class ClaimReader {
     if (node == nullptr) return std::nullopt;
     if (node->value.is_number() && std::isfinite(node->value.get<double>()))
       return node->value.get<double>();
-    problems_.add(node, kAtValue, "claim." + key, "must be a number");
+    problems_.add(node, kAtValue, Code::WrongType, "claim." + key, "must be a number");
     return std::nullopt;
   }
 
@@ -142,17 +142,17 @@ std::vector<Claim> readClaims(const std::string& text, const std::string& fileNa
   const Node document = readToml(text, list);
   for (const auto& [key, value] : document.children) {
     if (key != "claim") {
-      list.add(&value, kAtKey, shorten(key, 80),
+      list.add(&value, kAtKey, Code::UnknownKey, shorten(key, 80),
                "is not a key of this file; it holds [[claim]] entries", "claim");
       continue;
     }
     if (value.items.empty())
-      list.add(&value, kAtValue, "claim", "must be a list of [[claim]] entries");
+      list.add(&value, kAtValue, Code::WrongType, "claim", "must be a list of [[claim]] entries");
     for (const Node& item : value.items) {
       if (item.isTable) {
         claims.push_back(ClaimReader(item, list).read());
       } else {
-        list.add(&item, kAtValue, "claim", "must be a table");
+        list.add(&item, kAtValue, Code::WrongType, "claim", "must be a table");
       }
     }
   }

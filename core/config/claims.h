@@ -14,7 +14,7 @@
 
 #include "core/base/json.h"
 #include "core/base/statistics.h"
-#include "core/config/experiment.h"
+#include "core/config/toml/problem.h"
 
 namespace vitrine {
 

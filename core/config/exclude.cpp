@@ -23,12 +23,12 @@ class ExcludeReader {
   std::vector<Exclude> read(const Node& node) {
     std::vector<Exclude> excludes;
     if (node.isTable || !node.value.is_array()) {
-      problems_.add(&node, ProblemList::At::Key, "exclude",
+      problems_.add(&node, kAtKey, Code::WrongType, "exclude",
                     "must be written as [[exclude]], once for each");
       return excludes;
     }
     if (node.items.size() > kMostExcludes) {
-      problems_.add(&node, ProblemList::At::Key, "exclude",
+      problems_.add(&node, kAtKey, Code::TooLarge, "exclude",
                     "is written " + formatCount(static_cast<long long>(node.items.size())) +
                         " times, more than " + formatCount(kMostExcludes) +
                         "; sweep fewer values, or leave a whole variant out");
@@ -37,12 +37,12 @@ class ExcludeReader {
     for (const Node& item : node.items) {
       if (!item.isTable) {
         problems_.add(
-            &item, ProblemList::At::Value, "exclude",
+            &item, kAtValue, Code::WrongType, "exclude",
             "must be a table of what the run has: variant = \"NAME\", \"train.seed\" = 1");
         continue;
       }
       if (item.children.empty()) {
-        problems_.add(&item, ProblemList::At::Value, "exclude",
+        problems_.add(&item, kAtValue, Code::Empty, "exclude",
                       "names nothing; say a variant, a value of a swept key, or both");
         continue;
       }
@@ -56,7 +56,7 @@ class ExcludeReader {
       const auto before = std::find_if(excludes.begin(), excludes.end(),
                                        [this](const Exclude& one) { return covers(one, now_); });
       if (before != excludes.end()) {
-        problems_.add(&item, ProblemList::At::Value, "exclude",
+        problems_.add(&item, kAtValue, Code::Duplicate, "exclude",
                       "leaves out nothing more than the [[exclude]] of line " +
                           std::to_string(before->line) + "; take one away");
         continue;
@@ -76,10 +76,10 @@ class ExcludeReader {
     return true;
   }
 
-  void refuse(const Node& where, ProblemList::At at, const std::string& key,
+  void refuse(const Node& where, At at, Code code, const std::string& key,
               const std::string& message, const std::string& close = "") {
     isSound_ = false;
-    problems_.add(&where, at, "exclude." + shorten(key, 80), message, close);
+    problems_.add(&where, at, code, "exclude." + shorten(key, 80), message, close);
   }
 
   void readKeys(const Node& table, const std::string& prefix) {
@@ -94,7 +94,7 @@ class ExcludeReader {
       } else if (child.isTable && !child.children.empty()) {
         readKeys(child, key);
       } else {
-        refuse(child, ProblemList::At::Key, key,
+        refuse(child, kAtKey, Code::UnknownKey, key,
                varying_.empty() ? "leaves out nothing: the file has neither variants nor a [sweep]"
                                 : "is not swept, so no run is told from another by it; there are " +
                                       listed(varying_),
@@ -107,13 +107,13 @@ class ExcludeReader {
     std::vector<std::string> names;
     for (const Entry& entry : text_.variants) names.push_back(entry.name);
     if (node.isTable || !node.value.is_string()) {
-      refuse(node, ProblemList::At::Value, "variant", "must be the name of a variant");
+      refuse(node, kAtValue, Code::WrongType, "variant", "must be the name of a variant");
       return;
     }
     const auto wanted = node.value.get<std::string>();
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) {
-      refuse(node, ProblemList::At::Value, "variant",
+      refuse(node, kAtValue, Code::UnknownName, "variant",
              "there is no variant '" + shorten(wanted, 60) + "', so nothing is left out" +
                  (names.empty() ? "" : "; there are " + listed(names)),
              nearest(wanted, names));
@@ -124,7 +124,7 @@ class ExcludeReader {
 
   void readValue(const Node& node, const Axis& axis, std::size_t place) {
     if (now_.choice[place] >= 0) {
-      refuse(node, ProblemList::At::Key, axis.key, "is said twice");
+      refuse(node, kAtKey, Code::Duplicate, axis.key, "is said twice");
       return;
     }
     const auto found = std::find_if(axis.values.begin(), axis.values.end(),
@@ -137,7 +137,7 @@ class ExcludeReader {
     for (const Node& value : axis.values) values.push_back(shownInName(value));
     const std::string shown = shownInName(node);
     refuse(
-        node, ProblemList::At::Value, axis.key,
+        node, kAtValue, Code::UnknownName, axis.key,
         shown + " is none of the swept values, so nothing is left out; there are " + listed(values),
         nearest(shown, values));
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/config/experiment_reader.h"
-#include "core/config/node.h"
-#include "core/config/problem_list.h"
+#include "core/config/toml/node.h"
+#include "core/config/toml/problem_list.h"
 
 namespace vitrine {
 

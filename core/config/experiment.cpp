@@ -12,32 +12,15 @@
 #include "core/config/run_resolver.h"
 #include "core/config/select_section.h"
 #include "core/config/selection.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
 namespace {
 
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
 constexpr std::size_t kMostRuns = 100'000;
 /// A plan with problems is not run, so its later runs need no look.
 constexpr std::size_t kMostRunsLookedAt = 2'000;
-
-bool isPrefix(const Path& prefix, const Path& path) {
-  return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
-}
-
-bool isUuid(const std::string& text) {
-  if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool isDash = i == 8 || i == 13 || i == 18 || i == 23;
-    const char c = text[i];
-    const bool isHex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (isDash ? c != '-' : !isHex) return false;
-  }
-  return true;
-}
 
 class Planner {
  public:
@@ -133,14 +116,14 @@ class Planner {
     for (const Axis& axis : text_.axes)
       total = total > kMostRuns ? total : total * axis.values.size();
     if (total > kMostRuns) {
-      problems_.addAt(0, 0, "sweep",
+      problems_.addAt(0, 0, Code::TooLarge, "sweep",
                       std::string("the file means more than ") + formatCount(kMostRuns) +
                           " runs; sweep fewer values or split it");
       return;
     }
     points_ = total / variantCount / stageCount / cells_;
     if (select_ && select_->gridSize() * select_->seeds.size() > kMostRuns) {
-      problems_.addAt(0, 0, "select",
+      problems_.addAt(0, 0, Code::TooLarge, "select",
                       std::string("every final run would choose from ") +
                           formatCount(static_cast<std::int64_t>(select_->gridSize())) +
                           " runs; take a smaller grid or fewer seeds");
@@ -175,8 +158,8 @@ class Planner {
       }
     }
     if (plan.total == 0)
-      problems_.addAt(text_.excludes.front().line, text_.excludes.front().column, "exclude",
-                      "every run of the file is left out; take one [[exclude]] away");
+      problems_.addAt(text_.excludes.front().line, text_.excludes.front().column, Code::NoRuns,
+                      "exclude", "every run of the file is left out; take one [[exclude]] away");
     makeDistinct(plan);
     nameCandidates(plan);
   }
@@ -331,7 +314,7 @@ class Planner {
     if (metric.empty() && task != nullptr && !task->metrics.headline.empty())
       metric = "validation/" + task->metrics.headline.front();
     if (metric.empty()) {
-      problems_.add(&*text_.select, kAtKey, "select.metric",
+      problems_.add(&*text_.select, kAtKey, Code::Missing, "select.metric",
                     "must be given: the task names no score that sums it up");
     }
     run.selection = {{"metric", metric},
@@ -364,15 +347,16 @@ class Planner {
   int connect(const PlannedRun& run, std::string& text, const Node& tree, const std::string& key,
               const Place& place) {
     const Node* where = tree.findPath(key);
-    const auto refuse = [&](const std::string& message, const std::string& close = "") {
-      problems_.add(where, kAtValue, key, message, close);
+    const auto refuse = [&](Code code, const std::string& message, const std::string& close = "") {
+      problems_.add(where, kAtValue, code, key, message, close);
     };
     if (isUuid(text)) return -1;
     const std::string wanted = std::exchange(text, "");
     Place other = place;
     if (wanted == "previous") {
       if (place.stage == 0) {
-        refuse("'previous' is the stage before, and there is none before this run");
+        refuse(Code::WrongOrder,
+               "'previous' is the stage before, and there is none before this run");
         return -1;
       }
       --other.stage;
@@ -388,8 +372,9 @@ class Planner {
       return indexOf(other);
     }
     if (!wanted.starts_with("variant:")) {
-      refuse(std::string("'") + shorten(wanted, 60) +
-             "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
+      refuse(Code::UnknownName,
+             std::string("'") + shorten(wanted, 60) +
+                 "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
       return -1;
     }
     const int found = position(text_.variants, wanted.substr(8), place.variant);
@@ -401,9 +386,9 @@ class Planner {
     other.stage = std::max<std::size_t>(text_.stages.size(), 1) - 1;
     const int index = indexOf(other);
     if (index < 0)
-      refuse("starts from the variant '" + shorten(wanted.substr(8), 60) +
-             "', which an [[exclude]] leaves out for '" + shorten(run.name, 60) +
-             "'; leave this run out too");
+      refuse(Code::Conflict, "starts from the variant '" + shorten(wanted.substr(8), 60) +
+                                 "', which an [[exclude]] leaves out for '" +
+                                 shorten(run.name, 60) + "'; leave this run out too");
     return index;
   }
 
@@ -422,11 +407,13 @@ class Planner {
     for (const Entry& entry : entries) names.push_back(entry.name);
     const std::string shown = std::string("'") + shorten(name, 60) + "'";
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return refuse(kind + " " + shown +
-                    " does not come before this run; a run can only start from an earlier one");
+      return refuse(Code::WrongOrder,
+                    kind + " " + shown +
+                        " does not come before this run; a run can only start from an earlier one");
     }
     const std::string close = nearest(name, names);
     refuse(
+        Code::UnknownName,
         "there is no " + kind + " " + shown + (names.empty() ? "" : "; there are " + listed(names)),
         close.empty() ? "" : kind + ":" + close);
   }

@@ -19,25 +19,13 @@
 
 #include "core/config/catalog.h"
 #include "core/config/config.h"
+#include "core/config/toml/override.h"
+#include "core/config/toml/problem.h"
 
 namespace vitrine {
 
-/// Something wrong with a configuration. All of a file's problems are reported at once, never only
-/// the first.
-struct VITRINE_FOUNDATION_EXPORT Problem {
-  std::string file;  ///< path as given; "command line" for overrides; "" for a form
-  int line = 0;      ///< 1-based; 0 where there is none
-  int column = 0;
-  std::string key;      ///< dotted: "model.patch_size"
-  std::string message;  ///< "5 does not divide image size 28; use 1, 2, 4, 7, 14 or 28"
-  std::string nearest;  ///< nearest legal key or value of a misspelt one, or ""
-
-  /// "FILE:LINE:COLUMN: KEY: MESSAGE (did you mean 'NEAREST'?)"
-  [[nodiscard]] std::string sentence() const;
-};
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json toJson(const Problem& problem);
-/// The list of them, as `check --json` prints it.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Json problemsJson(const std::vector<Problem>& problems);
+/// "architecture/vit"
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string itemName(ItemKind kind, const std::string& id);
 
 /// Where a resolved value came from.
 struct Origin {
@@ -118,15 +106,6 @@ struct VITRINE_FOUNDATION_EXPORT Plan {
   std::vector<Problem> problems;  ///< empty means go
 };
 
-/// A `key=value` from the command line or a form. The value is TOML; a bare word is text; `none`
-/// and `null` mean absent.
-struct Override {
-  std::string key;
-  std::string value;
-};
-/// \throws ConfigError  there is no '='
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT Override parseOverride(const std::string& text);
-
 /// How far a plan is worked out: a form looks at the first runs, and at none once its text is old.
 struct PlanLimits {
   std::size_t mostRuns = std::numeric_limits<std::size_t>::max();
@@ -149,11 +128,11 @@ planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
     const Catalog& catalog, const std::vector<Override>& overrides, Json& model);
 
 /// Checks the values of one item against its schema; keys in problems are prefixed ("model." +
-/// key). Fills in defaults and resolves sizes: `values` becomes complete. Used by the planner and
-/// by `infer`.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> resolveItem(const Schema& schema,
-                                                                         const std::string& prefix,
-                                                                         Json& values);
+/// key). Fills in defaults and resolves sizes: `values` becomes complete.
+/// \param overrides  laid over `values`
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Problem> resolveItem(
+    const Schema& schema, const std::string& prefix, Json& values,
+    const std::vector<Override>& overrides = {});
 
 /// TOML of a resolved configuration; reading it back gives the same configuration.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toToml(const Json& config);

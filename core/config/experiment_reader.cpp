@@ -7,18 +7,11 @@
 #include "core/config/exclude.h"
 #include "core/config/resolve.h"
 #include "core/config/run_resolver.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
 namespace {
-
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// Keys of a `[[stage]]` that belong to `[init]`.
 const std::vector<std::string>& stageInitKeys() {
@@ -76,21 +69,21 @@ class ExperimentReader {
       }
     }
     problems_.add(
-        where, kAtKey, shorten(name, 80),
+        where, kAtKey, Code::UnknownKey, shorten(name, 80),
         "there is no such key" + (close.empty() ? " here; there are " + listed(legal) : ""), close);
   }
 
-  void readTitle(const Node& node, ProblemList::At at) {
+  void readTitle(const Node& node, At at) {
     if (!node.isTable && (node.value.is_string() || !node.raw.empty())) {
       text_.title = node.value.is_string() ? node.value.get<std::string>() : node.raw;
     } else {
-      problems_.add(&node, at, "title", "must be text");
+      problems_.add(&node, at, Code::WrongType, "title", "must be text");
     }
   }
 
   void readSelect(const Node& node) {
     if (!node.isTable) {
-      problems_.add(&node, kAtValue, "select", "must be a table: [select]");
+      problems_.add(&node, kAtValue, Code::WrongType, "select", "must be a table: [select]");
       return;
     }
     text_.select = node;
@@ -100,7 +93,7 @@ class ExperimentReader {
   /// \param section  "sweep" or "select.grid"
   void readAxes(const Node& node, const std::string& section, std::vector<Axis>& axes) {
     if (!node.isTable) {
-      problems_.add(&node, kAtValue, section,
+      problems_.add(&node, kAtValue, Code::WrongType, section,
                     "must be a table of lists: \"train.seed\" = [0, 1, 2]");
       return;
     }
@@ -120,11 +113,12 @@ class ExperimentReader {
       }
       const std::string shownKey = section + "." + shorten(key, 80);
       if (!child.value.is_array()) {
-        problems_.add(&child, kAtValue, shownKey, "must be a list of the values to try");
+        problems_.add(&child, kAtValue, Code::WrongType, shownKey,
+                      "must be a list of the values to try");
         continue;
       }
       if (child.items.empty()) {
-        problems_.add(&child, kAtValue, shownKey,
+        problems_.add(&child, kAtValue, Code::Empty, shownKey,
                       "is an empty list; name at least one value or leave the key out");
         continue;
       }
@@ -136,7 +130,8 @@ class ExperimentReader {
         continue;
       }
       for (const Axis& other : axes) {
-        if (other.key == key) problems_.add(&child, kAtKey, shownKey, "is swept twice");
+        if (other.key == key)
+          problems_.add(&child, kAtKey, Code::Duplicate, shownKey, "is swept twice");
       }
       if (child.items.size() <= 1000) {
         for (std::size_t i = 0; i < child.items.size(); ++i) {
@@ -145,7 +140,7 @@ class ExperimentReader {
             return sameValue(item, child.items[i]);
           });
           if (isRepeated) {
-            problems_.add(&child.items[i], kAtValue, shownKey,
+            problems_.add(&child.items[i], kAtValue, Code::Duplicate, shownKey,
                           std::string("value ") + shownInName(child.items[i]) + " is listed twice");
           }
         }
@@ -160,23 +155,24 @@ class ExperimentReader {
   void readEntries(const std::string& kind, const Node& node, std::vector<Entry>& entries) {
     const bool isList = !node.isTable && node.value.is_array();
     if (!isList) {
-      problems_.add(&node, kAtKey, kind, "must be written as [[" + kind + "]], once for each");
+      problems_.add(&node, kAtKey, Code::WrongType, kind,
+                    "must be written as [[" + kind + "]], once for each");
       return;
     }
     std::unordered_set<std::string> names;
     for (const Node& item : node.items) {
       if (!item.isTable) {
-        problems_.add(&item, kAtValue, kind, "must be a table with a name");
+        problems_.add(&item, kAtValue, Code::WrongType, kind, "must be a table with a name");
         continue;
       }
       Entry entry;
       entry.layer.isTable = true;
       readEntry(kind, item, entry);
       if (entry.name.empty()) {
-        problems_.add(&item, kAtValue, kind + ".name",
+        problems_.add(&item, kAtValue, Code::Missing, kind + ".name",
                       "must be given: a name that no other " + kind + " has");
       } else if (!names.insert(entry.name).second) {
-        problems_.add(item.find("name"), kAtValue, kind + ".name",
+        problems_.add(item.find("name"), kAtValue, Code::Duplicate, kind + ".name",
                       std::string("'") + shorten(entry.name, 60) + "' is the name of an earlier " +
                           kind + "; give another");
       }
@@ -191,7 +187,8 @@ class ExperimentReader {
     // `init` goes first: the other keys of [init] are laid over it.
     const Node* init = isStage ? item.find("init") : nullptr;
     if (init && !init->isTable && init->value != "previous") {
-      problems_.add(init, kAtValue, "stage.init", "must be \"previous\" or a table like [init]");
+      problems_.add(init, kAtValue, Code::WrongType, "stage.init",
+                    "must be \"previous\" or a table like [init]");
     } else if (init) {
       Node table = *init;
       if (!init->isTable) {
@@ -207,7 +204,7 @@ class ExperimentReader {
         if (child.value.is_string()) {
           entry.name = child.value.get<std::string>();
         } else {
-          problems_.add(&child, kAtValue, kind + ".name", "must be text");
+          problems_.add(&child, kAtValue, Code::WrongType, kind + ".name", "must be text");
         }
       } else if (name == "set") {
         readSet(kind, child, entry);
@@ -222,7 +219,7 @@ class ExperimentReader {
         std::string close = nearest(name, legal);
         if (close.empty() && contains(sectionNames(), split(name, '.')[0]))
           close = std::string("set.") + shorten(name, 80);
-        problems_.add(&child, kAtKey, kind + "." + shorten(name, 80),
+        problems_.add(&child, kAtKey, Code::UnknownKey, kind + "." + shorten(name, 80),
                       "there is no such key here; there are " + listed(legal), close);
       }
     }
@@ -230,7 +227,7 @@ class ExperimentReader {
 
   void readSet(const std::string& kind, const Node& set, Entry& entry) {
     if (!set.isTable) {
-      problems_.add(&set, kAtValue, kind + ".set",
+      problems_.add(&set, kAtValue, Code::WrongType, kind + ".set",
                     "must be a table: set = { \"model.depth\" = 4 }");
       return;
     }
@@ -247,24 +244,19 @@ class ExperimentReader {
   void readOverrides(const std::vector<Override>& overrides) {
     for (const Override& each : overrides) {
       Node node;
-      const std::string message = readTomlValue(each.value, node);
-      node.mark(Source::CommandLine);
+      Path path;
+      if (!readOverride(each, problems_, path, node)) continue;
       const std::string key = cleanUtf8(each.key);
-      const Path path = split(key, '.');
-      if (!message.empty()) {
-        problems_.add(&node, kAtValue, shorten(key, 80), message);
-      } else if (key == "title") {
+      if (key == "title") {
         readTitle(node, kAtValue);
       } else if (path[0] == "select" && text_.select && path.size() == 2 && path[1] != "grid") {
         lay(*text_.select, {path[1]}, node);
       } else if (path[0] == "select") {
-        problems_.add(&node, kAtKey, shorten(key, 80),
+        problems_.add(&node, kAtKey, Code::Misplaced, shorten(key, 80),
                       text_.select ? "cannot be given here; write it in the file"
                                    : "the file has no [select]");
       } else if (!contains(sectionNames(), path[0])) {
         unknownSection(&node, key);
-      } else if (path.size() > static_cast<std::size_t>(kDeepestTable)) {
-        problems_.add(&node, kAtKey, shorten(key, 80), "has more than 64 parts");
       } else {
         text_.overrides.emplace_back(path, std::move(node));
       }
@@ -276,6 +268,14 @@ class ExperimentReader {
 };
 
 }  // namespace
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool isPrefix(const Path& prefix, const Path& path) {
+  return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
+}
 
 bool sameValue(const Node& a, const Node& b) {
   if (a.value.is_discarded() || b.value.is_discarded()) return false;  // a date equals nothing

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/config/experiment.h"
-#include "core/config/node.h"
-#include "core/config/problem_list.h"
+#include "core/config/toml/node.h"
+#include "core/config/toml/problem_list.h"
 
 namespace vitrine {
 
@@ -52,6 +52,7 @@ struct ExperimentText {
                                             const std::vector<Override>& overrides,
                                             ProblemList& problems);
 
+[[nodiscard]] bool isPrefix(const Path& prefix, const Path& path);
 [[nodiscard]] bool sameValue(const Node& a, const Node& b);
 
 /// A value as it stands in the name of a run.

@@ -44,7 +44,7 @@ void collectNames(const Node& node, const std::string& prefix, Json& pairs, Prob
     } else if (child.value.is_string()) {
       pairs.push_back(Json::array({full, child.value}));
     } else {
-      problems.add(&child, ProblemList::At::Value, "init.rename." + shorten(full, 80),
+      problems.add(&child, kAtValue, Code::WrongType, "init.rename." + shorten(full, 80),
                    "must be the new name, a text");
     }
   }
@@ -68,7 +68,7 @@ void checkCheckpoint(const Node& table, const Json& values, const std::string& p
                      ProblemList& problems) {
   const auto checkpoint = values.at("checkpoint").get<std::string>();
   if (checkpoint == "best" || checkpoint == "latest" || isStep(checkpoint)) return;
-  problems.add(table.find("checkpoint"), ProblemList::At::Value, prefix + "checkpoint",
+  problems.add(table.find("checkpoint"), kAtValue, Code::UnknownName, prefix + "checkpoint",
                "'" + shorten(checkpoint, 60) + "' is neither best, latest nor a step",
                nearest(checkpoint, std::vector<std::string>{"best", "latest"}));
 }
@@ -93,11 +93,22 @@ Json readRename(const Node& node, ProblemList& problems) {
     }
   }
   if (!isGood) {
-    problems.add(&node, ProblemList::At::Value, "init.rename",
+    problems.add(&node, kAtValue, Code::WrongType, "init.rename",
                  "must be a table { \"old name\" = \"new name\" } or a list of pairs");
     return pairs;
   }
   return node.value;
+}
+
+bool isUuid(const std::string& text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool isDash = i == 8 || i == 13 || i == 18 || i == 23;
+    const char c = text[i];
+    const bool isHex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (isDash ? c != '-' : !isHex) return false;
+  }
+  return true;
 }
 
 InitSource initSourceFrom(const Json& init) {

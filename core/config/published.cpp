@@ -4,7 +4,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
@@ -19,7 +19,7 @@ PublishedResult readResult(const Node& table, ProblemList& problems) {
       hasValue = value.is_number() && std::isfinite(value.get<double>());
       if (hasValue) result.value = value.get<double>();
       if (!hasValue) {
-        problems.add(&node, ProblemList::At::Value, "result.value", "must be a number");
+        problems.add(&node, kAtValue, Code::WrongType, "result.value", "must be a number");
         hasValue = true;
       }
     } else if (key == "metric") {
@@ -30,9 +30,9 @@ PublishedResult readResult(const Node& table, ProblemList& problems) {
       result.conditions.emplace_back(key, plainText(value));
     }
   }
-  if (!hasValue) problems.add(&table, ProblemList::At::Value, "result.value", "is missing");
+  if (!hasValue) problems.add(&table, kAtValue, Code::Missing, "result.value", "is missing");
   if (result.metric.empty())
-    problems.add(&table, ProblemList::At::Value, "result.metric", "is missing");
+    problems.add(&table, kAtValue, Code::Missing, "result.metric", "is missing");
   return result;
 }
 
@@ -58,7 +58,7 @@ PublishedNumbers readPublished(const std::string& text, const std::string& fileN
     }
   }
   if (numbers.results.empty() && list.isEmpty())
-    list.add(&document, ProblemList::At::Value, "result", "there are no [[result]] entries");
+    list.add(&document, kAtValue, Code::Missing, "result", "there are no [[result]] entries");
   problems = list.take();
   return numbers;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/experiment.h"
+#include "core/config/toml/problem.h"
 
 namespace vitrine {
 

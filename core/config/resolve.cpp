@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/text.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
@@ -61,38 +62,37 @@ bool isInteger(const Json& value) {
 }
 
 Checked wrong(const std::string& wanted, const Json& value) {
-  // A list where one value belongs is mostly meant as a sweep.
-  const bool isSweep = value.is_array() && wanted.find("list") == std::string::npos &&
-                       wanted.find('[') == std::string::npos;
-  return {nullptr,
-          "must be " + wanted + ", not " + shown(value) +
-              (isSweep ? "; values to try belong in [sweep]" : ""),
-          ""};
+  return {nullptr, "must be " + wanted + ", not " + shown(value)};
+}
+
+/// A list where one value belongs is mostly meant as a sweep.
+Checked wrongOne(const std::string& wanted, const Json& value) {
+  Checked checked = wrong(wanted, value);
+  if (value.is_array()) checked.message += "; values to try belong in [sweep]";
+  return checked;
+}
+
+Checked within(const Field& field, Json value, double number) {
+  return {std::move(value), outOfRange(field, number), "", Code::OutOfRange};
 }
 
 Checked checkNumber(const Field& field, FieldType type, const Json& value) {
   if (type == FieldType::Integer) {
-    if (!isInteger(value)) return wrong("an integer", value);
-    return {value.get<std::int64_t>(),
-            outOfRange(field, static_cast<double>(value.get<std::int64_t>())), ""};
+    if (!isInteger(value)) return wrongOne("an integer", value);
+    return within(field, value.get<std::int64_t>(), value.get<double>());
   }
-  if (!value.is_number()) return wrong("a number", value);
+  if (!value.is_number()) return wrongOne("a number", value);
   const double number = value.get<double>();
-  if (!std::isfinite(number))
-    return {nullptr, "must be a finite number, not " + formatReal(number), ""};
-  return {number, outOfRange(field, number), ""};
+  if (!std::isfinite(number)) return wrong("a finite number", value);
+  return within(field, number, number);
 }
 
 Checked checkSize(const Field& field, const Json& value) {
-  const char* wanted = "a size: an integer or [height, width]";
-  if (isInteger(value))
-    return {Json::array({value, value}), outOfRange(field, value.get<double>()), ""};
-  if (!value.is_array() || value.size() != 2 || !isInteger(value[0]) || !isInteger(value[1])) {
-    return wrong(wanted, value);
-  }
-  std::string message = outOfRange(field, value[0].get<double>());
-  if (message.empty()) message = outOfRange(field, value[1].get<double>());
-  return {value, message, ""};
+  if (isInteger(value)) return within(field, Json::array({value, value}), value.get<double>());
+  if (!value.is_array() || value.size() != 2 || !isInteger(value[0]) || !isInteger(value[1]))
+    return wrong("a size: an integer or [height, width]", value);
+  Checked checked = within(field, value, value[0].get<double>());
+  return checked.message.empty() ? within(field, value, value[1].get<double>()) : checked;
 }
 
 /// "0,W-1" of [0, "W-1"]: a choice that is made of several values.
@@ -109,18 +109,16 @@ std::string chosenFrom(const Json& list) {
 Checked checkText(const Field& field, const Json& value) {
   if (field.type == FieldType::Choice && value.is_array()) {
     const std::string word = chosenFrom(value);
-    if (field.offers(word)) return {word, "", ""};
+    if (field.offers(word)) return {word};
   }
   if (!value.is_string())
-    return wrong(field.type == FieldType::Choice ? "one of " + listed(field.choices) : "text",
-                 value);
+    return wrongOne(field.type == FieldType::Choice ? "one of " + listed(field.choices) : "text",
+                    value);
   const auto& text = value.get_ref<const std::string&>();
-  if (text.find('\0') != std::string::npos)
-    return {nullptr, "must not contain a zero character", ""};
-  if (field.type != FieldType::Choice) return {value, "", ""};
-  if (field.offers(text)) return {value, "", ""};
+  if (text.find('\0') != std::string::npos) return {nullptr, "must not contain a zero character"};
+  if (field.type != FieldType::Choice || field.offers(text)) return {value};
   return {nullptr, shown(value) + " is none of " + listed(field.choices),
-          nearest(text, field.choices)};
+          nearest(text, field.choices), Code::UnknownChoice};
 }
 
 Checked checkList(const Field& field, const Json& value) {
@@ -132,9 +130,9 @@ Checked checkList(const Field& field, const Json& value) {
     if (type == FieldType::Integer || type == FieldType::Real) {
       checked = checkNumber(field, type, item);
     } else if (type == FieldType::Bool) {
-      checked = item.is_boolean() ? Checked{item, "", ""} : wrong("true or false", item);
+      checked = item.is_boolean() ? Checked{item} : wrongOne("true or false", item);
     } else {
-      checked = item.is_string() ? Checked{item, "", ""} : wrong("text", item);
+      checked = item.is_string() ? Checked{item} : wrongOne("text", item);
     }
     if (!checked.message.empty()) {
       checked.message = "element " + std::to_string(list.size()) + ": " + checked.message;
@@ -142,7 +140,7 @@ Checked checkList(const Field& field, const Json& value) {
     }
     list.push_back(std::move(checked.value));
   }
-  return {list, "", ""};
+  return {list};
 }
 
 /// Keys elsewhere in the item whose last part looks like `word`.
@@ -174,24 +172,24 @@ Checked checkLeaf(const Field& field, const Node& node) {
   const Json given = node.isTable ? Json::object() : node.value;
   for (const Json& refused : field.refusedValues) {
     const bool isRefused = given == refused || (refused.is_null() && given == "none");
-    if (isRefused) return {nullptr, field.refusal, ""};
+    if (isRefused) return {nullptr, field.refusal, "", Code::RefusedValue};
   }
   // The word means the choice where one is called none, and absence elsewhere.
   const bool saysNone = given == "none" || (given.is_null() && node.raw == "none");
-  if (saysNone && field.offers("none")) return {"none", "", ""};
+  if (saysNone && field.offers("none")) return {"none"};
   const bool canBeAbsent = field.nullable || (field.defaultValue.is_null() && !field.required);
   if (given.is_null() || saysNone) {
-    if (canBeAbsent) return {nullptr, "", ""};
-    if (given.is_null() && node.raw.empty()) return {nullptr, "must have a value, not null", ""};
+    if (canBeAbsent) return {nullptr};
+    if (given.is_null() && node.raw.empty()) return {nullptr, "must have a value, not null"};
   }
   // Of a number that may be absent false is none, and true the default where there is one.
   const bool isNumber = field.type == FieldType::Integer || field.type == FieldType::Real;
-  if (isNumber && canBeAbsent && given == false) return {nullptr, "", ""};
+  if (isNumber && canBeAbsent && given == false) return {nullptr};
   if (isNumber && canBeAbsent && given == true && field.defaultValue.is_number())
-    return {field.defaultValue, "", ""};
+    return {field.defaultValue};
   switch (field.type) {
     case FieldType::Bool:
-      return given.is_boolean() ? Checked{given, "", ""} : wrong("true or false", given);
+      return given.is_boolean() ? Checked{given} : wrongOne("true or false", given);
     case FieldType::Integer:
     case FieldType::Real:
       return checkNumber(field, field.type, given);
@@ -209,7 +207,7 @@ Checked checkLeaf(const Field& field, const Node& node) {
     case FieldType::Table:
       break;
   }
-  return wrong("a table", given);
+  return wrongOne("a table", given);
 }
 
 void Resolver::origin(const std::string& key, const Node* node) {
@@ -220,13 +218,18 @@ void Resolver::origin(const std::string& key, const Node* node) {
       key, Origin{layers_[static_cast<std::size_t>(source)], hasLine ? node->line : 0});
 }
 
+void Resolver::refuse(const Node* where, At at, Code code, const std::string& key,
+                      const std::string& message, const std::string& nearest) {
+  problems_.add(where, at, code, key, message, nearest, item_);
+}
+
 void Resolver::table(const TableSpec& spec, const Node* node, const std::string& prefix,
                      Json& values) {
   root_ = prefix;
+  item_ = spec.item;
   invalid_.clear();
   if (node && !node->isTable) {
-    problems_.add(node, ProblemList::At::Value, prefix.substr(0, prefix.size() - 1),
-                  "must be a table");
+    refuse(node, kAtValue, Code::WrongType, prefix.substr(0, prefix.size() - 1), "must be a table");
     node = nullptr;
   }
   std::vector<const Field*> all;
@@ -253,7 +256,7 @@ void Resolver::table(const TableSpec& spec, const Node* node, const std::string&
       }
       if (strongest) where = strongest;
       if (isComparable)
-        problems_.add(where, ProblemList::At::Value, prefix + verdict.key, verdict.message);
+        refuse(where, kAtValue, Code::BrokenRule, prefix + verdict.key, verdict.message);
     }
   }
 }
@@ -264,7 +267,7 @@ void Resolver::fields(const std::vector<const Field*>& fields, const TableSpec& 
     const std::string key = prefix + field->name;
     const Node* given = node ? node->find(field->name) : nullptr;
     if (!given && field->required) {
-      problems_.add(node, ProblemList::At::Key, key, "must be given: " + field->doc);
+      refuse(node, kAtKey, Code::Missing, key, "must be given: " + field->doc);
       invalid_.insert(key);
     }
     values[field->name] = this->field(*field, spec, given, key);
@@ -282,7 +285,7 @@ Json Resolver::field(const Field& field, const TableSpec& spec, const Node* node
       if (checked.message.empty()) {
         value = std::move(checked.value);
       } else {
-        problems_.add(node, ProblemList::At::Value, key, checked.message, checked.nearest);
+        refuse(node, kAtValue, checked.code, key, checked.message, checked.nearest);
         invalid_.insert(key);
       }
     }
@@ -297,7 +300,7 @@ Json Resolver::field(const Field& field, const TableSpec& spec, const Node* node
     return nullptr;
   }
   if (node && !node->isTable) {
-    problems_.add(node, ProblemList::At::Value, key, wrong("a table", node->value).message);
+    refuse(node, kAtValue, Code::WrongType, key, wrongOne("a table", node->value).message);
     invalid_.insert(key);
     node = nullptr;
   }
@@ -336,16 +339,22 @@ void Resolver::unknownKeys(const std::vector<const Field*>& fields, const TableS
     const std::string message = close.empty()
                                     ? "there is no such key here; there are " + listed(legal)
                                     : "there is no such key";
-    problems_.add(&child, ProblemList::At::Key, prefix + shorten(name, 80), message, close);
+    refuse(&child, kAtKey, Code::UnknownKey, prefix + shorten(name, 80), message, close);
     if (problems_.isFull()) return;
   }
 }
 
-std::vector<Problem> resolveItem(const Schema& schema, const std::string& prefix, Json& values) {
+std::vector<Problem> resolveItem(const Schema& schema, const std::string& prefix, Json& values,
+                                 const std::vector<Override>& overrides) {
   ProblemList problems("");
   const LayerNames layers;
   Resolver resolver(problems, layers, nullptr);
-  const Node node = nodeFrom(values, Source::File);
+  Node node = nodeFrom(values, Source::File);
+  for (const Override& each : overrides) {
+    std::vector<std::string> path;
+    Node value;
+    if (readOverride(each, problems, path, value)) lay(node, path, value);
+  }
   Json resolved = Json::object();
   const std::string dotted = prefix.empty() || prefix.ends_with('.') ? prefix : prefix + ".";
   resolver.table({{&schema}, {}}, &node, dotted, resolved);

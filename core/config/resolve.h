@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/config/experiment.h"
-#include "core/config/node.h"
-#include "core/config/problem_list.h"
 #include "core/config/schema.h"
+#include "core/config/toml/node.h"
+#include "core/config/toml/problem_list.h"
 
 namespace vitrine {
 
@@ -23,6 +23,7 @@ using LayerNames = std::array<std::string, 8>;
 struct TableSpec {
   std::vector<const Schema*> schemas;
   std::vector<std::string> ownKeys;  ///< "architecture", "preset": legal, but not of a schema
+  std::string item{};                ///< whose schema it is: "architecture/vit"
 };
 
 class Resolver {
@@ -42,13 +43,16 @@ class Resolver {
   void fields(const std::vector<const Field*>& fields, const TableSpec& spec, const Node* node,
               const std::string& prefix, Json& values);
   Json field(const Field& field, const TableSpec& spec, const Node* node, const std::string& key);
+  /// A problem of the item in work.
+  void refuse(const Node* where, At at, Code code, const std::string& key,
+              const std::string& message, const std::string& nearest = "");
   void unknownKeys(const std::vector<const Field*>& fields, const TableSpec& spec, const Node& node,
                    const std::string& prefix);
 
   ProblemList& problems_;
   const LayerNames& layers_;
   Origins* origins_;
-  std::string root_;  ///< prefix of the table in work
+  std::string root_, item_;  ///< prefix and item of the table in work
   std::unordered_set<std::string>
       invalid_;  ///< full keys whose values are not to be compared by rules
 };
@@ -56,7 +60,8 @@ class Resolver {
 /// A leaf value of `field`'s type made from `node`, or the reason why it is none.
 struct Checked {
   Json value;
-  std::string message, nearest;  ///< empty when all is well
+  std::string message{}, nearest{};  ///< empty when all is well
+  Code code = Code::WrongType;
 };
 [[nodiscard]] Checked checkLeaf(const Field& field, const Node& node);
 

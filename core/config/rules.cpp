@@ -6,6 +6,7 @@
 
 #include "core/base/joined.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/config/resolve.h"
 
 namespace vitrine {
@@ -13,17 +14,6 @@ namespace vitrine {
 namespace {
 
 using Schemas = std::vector<const Schema*>;
-
-const Json* valueAt(const Json& values, const std::string& key) {
-  const Json* level = &values;
-  for (const std::string& name : split(key, '.')) {
-    if (!level->is_object()) return nullptr;
-    const auto found = level->find(name);
-    if (found == level->end()) return nullptr;
-    level = &*found;
-  }
-  return level;
-}
 
 const Field* fieldAt(const Schemas& schemas, const std::string& key) {
   for (const Schema* schema : schemas) {

@@ -10,16 +10,11 @@ namespace vitrine {
 
 namespace {
 
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool isNone(const Node& node) {
   return !node.isTable && (node.value.is_null() || node.value == "none");
 }
+
+std::string nameOf(const ItemCard& card) { return itemName(card.kind, card.id); }
 
 /// What a text means: as written, or as typed on the command line ("5" for 5).
 std::string textOf(const Node& node) {
@@ -28,6 +23,8 @@ std::string textOf(const Node& node) {
 }
 
 }  // namespace
+
+std::string itemName(ItemKind kind, const std::string& id) { return toString(kind) + "/" + id; }
 
 const std::vector<std::string>& sectionNames() {
   static const std::vector<std::string> names = {"model",   "task", "data", "train",
@@ -43,12 +40,13 @@ const ItemCard* RunResolver::item(ItemKind kind, const Node* section,
   const std::string kindName = toString(kind);
   const Node* given = section && section->isTable ? section->find(keyName) : nullptr;
   if (!given) {
-    problems_.add(section, kAtKey, key, "must be given: " + kindName + "s here are " + listed(ids));
+    problems_.add(section, kAtKey, Code::Missing, key,
+                  "must be given: " + kindName + "s here are " + listed(ids));
     return nullptr;
   }
   const std::string id = textOf(*given);
   if (id.empty()) {
-    problems_.add(given, kAtValue, key,
+    problems_.add(given, kAtValue, Code::WrongType, key,
                   "must be the name of one of the " + kindName + "s " + listed(ids));
     return nullptr;
   }
@@ -57,9 +55,9 @@ const ItemCard* RunResolver::item(ItemKind kind, const Node* section,
   const ItemCard* found = catalog_.find(kind, id);
   if (!found) {
     problems_.add(
-        given, kAtValue, key,
+        given, kAtValue, Code::UnknownItem, key,
         "there is no " + kindName + " '" + shorten(id, 60) + "'; there are " + listed(ids),
-        nearest(id, ids));
+        nearest(id, ids), itemName(kind, shorten(id, 80)));
   }
   return found;
 }
@@ -95,7 +93,7 @@ const ItemCard* RunResolver::modelTable(const Node* section, const std::string& 
     } else {
       std::vector<std::string> names;
       for (const Preset& each : schema.presets) names.push_back(each.name);
-      problems_.add(given, kAtValue, name + ".preset",
+      problems_.add(given, kAtValue, Code::UnknownName, name + ".preset",
                     wanted.empty()
                         ? "must be the name of a preset: " + listed(names)
                         : "there is no preset '" + shorten(wanted, 60) + "' of architecture '" +
@@ -103,7 +101,8 @@ const ItemCard* RunResolver::modelTable(const Node* section, const std::string& 
                     nearest(wanted, names));
     }
   }
-  resolver.table({{&schema}, {"architecture", "preset"}}, section, name + ".", values);
+  resolver.table({{&schema}, {"architecture", "preset"}, nameOf(*architecture)}, section,
+                 name + ".", values);
   return architecture;
 }
 
@@ -128,10 +127,11 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
     const ItemCard* giver = isOfModel ? architecture_ : isOfTask ? task_ : dataset_;
     if (giver == nullptr) continue;  // without its giver there is a problem already
     const char* what = isOfModel ? "a model" : isOfTask ? "a task" : "samples";
-    problems_.add(where, kAtKey, key,
+    problems_.add(where, kAtKey, Code::MissingCapability, key,
                   toString(asker.kind) + " '" + asker.id + "' needs " + what + " with '" + need +
                       "'; " + toString(giver->kind) + " '" + giver->id + "' offers " +
-                      listed(giver->offers));
+                      listed(giver->offers),
+                  "", nameOf(asker));
   }
 }
 
@@ -140,12 +140,12 @@ void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
   transforms_.clear();
   dataset_ = item(ItemKind::Dataset, section, "data", "dataset", values, resolver);
   if (dataset_) {
-    resolver.table({{&dataset_->schema, &dataSchema()}, {"dataset", "pipeline"}}, section, "data.",
-                   values);
+    resolver.table({{&dataset_->schema, &dataSchema()}, {"dataset", "pipeline"}, nameOf(*dataset_)},
+                   section, "data.", values);
     for (const std::string split : {"train", "test"}) {
       const std::string count = split + "_samples", share = split + "_share";
       if (values[count].is_null() || values[share].is_null()) continue;
-      problems_.add(section->find(share), kAtKey, "data." + share,
+      problems_.add(section->find(share), kAtKey, Code::Conflict, "data." + share,
                     "data." + count + " says how many already; keep one of them");
     }
     const Node* given = section->find("pipeline");
@@ -153,7 +153,7 @@ void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
     const bool isSaidTwice = values.contains("pipeline") && values["pipeline"].contains("train") &&
                              values["augment"] != dataSchema().defaults()["augment"];
     if (const Node* augment = section->find("augment"); augment && isSaidTwice) {
-      problems_.add(augment, kAtKey, "data.augment",
+      problems_.add(augment, kAtKey, Code::Conflict, "data.augment",
                     "is not used, for data.pipeline.train lists what is done to training samples; "
                     "keep one of them");
     }
@@ -164,7 +164,7 @@ void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
 void RunResolver::pipeline(const Node& given, Resolver& resolver, Json& data) {
   static const std::vector<std::string> phases = {"train", "evaluate"};
   if (!given.isTable) {
-    problems_.add(&given, kAtValue, "data.pipeline",
+    problems_.add(&given, kAtValue, Code::WrongType, "data.pipeline",
                   "must be a table with lists of transforms: train, evaluate");
     return;
   }
@@ -172,7 +172,8 @@ void RunResolver::pipeline(const Node& given, Resolver& resolver, Json& data) {
   for (const auto& [phase, list] : given.children) {
     const std::string key = "data.pipeline." + shorten(phase, 80);
     if (!contains(phases, phase)) {
-      problems_.add(&list, kAtKey, key, "there is no such key here; there are " + listed(phases),
+      problems_.add(&list, kAtKey, Code::UnknownKey, key,
+                    "there is no such key here; there are " + listed(phases),
                     nearest(phase, phases));
       continue;
     }
@@ -186,7 +187,8 @@ void RunResolver::pipeline(const Node& given, Resolver& resolver, Json& data) {
 Json RunResolver::transforms(const Node& list, const std::string& key) {
   Json resolved = Json::array();
   if (list.isTable || !list.value.is_array()) {
-    problems_.add(&list, kAtValue, key, "must be a list of transforms: [{ name = \"flip\" }, ...]");
+    problems_.add(&list, kAtValue, Code::WrongType, key,
+                  "must be a list of transforms: [{ name = \"flip\" }, ...]");
     return resolved;
   }
   std::vector<std::string> fields = dataset_->offers;
@@ -197,31 +199,33 @@ Json RunResolver::transforms(const Node& list, const std::string& key) {
     const bool isNamed =
         element.is_object() && element.contains("name") && element["name"].is_string();
     if (!isNamed) {
-      problems_.add(&list, kAtValue, place,
+      problems_.add(&list, kAtValue, Code::WrongType, place,
                     "must be a table with the name of a transform: " + listed(ids));
       return resolved;
     }
     const auto id = element["name"].get<std::string>();
     const ItemCard* card = catalog_.find(ItemKind::Transform, id);
     if (!card) {
-      problems_.add(&list, kAtValue, place,
+      problems_.add(&list, kAtValue, Code::UnknownItem, place,
                     "there is no transform '" + shorten(id, 60) + "'; there are " + listed(ids),
-                    nearest(id, ids));
+                    nearest(id, ids), itemName(ItemKind::Transform, shorten(id, 80)));
       return resolved;
     }
     for (const std::string& need : card->needs) {
       if (contains(fields, need)) continue;
-      problems_.add(&list, kAtValue, place,
+      problems_.add(&list, kAtValue, Code::MissingCapability, place,
                     "transform '" + id + "' needs samples with '" + need + "'; here they have " +
-                        listed(fields));
+                        listed(fields),
+                    "", nameOf(*card));
     }
     // What changes batches offers "batch" beside the fields that it fills.
     const bool isOnBatches = contains(card->offers, "batch");
     if (isOnBatches && batched.empty()) batched = id;
     if (!isOnBatches && !batched.empty()) {
-      problems_.add(&list, kAtValue, place,
+      problems_.add(&list, kAtValue, Code::WrongOrder, place,
                     "transform '" + id + "' changes samples and must come before '" + batched +
-                        "', which changes batches");
+                        "', which changes batches",
+                    "", nameOf(*card));
     }
     std::copy_if(card->offers.begin(), card->offers.end(), std::back_inserter(fields),
                  [](const std::string& offer) { return offer != "batch"; });
@@ -232,7 +236,7 @@ Json RunResolver::transforms(const Node& list, const std::string& key) {
     // The list has one origin, its elements have none.
     const LayerNames none;
     Resolver(problems_, none, nullptr)
-        .table({{&card->schema}, {"name"}}, &node, place + ".", values);
+        .table({{&card->schema}, {"name"}, nameOf(*card)}, &node, place + ".", values);
     resolved.push_back(std::move(values));
   }
   return resolved;
@@ -242,7 +246,7 @@ void RunResolver::observe(const Node* section, Resolver& resolver, Json& config)
   config["observe"] = Json::object();
   if (!section || isNone(*section)) return;
   if (!section->isTable) {
-    problems_.add(section, kAtValue, "observe", "must be a table of analyses");
+    problems_.add(section, kAtValue, Code::WrongType, "observe", "must be a table of analyses");
     return;
   }
   for (const auto& [id, child] : section->children) {
@@ -250,22 +254,22 @@ void RunResolver::observe(const Node* section, Resolver& resolver, Json& config)
     const ItemCard* analysis = catalog_.find(ItemKind::Analysis, id);
     if (!analysis) {
       const std::vector<std::string> ids = catalog_.ids(ItemKind::Analysis);
-      problems_.add(&child, kAtKey, key,
+      problems_.add(&child, kAtKey, Code::UnknownItem, key,
                     "there is no analysis '" + shorten(id, 60) + "'; there are " + listed(ids),
-                    nearest(id, ids));
+                    nearest(id, ids), itemName(ItemKind::Analysis, shorten(id, 80)));
       continue;
     }
     const bool isOn = child.isTable || child.value == true;
     if (isNone(child) || child.value == false) continue;
     if (!isOn) {
-      problems_.add(&child, kAtValue, key,
+      problems_.add(&child, kAtValue, Code::WrongType, key,
                     "must be a table of settings, true for the defaults or false for none");
       continue;
     }
     capabilities(*analysis, &child, key);
     Json values = Json::object();
-    resolver.table({{&observeSchema(), &analysis->schema}, {}}, child.isTable ? &child : nullptr,
-                   key + ".", values);
+    resolver.table({{&observeSchema(), &analysis->schema}, {}, nameOf(*analysis)},
+                   child.isTable ? &child : nullptr, key + ".", values);
     config["observe"][id] = std::move(values);
   }
 }
@@ -286,7 +290,7 @@ void RunResolver::refuseKeysOfOthers(Node& table, const std::string& prefix, Ite
     if (owners.empty()) return false;
     std::vector<std::string> names;
     for (const Field& field : legal) names.push_back(field.name);
-    problems_.add(&child.second, kAtKey, prefix + name,
+    problems_.add(&child.second, kAtKey, Code::UnknownKey, prefix + name,
                   "is a key of " + toString(kind) + " " + listed(owners) + "; '" + id + "' has " +
                       listed(names),
                   nearest(name, names));
@@ -320,7 +324,7 @@ void RunResolver::train(const Node* section, Resolver& resolver, Json& values) {
   const Node* groups = own.find("groups");
   if (!groups || isNone(*groups)) return;
   if (!groups->isTable) {
-    problems_.add(groups, kAtValue, "train.groups",
+    problems_.add(groups, kAtValue, Code::WrongType, "train.groups",
                   "must be a table of groups: groups.head = { match = [\"head.*\"] }");
     return;
   }
@@ -333,7 +337,7 @@ void RunResolver::group(const std::string& name, const Node& node, const std::st
   const std::string prefix = "train.groups." + shorten(name, 80) + ".";
   values = Json::object();
   if (!node.isTable) {
-    problems_.add(&node, kAtValue, "train.groups." + shorten(name, 80),
+    problems_.add(&node, kAtValue, Code::WrongType, "train.groups." + shorten(name, 80),
                   "must be a table: { match = [\"head.*\"] }");
     return;
   }
@@ -342,7 +346,7 @@ void RunResolver::group(const std::string& name, const Node& node, const std::st
   const ItemCard* item = catalog_.find(ItemKind::Optimizer, optimizer);
   if (!settings || !item) return;
   if (!settings->isTable) {
-    problems_.add(settings, kAtValue, prefix + "optimizer",
+    problems_.add(settings, kAtValue, Code::WrongType, prefix + "optimizer",
                   "must be a table of the optimizer's keys");
     return;
   }
@@ -367,7 +371,8 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
 
   Json task = Json::object(), train = Json::object();
   task_ = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
-  if (task_) resolver.table({{&task_->schema}, {"name"}}, section("task"), "task.", task);
+  if (task_)
+    resolver.table({{&task_->schema}, {"name"}, nameOf(*task_)}, section("task"), "task.", task);
   config["task"] = std::move(task);
 
   data(section("data"), resolver, config);
@@ -402,7 +407,7 @@ void RunResolver::init(const Node* init, Resolver& resolver, PlannedRun& run) {
 
   const bool hasWeights = values["weights"].is_string(), hasRun = values["run"].is_string();
   if (hasWeights == hasRun) {
-    problems_.add(init, kAtKey, "init",
+    problems_.add(init, kAtKey, hasRun ? Code::Conflict : Code::Missing, "init",
                   hasRun ? "names both weights and a run; keep one"
                          : "needs weights (a file) or run to start from");
   }

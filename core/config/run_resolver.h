@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/config/experiment.h"
-#include "core/config/node.h"
-#include "core/config/problem_list.h"
 #include "core/config/resolve.h"
+#include "core/config/toml/node.h"
+#include "core/config/toml/problem_list.h"
 
 namespace vitrine {
 
@@ -59,6 +59,8 @@ class RunResolver {
   std::map<std::pair<std::string, std::string>, Schema> trainSchemas_;  ///< by both names
 };
 
+[[nodiscard]] bool contains(const std::vector<std::string>& words, const std::string& word);
+
 /// Sections of a file that configure a run.
 [[nodiscard]] const std::vector<std::string>& sectionNames();
 
@@ -70,6 +72,8 @@ void checkCheckpoint(const Node& table, const Json& values, const std::string& p
 
 /// `rename` of an `[init]` node as a list of pairs [from, to].
 [[nodiscard]] Json readRename(const Node& node, ProblemList& problems);
+
+[[nodiscard]] bool isUuid(const std::string& text);
 
 /// The source that resolved `[init]` values describe; `run` is left to the planner where it names a
 /// stage or variant.

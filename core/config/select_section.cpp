@@ -10,8 +10,6 @@ namespace vitrine {
 
 namespace {
 
-constexpr auto kAtKey = ProblemList::At::Key;
-constexpr auto kAtValue = ProblemList::At::Value;
 const std::string kSeed = "train.seed";
 
 Schema makeSelectSchema() {
@@ -40,10 +38,6 @@ Schema makeSelectSchema() {
   return schema;
 }
 
-bool isPrefix(const Path& prefix, const Path& path) {
-  return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
-}
-
 /// The command line's value of `path` itself, or null.
 const Node* overrideOf(const ExperimentText& text, const Path& path) {
   for (auto each = text.overrides.rbegin(); each != text.overrides.rend(); ++each) {
@@ -57,15 +51,16 @@ void checkGrid(const ExperimentText& text, std::vector<Axis>& grid, ProblemList&
     const Node* where = &axis.values.front();
     const std::string key = "select.grid." + shorten(axis.key, 80);
     if (axis.path[0] == "init" || axis.path[0] == "aux") {
-      problems.add(where, kAtValue, key,
+      problems.add(where, kAtValue, Code::Misplaced, key,
                    "cannot be chosen: what a run starts from and uses must be known before; make a "
                    "[[variant]] of each");
     }
     if (axis.key == "data.holdout" || axis.key == "data.evaluate_splits")
-      problems.add(where, kAtValue, key, "cannot be chosen: [select] sets it");
+      problems.add(where, kAtValue, Code::Misplaced, key, "cannot be chosen: [select] sets it");
     for (const Axis& swept : text.axes) {
       if (swept.key == axis.key)
-        problems.add(where, kAtValue, key, "is in [sweep] too; keep one of the two");
+        problems.add(where, kAtValue, Code::Duplicate, key,
+                     "is in [sweep] too; keep one of the two");
     }
   }
   std::erase_if(grid, [&](const Axis& axis) {
@@ -79,21 +74,21 @@ std::vector<Node> seedsOf(const ExperimentText& text, const Json& values, Proble
   if (const Node* given = overrideOf(text, {"train", "seed"})) return {*given};
   for (const Axis& axis : text.axes) {
     if (axis.key != kSeed) continue;
-    problems.add(&axis.values.front(), kAtValue, "sweep." + kSeed,
+    problems.add(&axis.values.front(), kAtValue, Code::Conflict, "sweep." + kSeed,
                  "cannot be swept beside [select]: refit_seeds gives the seeds of the final runs, "
                  "and select.grid may hold train.seed for those before");
   }
   const Json& list = values.at("refit_seeds");
   for (const Json& seed : list) {
     if (std::count(list.begin(), list.end(), seed) > 1) {
-      problems.add(text.select->find("refit_seeds"), kAtValue, "select.refit_seeds",
-                   "lists " + seed.dump() + " twice");
+      problems.add(text.select->find("refit_seeds"), kAtValue, Code::Duplicate,
+                   "select.refit_seeds", "lists " + seed.dump() + " twice");
       break;
     }
     seeds.push_back(nodeFrom(seed, Source::Select));
   }
   if (list.empty()) {
-    problems.add(text.select->find("refit_seeds"), kAtValue, "select.refit_seeds",
+    problems.add(text.select->find("refit_seeds"), kAtValue, Code::Empty, "select.refit_seeds",
                  "is an empty list; name the seed of at least one final run");
   }
   return seeds;
@@ -138,13 +133,13 @@ std::optional<Select> readSelect(const ExperimentText& text, ProblemList& proble
   Select select;
   select.grid = text.grid;
   if (text.grid.empty() && !text.select->find("grid")) {
-    problems.add(&*text.select, kAtKey, "select.grid",
+    problems.add(&*text.select, kAtKey, Code::Missing, "select.grid",
                  "must be given: grid = { \"train.optimizer.learning_rate\" = [1e-3, 3e-4] }");
   }
   checkGrid(text, select.grid, problems);
   if (values["metric"].is_string()) select.metric = values["metric"].get<std::string>();
   if (!select.metric.empty() && !select.metric.starts_with("validation/")) {
-    problems.add(text.select->find("metric"), kAtValue, "select.metric",
+    problems.add(text.select->find("metric"), kAtValue, Code::UnknownName, "select.metric",
                  "'" + shorten(select.metric, 60) +
                      "' is not a score of the held-out part, which is the validation split of the "
                      "grid; name one like validation/top1");
@@ -158,7 +153,7 @@ std::optional<Select> readSelect(const ExperimentText& text, ProblemList& proble
 void refuseOwnHoldout(const Node& tree, ProblemList& problems) {
   const Node* given = tree.findPath("data.holdout");
   if (given == nullptr || given->value.is_null() || given->value == "none") return;
-  problems.add(given, kAtValue, "data.holdout",
+  problems.add(given, kAtValue, Code::Conflict, "data.holdout",
                "is set by [select]: select.holdout is the part that the grid leaves out, and the "
                "final runs leave none; take it away here");
 }

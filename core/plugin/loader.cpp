@@ -9,6 +9,7 @@
 #include <QJsonObject>
 #include <QPluginLoader>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,9 +22,9 @@
 #include "core/base/text.h"
 #include "core/base/user_folders.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/plugin/plugin_settings.h"
 #include "core/plugin/missing_items.h"
 #include "core/plugin/plugin.h"
-#include "core/plugin/plugin_settings.h"
 
 namespace vitrine {
 
@@ -121,32 +122,45 @@ std::string whyUnsafeFile(const fs::path& file) {
   return "";
 }
 
+/// \param sentence  begins with the file's name
+[[noreturn]] void refuse(RefusalCode code, const PluginManifest& plugin,
+                         const std::string& sentence) {
+  throw PluginRefused(code, plugin, plugin.file + sentence);
+}
+
+PluginManifest manifestOf(const fs::path& file) {
+  PluginManifest manifest;
+  manifest.file = file.string();
+  return manifest;
+}
+
 fs::path realFile(const fs::path& file) {
   std::error_code error;
   fs::path found = fs::canonical(file, error);
-  if (error) throw PluginError(file.string() + " cannot be opened: " + error.message());
+  if (error)
+    refuse(RefusalCode::Unreadable, manifestOf(file), " cannot be opened: " + error.message());
   return found;
 }
 
-/// \throws PluginError  no ELF file, or one that ends before its section table, which linkers write
-/// last. Neither Qt nor the system's loader looks for the end, and a cut file may load and miss
-/// what came after.
-void requireWholeLibrary(const fs::path& file) {
-  std::FILE* stream = std::fopen(file.c_str(), "rb");
-  if (stream == nullptr) throw PluginError(file.string() + " cannot be read");
+/// \throws PluginRefused  no ELF file, or one that ends before its section table, which linkers
+/// write last. Neither Qt nor the system's loader looks for the end, and a cut file may load and
+/// miss what came after.
+void requireWholeLibrary(const PluginManifest& plugin) {
+  std::FILE* stream = std::fopen(plugin.file.c_str(), "rb");
+  if (stream == nullptr) refuse(RefusalCode::Unreadable, plugin, " cannot be read");
   Elf64_Ehdr header{};
   const std::size_t got = std::fread(&header, 1, sizeof header, stream);
   std::fclose(stream);
   if (got < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    throw PluginError(
-        file.string() +
-        " is not a plugin: it is not a shared library; build it with vitrine_add_plugin");
+    refuse(RefusalCode::NotALibrary, plugin,
+           " is not a plugin: it is not a shared library; build it with vitrine_add_plugin");
   }
-  const std::uint64_t size = fs::file_size(file);
+  const std::uint64_t size = fs::file_size(plugin.file);
   const std::uint64_t table = std::uint64_t{header.e_shnum} * header.e_shentsize;
   if (got < sizeof header || header.e_shoff > size || table > size - header.e_shoff) {
-    throw PluginError(file.string() + " is cut short: it ends after " + std::to_string(size) +
-                      " bytes, before its section table; build or copy it again");
+    refuse(RefusalCode::CutShort, plugin,
+           " is cut short: it ends after " + std::to_string(size) +
+               " bytes, before its section table; build or copy it again");
   }
 }
 
@@ -163,19 +177,22 @@ std::string loaderReason(const QPluginLoader& loader) {
 /// Refuses what does not fit this host; nothing of the file has run yet.
 void checkFits(const PluginManifest& manifest) {
   if (manifest.interface != VITRINE_PLUGIN_IID) {
-    throw PluginError(manifest.file + " speaks " + manifest.interface +
-                      ", this host speaks " VITRINE_PLUGIN_IID
-                      "; rebuild the plugin against this Vitrine");
+    refuse(RefusalCode::OtherInterface, manifest,
+           " speaks " + manifest.interface +
+               ", this host speaks " VITRINE_PLUGIN_IID
+               "; rebuild the plugin against this Vitrine");
   }
   if (manifest.torch != VITRINE_HOST_TORCH) {
-    throw PluginError(manifest.file + " was built with LibTorch " + manifest.torch +
-                      ", this host with LibTorch " VITRINE_HOST_TORCH
-                      "; rebuild the plugin with the host's LibTorch");
+    refuse(RefusalCode::OtherTorch, manifest,
+           " was built with LibTorch " + manifest.torch +
+               ", this host with LibTorch " VITRINE_HOST_TORCH
+               "; rebuild the plugin with the host's LibTorch");
   }
   if (compilerFamily(manifest.compiler) != compilerFamily(VITRINE_HOST_COMPILER)) {
-    throw PluginError(manifest.file + " was built with compiler " + manifest.compiler +
-                      ", this host with " VITRINE_HOST_COMPILER
-                      "; rebuild the plugin with the host's compiler");
+    refuse(RefusalCode::OtherCompiler, manifest,
+           " was built with compiler " + manifest.compiler +
+               ", this host with " VITRINE_HOST_COMPILER
+               "; rebuild the plugin with the host's compiler");
   }
 }
 
@@ -185,13 +202,14 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
   // of a run.
   loader.setLoadHints(QLibrary::ResolveAllSymbolsHint | QLibrary::PreventUnloadHint);
   if (!loader.load()) {
-    throw PluginError(manifest.file + " cannot be loaded: " + loaderReason(loader) +
-                      "; install or rebuild what it depends on");
+    refuse(
+        RefusalCode::NotLoadable, manifest,
+        " cannot be loaded: " + loaderReason(loader) + "; install or rebuild what it depends on");
   }
   auto* plugin = qobject_cast<Plugin*>(loader.instance());
   if (plugin == nullptr) {
-    throw PluginError(manifest.file + " has no root object of " VITRINE_PLUGIN_IID
-                                      "; see Q_INTERFACES in plugin.h");
+    refuse(RefusalCode::NotAPlugin, manifest,
+           " has no root object of " VITRINE_PLUGIN_IID "; see Q_INTERFACES in plugin.h");
   }
   Registry own;
   own.setPlugin(manifest.id);
@@ -199,11 +217,23 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
     plugin->registerInto(own);
     registry.absorb(own);
   } catch (const std::exception& problem) {
-    throw PluginError(manifest.file + " is not loaded: " + firstLine(problem.what()));
+    refuse(RefusalCode::NotRegistered, manifest, " is not loaded: " + firstLine(problem.what()));
   }
 }
 
 }  // namespace
+
+std::string toString(RefusalCode code) {
+  constexpr std::array kNames = {
+      "bad_settings", "unreadable",    "unsafe",          "not_a_library", "cut_short",
+      "not_a_plugin", "other_program", "other_interface", "other_torch",   "other_compiler",
+      "disabled",     "not_trusted",   "not_loadable",    "not_registered"};
+  static_assert(kNames.size() == static_cast<std::size_t>(RefusalCode::NotRegistered) + 1);
+  return kNames[static_cast<std::size_t>(code)];
+}
+
+PluginRefused::PluginRefused(RefusalCode code, PluginManifest plugin, const std::string& sentence)
+    : PluginError(sentence), refusal_{code, std::move(plugin), sentence} {}
 
 std::vector<fs::path> pluginFolders() {
   std::vector<fs::path> folders;
@@ -227,20 +257,20 @@ std::vector<fs::path> pluginFolders() {
 
 PluginManifest readManifest(const fs::path& given) {
   const fs::path file = realFile(given);
-  PluginManifest manifest;
-  manifest.file = file.string();
-  requireWholeLibrary(file);
+  PluginManifest manifest = manifestOf(file);
+  requireWholeLibrary(manifest);
   const QPluginLoader loader(QString::fromStdString(manifest.file));
   const QJsonObject data = loader.metaData();
   if (data.isEmpty()) {
-    throw PluginError(manifest.file +
-                      " is not a plugin, or is cut short: " + loader.errorString().toStdString() +
-                      "; build it again with vitrine_add_plugin");
+    refuse(RefusalCode::NotAPlugin, manifest,
+           " is not a plugin, or is cut short: " + loader.errorString().toStdString() +
+               "; build it again with vitrine_add_plugin");
   }
   manifest.interface = text(data, "IID");
   if (manifest.interface.rfind(kInterfaceFamily, 0) != 0) {
-    throw PluginError(manifest.file + " is a plugin of another program: it speaks '" +
-                      manifest.interface + "', this host speaks " VITRINE_PLUGIN_IID);
+    refuse(RefusalCode::OtherProgram, manifest,
+           " is a plugin of another program: it speaks '" + manifest.interface +
+               "', this host speaks " VITRINE_PLUGIN_IID);
   }
   const QJsonObject own = data.value(QLatin1String("MetaData")).toObject();
   manifest.id = text(own, "id");
@@ -248,8 +278,8 @@ PluginManifest readManifest(const fs::path& given) {
   manifest.torch = text(own, "torch");
   manifest.compiler = text(own, "compiler");
   if (manifest.id.empty()) {
-    throw PluginError(manifest.file +
-                      " has a manifest without an id; build it with vitrine_add_plugin");
+    refuse(RefusalCode::NotAPlugin, manifest,
+           " has a manifest without an id; build it with vitrine_add_plugin");
   }
   checkFits(manifest);
   manifest.sha256 = sha256OfFile(file);
@@ -268,7 +298,8 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
       for (const std::string& item : plugin.items) missing[item] = plugin.id;
     }
   } catch (const std::exception& problem) {
-    result.refused.push_back({pluginSettingsFile().string(), firstLine(problem.what())});
+    result.refused.push_back(
+        {RefusalCode::BadSettings, manifestOf(pluginSettingsFile()), firstLine(problem.what())});
   }
   setMissingItems(std::move(missing));
   std::set<fs::path> seen;
@@ -279,7 +310,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
     const fs::path folder = fs::canonical(given, error);
     if (error || !seen.insert(folder).second) continue;
     if (const std::string unsafe = whyUnsafe(folder, "folder"); !unsafe.empty()) {
-      result.refused.push_back({folder.string(), unsafe});
+      result.refused.push_back({RefusalCode::Unsafe, manifestOf(folder), unsafe});
       continue;
     }
     std::vector<fs::path> files;
@@ -288,24 +319,31 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
     }
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
+      PluginManifest manifest = manifestOf(file);
       try {
         const fs::path real = realFile(file);
         if (!seen.insert(real).second) continue;
         if (const std::string unsafe = whyUnsafeFile(real); !unsafe.empty())
-          throw PluginError(unsafe);
-        PluginManifest manifest = readManifest(real);
+          throw PluginRefused(RefusalCode::Unsafe, manifestOf(real), unsafe);
+        manifest = readManifest(real);
         manifest.isBuiltIn = isBuiltIn;
-        if (disabled.count(manifest.id) > 0)
-          throw PluginError(disabledSentence(manifest.file, manifest.id));
+        if (disabled.count(manifest.id) > 0) {
+          refuse(
+              RefusalCode::Disabled, manifest,
+              " is disabled; run `vitrine plugins --enable " + manifest.id + "` to load it again");
+        }
         if (!isBuiltIn && !isTrusted(manifest.sha256)) {
-          throw PluginError(manifest.file + " is not trusted; run `vitrine plugins --trust " +
-                            manifest.file + "` if you know where it comes from");
+          refuse(RefusalCode::NotTrusted, manifest,
+                 " is not trusted; run `vitrine plugins --trust " + manifest.file +
+                     "` if you know where it comes from");
         }
         loadInto(registry, manifest);
         result.loaded.push_back(std::move(manifest));
+      } catch (const PluginRefused& problem) {
+        result.refused.push_back(problem.refusal());
       } catch (const std::exception& problem) {
         // One plugin's trouble, whatever it threw, must not stop the others.
-        result.refused.push_back({file.string(), firstLine(problem.what())});
+        result.refused.push_back({RefusalCode::Unreadable, manifest, firstLine(problem.what())});
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/plugin/registry.h"
 
 namespace vitrine {
@@ -17,9 +18,39 @@ struct PluginManifest {
   bool isBuiltIn = false;  ///< from the build tree or the installation
 };
 
+/// Why a plugin is not loaded. toString() gives the name that `--json` prints; names stay.
+enum class RefusalCode {
+  BadSettings,     ///< the list of disabled plugins cannot be read; they are loaded
+  Unreadable,      ///< the file or folder cannot be opened
+  Unsafe,          ///< others can change the file or a folder above it
+  NotALibrary,     ///< not a shared library
+  CutShort,        ///< ends before its section table
+  NotAPlugin,      ///< a library without a manifest of ours
+  OtherProgram,    ///< a plugin of another program
+  OtherInterface,  ///< of another version of the interface
+  OtherTorch,      ///< built with another LibTorch
+  OtherCompiler,   ///< built with another compiler
+  Disabled,        ///< the user disabled it
+  NotTrusted,      ///< outside of the first folder and not trusted: `vitrine plugins --trust`
+  NotLoadable,     ///< the system's loader refuses it
+  NotRegistered,   ///< what it brings is refused, or it threw
+};
+[[nodiscard]] std::string toString(RefusalCode code);  ///< "not_trusted"
+
 struct PluginRefusal {
-  std::string file;
+  RefusalCode code = RefusalCode::NotRegistered;
+  PluginManifest plugin;  ///< as far as it was read: `file` always
   std::string sentence;
+};
+
+/// A plugin that is refused, as data.
+class PluginRefused : public PluginError {
+ public:
+  PluginRefused(RefusalCode code, PluginManifest plugin, const std::string& sentence);
+  [[nodiscard]] const PluginRefusal& refusal() const noexcept { return refusal_; }
+
+ private:
+  PluginRefusal refusal_;
 };
 
 struct LoadedPlugins {
@@ -36,8 +67,7 @@ struct LoadedPlugins {
 [[nodiscard]] LoadedPlugins loadPlugins(Registry& registry,
                                         const std::vector<std::filesystem::path>& folders);
 
-/// Reads the manifest without running any code of the file. \throws PluginError  the sentence of
-/// the refusal
+/// Reads the manifest without running any code of the file. \throws PluginRefused
 [[nodiscard]] PluginManifest readManifest(const std::filesystem::path& file);
 
 /// Stores the SHA-256 of a file outside the first folder as trusted (`vitrine plugins --trust

@@ -25,13 +25,15 @@ void setMissingItems(std::map<std::string, std::string> pluginByItem) {
   items.pluginByItem = std::move(pluginByItem);
 }
 
-std::string missingItemSentence(const std::string& kind, const std::string& id) {
+std::string missingItemSentence(const std::string& item) {
   MissingItems& items = missingItems();
   const std::lock_guard lock(items.mutex);
-  const auto found = items.pluginByItem.find(kind + "/" + id);
+  const auto found = items.pluginByItem.find(item);
   if (found == items.pluginByItem.end()) return "";
-  return "the " + kind + " '" + id + "' is of the plugin '" + found->second +
-         "', which is disabled; run `vitrine plugins --enable " + found->second + "`";
+  const auto slash = item.find('/');
+  return "the " + item.substr(0, slash) + " '" + item.substr(slash + 1) + "' is of the plugin '" +
+         found->second + "', which is disabled; run `vitrine plugins --enable " + found->second +
+         "`";
 }
 
 }  // namespace vitrine

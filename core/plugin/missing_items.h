@@ -11,8 +11,7 @@ namespace vitrine {
 
 /// By "architecture/plain_mlp": id of the plugin. Set by the loader; as process-wide as loading is.
 VITRINE_ENGINE_EXPORT void setMissingItems(std::map<std::string, std::string> pluginByItem);
-/// Why `kind`/`id` is not there and what to do; "" where nothing is known of it.
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::string missingItemSentence(const std::string& kind,
-                                                                    const std::string& id);
+/// Why "architecture/plain_mlp" is not there and what to do; "" where nothing is known of it.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string missingItemSentence(const std::string& item);
 
 }  // namespace vitrine

@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/user_folders.h"
-#include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
+#include "core/config/toml/parse_toml.h"
 #include "core/files/checkpoint_folder.h"
 
 namespace vitrine {
@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = 64 * 1024;
-constexpr const char* kIsDisabled = " is disabled; run `vitrine plugins --enable ";
-constexpr const char* kIsUntrusted = " is not trusted; ";
 
 void store(const std::vector<DisabledPlugin>& plugins) {
   const fs::path file = pluginSettingsFile();
@@ -94,16 +92,6 @@ bool enablePlugin(const std::string& id) {
   if (all.size() == before) return false;
   store(all);
   return true;
-}
-
-std::string disabledSentence(const std::string& file, const std::string& id) {
-  return file + kIsDisabled + id + "` to load it again";
-}
-bool isDisabledSentence(const std::string& sentence) {
-  return sentence.find(kIsDisabled) != std::string::npos;
-}
-bool isUntrustedSentence(const std::string& sentence) {
-  return sentence.find(kIsUntrusted) != std::string::npos;
 }
 
 }  // namespace vitrine

@@ -28,10 +28,4 @@ void disablePlugin(const DisabledPlugin& plugin);
 /// \returns  whether it was disabled
 bool enablePlugin(const std::string& id);
 
-/// The sentence of a plugin that is not loaded for this reason, as the loader gives it.
-[[nodiscard]] std::string disabledSentence(const std::string& file, const std::string& id);
-[[nodiscard]] bool isDisabledSentence(const std::string& sentence);
-/// Whether a refused file would be loaded if `vitrine plugins --trust` were run.
-[[nodiscard]] bool isUntrustedSentence(const std::string& sentence);
-
 }  // namespace vitrine

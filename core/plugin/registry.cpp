@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/experiment.h"
 #include "core/plugin/missing_items.h"
 #include "core/plugin/transform.h"
 
@@ -56,7 +57,7 @@ namespace {
 template <class Map>
 const auto& get(const Map& items, ItemKind kind, const std::string& id, const Catalog& catalog) {
   if (const auto found = items.find(id); found != items.end()) return *found->second;
-  if (const std::string known = missingItemSentence(toString(kind), id); !known.empty())
+  if (const std::string known = missingItemSentence(itemName(kind, id)); !known.empty())
     throw NotFoundError(known);
   const std::vector<std::string> ids = catalog.ids(kind);
   const std::string close = nearest(id, ids);

@@ -20,7 +20,7 @@ const Table& treeTable() {
                    {"diffusion", "jobs", "plugin", "remote"},
                    {"train"},
                }},
-              {"core/config", {{"."}, {"edit"}}},
+              {"core/config", {{"toml"}, {"."}, {"edit"}}},
               {"core/kernels", {{"cpu"}, {"."}}},
               {"core/nn", {{"position"}, {"."}}},
               {"core/train", {{"update"}, {"."}}},

@@ -98,11 +98,4 @@ void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& 
       ->type_name("WEIGHTS");
 }
 
-std::vector<Override> parseOverrides(const std::vector<std::string>& texts) {
-  std::vector<Override> overrides;
-  overrides.reserve(texts.size());
-  for (const std::string& text : texts) overrides.push_back(parseOverride(text));
-  return overrides;
-}
-
 }  // namespace vitrine::app

@@ -69,7 +69,4 @@ void addTrainedRun(CommandLine& line, ModelChoice& choice);
 /// \param splitHelp  what the split is for; "": there is no --split
 void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& splitHelp);
 
-/// \throws ConfigError  one of them is not a key=value
-[[nodiscard]] std::vector<Override> parseOverrides(const std::vector<std::string>& texts);
-
 }  // namespace vitrine::app

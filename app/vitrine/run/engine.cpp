@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/plugin/missing_items.h"
-#include "core/plugin/plugin_settings.h"
 #include "core/train/device.h"
 #include "core/train/training_items.h"
 
@@ -20,7 +19,7 @@ void loadEngine(Engine& engine, Refused refused) {
   if (refused == Refused::Silent) return;
   for (const PluginRefusal& refusal : engine.plugins.refused) {
     // The user disabled the plugin and knows it.
-    if (!isDisabledSentence(refusal.sentence)) log::warning(refusal.sentence);
+    if (refusal.code != RefusalCode::Disabled) log::warning(refusal.sentence);
   }
 }
 
@@ -29,20 +28,10 @@ namespace {
 /// An item that is not there since its plugin is disabled: the problem says so.
 Plan explained(Plan plan) {
   for (Problem& problem : plan.problems) {
-    const auto kindOf = [&problem]() -> std::string {
-      if (problem.key == "model.architecture") return "architecture";
-      if (problem.key == "task.name") return "task";
-      if (problem.key == "data.dataset") return "dataset";
-      if (problem.key == "train.optimizer.name") return "optimizer";
-      if (problem.key == "train.schedule.name") return "schedule";
-      return problem.key.rfind("observe.", 0) == 0 ? "analysis" : "";
-    };
-    const auto from = problem.message.find('\'');
-    const auto to = from == std::string::npos ? from : problem.message.find('\'', from + 1);
-    if (to == std::string::npos || kindOf().empty()) continue;
-    const std::string sentence =
-        missingItemSentence(kindOf(), problem.message.substr(from + 1, to - from - 1));
+    if (problem.code != ProblemCode::UnknownItem) continue;
+    const std::string sentence = missingItemSentence(problem.item);
     if (sentence.empty()) continue;
+    problem.code = ProblemCode::DisabledItem;
     problem.message = sentence;
     problem.nearest.clear();
   }
@@ -53,8 +42,7 @@ Plan explained(Plan plan) {
 
 Plan planFile(const std::string& file, const Catalog& catalog,
               const std::vector<std::string>& overrides) {
-  std::vector<Override> parsed;
-  for (const std::string& text : overrides) parsed.push_back(parseOverride(text));
+  const std::vector<Override> parsed = parseOverrides(overrides);
   if (file == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     return explained(planExperiment(text, "standard input", catalog, parsed));
@@ -69,6 +57,12 @@ void requireValid(const std::vector<Problem>& problems) {
   throw ConfigError(std::to_string(problems.size()) +
                     (problems.size() == 1 ? " problem" : " problems") +
                     " in the configuration; nothing was run");
+}
+
+Json resolveOrThrow(const Schema& schema, const std::string& prefix, Json values,
+                    const std::vector<Override>& overrides) {
+  requireValid(resolveItem(schema, prefix, values, overrides));
+  return values;
 }
 
 Json initToJson(const InitSource& init) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "app/vitrine/run/item_values.h"
 #include "app/vitrine/run/run_start.h"
 #include "core/base/error.h"
 #include "core/train/device.h"
@@ -18,8 +17,8 @@ namespace {
 /// `config` with other data or another image size, checked as an experiment is.
 Json overridden(const Registry& registry, Json config, const std::vector<std::string>& overrides) {
   if (overrides.empty()) return config;
-  for (const std::string& text : overrides) {
-    const std::string key = parseOverride(text).key;
+  const std::vector<Override> parsed = parseOverrides(overrides);
+  for (const auto& [key, value] : parsed) {
     const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
     if (!isOfData && key != "model.image_size" && !key.starts_with("task.samples."))
       throw ConfigError(
@@ -28,7 +27,7 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
           key + "'");
   }
   Json changed = config;
-  layOverrides(changed, overrides);
+  layOverrides(changed, parsed);
   return train::reconfigured(registry, config, std::move(changed));
 }
 

@@ -7,10 +7,8 @@
 namespace vitrine::app {
 
 Json modelTable(const Registry& registry, const std::vector<std::string>& texts) {
-  std::vector<Override> overrides;
-  for (const std::string& text : texts) {
-    overrides.push_back(parseOverride(text));
-    const std::string& key = overrides.back().key;
+  const std::vector<Override> overrides = parseOverrides(texts);
+  for (const auto& [key, value] : overrides) {
     if (key != "model" && !key.starts_with("model."))
       throw ConfigError("infer takes keys of [model] alone, not '" + key + "'");
   }

@@ -5,7 +5,6 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/findings.h"
-#include "app/vitrine/run/item_values.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 
@@ -40,9 +39,8 @@ int analyseVerb(const Arguments& arguments) {
   };
   const auto middle = std::stable_partition(overrides.begin(), overrides.end(), isOfRun);
   const std::vector<std::string> ofRun(overrides.begin(), middle);
-  Json values = Json::object();
-  layOverrides(values, {middle, overrides.end()});
-  const Config config(resolveOrThrow(analysis.card().schema, item, std::move(values)));
+  const Config config(resolveOrThrow(analysis.card().schema, item, Json::object(),
+                                     parseOverrides({middle, overrides.end()})));
 
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, ofRun});

@@ -110,12 +110,16 @@ std::shared_ptr<const Dataset> judgeData(const Registry& registry, const Planned
   return dataset;
 }
 
-void addProblem(Report& report, const std::string& key, const std::string& message) {
+/// What an item refused that only its code can judge. \param key  "model.architecture"
+void addProblem(Report& report, const PlannedRun& run, const std::string& key, ItemKind kind,
+                const std::string& message) {
   for (const Problem& known : report.plan.problems) {
-    if (known.key == key && known.message == message) return;
+    if (known.message == message) return;
   }
   Problem problem;
-  problem.key = key;
+  problem.code = ProblemCode::ItemRefused;
+  problem.item = itemName(kind, Config(run.config).text(key));
+  problem.key = key.substr(0, key.find('.'));
   problem.message = message;
   report.plan.problems.push_back(problem);
 }
@@ -148,14 +152,14 @@ void judge(const Registry& registry, Report& report) {
       if (known.find(key) == known.end()) known[key] = costOf(registry, run);
       slot = known[key];
     } catch (const ConfigError& problem) {
-      addProblem(report, "model", problem.what());
+      addProblem(report, run, "model.architecture", ItemKind::Architecture, problem.what());
       continue;
     }
     std::shared_ptr<const Dataset> dataset;
     try {
       dataset = judgeData(registry, run, datasets, report);
     } catch (const ConfigError& problem) {
-      addProblem(report, "task", problem.what());
+      addProblem(report, run, "task.name", ItemKind::Task, problem.what());
     }
     const train::MemoryInput input = train::memoryInputOf(
         Config(run.config), slot->parameters, slot->blocks,

@@ -2,7 +2,6 @@
 #include "app/vitrine/cli/command_line.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
-#include "app/vitrine/run/item_values.h"
 #include "core/base/text.h"
 #include "core/data/scene_files.h"
 
@@ -34,10 +33,8 @@ int dataVerb(const Arguments& arguments) {
   Engine engine;
   loadEngine(engine);
   const DatasetSource& source = engine.registry.dataset(id);
-  Json values = Json::object();
-  layOverrides(values, overrides);
-  const auto dataset =
-      source.open(Config(resolveOrThrow(source.card().schema, "data", std::move(values))));
+  const auto dataset = source.open(Config(
+      resolveOrThrow(source.card().schema, "data", Json::object(), parseOverrides(overrides))));
   const WrittenScenes written = format == "coco"
                                     ? writeCocoScenes(*dataset, split, limit, folder)
                                     : writeAde20kScenes(*dataset, split, limit, folder);

@@ -148,7 +148,9 @@ int describeAll(const Engine& engine, const CommandLine& line, bool wantsSchema)
   if (line.wantsJson()) {
     Json refused = Json::array(), plugins = Json::array();
     for (const PluginRefusal& refusal : engine.plugins.refused) {
-      refused.push_back({{"file", refusal.file}, {"sentence", refusal.sentence}});
+      refused.push_back({{"code", toString(refusal.code)},
+                         {"file", refusal.plugin.file},
+                         {"sentence", refusal.sentence}});
     }
     for (const PluginManifest& plugin : engine.plugins.loaded) {
       plugins.push_back({{"id", plugin.id},

@@ -1,4 +1,6 @@
 // vitrine plugins: what is loaded, what was refused or disabled and why; trusts, disables, enables.
+#include <utility>
+
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"
 #include "core/base/error.h"
@@ -19,29 +21,21 @@ std::string itemsOf(const Catalog& catalog, const std::string& plugin) {
   return list;
 }
 
+/// What is known of a plugin: of one that is not loaded only what was read.
 Json toJson(const PluginManifest& plugin) {
-  return {{"id", plugin.id},
-          {"version", plugin.version},
-          {"interface", plugin.interface},
-          {"torch", plugin.torch},
-          {"compiler", plugin.compiler},
-          {"file", plugin.file},
-          {"sha256", plugin.sha256},
-          {"built_in", plugin.isBuiltIn},
-          {"trust", plugin.isBuiltIn ? "built in" : "trusted"}};
-}
-
-/// The manifest of a file that is not loaded, as far as it can be read.
-Json notLoaded(const PluginRefusal& refusal) {
-  Json entry = {{"file", refusal.file}, {"sentence", refusal.sentence}};
-  try {
-    const PluginManifest manifest = readManifest(refusal.file);
-    entry.update(toJson(manifest));
-    if (!manifest.isBuiltIn && !isTrusted(manifest.sha256)) entry["trust"] = "not trusted";
-  } catch (const Error&) {
-    // What keeps it from being loaded keeps it from being read: the sentence says it.
+  Json entry = Json::object();
+  for (const auto& [key, value] :
+       {std::pair("id", plugin.id), std::pair("version", plugin.version),
+        std::pair("interface", plugin.interface), std::pair("torch", plugin.torch),
+        std::pair("compiler", plugin.compiler), std::pair("file", plugin.file),
+        std::pair("sha256", plugin.sha256)}) {
+    if (!value.empty()) entry[key] = value;
   }
-  entry["file"] = refusal.file;
+  if (plugin.sha256.empty()) return entry;
+  entry["built_in"] = plugin.isBuiltIn;
+  entry["trust"] = plugin.isBuiltIn           ? "built in"
+                   : isTrusted(plugin.sha256) ? "trusted"
+                                              : "not trusted";
   return entry;
 }
 
@@ -58,13 +52,12 @@ Json pluginReport(const Engine& engine) {
     loaded.push_back(std::move(entry));
   }
   for (const PluginRefusal& refusal : engine.plugins.refused) {
-    Json entry = notLoaded(refusal);
-    if (isDisabledSentence(refusal.sentence)) {
-      disabled.push_back(std::move(entry));
-    } else {
-      entry["can_be_trusted"] = isUntrustedSentence(refusal.sentence);
-      refused.push_back(std::move(entry));
-    }
+    Json entry = toJson(refusal.plugin);
+    entry["code"] = toString(refusal.code);
+    entry["sentence"] = refusal.sentence;
+    const bool isDisabled = refusal.code == RefusalCode::Disabled;
+    if (!isDisabled) entry["can_be_trusted"] = refusal.code == RefusalCode::NotTrusted;
+    (isDisabled ? disabled : refused).push_back(std::move(entry));
   }
   for (const auto& folder : pluginFolders()) folders.push_back(folder.string());
   return Json{{"loaded", loaded},
@@ -84,7 +77,7 @@ void disable(const std::string& id) {
     if (plugin.id != id) continue;
     DisabledPlugin disabled{id, {}};
     for (const ItemCard& item : engine.registry.catalog().items) {
-      if (item.plugin == id) disabled.items.push_back(toString(item.kind) + "/" + item.id);
+      if (item.plugin == id) disabled.items.push_back(itemName(item.kind, item.id));
     }
     disablePlugin(disabled);
     log::info("plugin '" + id + "' is not loaded from now on; runs in progress keep it");
@@ -149,17 +142,13 @@ int pluginsVerb(const Arguments& arguments) {
         {plugin.id, plugin.version, itemsOf(engine.registry.catalog(), plugin.id), plugin.file});
   }
   print(table, Format::Text);
-  const auto list = [&engine](const char* title, bool (*fits)(const std::string&)) {
-    bool isFirst = true;
+  for (const bool isDisabled : {true, false}) {
+    const char* title = isDisabled ? "\ndisabled\n" : "\nrefused\n";
     for (const PluginRefusal& refusal : engine.plugins.refused) {
-      if (!fits(refusal.sentence)) continue;
-      if (isFirst) print(std::string("\n") + title + "\n");
-      isFirst = false;
-      print("  " + refusal.sentence + "\n");
+      if ((refusal.code == RefusalCode::Disabled) != isDisabled) continue;
+      print(std::exchange(title, "") + std::string("  ") + refusal.sentence + "\n");
     }
-  };
-  list("disabled", [](const std::string& sentence) { return isDisabledSentence(sentence); });
-  list("refused", [](const std::string& sentence) { return !isDisabledSentence(sentence); });
+  }
   return 0;
 }
 

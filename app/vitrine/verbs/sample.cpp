@@ -8,7 +8,6 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/film_strip.h"
 #include "app/vitrine/run/image_grid.h"
-#include "app/vitrine/run/item_values.h"
 #include "app/vitrine/run/sampling.h"
 #include "app/vitrine/run/trained_model.h"
 #include "core/base/error.h"
@@ -252,15 +251,17 @@ int sampleVerb(const Arguments& arguments) {
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, {}});
   TaskSession& session = *trained.run.session;
   Json values = Json::object();
-  layOverrides(values, overrides);
+  std::vector<Override> settings = parseOverrides(overrides);
+  layOverrides(values, settings);
   const Sampler& item =
       samplerFor(engine.registry, session, samplerAsked(engine.registry, session, sampler, values));
+  std::erase_if(settings, [](const Override& each) { return each.key == "sampler"; });
   const ItemCard card = item.card();
   layFilm(values, film, card);
   const train::Look& look = trained.run.look;
   const SampleRequest request =
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
-                       resolveOrThrow(settingsOf(card), card.id, std::move(values)));
+                       resolveOrThrow(settingsOf(card), card.id, std::move(values), settings));
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info("run " + std::to_string(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);

@@ -10,8 +10,8 @@
 #include "core/base/text.h"
 #include "core/config/edit/toml_lists.h"
 #include "core/config/lookup.h"
-#include "core/config/parse_toml.h"
 #include "core/config/to_toml.h"
+#include "core/config/toml/parse_toml.h"
 
 namespace vitrine {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/config/parse_toml.h"
+#include "core/config/toml/parse_toml.h"
 
 namespace vitrine {
 

@@ -14,6 +14,7 @@ namespace vitrine {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::codes;
 using testing_support::kGoodFile;
 using testing_support::planMore;
 using testing_support::planText;
@@ -30,28 +31,24 @@ std::string repeated(const std::string& text, int times) {
 double seconds(const std::string& text, std::string* said = nullptr) {
   const auto start = std::chrono::steady_clock::now();
   const Plan plan = planText(text);
-  if (said) *said = sentences(plan);
+  if (said) *said = codes(plan);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 TEST(Hostile, DeepDottedKeysAreRefused) {
-  EXPECT_THAT(sentences(planText("a" + repeated(".a", 1000000) + " = 1\n")),
-              HasSubstr("nested deeper than 64"));
-  EXPECT_THAT(sentences(planText("[a" + repeated(".a", 1000000) + "]\n")),
-              HasSubstr("nested deeper than 64"));
+  EXPECT_EQ(codes(planText("a" + repeated(".a", 1000000) + " = 1\n")), "too_large");
+  EXPECT_EQ(codes(planText("[a" + repeated(".a", 1000000) + "]\n")), "too_large");
 }
 
 TEST(Hostile, DeepListsAndTablesAreRefused) {
-  EXPECT_THAT(sentences(planText("a = " + repeated("[", 100000))),
-              HasSubstr("nested deeper than 64"));
-  EXPECT_THAT(sentences(planText("a = " + repeated("{a=", 100000))),
-              HasSubstr("nested deeper than 64"));
+  EXPECT_EQ(codes(planText("a = " + repeated("[", 100000))), "too_large");
+  EXPECT_EQ(codes(planText("a = " + repeated("{a=", 100000))), "too_large");
 }
 
 TEST(Hostile, DepthThatIsSpreadOverHeadersAndKeysIsRefused) {
   const std::string deep =
       "[model" + repeated(".a", 40) + "]\n" + "b" + repeated(".b", 40) + " = 1\n";
-  EXPECT_THAT(sentences(planText(deep)), HasSubstr("nested deeper than 64"));
+  EXPECT_EQ(codes(planText(deep)), "too_large");
 }
 
 TEST(Hostile, DotsInTextsAndCommentsAreNoDepth) {
@@ -69,16 +66,16 @@ TEST(Hostile, QuotesBeforeTheEndOfATextHideNothingBehindIt) {
     const std::string fence = quote + quote + quote;
     for (const std::string& more : {std::string(), quote, quote + quote}) {
       const std::string text = fence + "y" + more + fence;
-      EXPECT_THAT(sentences(planText("x = {k = " + text + ", " + deep + ", l = " + text + "}\n")),
-                  HasSubstr("nested deeper than 64"))
+      EXPECT_EQ(codes(planText("x = {k = " + text + ", " + deep + ", l = " + text + "}\n")),
+                "too_large")
           << text;
-      EXPECT_THAT(sentences(planMore("", {"model.taps={k = " + text + ", " + deep + "}"})),
-                  HasSubstr("nested deeper than 64"))
+      EXPECT_EQ(codes(planMore("", {"model.taps={k = " + text + ", " + deep + "}"})),
+                "model.taps too_large")
           << text;
       std::vector<Problem> problems;
       static_cast<void>(readClaims("x = {k = " + text + ", " + deep + "}\n", "c.toml", problems));
       ASSERT_EQ(problems.size(), 1u) << text;
-      EXPECT_THAT(problems.front().sentence(), HasSubstr("nested deeper than 64")) << text;
+      EXPECT_EQ(codes(problems), "too_large") << text;
     }
   }
   EXPECT_EQ(
@@ -105,26 +102,25 @@ TEST(Hostile, QuotedKeysOfManyPartsAreRefused) {
   const std::string deep = "\"model" + repeated(".a", 1000000) + "\"";
   for (const std::string& text : {deep + " = 1\n", "[[variant]]\nset = {" + deep + " = 1}\n",
                                   "[sweep]\n" + deep + " = [1]\n", "[model]\n" + deep + " = 1\n"}) {
-    EXPECT_THAT(sentences(planText(text)), HasSubstr("nested deeper than 64"));
+    EXPECT_EQ(codes(planText(text)), "too_large");
   }
 }
 
 TEST(Toml, IsParsedInOnePlaceOfTheProgram) {
-  EXPECT_EQ(testing_support::filesThatSay({"toml::parse"}), "core/config/parse_toml.cpp ");
+  EXPECT_EQ(testing_support::filesThatSay({"toml::parse"}), "core/config/toml/parse_toml.cpp ");
 }
 
 TEST(Hostile, DeepOverridesAreRefused) {
-  EXPECT_THAT(sentences(planMore("", {"model" + repeated(".a", 100000) + "=1"})),
-              HasSubstr("64 parts"));
-  EXPECT_THAT(sentences(planMore("", {"model.taps=" + repeated("[", 100000)})),
-              HasSubstr("nested deeper than 64"));
-  EXPECT_THAT(sentences(planMore("", {"model.taps={a" + repeated(".a", 100000) + "=1}"})),
-              HasSubstr("nested deeper"));
+  EXPECT_THAT(codes(planMore("", {"model" + repeated(".a", 100000) + "=1"})),
+              HasSubstr(" too_large"));
+  EXPECT_EQ(codes(planMore("", {"model.taps=" + repeated("[", 100000)})), "model.taps too_large");
+  EXPECT_EQ(codes(planMore("", {"model.taps={a" + repeated(".a", 100000) + "=1}"})),
+            "model.taps too_large");
 }
 
 TEST(Hostile, LargeTextsAreRefused) {
-  EXPECT_THAT(sentences(planText(kGoodFile + ("#" + std::string(std::size_t{8} << 20, 'x')))),
-              HasSubstr("8 MiB"));
+  EXPECT_EQ(codes(planText(kGoodFile + ("#" + std::string(std::size_t{8} << 20, 'x')))),
+            "too_large");
   EXPECT_EQ(sentences(planText(kGoodFile + ("#" + std::string(std::size_t{8} << 19, 'x')))), "");
 }
 
@@ -134,7 +130,7 @@ TEST(Hostile, TooManyRunsAreRefused) {
   const std::string more =
       "[sweep]\n'model.depth' = [" + list + "]\n'train.seed' = [" + list + "]\n";
   const Plan plan = planMore(more);
-  EXPECT_THAT(sentences(plan), HasSubstr("more than 100,000 runs"));
+  EXPECT_EQ(codes(plan), "sweep too_large");
   EXPECT_TRUE(plan.runs.empty());
   std::string many = "[sweep]\n";
   for (const char* key :
@@ -142,8 +138,7 @@ TEST(Hostile, TooManyRunsAreRefused) {
         "train.accumulate", "train.record_every", "train.threads"}) {
     many.append(key).append(" = [").append(list).append("]\n");
   }
-  EXPECT_THAT(sentences(planMore(many)),
-              HasSubstr("more than 100,000 runs"));  // 317^8 does not fit 64 bits
+  EXPECT_EQ(codes(planMore(many)), "sweep too_large");  // 317^8 does not fit 64 bits
 }
 
 TEST(Hostile, ManyUnknownKeysEndSoon) {
@@ -152,7 +147,7 @@ TEST(Hostile, ManyUnknownKeysEndSoon) {
   for (int i = 0; i < 300000; ++i) text.append("k").append(std::to_string(i)).append("=1\n");
   std::string said;
   EXPECT_LT(seconds(text, &said), 30);
-  EXPECT_THAT(said, HasSubstr("this table has 300,000 keys, more than 1,000"));
+  EXPECT_EQ(said, "too_large");
 }
 
 TEST(Hostile, ManyLargeTablesEndSoonAndProblemsAreCounted) {
@@ -165,7 +160,7 @@ TEST(Hostile, ManyLargeTablesEndSoonAndProblemsAreCounted) {
     text.append("[[variant]]\nset={model.q=").append(std::to_string(i)).append("}\n");
   std::string said;
   EXPECT_LT(seconds(text, &said), 30);
-  EXPECT_THAT(said, HasSubstr("there are more problems"));
+  EXPECT_THAT(said, HasSubstr("too_many"));
 }
 
 TEST(Hostile, ManyVariantsWithProblemsEndSoon) {

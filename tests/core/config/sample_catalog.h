@@ -116,6 +116,17 @@ inline Plan planMore(const std::string& more, const std::vector<std::string>& ov
   return planText(kGoodFile + more, overrides);
 }
 
+/// "train.epocs unknown_key -> epochs", with "; " between two problems.
+inline std::string codes(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    text += (text.empty() ? "" : "; ") + (problem.key.empty() ? "" : problem.key + " ") +
+            toString(problem.code) + (problem.nearest.empty() ? "" : " -> " + problem.nearest);
+  }
+  return text;
+}
+inline std::string codes(const Plan& plan) { return codes(plan.problems); }
+
 inline std::string sentences(const Plan& plan) {
   std::string text;
   for (const Problem& problem : plan.problems) text += problem.sentence() + "\n";

@@ -130,7 +130,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
       const bool isMine =
           !key.empty() &&
           (problem.key == place_.toStdString() + "." + key ||
-           (problem.key == key && problem.message.starts_with("there is no such key")));
+           (problem.key == key && problem.code == ProblemCode::UnknownKey));
       if (!isMine || !said.isEmpty()) continue;
       said = messageOf(problem);
     }

@@ -28,7 +28,7 @@ struct Node {
   Json value;               ///< of a leaf; `discarded` for a date or time
   std::vector<Node> items;  ///< of a list under `sweep`, `select`, `variant`, `stage`, `exclude`,
                             ///< `claim` or `result`: its elements
-  std::string raw;                                     ///< of an override: the text as typed
+  std::string raw;          ///< of an override: the text as typed
   std::vector<std::pair<std::string, Node>> children;  ///< of a table, in the order of the file
   int keyLine = 0, keyColumn = 0;  ///< where the key stands, 0 where there is no text
   int line = 0, column = 0;        ///< where the value stands

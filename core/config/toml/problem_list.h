@@ -5,22 +5,25 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/config/experiment.h"
-#include "core/config/node.h"
+#include "core/config/toml/node.h"
+#include "core/config/toml/problem.h"
 
 namespace vitrine {
 
+using Code = ProblemCode;
+
+/// Where in the text of an entry a problem stands.
+enum class At { Key, Value };
+inline constexpr At kAtKey = At::Key, kAtValue = At::Value;
+
 class ProblemList {
  public:
-  enum class At { Key, Value };
-
   explicit ProblemList(std::string fileName) : fileName_(std::move(fileName)) {}
 
   /// `where` may be null: the text says nothing there.
-  void add(const Node* where, At at, const std::string& key, const std::string& message,
-           const std::string& nearest = "");
-  void addAt(int line, int column, const std::string& key, const std::string& message,
-             const std::string& nearest = "");
+  void add(const Node* where, At at, Code code, const std::string& key, const std::string& message,
+           const std::string& nearest = "", const std::string& item = "");
+  void addAt(int line, int column, Code code, const std::string& key, const std::string& message);
   [[nodiscard]] bool isEmpty() const noexcept { return problems_.empty(); }
   [[nodiscard]] bool isFull() const noexcept { return isFull_; }
   /// In the order of the text, those of the command line last.

@@ -1,4 +1,4 @@
-#include "core/config/parse_toml.h"
+#include "core/config/toml/parse_toml.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 
@@ -196,7 +196,7 @@ std::optional<toml::table> parseToml(std::string_view text, TomlRefusal& refusal
     return document;
   } catch (const toml::parse_error& error) {
     refusal = refusalAt(error.source().begin, "not valid TOML: " + syntaxProblem(text, error));
-    refusal.isSyntax = true;
+    refusal.code = ProblemCode::BadSyntax;
   }
   return std::nullopt;
 }

@@ -1,11 +1,11 @@
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 #include <algorithm>
 #include <string_view>
 #include <tuple>
 
 #include "core/base/text.h"
-#include "core/config/parse_toml.h"
+#include "core/config/toml/parse_toml.h"
 
 namespace vitrine {
 
@@ -105,22 +105,25 @@ Node readToml(const std::string& text, ProblemList& problems) {
     read.replaces = false;
     return read;
   }
-  problems.addAt(refusal.line, refusal.column, "", refusal.message);
+  problems.addAt(refusal.line, refusal.column, refusal.code, "", refusal.message);
   Node root;
   root.isTable = true;
   return root;
 }
 
-std::string readTomlValue(const std::string& text, Node& node) {
+TomlRefusal readTomlValue(const std::string& text, Node& node) {
   node = Node{};
+  const auto refused = [](std::string message, Code code = Code::BadSyntax) {
+    return TomlRefusal{0, 0, std::move(message), code};
+  };
   if (text == "none" || text == "null") {
     node.raw = text;
-    return "";
+    return {};
   }
-  if (text.empty()) return "has no value; 'none' means absent, \"\" an empty text";
-  if (text.size() > kLargestText) return "the value is larger than 8 MiB";
-  if (!isUtf8(text)) return "the value is not valid UTF-8";
-  if (text.find('\n') != std::string::npos) return "the value has more than one line";
+  if (text.empty()) return refused("has no value; 'none' means absent, \"\" an empty text");
+  if (text.size() > kLargestText) return refused("the value is larger than 8 MiB", Code::TooLarge);
+  if (!isUtf8(text)) return refused("the value is not valid UTF-8");
+  if (text.find('\n') != std::string::npos) return refused("the value has more than one line");
 
   TomlRefusal refusal;
   if (const auto document = parseToml("v = " + text, refusal)) {
@@ -130,19 +133,19 @@ std::string readTomlValue(const std::string& text, Node& node) {
       node = Reader().value(*value, Elements::AsJson, 1);
       node.placeAt(Node{});
       node.raw = text;
-      return "";
+      return {};
     }
-  } else if (!refusal.isSyntax) {
-    return refusal.message;
+  } else if (refusal.code != Code::BadSyntax) {
+    return refusal;
   }
   // A word, a path or a name is text; something that begins like a text, list or table was meant to
   // be one.
-  if (std::string_view("\"'[{").find(text.front()) != std::string_view::npos) {
-    return refusal.message.empty() ? "" : "the value is " + refusal.message;
-  }
+  if (std::string_view("\"'[{").find(text.front()) != std::string_view::npos &&
+      !refusal.message.empty())
+    return refused("the value is " + refusal.message);
   node.value = text;
   node.raw = text;
-  return "";
+  return {};
 }
 
 }  // namespace vitrine

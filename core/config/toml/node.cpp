@@ -1,4 +1,4 @@
-#include "core/config/node.h"
+#include "core/config/toml/node.h"
 
 #include "core/base/text.h"
 

@@ -5,19 +5,12 @@
 #include <toml++/toml.h>
 
 #include <optional>
-#include <string>
 #include <string_view>
 
+#include "core/config/toml/toml_refusal.h"
 #include "core/foundation_export.h"
 
 namespace vitrine {
-
-/// Why and where a text is refused.
-struct TomlRefusal {
-  int line = 0, column = 0;  ///< 0 where it is the whole text
-  std::string message;
-  bool isSyntax = false;  ///< it is not valid TOML; else it is beyond our bounds
-};
 
 /// The document: at most 8 MiB, 64 levels, a million values, and a thousand keys in each table.
 /// \returns nullopt  `refusal` says why

@@ -1,0 +1,61 @@
+#include "core/config/toml/override.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/toml/toml_reader.h"
+
+namespace vitrine {
+
+Override parseOverride(const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    throw ConfigError(std::string("'") + shorten(cleanUtf8(text), 80) +
+                      "' is not a KEY=VALUE; write for example train.epochs=5");
+  }
+  const auto trimmed = [](std::string part) {
+    const std::size_t first = part.find_first_not_of(" \t");
+    if (first == std::string::npos) return std::string();
+    return part.substr(first, part.find_last_not_of(" \t") - first + 1);
+  };
+  return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
+}
+
+std::vector<Override> parseOverrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  overrides.reserve(texts.size());
+  for (const std::string& text : texts) overrides.push_back(parseOverride(text));
+  return overrides;
+}
+
+bool readOverride(const Override& given, ProblemList& problems, std::vector<std::string>& path,
+                  Node& node) {
+  TomlRefusal refusal = readTomlValue(given.value, node);
+  node.mark(Source::CommandLine);
+  const std::string key = cleanUtf8(given.key);
+  path = split(key, '.');
+  if (path.size() > static_cast<std::size_t>(kDeepestTable))
+    refusal = {0, 0, "has more than 64 parts"};
+  if (refusal.message.empty()) return true;
+  problems.add(&node, kAtValue, refusal.code, shorten(key, 80), refusal.message);
+  return false;
+}
+
+void layOverrides(Json& tables, const std::vector<Override>& overrides) {
+  ProblemList problems("");
+  for (const Override& each : overrides) {
+    std::vector<std::string> path;
+    Node node;
+    if (!readOverride(each, problems, path, node))
+      throw ConfigError(problems.take().front().sentence());
+    Json* place = &tables;
+    for (const std::string& part : path) {
+      if (!place->is_object()) *place = Json::object();
+      place = &(*place)[part];
+    }
+    const bool isTyped = node.value.is_number() || node.value.is_boolean();
+    const bool isNone = !node.isTable && node.value.is_null() && node.raw == "none";
+    *place = isNone || (isTyped && place->is_string()) ? Json(node.raw) : jsonOf(node);
+  }
+}
+
+}  // namespace vitrine
