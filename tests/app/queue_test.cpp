@@ -28,13 +28,13 @@ class QueueVerbs : public ::testing::Test {
         signalProcess(static_cast<pid_t>(run.worker.pid), SIGKILL);
     }
   }
-  Ended call(std::vector<std::string> words) const {
+  Ended call(std::vector<std::string> words, const std::string& input = "") const {
     words.insert(words.end(), {"--db", database});
-    return vitrine(words);
+    return vitrine(words, input);
   }
-  [[nodiscard]] Json json(std::vector<std::string> words) const {
+  [[nodiscard]] Json json(std::vector<std::string> words, const std::string& input = "") const {
     words.push_back("--json");
-    const Ended ended = call(std::move(words));
+    const Ended ended = call(std::move(words), input);
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.json();
   }
@@ -82,7 +82,7 @@ TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
                       "holdout = 0.25\nrefit_seeds = [0, 1]\n");
   const Json check = json({"check", file});
   EXPECT_EQ(check.at("totals").at("runs"), 5);
-  EXPECT_EQ(check.at("runs").at(3).at("needs"), Json({0, 1, 2}));
+  EXPECT_EQ(check.at("runs").at(3).at("selected_from"), Json({0, 1, 2}));
   EXPECT_THAT(vitrine({"check", file}).out,
               HasSubstr("selection: 3 runs leave out 25 % of the training set and are scored on it "
                         "by validation/top1 (higher is better); 2 runs take"));
@@ -161,6 +161,50 @@ TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
   EXPECT_EQ(store.run(1).reason, "stopped on request");
   EXPECT_EQ(call({"retry", "1"}).code, 0);
   EXPECT_EQ(json({"queue"}).at("entries").at(0).at("id"), 1);
+}
+
+TEST_F(QueueVerbs, EnqueueStoresAPlanAsItWasChecked) {
+  const Ended checked = vitrine({"check", sharedExperiment(), "train.steps=4", "--json"});
+  ASSERT_EQ(checked.code, 0) << checked.err;
+  const std::string file = scratch.path("plan.json");
+  const auto told = [&](const Json& plan) {
+    writeText(file, plan.dump());
+    return call({"enqueue", "--plan", file, "--no-dry-step"});
+  };
+  const Json plan = checked.json();
+  Json other = plan;
+  other["made_by"]["plugins"].begin().value() = std::string(64, '0');
+  EXPECT_EQ(told(other).code, 4) << "another plugin";
+  EXPECT_THAT(told(other).err, HasSubstr("the plan was made with other plugins"));
+  other = plan;
+  other["made_by"]["vitrine"] = "0.0.1";
+  EXPECT_EQ(told(other).code, 4) << "another version";
+  other = plan;
+  other["runs"][2]["config"]["train"]["steps"] = -4;
+  EXPECT_EQ(told(other).code, 2) << "a value that no item takes";
+  other = plan;
+  other["runs"][2]["totals"]["memory_bytes"] = -4;
+  EXPECT_EQ(told(other).code, 2) << "a size that is none";
+  writeText(file, checked.out.substr(0, checked.out.size() / 2));
+  EXPECT_EQ(call({"enqueue", "--plan", file}).code, 2) << "cut";
+  EXPECT_EQ(call({"enqueue", "--plan", scratch.path("none.json")}).code, 3);
+  EXPECT_EQ(call({"enqueue"}).code, 2) << "neither";
+  EXPECT_EQ(call({"enqueue", "--plan", file, sharedExperiment()}).code, 2) << "both";
+  EXPECT_FALSE(std::filesystem::exists(database));
+
+  const Ended stored = vitrine({"enqueue", "--plan", "-", "--json", "--db", database}, checked.out);
+  ASSERT_EQ(stored.code, 0) << stored.err;
+  EXPECT_EQ(stored.json().at("ids"), Json({1, 2, 3, 4}));
+  store::RunStore store(database);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const Json& run = plan.at("runs").at(static_cast<std::size_t>(i));
+    EXPECT_EQ(store.config(i + 1), run.at("config"));
+    EXPECT_EQ(store.origins(i + 1), run.at("origins"));
+    EXPECT_EQ(store.run(i + 1).name, run.at("name"));
+  }
+  EXPECT_GT(json({"queue"}).at("entries").at(0).at("needed_memory").get<double>(), 1e6);
+  EXPECT_EQ(json({"work", "--once"}).at("runs").at(0).at("state"), "done");
+  EXPECT_EQ(json({"enqueue", "--plan", "-", "--needed"}, checked.out).at("skipped").size(), 1u);
 }
 
 TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {

@@ -298,7 +298,8 @@ def play(program, database, experiment):
     report = client.ask(op="check", experiment=experiment)["report"]
     check(report["problems"] == [] and len(report["runs"]) >= 1, "a check tells the runs")
     check(error_of(client.ask(op="enqueue", experiment="title = ")) == "config", "an experiment that is none")
-    ids = client.ask(op="enqueue", experiment=experiment)["ids"]
+    check(error_of(client.ask(op="enqueue", plan={"plan": 1})) == "config", "a plan that is none")
+    ids = client.ask(op="enqueue", plan=report)["ids"]
     check(len(ids) >= 1, "runs were stored")
     client.wait(lambda: {run["id"] for one in client.answers[watch] for run in one["runs"]} >= set(ids))
     client.process.kill()  # the link drops

@@ -43,15 +43,16 @@ void CommandLine::parse(const Arguments& arguments) {
     throw ConfigError("vitrine " + verb_ + ": --json and --csv exclude each other; give one");
 }
 
-void addExperiment(CommandLine& line, ExperimentChoice& choice) {
-  line.app()
-      .add_option("file", choice.file, "an experiment; - reads standard input")
-      ->required()
-      ->type_name("FILE");
+CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice) {
+  CLI::Option* file = line.app()
+                          .add_option("file", choice.file, "an experiment; - reads standard input")
+                          ->required()
+                          ->type_name("FILE");
   line.app()
       .add_option("overrides", choice.overrides,
                   "values that win over the file: model.depth=6 train.epochs=2")
       ->type_name("KEY=VALUE");
+  return file;
 }
 
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name) {

@@ -50,7 +50,8 @@ struct ExperimentChoice {
   std::string file;                    ///< "-": standard input
   std::vector<std::string> overrides;  ///< key=value
 };
-void addExperiment(CommandLine& line, ExperimentChoice& choice);
+/// \returns  the option of the file
+CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice);
 
 /// The run of `resume`, `retry`, `stop` (a bare number) and `run` (`name` is "--id").
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name = "id");

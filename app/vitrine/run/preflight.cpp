@@ -1,18 +1,14 @@
 #include "app/vitrine/run/preflight.h"
 
-#include <c10/core/Device.h>
-
+#include <map>
 #include <new>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/devices.h"
 #include "core/jobs/work.h"
-#include "core/model/build_device.h"
-#include "core/model/weights.h"
 #include "core/run/null_sink.h"
 #include "core/run/run_control.h"
-#include "core/train/memory.h"
 #include "core/train/model_setup.h"
 
 namespace vitrine::app {
@@ -43,34 +39,12 @@ Json oneStepOf(const Json& config) {
   return one;
 }
 
-}  // namespace
-
-Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesystem::path& database,
-                DryStep dryStep) {
-  const Config values(run.config);
-  std::int64_t parameters = 0;
-  std::vector<BlockCost> blocks;
-  {
-    // No memory and no initial values: what does not fit is found before it is tried.
-    const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
-    const Json& model = run.config.at("model");
-    const auto built = engine.registry.architecture(model.at("architecture").get<std::string>())
-                           .build(Config(model), run.seed);
-    parameters = parameterCount(*built);
-    blocks = built->cost();
-  }
-  const Config data = values.table("data");
-  // The dry step opens the data again: only one copy is in memory at a time.
-  const train::MemoryInput input =
-      train::memoryInputOf(values, parameters, std::move(blocks),
-                           engine.registry.optimizer(values.text("train.optimizer.name")),
-                           engine.registry.dataset(data.text("dataset")).open(data).get());
+Needs needsOf(const Engine& engine, const PlannedRun& run, const RunCost& cost,
+              const std::filesystem::path& database) {
   Needs needs;
-  needs.memoryBytes =
-      static_cast<std::int64_t>(estimateMemory(input).peakBytes) + engine.residentBytes;
-  needs.diskBytes = static_cast<std::int64_t>(estimateDisk(input));
-
-  const std::string device = values.text("train.device");
+  needs.memoryBytes = static_cast<std::int64_t>(cost.memory.peakBytes) + engine.residentBytes;
+  needs.diskBytes = static_cast<std::int64_t>(cost.diskBytes);
+  const std::string device = Config(run.config).text("train.device");
   jobs::SystemDevices source;
   store::QueueOptions options;
   options.neededMemoryBytes = needs.memoryBytes;
@@ -83,9 +57,11 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
     if (why.empty()) break;
   }
   if (!why.empty()) throw RefusedError("run '" + run.name + "' " + why);
-  // Auxiliary networks may not be trained yet, and without them there is no step.
-  if (dryStep == DryStep::Skip || !run.auxiliaries.empty()) return needs;
-  // The weights that it starts from may not exist yet; the step is one of fresh weights.
+  return needs;
+}
+
+/// The weights that it starts from may not exist yet; the step is one of fresh weights.
+void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs) {
   try {
     train::TrainerSetup setup = prepareRun(engine.registry, oneStepOf(run.config), run.seed, {},
                                            nullptr, train::Extent::DryStep);
@@ -99,7 +75,29 @@ Needs preflight(const Engine& engine, const PlannedRun& run, const std::filesyst
         "one step of run '" + run.name + "' needs more memory than this machine has" + ", about " +
         formatBytes(static_cast<double>(needs.memoryBytes)) + "; take a smaller model or batch");
   }
-  return needs;
+}
+
+}  // namespace
+
+std::vector<Needs> preflight(const Engine& engine, const JudgedPlan& judged,
+                             const std::filesystem::path& database, DryStep dryStep) {
+  std::map<std::string, Needs> known;  // by kind
+  std::vector<Needs> all;
+  for (std::size_t i = 0; i < judged.plan.runs.size(); ++i) {
+    const PlannedRun& run = judged.plan.runs[i];
+    const auto [needs, isNew] = known.try_emplace(kindOf(run));
+    if (isNew) {
+      needs->second = needsOf(engine, run, *judged.costs[i], database);
+      // Auxiliary networks may not be trained yet, and without them there is no step.
+      if (dryStep == DryStep::Do && run.auxiliaries.empty()) {
+        tryOneStep(engine, run, needs->second);
+      } else if (!judged.warnings.empty()) {
+        throw FileError(judged.warnings.front());
+      }
+    }
+    all.push_back(needs->second);
+  }
+  return all;
 }
 
 }  // namespace vitrine::app

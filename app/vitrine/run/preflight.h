@@ -1,10 +1,10 @@
-// What is looked at before a run is accepted: data, memory, disk, and one step of it.
+// What is looked at before runs are accepted: memory, disk, data, and one step of each kind.
 #pragma once
 
 #include <filesystem>
-#include <string>
+#include <vector>
 
-#include "app/vitrine/run/engine.h"
+#include "app/vitrine/run/judged_plan.h"
 
 namespace vitrine::app {
 
@@ -15,11 +15,11 @@ struct Needs {
 
 enum class DryStep { Do, Skip };
 
-/// Opens the data of one planned run, builds its model, estimates, trains one step and evaluates
-/// one batch of each split, which leaves nothing behind. \throws RefusedError  it does not fit into
-/// this machine, or the step fails: says so with the numbers \throws FileError  the data cannot be
-/// read
-[[nodiscard]] Needs preflight(const Engine& engine, const PlannedRun& run,
-                              const std::filesystem::path& database, DryStep dryStep);
+/// Trains one step of each kind of run and evaluates one batch of each split, which leaves nothing
+/// behind. \returns  the needs of each run
+/// \throws RefusedError  a run does not fit into this machine, or the step fails: says so with the
+/// numbers \throws FileError  the data cannot be read
+[[nodiscard]] std::vector<Needs> preflight(const Engine& engine, const JudgedPlan& judged,
+                                           const std::filesystem::path& database, DryStep dryStep);
 
 }  // namespace vitrine::app

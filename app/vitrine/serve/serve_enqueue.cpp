@@ -36,11 +36,15 @@ void ServeSession::check(const Task& task) {
 }
 
 void ServeSession::enqueue(const Task& task) {
-  const std::string text = textOf(task.request, "experiment");
+  const bool isPlan = task.request.contains("plan");
+  const std::string text =
+      isPlan ? task.request["plan"].dump(-1, ' ', false, Json::error_handler_t::replace)
+             : textOf(task.request, "experiment");
   const std::filesystem::path program = jobs::headlessProgram();
-  std::vector<std::string> command{
-      program.string(), "enqueue", "-",
-      "--json",         "--db",    std::filesystem::absolute(database_).string()};
+  std::vector<std::string> command{program.string(), "enqueue", "--json", "--db",
+                                   std::filesystem::absolute(database_).string()};
+  if (isPlan) command.emplace_back("--plan");
+  command.emplace_back("-");
   if (flagOf(task.request, "front")) command.emplace_back("--front");
   if (flagOf(task.request, "needed")) command.emplace_back("--needed");
   for (std::string& override : textsOf(task.request, "overrides")) {

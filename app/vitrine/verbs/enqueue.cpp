@@ -1,6 +1,4 @@
 // vitrine enqueue: every run of an experiment into the queue.
-#include <map>
-
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/quantities.h"
@@ -19,6 +17,7 @@ namespace {
 
 struct EnqueueArguments {
   ExperimentChoice experiment;
+  std::string plan;
   std::int64_t priority = 0;
   bool isFront = false, isNeeded = false, isQuick = false;
   std::string device, timeLimit = "none", grace = "30s", memoryLimit = "none";
@@ -48,7 +47,27 @@ void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
   app.add_flag("--needed", asked.isNeeded,
                "leave out runs whose resolved configuration has a finished run already");
   app.add_flag("--no-dry-step", asked.isQuick, "do not try one step of each kind of run first");
-  addExperiment(line, asked.experiment);
+  app.add_option("--plan", asked.plan,
+                 "what `vitrine check FILE --json` printed, in place of FILE; - reads standard "
+                 "input")
+      ->type_name("PLAN");
+  addExperiment(line, asked.experiment)->required(false);
+}
+
+/// The runs that were asked for, judged. \throws ConfigError  a plan and a file, or neither; after
+/// saying every problem of the file
+JudgedPlan planOf(const EnqueueArguments& asked, const Engine& engine) {
+  if (asked.plan.empty() == asked.experiment.file.empty())
+    throw ConfigError(asked.plan.empty()
+                          ? "vitrine enqueue: give the FILE of an experiment or --plan PLAN"
+                          : "vitrine enqueue: --plan stores runs as they were planned; give no "
+                            "FILE and no KEY=VALUE beside it");
+  if (!asked.plan.empty()) return readJudgedPlan(asked.plan, engine);
+  JudgedPlan judged = judgePlan(
+      engine.registry,
+      planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides));
+  requireValid(judged.plan.problems);
+  return judged;
 }
 
 /// \throws ConfigError  the file asks for another kind of device
@@ -100,8 +119,9 @@ std::vector<int> sourcesOf(const PlannedRun& run) {
   return sources;
 }
 
-/// Runs of `plan` that are still needed; what a needed one starts from stays, too.
-Plan neededPart(store::RunStore& store, const Plan& plan, Json& skipped) {
+/// Runs of the plan that are still needed; what a needed one starts from stays, too.
+JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& skipped) {
+  const Plan& plan = judged.plan;
   std::vector<std::int64_t> known(plan.runs.size(), 0);
   std::vector<bool> isNeeded(plan.runs.size(), false);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
@@ -116,8 +136,9 @@ Plan neededPart(store::RunStore& store, const Plan& plan, Json& skipped) {
       if (source >= 0) isNeeded[static_cast<std::size_t>(source)] = true;
     }
   }
-  Plan part = plan;
-  part.runs.clear();
+  JudgedPlan part = judged;
+  part.plan.runs.clear();
+  part.costs.clear();
   std::vector<int> place(plan.runs.size(), -1);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     if (!isNeeded[i]) {
@@ -129,7 +150,7 @@ Plan neededPart(store::RunStore& store, const Plan& plan, Json& skipped) {
           {{"name", plan.runs[i].name}, {"id", known[i] == 0 ? Json(nullptr) : Json(known[i])}});
       continue;
     }
-    place[i] = static_cast<int>(part.runs.size());
+    place[i] = static_cast<int>(part.plan.runs.size());
     PlannedRun run = plan.runs[i];
     if (run.dependsOn >= 0) run.dependsOn = place[static_cast<std::size_t>(run.dependsOn)];
     if (run.init && run.init->plannedRun >= 0)
@@ -138,7 +159,8 @@ Plan neededPart(store::RunStore& store, const Plan& plan, Json& skipped) {
       if (aux.plannedRun >= 0) aux.plannedRun = place[static_cast<std::size_t>(aux.plannedRun)];
     }
     for (int& from : run.selectedFrom) from = place[static_cast<std::size_t>(from)];
-    part.runs.push_back(std::move(run));
+    part.plan.runs.push_back(std::move(run));
+    part.costs.push_back(judged.costs[i]);
   }
   return part;
 }
@@ -162,30 +184,16 @@ int enqueueVerb(const Arguments& arguments) {
 
   Engine engine;
   loadEngine(engine);
-  Plan plan =
-      planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides);
-  requireValid(plan.problems);
-  requireDevice(plan, asked.device);
+  JudgedPlan judged = planOf(asked, engine);
+  requireDevice(judged.plan, asked.device);
   store::RunStore store = openStore(line, Missing::Create);
   Json skipped = Json::array();
-  if (asked.isNeeded) plan = neededPart(store, plan, skipped);
+  if (asked.isNeeded) judged = neededPart(store, judged, skipped);
+  const Plan& plan = judged.plan;
 
-  // Everything is looked at before anything is stored. Runs that differ in seed or rate alone cost
-  // the same; how long one is and how often it is evaluated decides how many checkpoints it keeps.
-  std::map<std::string, Needs> known;
-  std::vector<Needs> needs;
-  for (const PlannedRun& run : plan.runs) {
-    Json kind = run.config;
-    for (const char* key : {"seed", "schedule", "record_every"}) kind["train"].erase(key);
-    kind["train"]["optimizer"].erase("learning_rate");
-    kind["train"]["optimizer"].erase("weight_decay");
-    kind.erase("observe");
-    const std::string key = kind.dump();
-    if (known.find(key) == known.end())
-      known[key] =
-          preflight(engine, run, databaseOf(line), asked.isQuick ? DryStep::Skip : DryStep::Do);
-    needs.push_back(known[key]);
-  }
+  // Everything is looked at before anything is stored.
+  const std::vector<Needs> needs =
+      preflight(engine, judged, databaseOf(line), asked.isQuick ? DryStep::Skip : DryStep::Do);
   const std::vector<std::int64_t> ids = storePlan(store, plan);
   jobs::JobQueue queue(store);
   // The last goes to the front first, so that the first is in front in the end.

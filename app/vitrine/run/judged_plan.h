@@ -1,0 +1,46 @@
+// A plan with what its runs cost and what only their items can judge: what `check` prints and
+// `enqueue` stores.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/vitrine/run/engine.h"
+#include "core/train/memory.h"
+
+namespace vitrine::app {
+
+/// What a run costs.
+struct RunCost {
+  std::int64_t parameters = 0;
+  double flops = 0, macs = 0, activationBytes = 0;  ///< forward, of one sample
+  std::vector<BlockCost> blocks;                    ///< not of a plan that was read
+  train::MemoryEstimate memory;
+  double diskBytes = 0;  ///< of the checkpoints that it keeps
+};
+
+struct JudgedPlan {
+  Plan plan;
+  std::vector<std::string> warnings;  ///< data that are not here
+  /// Per run; null where a problem hides it. Runs that differ in seed or rate alone share one.
+  std::vector<std::shared_ptr<const RunCost>> costs;
+};
+
+/// Runs that cost the same have the same: their configuration without seed, rate and what watches.
+[[nodiscard]] std::string kindOf(const PlannedRun& run);
+
+/// Opens data, model and task of each kind of run as the run would, without memory or initial
+/// values. What they refuse becomes a problem of the plan. A plan with problems stays as it is.
+[[nodiscard]] JudgedPlan judgePlan(const Registry& registry, Plan plan);
+
+/// toJson(Plan) with `made_by`, `warnings`, the `totals` of each run, and `totals`, `memory` and
+/// `blocks` of the first.
+[[nodiscard]] Json toJson(const JudgedPlan& judged, const LoadedPlugins& plugins);
+
+/// A plan that `check --json` printed. \param file  "-": standard input
+/// \throws RefusedError  made by another version or with other plugins \throws ConfigError  it is
+/// not a whole plan, or has problems \throws NotFoundError, FileError  the file
+[[nodiscard]] JudgedPlan readJudgedPlan(const std::string& file, const Engine& engine);
+
+}  // namespace vitrine::app
