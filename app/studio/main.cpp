@@ -16,6 +16,8 @@
 #include <optional>
 #include <string_view>
 
+#include "app/studio/drawn_page.h"
+#include "app/studio/sheet.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/remote/place.h"
@@ -39,13 +41,14 @@ struct Options {
   std::filesystem::path database;
   std::optional<vitrine::remote::RemotePlace> place;  ///< of a database on another machine
   QString page, artifact, screenshot, theme;
-  QString figure, out;
+  QString figure, sheet, out;
   std::vector<std::int64_t> runs;
   QSize size;
   double scale = 1;
   int waitMs = 0;
   vitrine::Json view;          ///< of the page; null for as it comes
   bool isWholeWindow = false;  ///< of a screenshot that names a page
+  bool isFitted = false;       ///< of a figure: its own shape
 };
 
 // The value of `--name VALUE` or `--name=VALUE`, before there is an application.
@@ -61,8 +64,9 @@ std::optional<std::string> early(int argc, char** argv, const char* name) {
 
 // Settings that Qt reads when it starts.
 void prepareEnvironment(int argc, char** argv) {
-  const bool isPicture =
-      early(argc, argv, "screenshot").has_value() || early(argc, argv, "figure").has_value();
+  const bool isPicture = early(argc, argv, "screenshot").has_value() ||
+                         early(argc, argv, "figure").has_value() ||
+                         early(argc, argv, "sheet").has_value();
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
     if (isPicture) {
       qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -120,8 +124,18 @@ Options parse(const QCoreApplication& application) {
       QStringLiteral("file"));
   const QCommandLineOption out(QStringLiteral("out"),
                                QStringLiteral("With --figure: the file to write, .png, .svg, .pdf "
-                                              "or .csv."),
+                                              "or .csv. With --sheet: .png."),
                                QStringLiteral("file"));
+  const QCommandLineOption sheet(
+      QStringLiteral("sheet"),
+      QStringLiteral(
+          "Draw several figures on one page, without a display, and end: JSON of the form "
+          "{\"title\": T, \"figures\": [{\"recipe\": {...}}, {\"image\": PNG}]}."),
+      QStringLiteral("file"));
+  const QCommandLineOption fit(
+      QStringLiteral("fit"),
+      QStringLiteral(
+          "With --figure: as high as the figure is at that width, not as the recipe says."));
   const QCommandLineOption wait(
       QStringLiteral("wait-ms"),
       QStringLiteral("Time given to background work before the screenshot."), QStringLiteral("ms"),
@@ -133,8 +147,8 @@ Options parse(const QCoreApplication& application) {
   const QCommandLineOption window(
       QStringLiteral("window"),
       QStringLiteral("With --screenshot and --page: the whole window with that page in front."));
-  parser.addOptions(
-      {db, page, artifact, run, picture, size, scale, theme, figure, out, wait, view, window});
+  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, figure, sheet, out, fit,
+                     wait, view, window});
   parser.process(application);
 
   Options options;
@@ -162,12 +176,18 @@ Options parse(const QCoreApplication& application) {
   options.theme = parser.value(theme);
   options.figure = parser.value(figure);
   options.out = parser.value(out);
-  if (parser.isSet(figure) != parser.isSet(out)) {
-    throw ConfigError("--figure says what is drawn and --out where to; give both");
+  options.isFitted = parser.isSet(fit);
+  options.sheet = parser.value(sheet);
+  if ((parser.isSet(figure) || parser.isSet(sheet)) != parser.isSet(out)) {
+    throw ConfigError("--figure or --sheet says what is drawn and --out where to; give both");
   }
   if (parser.isSet(out) && !ui::figureFormat(options.out)) {
     throw ConfigError("--out '" + options.out.toStdString() +
                       "' does not say what to write; end it with .png, .svg, .pdf or .csv");
+  }
+  if (parser.isSet(sheet) && ui::figureFormat(options.out) != ui::FigureFormat::Png) {
+    throw ConfigError("--out '" + options.out.toStdString() +
+                      "': a sheet is a picture; end it with .png");
   }
   if (!parser.positionalArguments().isEmpty()) {
     throw ConfigError("'" + parser.positionalArguments().first().toStdString() +
@@ -210,6 +230,7 @@ Options parse(const QCoreApplication& application) {
 }
 
 void waitFor(int milliseconds) {
+  if (milliseconds <= 0) return;
   QEventLoop loop;
   QTimer::singleShot(milliseconds, &loop, &QEventLoop::quit);
   loop.exec();
@@ -287,36 +308,34 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
 
 // The figure of a recipe as it was exported, from the database as it is now.
 void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
-  const auto recipe = ui::readRecipe(options.figure);
+  const auto settle = [&options] { waitFor(options.waitMs); };
+  auto recipe = ui::readRecipe(options.figure);
   if (!recipe) {
     throw NotFoundError("there is no recipe of a figure in " + options.figure.toStdString() +
                         "; give a file that the window has exported");
   }
-  const ui::PageFactory* wanted = nullptr;
-  for (const ui::PageFactory& page : ui::pages()) {
-    if (page.id.toStdString() == recipe->page) wanted = &page;
-  }
-  if (wanted == nullptr) {
-    throw NotFoundError("the figure belongs to a page '" + recipe->page +
-                        "' that this program does not have");
-  }
   workbench.start();
-  ui::selectRunsOf(*recipe, workbench);
-  const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
-  // A page lays itself out when it is shown.
-  page->setAttribute(Qt::WA_DontShowOnScreen);
-  page->resize(1200, 800);
-  page->show();
-  page->waitUntilIdle();
-  page->setViewState(recipe->view);
-  page->waitUntilIdle();
-  if (options.waitMs > 0) waitFor(options.waitMs);
-  const std::unique_ptr<ui::Figure> figure = page->figure();
-  if (figure == nullptr) {
+  const ui::DrawnPage drawn = ui::drawnPage(*recipe, workbench, settle);
+  if (drawn.figure == nullptr) {
     throw NotFoundError("the page '" + recipe->page +
                         "' has nothing to draw for these runs any more");
   }
-  ui::saveFigure(*figure, options.out, *recipe);
+  if (options.isFitted) recipe->paper = ui::paperFor(*drawn.figure, recipe->paper);
+  ui::saveFigure(*drawn.figure, options.out, *recipe);
+}
+
+void drawSheet(const Options& options, ui::StudioWorkbench& workbench) {
+  const auto settle = [&options] { waitFor(options.waitMs); };
+  const ui::Sheet sheet = ui::readSheet(options.sheet);
+  workbench.start();
+  std::vector<std::unique_ptr<ui::Page>> pages;
+  const QImage image = ui::drawSheet(sheet, [&](const ui::Recipe& recipe) {
+    ui::DrawnPage drawn = ui::drawnPage(recipe, workbench, settle);
+    pages.push_back(std::move(drawn.page));
+    return std::move(drawn.figure);
+  });
+  if (!image.save(options.out, "PNG"))
+    throw Error("cannot write " + options.out.toStdString() + "; choose a folder you may write to");
 }
 
 // A user who starts the window from a menu sees no terminal.
@@ -375,7 +394,8 @@ int runStudio(int argc, char** argv) {
   qInstallMessageHandler(onStarting);
   QApplication application(argc, argv);
   qInstallMessageHandler(nullptr);
-  if (early(argc, argv, "screenshot") || early(argc, argv, "figure")) {
+  if (early(argc, argv, "screenshot") || early(argc, argv, "figure") ||
+      early(argc, argv, "sheet")) {
     // What the off-screen platform says of every window, and of a session without a runtime folder.
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
       const bool isNoise = text.contains(QLatin1String("propagateSizeHints")) ||
@@ -391,10 +411,10 @@ int runStudio(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.vitrine.Studio"));
 
   const Options options = parse(application);
-  const bool isWithoutWindow = !options.screenshot.isEmpty() || !options.figure.isEmpty();
+  const bool isFigure = !options.figure.isEmpty() || !options.sheet.isEmpty();
+  const bool isWithoutWindow = !options.screenshot.isEmpty() || isFigure;
   // A figure has a size of its own; a picture of the window is drawn as large as the window is.
-  if (options.figure.isEmpty())
-    ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
+  if (!isFigure) ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
   if (isWithoutWindow) ui::forgetSettings();
   const QString stored =
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
@@ -421,6 +441,10 @@ int runStudio(int argc, char** argv) {
   }
   if (!options.figure.isEmpty()) {
     drawFigure(options, workbench);
+    return static_cast<int>(ExitCode::Done);
+  }
+  if (!options.sheet.isEmpty()) {
+    drawSheet(options, workbench);
     return static_cast<int>(ExitCode::Done);
   }
   workbench.start();

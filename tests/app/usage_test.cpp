@@ -34,10 +34,11 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
   const std::string usage = vitrine({"--help"}).out;
   int verbs = 0;
   for (const char* verb :
-       {"demo",    "plugins",  "describe", "check", "train", "run",    "resume",  "stop",
-        "retry",   "delete",   "note",     "tag",   "runs",  "show",   "compare", "query",
-        "analyse", "evaluate", "sample",   "infer", "db",    "doctor", "export",  "import",
-        "search",  "enqueue",  "queue",    "work",  "move",  "pause",  "trash",   "data"}) {
+       {"demo",    "plugins", "describe", "check",    "train",   "run",   "resume",
+        "stop",    "retry",   "delete",   "note",     "tag",     "runs",  "show",
+        "compare", "query",   "analyse",  "evaluate", "sample",  "infer", "db",
+        "doctor",  "export",  "import",   "search",   "enqueue", "queue", "work",
+        "move",    "pause",   "trash",    "data",     "report"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -48,7 +49,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
     EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
     ++verbs;
   }
-  EXPECT_EQ(verbs, 32);
+  EXPECT_EQ(verbs, 33);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {

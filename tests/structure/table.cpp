@@ -9,7 +9,7 @@ const Table& treeTable() {
           {
               {"", {{"core"}, {"plugins", "ui"}, {"app"}}},
               {"app", {{"studio", "vitrine"}}},
-              {"app/vitrine", {{"cli"}, {"run"}, {"serve"}, {"verbs"}, {"."}}},
+              {"app/vitrine", {{"cli"}, {"report"}, {"run"}, {"serve"}, {"verbs"}, {"."}}},
               {"core",
                {
                    {"base"},

@@ -11,6 +11,7 @@
 #include "core/config/lookup.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/store/claimed_runs.h"
+#include "core/store/experiment_folder.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -202,24 +203,10 @@ std::vector<fs::path> experimentFolders() {
 }
 
 fs::path publishedFileOf(const std::string& experiment, const std::vector<fs::path>& folders) {
+  const fs::path folder = store::folderOfExperiment(experiment, folders);
   std::error_code none;
-  for (const fs::path& root : folders) {
-    for (const auto& paper : fs::directory_iterator(root, none)) {
-      const fs::path published = paper.path() / "published.toml";
-      if (!fs::exists(published, none)) continue;
-      for (const auto& file : fs::directory_iterator(paper.path(), none)) {
-        const std::string name = file.path().filename().string();
-        if (file.path().extension() != ".toml" || name == "published.toml" || name == "claims.toml")
-          continue;
-        try {
-          if (titleOf(readTextFile(file.path().string()), name) == experiment) return published;
-        } catch (const Error&) {
-          // A file that cannot be read is not the one.
-        }
-      }
-    }
-  }
-  return {};
+  return !folder.empty() && fs::exists(folder / "published.toml", none) ? folder / "published.toml"
+                                                                        : fs::path();
 }
 
 QStringList incomparableReasons(const PublishedResult& result, const Json& config) {

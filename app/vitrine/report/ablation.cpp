@@ -1,0 +1,138 @@
+#include "app/vitrine/report/ablation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "app/vitrine/cli/task_cards.h"
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// The headline metrics of the tasks of `runs`, and their losses outside training.
+std::vector<std::string> usualMetrics(const std::vector<store::ComparedRun>& runs,
+                                      const std::vector<std::string>& recorded,
+                                      const store::MetricKinds& kinds) {
+  const store::TaskCards cards = describedTaskCards();
+  std::map<std::string, store::RunCard> ofTask;
+  for (const store::ComparedRun& run : runs) {
+    const std::string task = store::taskOf(run.config);
+    if (!ofTask.contains(task))
+      ofTask[task] = store::runCard(store::cardOf(cards, task), recorded, kinds);
+  }
+  std::vector<store::RunCard> all;
+  for (const auto& [task, card] : ofTask) all.push_back(card);
+  return comparedMetrics(joined(all), recorded);
+}
+
+std::string plain(const Json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+store::VariantSample Ablation::sample(std::size_t variant, const std::string& metric) const {
+  return sampleOf(variants[variant], runs, measured.values.at(metric), measured.meanings.at(metric),
+                  {}, store::Unfinished::LeftOut);
+}
+
+PairedSample Ablation::difference(std::size_t variant, const std::string& metric) const {
+  return pairedDifferences(sample(variant, metric).values, sample(0, metric).values);
+}
+
+std::vector<store::RunRow> runsOfExperiment(store::RunReader& store,
+                                            const std::string& experiment) {
+  std::vector<store::RunRow> rows;
+  std::vector<std::string> titles;
+  for (store::RunRow& run : store.runs()) {
+    if (std::find(titles.begin(), titles.end(), run.experiment) == titles.end())
+      titles.push_back(run.experiment);
+    if (run.experiment == experiment || std::to_string(run.experimentId) == experiment)
+      rows.push_back(std::move(run));
+  }
+  if (rows.empty()) {
+    const std::string close = nearest(experiment, titles);
+    throw NotFoundError(
+        "there is no experiment '" + experiment + "'" +
+        (close.empty() ? "; `vitrine runs` lists them" : "; did you mean '" + close + "'?"));
+  }
+  return rows;
+}
+
+Ablation readAblation(const store::QueryFunction& query, const std::vector<store::RunRow>& rows,
+                      std::vector<std::string> patterns) {
+  Ablation ablation;
+  ablation.runs = comparedRuns(query, rows);
+  ablation.variants = variantsOf(ablation.runs);
+  std::vector<std::string> recorded;
+  for (const auto& [name, count] : comparedNames(query, ablation.runs)) recorded.push_back(name);
+  const store::MetricKinds kinds = metricKinds(query);
+  if (patterns.empty()) patterns = usualMetrics(ablation.runs, recorded, kinds);
+  for (const std::string& pattern : patterns) {
+    for (const std::string& name : recorded) {
+      const bool isNew = std::find(ablation.metrics.begin(), ablation.metrics.end(), name) ==
+                         ablation.metrics.end();
+      if (isNew && matchesGlob(pattern, name)) ablation.metrics.push_back(name);
+    }
+  }
+  ablation.measured = measure(query, ablation.runs, ablation.metrics, {}, kinds);
+  return ablation;
+}
+
+std::string nameOf(const store::VariantGroup& variant) {
+  return variant.name.empty() ? "all" : variant.name;
+}
+
+Json differencesFrom(const store::VariantGroup& baseline, const store::VariantGroup& variant) {
+  Json out = Json::array();
+  for (const Difference& change : difference(baseline.config, variant.config)) {
+    out.push_back({{"key", change.key}, {"from", change.before}, {"to", change.after}});
+  }
+  return out;
+}
+
+std::string differsText(const Ablation& ablation, const store::VariantGroup& variant) {
+  return joined(differencesFrom(ablation.variants.front(), variant), [](const Json& change) {
+    return change.at("key").get<std::string>() + " = " + plain(change.at("to"));
+  });
+}
+
+std::string meanText(const SampleStatistics& s) {
+  const int decimals = s.count > 1 ? decimalsFor(halfWidth(s)) : -1;
+  if (decimals < 0) return formatReal(s.mean, 4);
+  return formatFixed(s.mean, decimals) + " ± " + formatFixed(halfWidth(s), decimals);
+}
+
+std::string differenceText(const PairedSample& paired, Direction direction) {
+  if (paired.statistics.count == 0) return "";
+  std::string text = meanText(paired.statistics);
+  if (paired.statistics.mean > 0) text.insert(0, "+");
+  const std::string outcome = toString(outcomeOf(paired.statistics, direction));
+  return outcome.empty() ? text : text + ", " + outcome;
+}
+
+std::string countText(const SampleStatistics& sample, const PairedSample& paired, bool isFirst) {
+  const std::string n = std::to_string(sample.count);
+  const std::size_t pairs = paired.statistics.count;
+  return isFirst || pairs == sample.count ? n : n + ", " + std::to_string(pairs) + " paired";
+}
+
+std::string leftOutSentence(const Ablation& ablation) {
+  std::map<std::string, std::vector<store::LeftOutRun>> byMetric;
+  for (const std::string& metric : ablation.metrics) {
+    auto& runs = byMetric[metric];
+    for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+      const store::VariantSample sample = ablation.sample(i, metric);
+      runs.insert(runs.end(), sample.leftOut.begin(), sample.leftOut.end());
+    }
+  }
+  const std::string text = leftOutText(byMetric);
+  return text.empty() ? "" : "not counted: " + text + "\n";
+}
+
+}  // namespace vitrine::app

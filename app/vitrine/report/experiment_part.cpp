@@ -1,0 +1,350 @@
+#include "app/vitrine/report/experiment_part.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "app/vitrine/report/judged_claims.h"
+#include "app/vitrine/report/remake_part.h"
+#include "app/vitrine/report/samples_part.h"
+#include "app/vitrine/report/stored_json.h"
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/config/lookup.h"
+#include "core/store/experiment_folder.h"
+#include "core/store/metrics/metric_titles.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostCurves = 4, kMostArtifacts = 12;
+
+std::string valueText(const Json* value) {
+  return value == nullptr || value->is_null() ? "none" : wordOf(*value);
+}
+
+/// A fraction in percent, as people read it.
+SampleStatistics inPercent(SampleStatistics s) {
+  for (double* value : {&s.mean, &s.deviation, &s.interval.lower, &s.interval.upper}) *value *= 100;
+  return s;
+}
+
+std::string unitText(const store::MetricMeaning& meaning) {
+  if (meaning.unit == "fraction") return " %";
+  return meaning.unit.empty() || meaning.unit == "1" ? "" : " " + meaning.unit;
+}
+
+Html chartsOf(const Html& figures) { return Html::element("div", {{"class", "charts"}}, figures); }
+
+/// Everything that is said of one experiment is read here once.
+class Part {
+ public:
+  Part(store::RunReader& store, const std::vector<store::RunRow>& rows, const PartOptions& options,
+       FigureDrawer& figures)
+      : store_(store),
+        rows_(rows),
+        options_(options),
+        figures_(figures),
+        query_([&store](const std::string& sql) { return store.query(sql); }),
+        ablation_(readAblation(query_, rows, {})) {}
+
+  [[nodiscard]] Html overview() const;
+  [[nodiscard]] Html configuration();
+  [[nodiscard]] Html results();
+  [[nodiscard]] Html curves();
+  [[nodiscard]] Html artifacts();
+  [[nodiscard]] Html claims();
+
+ private:
+  [[nodiscard]] std::string nameAt(std::size_t variant) const {
+    return nameOf(ablation_.variants[variant]);
+  }
+  /// The run that stands for a variant in pictures: the first that is done, else the first.
+  [[nodiscard]] const store::RunRow& shownRun(std::size_t variant) const;
+  [[nodiscard]] std::vector<std::string> uuids() const;
+  [[nodiscard]] HtmlTable::Cell resultCell(std::size_t variant, const std::string& metric) const;
+  [[nodiscard]] HtmlTable::Cell timeCell(std::size_t variant,
+                                         const std::map<std::int64_t, double>& seconds) const;
+  [[nodiscard]] std::map<std::int64_t, double> runningTimes();
+  [[nodiscard]] Html published(const fs::path& folder);
+
+  store::RunReader& store_;
+  const std::vector<store::RunRow>& rows_;
+  const PartOptions& options_;
+  FigureDrawer& figures_;
+  store::QueryFunction query_;
+  Ablation ablation_;
+};
+
+const store::RunRow& Part::shownRun(std::size_t variant) const {
+  const std::vector<std::size_t>& runs = ablation_.variants[variant].runs;
+  for (const std::size_t run : runs) {
+    if (ablation_.runs[run].row.state == store::RunState::Done) return ablation_.runs[run].row;
+  }
+  return ablation_.runs[runs.front()].row;
+}
+
+std::vector<std::string> Part::uuids() const {
+  std::vector<std::string> all;
+  for (const store::RunRow& row : rows_) all.push_back(row.uuid);
+  return all;
+}
+
+Html Part::overview() const {
+  std::map<std::string, int> states;
+  std::set<std::uint64_t> seeds;
+  for (const store::RunRow& row : rows_) {
+    ++states[toString(row.state)];
+    seeds.insert(row.seed);
+  }
+  std::string text = std::to_string(rows_.size()) + (rows_.size() == 1 ? " run: " : " runs: ");
+  text += joined(
+      states, [](const auto& state) { return std::to_string(state.second) + " " + state.first; });
+  if (ablation_.variants.size() > 1)
+    text += "; " + std::to_string(ablation_.variants.size()) + " variants";
+  text += seeds.size() == 1 ? "; seed " : "; seeds ";
+  text += joined(seeds, [](std::uint64_t seed) { return std::to_string(seed); });
+  return Html::element("p", Html(text + "."));
+}
+
+/// What the experiment file sets for its variants and stages, and what the command line sets; every
+/// other value is in the resolved configuration below.
+Html Part::configuration() {
+  const Json& first = ablation_.variants.front().config;
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
+    const Json origins = store_.origins(shownRun(i).id);
+    for (const auto& [key, origin] : origins.items()) {
+      const std::string layer = wordAt(origin, "layer");
+      const bool isChosen = layer.starts_with("variant ") || layer.starts_with("stage ");
+      if (isChosen && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  std::erase_if(keys, [&](const std::string& key) {
+    const std::string text = valueText(valueAt(first, key));
+    return std::all_of(ablation_.variants.begin(), ablation_.variants.end(), [&](const auto& each) {
+      return valueText(valueAt(each.config, key)) == text;
+    });
+  });
+  Html content;
+  if (!keys.empty()) {
+    HtmlTable table{{"Key"}, {}, "What differs between the variants"};
+    for (std::size_t i = 0; i < ablation_.variants.size(); ++i) table.columns.push_back(nameAt(i));
+    for (const std::string& key : keys) {
+      std::vector<HtmlTable::Cell> row{codeCell(key)};
+      for (const store::VariantGroup& variant : ablation_.variants)
+        row.push_back(textCell(valueText(valueAt(variant.config, key))));
+      table.add(std::move(row));
+    }
+    content += toHtml(table);
+  }
+  for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
+    content +=
+        folded("Resolved configuration of " + nameAt(i), toToml(store_.config(shownRun(i).id)));
+  }
+  return section("Configuration", content);
+}
+
+HtmlTable::Cell Part::resultCell(std::size_t variant, const std::string& metric) const {
+  const store::MetricMeaning& meaning = ablation_.measured.meanings.at(metric);
+  const bool isFraction = meaning.unit == "fraction";
+  const SampleStatistics own = ablation_.sample(variant, metric).statistics;
+  if (own.count == 0) return numberCell("\u2014");
+  Html content(meanText(isFraction ? inPercent(own) : own) + unitText(meaning));
+  content += Html::element(
+      "small", Html("n = " + std::to_string(own.count) + (own.count > 1 ? "" : ", no interval")));
+  if (variant > 0) {
+    PairedSample paired = ablation_.difference(variant, metric);
+    if (isFraction) paired.statistics = inPercent(paired.statistics);
+    if (const std::string text = differenceText(paired, meaning.direction); !text.empty())
+      content += Html::element("small", Html(text));
+  }
+  return {content, true};
+}
+
+HtmlTable::Cell Part::timeCell(std::size_t variant,
+                               const std::map<std::int64_t, double>& seconds) const {
+  double sum = 0;
+  int count = 0;
+  for (const std::size_t run : ablation_.variants[variant].runs) {
+    const auto found = seconds.find(ablation_.runs[run].row.id);
+    if (found == seconds.end()) continue;
+    sum += found->second;
+    ++count;
+  }
+  return numberCell(count == 0 ? "\u2014" : formatDuration(sum / count));
+}
+
+/// Running time of each run up to its last loss, evaluations between included.
+std::map<std::int64_t, double> Part::runningTimes() {
+  const store::RunReader::Table table =
+      query_("SELECT run_id, max(time) FROM metrics WHERE name = '" +
+             std::string(store::kTrainLoss) + "' AND run_id IN (" +
+             joined(rows_, [](const store::RunRow& row) { return std::to_string(row.id); }) +
+             ") GROUP BY run_id");
+  std::map<std::int64_t, double> seconds;
+  for (const std::vector<Json>& row : table.rows) {
+    if (row[1].is_number()) seconds[row[0].get<std::int64_t>()] = row[1].get<double>();
+  }
+  return seconds;
+}
+
+Html Part::results() {
+  const std::map<std::int64_t, double> times = runningTimes();
+  HtmlTable table{{"Variant", "Runs"}, {}, ""};
+  for (const std::string& metric : ablation_.metrics)
+    table.columns.push_back(store::lineTitle(metric));
+  table.columns.emplace_back("Time of a run");
+  for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
+    std::vector<HtmlTable::Cell> row{textCell(nameAt(i)),
+                                     textCell(statesText(ablation_.variants[i], ablation_.runs))};
+    for (const std::string& metric : ablation_.metrics) row.push_back(resultCell(i, metric));
+    row.push_back(timeCell(i, times));
+    table.add(std::move(row));
+  }
+  Html content = toHtml(table);
+  std::string note =
+      "Last value of each run: mean over seeds \u00b1 half of the 95 % interval (Student's t).";
+  if (ablation_.variants.size() > 1)
+    note += " Second line: difference to " + nameAt(0) + ", paired by seed.";
+  if (const std::string leftOut = leftOutSentence(ablation_); !leftOut.empty())
+    note += " " + firstLine(leftOut) + ".";
+  content += Html::element("p", {{"class", "note"}}, Html(note));
+  return section("Results", content);
+}
+
+Html Part::curves() {
+  // A metric with fewer points is a table's.
+  constexpr std::int64_t kLeastPoints = 3;
+  std::vector<std::string> metrics{store::kTrainLoss};
+  metrics.insert(metrics.end(), ablation_.metrics.begin(), ablation_.metrics.end());
+  std::set<std::string> withCurve;
+  for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
+    for (const store::MetricSummary& summary : store_.summaries(shownRun(i).id)) {
+      if (summary.count >= kLeastPoints) withCurve.insert(summary.name);
+    }
+  }
+  Html content;
+  std::size_t drawn = 0;
+  for (const std::string& metric : metrics) {
+    if (!withCurve.contains(metric) || drawn == kMostCurves) continue;
+    ++drawn;
+    const bool isCompared = rows_.size() > 1;
+    const Json view = isCompared
+                          ? Json{{"view", "table"}, {"picture", "curves"}, {"metrics", {metric}}}
+                          : Json{{"card", metric}, {"follow", true}};
+    content += figures_.draw(
+        {store::lineTitle(metric) + (isCompared && rows_.size() > ablation_.variants.size()
+                                         ? ", mean and 95 % interval over seeds"
+                                         : ""),
+         isCompared ? "compare" : "monitor", uuids(), view});
+  }
+  return content.isEmpty() ? Html() : section("Curves", chartsOf(content));
+}
+
+Html Part::artifacts() {
+  struct Kind {
+    std::string analysis, name, kind;
+    std::int64_t step = 0;
+    std::vector<std::string> runs;
+  };
+  std::vector<Kind> kinds;
+  for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
+    const store::RunRow& run = shownRun(i);
+    std::map<std::pair<std::string, std::string>, bool> seen;
+    for (const store::ArtifactRow& artifact : store_.artifacts(run.id)) {
+      auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) {
+        return each.analysis == artifact.analysis && each.kind == artifact.kind;
+      });
+      if (found == kinds.end())
+        found = kinds.insert(kinds.end(), {artifact.analysis, artifact.name, artifact.kind, 0, {}});
+      if (found->name != artifact.name) continue;
+      found->step = std::max(found->step, artifact.step);
+      if (std::find(found->runs.begin(), found->runs.end(), run.uuid) == found->runs.end())
+        found->runs.push_back(run.uuid);
+    }
+  }
+  Html content;
+  for (std::size_t i = 0; i < kinds.size() && i < kMostArtifacts; ++i) {
+    const Kind& kind = kinds[i];
+    content += figures_.draw(
+        {kind.analysis + ": " + kind.name + ", step " + std::to_string(kind.step), "artifacts",
+         kind.runs, Json{{"analysis", kind.analysis}, {"name", kind.name}}, kind.runs.size() > 1});
+  }
+  return content.isEmpty() ? Html() : section("Spectra and artifacts", chartsOf(content));
+}
+
+Html Part::published(const fs::path& folder) {
+  std::error_code none;
+  if (folder.empty() || !fs::exists(folder / "published.toml", none) || rows_.size() < 2) return {};
+  return figures_.draw({"Numbers that the paper prints beside these", "compare", uuids(),
+                        Json{{"view", "published"}}, true});
+}
+
+Html Part::claims() {
+  std::vector<fs::path> roots{studioProgram().parent_path().parent_path() /
+                              "share/vitrine/experiments"};
+  roots.emplace_back(VITRINE_SOURCE_FOLDER "/experiments");
+  const std::string& title = rows_.front().experiment;
+  const fs::path folder = store::folderOfExperiment(title, roots);
+  const fs::path file = options_.claims  ? *options_.claims
+                        : folder.empty() ? fs::path()
+                                         : folder / "claims.toml";
+  std::error_code none;
+  Html content;
+  if (!file.empty() && (options_.claims || fs::exists(file, none))) {
+    HtmlTable table{
+        {"Claim", "Verdict", "n", "Measured", "Relation", "Metric", "Source", "Why"}, {}, ""};
+    for (const JudgedClaim& judged : judgedClaims(store_, file)) {
+      if (judged.experiment != title) continue;
+      const std::string verdict = toString(judged.judgement.verdict);
+      table.add({textCell(judged.claim.name),
+                 {Html::element("strong", {{"class", verdict}}, Html(verdict)), false},
+                 numberCell(std::to_string(judged.judgement.statistics.count)),
+                 textCell(measuredText(judged.judgement)),
+                 textCell(relationText(judged.claim)),
+                 codeCell(judged.claim.metric),
+                 textCell(judged.claim.source),
+                 textCell(whyText(judged.judgement) +
+                          (judged.claim.note.empty() ? "" : "; " + judged.claim.note))});
+    }
+    if (!table.rows.empty()) content += toHtml(table);
+  }
+  if (content.isEmpty()) {
+    content += Html::element(
+        "p", Html("No claim is made about this experiment: there is no claims.toml beside its "
+                  "file that names it."));
+  }
+  content += published(folder);
+  return section("Claims", content);
+}
+
+}  // namespace
+
+Html section(const std::string& title, const Html& content) {
+  Html all = Html::element("h3", Html(title));
+  all += content;
+  return Html::element("section", all);
+}
+
+Html experimentPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                    const std::string& anchor, const PartOptions& options, FigureDrawer& figures) {
+  Part part(store, rows, options, figures);
+  Html all = Html::element("h2", Html(rows.front().experiment));
+  all += part.overview();
+  all += part.results();
+  all += part.configuration();
+  all += part.curves();
+  all += part.artifacts();
+  all += samplesPart(store, rows, options.mostImages);
+  all += part.claims();
+  all += remakePart(store, rows, options.reportName);
+  return Html::element("article", {{"id", anchor}}, all);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,37 @@
+// What a report says of one experiment.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/vitrine/report/ablation.h"
+#include "app/vitrine/report/html.h"
+#include "app/vitrine/report/report_figures.h"
+
+namespace vitrine::app {
+
+struct PartOptions {
+  std::size_t mostImages = 64;  ///< of each run
+  /// Of claims; none: claims.toml beside the experiment file, where it comes with the program.
+  std::optional<std::filesystem::path> claims;
+  std::string reportName;  ///< file name of the report, for the command line that writes it again
+};
+
+/// Configuration, results, curves, artifacts, generated samples, claims and how to make it again,
+/// a `section` each in one `article`.
+/// \param rows    runs of one experiment, at least one
+/// \param anchor  id of the element
+[[nodiscard]] Html experimentPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                                  const std::string& anchor, const PartOptions& options,
+                                  FigureDrawer& figures);
+
+/// Under what circumstances runs were made: versions, commit, CPU path, plugins.
+[[nodiscard]] Html environmentPart(store::RunReader& store, const std::vector<store::RunRow>& rows);
+
+/// `title` as a heading, and what follows.
+[[nodiscard]] Html section(const std::string& title, const Html& content);
+
+}  // namespace vitrine::app

@@ -1,0 +1,30 @@
+// The verdicts on the claims of a file, from the finished runs of a database.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/claims.h"
+#include "core/store/run_reader.h"
+
+namespace vitrine::app {
+
+struct JudgedClaim {
+  Claim claim;
+  std::string experiment;  ///< title of its experiment
+  Judgement judgement;
+};
+
+/// In the order of the file. \throws ConfigError  every problem of the file; FileError
+[[nodiscard]] std::vector<JudgedClaim> judgedClaims(store::RunReader& store,
+                                                    const std::filesystem::path& file);
+
+/// "wide - narrow >= 0.1"
+[[nodiscard]] std::string relationText(const Claim& claim);
+/// "0.75 [0.74, 0.76]"; "" without a value.
+[[nodiscard]] std::string measuredText(const Judgement& judgement);
+/// The reason, and what is not counted.
+[[nodiscard]] std::string whyText(const Judgement& judgement);
+
+}  // namespace vitrine::app

@@ -1,0 +1,114 @@
+#include "app/vitrine/report/remake_part.h"
+
+#include <set>
+
+#include "app/vitrine/report/experiment_part.h"
+#include "app/vitrine/report/samples_part.h"
+#include "app/vitrine/report/stored_json.h"
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/read_json.h"
+#include "core/base/sha256.h"
+#include "core/config/config.h"
+#include "core/config/lookup.h"
+#include "core/config/to_toml.h"
+#include "core/files/checkpoint_folder.h"
+#include "core/store/run_store.h"
+
+namespace vitrine::app {
+
+namespace {
+
+/// "tour-four-classifiers.toml" of a title.
+std::string fileNameOf(const std::string& title) {
+  std::string name;
+  for (const char c : title) {
+    const bool isWord = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool isUpper = c >= 'A' && c <= 'Z';
+    if (isWord || isUpper) {
+      name += isUpper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+    if (name.size() == 60) break;
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return (name.empty() ? "experiment" : name) + ".toml";
+}
+
+/// Values that the command line gave, as it takes them.
+std::string overridesOf(store::RunReader& store, const std::vector<store::RunRow>& rows) {
+  std::set<std::string> words;
+  for (const store::RunRow& run : rows) {
+    const Json config = store.config(run.id);
+    const Json origins = store.origins(run.id);
+    for (const auto& [key, origin] : origins.items()) {
+      const Json* value = valueAt(config, key);
+      if (wordAt(origin, "layer") != "command line" || value == nullptr) continue;
+      words.insert(shellWord(key + "=" + tomlValue(*value)));
+    }
+  }
+  std::string text;
+  for (const std::string& word : words) text += " " + word;
+  return text;
+}
+
+/// Of the newest weights, as the manifest of their checkpoint says; "" where it is not there.
+std::string weightsHash(store::RunReader& store, std::int64_t run) {
+  for (const store::CheckpointRow& checkpoint : store.checkpoints(run)) {
+    if (!checkpoint.isLatest) continue;
+    try {
+      const Json manifest = readJson(
+          readTextFile(store::filesFolder(store.file()) / checkpoint.folder / "manifest.json"));
+      if (!manifest.is_object() || !manifest.contains("files")) return "";
+      for (const Json& file : manifest.at("files")) {
+        if (wordAt(file, "name") == "model.safetensors") return wordAt(file, "sha256");
+      }
+    } catch (const Error&) {
+      return "";  // copied without its files, or deleted
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                const std::string& reportName) {
+  const store::RunRow& first = rows.front();
+  const std::string source = store.experimentSource(first.experimentId);
+  const std::string file = fileNameOf(first.experiment);
+  Html content;
+  if (source.empty()) {
+    content += Html::element(
+        "p", Html("No experiment file is stored with these runs. The resolved configurations "
+                  "above are files that vitrine train takes."));
+  } else {
+    content += Html::element(
+        "p", Html("Save the text below as " + file + ", with the version of the environment."));
+    content += Html::element(
+        "pre", {{"class", "command"}},
+        Html("vitrine train " + file + overridesOf(store, rows) + " --db again.sqlite\n" +
+             "vitrine compare " + shellWord(first.experiment) + " --db again.sqlite\n" +
+             "vitrine report " + shellWord(first.experiment) + " " + shellWord(reportName) +
+             " --db again.sqlite"));
+    content += folded(file + ", SHA-256 " + sha256OfText(source), source);
+  }
+  HtmlTable table{{"Run", "Name", "Seed", "State", "Started", "UUID", "Configuration, SHA-256",
+                   "Weights, SHA-256"},
+                  {},
+                  "Runs of this report"};
+  for (const store::RunRow& run : rows) {
+    const std::string config = wordOf(store.config(run.id));
+    table.add({numberCell(std::to_string(run.id)), textCell(run.name),
+               numberCell(std::to_string(run.seed)), textCell(toString(run.state)),
+               textCell(run.startedAt), codeCell(run.uuid), codeCell(sha256OfText(config)),
+               codeCell(weightsHash(store, run.id))});
+  }
+  Html wide = Html::element("summary", Html("Runs, with the hashes of configuration and weights"));
+  wide += toHtml(table);
+  content += Html::element("details", wide);
+  return section("How to make it again", content);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,69 @@
+#include "app/vitrine/report/report_figures.h"
+
+#include "app/vitrine/cli/subprocess.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestFigure = 32U << 20;  // bytes
+constexpr int kWide = 200, kNarrow = 120;            // millimetres
+
+}  // namespace
+
+fs::path studioProgram() {
+  return fs::read_symlink("/proc/self/exe").parent_path() / "vitrine-studio";
+}
+
+FigureDrawer::FigureDrawer(fs::path database, Charts charts)
+    : database_(std::move(database)),
+      folder_(fs::temp_directory_path() / ("vitrine-report-" + newUuid())),
+      charts_(charts) {
+  fs::create_directories(folder_);
+  fs::permissions(folder_, fs::perms::owner_all);
+}
+
+FigureDrawer::~FigureDrawer() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Html FigureDrawer::draw(const Asked& asked) {
+  if (charts_ == Charts::LeftOut) {
+    problems_.insert("Charts are left out, as was asked for.");
+    return {};
+  }
+  if (!fs::exists(studioProgram())) {
+    problems_.insert("Charts are drawn by vitrine-studio, which is not installed here.");
+    return {};
+  }
+  const std::string name = std::to_string(++drawn_);
+  const fs::path recipe = folder_ / (name + ".json"), picture = folder_ / (name + ".svg");
+  const Json json{{"version", 1},       {"page", asked.page},
+                  {"runs", asked.runs}, {"current", asked.runs.empty() ? "" : asked.runs.front()},
+                  {"view", asked.view}, {"paper", {{"width_mm", asked.isWide ? kWide : kNarrow}}}};
+  writeFileAtomically(recipe, json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const Completed ended =
+      runWithInput({studioProgram().string(), "--db", database_.string(), "--figure",
+                    recipe.string(), "--fit", "--out", picture.string()},
+                   "");
+  if (ended.code != 0 || !fs::exists(picture)) {
+    const std::string reason = lastLine(ended.err);
+    problems_.insert("Not drawn: " + asked.title + (reason.empty() ? "" : " (" + reason + ")"));
+    return {};
+  }
+  const std::string bytes = readTextFile(picture, kLargestFigure);
+  Html figure =
+      Html::empty("img", {{"src", dataUri("image/svg+xml", std::as_bytes(std::span(bytes)))},
+                          {"alt", asked.title},
+                          {"class", "chart"}});
+  figure += Html::element("figcaption", Html(asked.title));
+  return Html::element("figure", {{"class", asked.isWide ? "wide" : "narrow"}}, figure);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,50 @@
+// Figures of a report: charts that the window draws without a display, and pictures of the
+// database.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/vitrine/report/html.h"
+#include "core/base/json.h"
+
+namespace vitrine::app {
+
+/// `vitrine-studio` beside this program; it need not be there.
+[[nodiscard]] std::filesystem::path studioProgram();
+
+/// Draws charts through Studio, in a folder of its own that goes with it.
+class FigureDrawer {
+ public:
+  enum class Charts { Drawn, LeftOut };
+  FigureDrawer(std::filesystem::path database, Charts charts);
+  ~FigureDrawer();
+  FigureDrawer(const FigureDrawer&) = delete;
+  FigureDrawer& operator=(const FigureDrawer&) = delete;
+
+  struct Asked {
+    std::string title;              ///< what is drawn, for those who do not see it
+    std::string page;               ///< of the window: "compare"
+    std::vector<std::string> runs;  ///< UUIDs, the first is the current one
+    Json view;                      ///< Page::viewState()
+    bool isWide = false;            ///< over the whole page; others stand in two columns
+  };
+  /// A `figure` element with an SVG picture inside. Empty where charts are left out, Studio is not
+  /// installed or has nothing to draw: problems() says so.
+  [[nodiscard]] Html draw(const Asked& asked);
+
+  /// Why figures are missing, each once; empty where none is.
+  [[nodiscard]] const std::set<std::string>& problems() const noexcept { return problems_; }
+
+ private:
+  std::filesystem::path database_, folder_;
+  Charts charts_;
+  std::set<std::string> problems_;
+  int drawn_ = 0;
+};
+
+}  // namespace vitrine::app

@@ -1,0 +1,149 @@
+#include "app/vitrine/report/samples_part.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "app/vitrine/report/experiment_part.h"
+#include "app/vitrine/report/stored_json.h"
+#include "core/base/joined.h"
+#include "core/base/text.h"
+
+namespace vitrine::app {
+
+namespace {
+
+constexpr std::size_t kMostTexts = 64;
+constexpr std::int64_t kShownSide = 56;  // pixels of the shorter side, at least
+
+/// The recipe without what tells the images of one call apart.
+std::string callOf(const Json& recipe) {
+  if (!recipe.is_object()) return "";
+  Json call = recipe;
+  for (const char* key : {"seed", "class", "batch", "evaluations", "threads"}) call.erase(key);
+  return wordOf(call);
+}
+
+struct Call {
+  std::string key;
+  std::vector<store::GeneratedImageRow> images;
+};
+
+/// Calls of the newest step, in the order in which they were made; the same image once.
+std::vector<Call> newestCalls(const std::vector<store::GeneratedImageRow>& images) {
+  std::int64_t newest = 0;
+  for (const store::GeneratedImageRow& image : images) newest = std::max(newest, image.step);
+  std::vector<Call> calls;
+  for (const store::GeneratedImageRow& image : images) {
+    if (image.step != newest) continue;
+    const std::string key = callOf(image.recipe);
+    auto call =
+        std::find_if(calls.begin(), calls.end(), [&](const Call& each) { return each.key == key; });
+    if (call == calls.end()) call = calls.insert(calls.end(), {key, {}});
+    const bool isKnown = std::any_of(
+        call->images.begin(), call->images.end(),
+        [&](const auto& each) { return each.sha256 == image.sha256 && each.seed == image.seed; });
+    if (!isKnown) call->images.push_back(image);
+  }
+  return calls;
+}
+
+std::string sampleCommand(std::int64_t run, const Call& call) {
+  const Json& recipe = call.images.front().recipe;
+  std::string text = "vitrine sample " + std::to_string(run);
+  if (const std::string sampler = wordAt(recipe, "sampler"); !sampler.empty())
+    text += " --with " + shellWord(sampler);
+  if (const std::string weights = wordAt(recipe, "weights"); !weights.empty())
+    text += " --use " + shellWord(weights);
+  const Json settings = tableAt(recipe, "settings");
+  for (const auto& [key, value] : settings.items()) {
+    if (!value.is_null()) text += " " + shellWord(key + "=" + wordOf(value));
+  }
+  std::uint64_t seed = call.images.front().seed;
+  for (const store::GeneratedImageRow& image : call.images) seed = std::min(seed, image.seed);
+  return text + " seed=" + std::to_string(seed) + " count=" + std::to_string(call.images.size());
+}
+
+Html pictureOf(store::RunReader& store, const store::GeneratedImageRow& image) {
+  const std::int64_t side = std::max<std::int64_t>(1, std::min(image.width, image.height));
+  const std::int64_t factor = std::max<std::int64_t>(1, (kShownSide + side - 1) / side);
+  std::string what = "seed " + std::to_string(image.seed);
+  if (const std::string label = wordAt(image.recipe, "class"); !label.empty())
+    what = "class " + label + ", " + what;
+  return Html::empty("img", {{"src", dataUri("image/png", store.generatedImagePng(image.id))},
+                             {"alt", what},
+                             {"title", what},
+                             {"width", std::to_string(image.width * factor)},
+                             {"height", std::to_string(image.height * factor)},
+                             {"class", "sample"}});
+}
+
+Html imagesOf(store::RunReader& store, const store::RunRow& run, std::size_t most) {
+  Html content;
+  std::size_t shown = 0;
+  for (const Call& call : newestCalls(store.generatedImages(run.id))) {
+    if (shown == most) break;
+    Html pictures;
+    std::size_t here = 0;
+    for (const store::GeneratedImageRow& image : call.images) {
+      if (shown == most) break;
+      pictures += pictureOf(store, image);
+      ++shown;
+      ++here;
+    }
+    const Json& recipe = call.images.front().recipe;
+    const std::string prompt = wordAt(tableAt(recipe, "settings"), "prompt");
+    std::string caption =
+        prompt.empty() ? "Sampler " + wordAt(recipe, "sampler") : "\u201c" + prompt + "\u201d";
+    caption += ", step " + std::to_string(call.images.front().step);
+    if (const std::string weights = wordAt(recipe, "weights"); weights == "ema")
+      caption += ", averaged weights";
+    if (here < call.images.size())
+      caption +=
+          "; " + std::to_string(here) + " of " + std::to_string(call.images.size()) + " images";
+    Html figure = Html::element("div", {{"class", "samples"}}, pictures);
+    figure += Html::element("figcaption", Html(caption));
+    figure += Html::element("pre", {{"class", "command"}}, Html(sampleCommand(run.id, call)));
+    content += Html::element("figure", figure);
+  }
+  return content;
+}
+
+Html textsOf(store::RunReader& store, const store::RunRow& run) {
+  HtmlTable table{{"Prompt", "Text", "Step", "Seed"}, {}, ""};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const store::GeneratedTextRow& text : store.generatedTexts(run.id)) {
+    if (table.rows.size() == kMostTexts || !seen.emplace(text.prompt, text.text).second) continue;
+    table.add({textCell(text.prompt), textCell(text.text), numberCell(std::to_string(text.step)),
+               numberCell(std::to_string(text.seed))});
+  }
+  return table.rows.empty() ? Html() : toHtml(table);
+}
+
+}  // namespace
+
+std::string shellWord(const std::string& word) {
+  const auto isPlain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), isPlain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+Html samplesPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                 std::size_t mostImages) {
+  Html content;
+  for (const store::RunRow& run : rows) {
+    Html own = imagesOf(store, run, mostImages);
+    own += textsOf(store, run);
+    if (own.isEmpty()) continue;
+    content += Html::element("h4", Html("Run " + std::to_string(run.id) + ", " + run.name));
+    content += own;
+  }
+  return content.isEmpty() ? Html() : section("Generated samples", content);
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,121 @@
+// vitrine report: experiments as one HTML file that needs nothing else.
+#include <algorithm>
+#include <filesystem>
+
+#include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/output.h"
+#include "app/vitrine/report/report_page.h"
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/text.h"
+#include "core/files/checkpoint_folder.h"
+
+namespace vitrine::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Experiments = std::vector<std::vector<store::RunRow>>;
+
+/// \throws ConfigError  it is not the name of an HTML file
+void requireHtml(const std::string& file) {
+  const std::string ending = lowerCase(fs::path(file).extension().string());
+  if (ending == ".html" || ending == ".htm") return;
+  if (ending == ".pdf") {
+    throw ConfigError("a report is written as HTML, not as '" + file +
+                      "'; write an .html file and print it to PDF from a browser");
+  }
+  throw ConfigError("'" + file +
+                    "' does not name an HTML file; end the command with the file to write, as in "
+                    "`vitrine report EXPERIMENT report.html`");
+}
+
+/// Grouped by experiment, in the order in which the runs are given.
+Experiments experimentsOf(store::RunReader& store, const std::vector<std::int64_t>& ids) {
+  Experiments experiments;
+  for (const std::int64_t id : ids) {
+    store::RunRow row = store.run(id);
+    const auto found = std::find_if(experiments.begin(), experiments.end(), [&](const auto& rows) {
+      return rows.front().experimentId == row.experimentId;
+    });
+    if (found == experiments.end()) {
+      experiments.push_back({std::move(row)});
+    } else {
+      found->push_back(std::move(row));
+    }
+  }
+  return experiments;
+}
+
+}  // namespace
+
+int reportVerb(const Arguments& arguments) {
+  CommandLine line("report", {"vitrine report \"iLLaMA roadmap, laptop size\" roadmap.html",
+                              "vitrine report --run 3,4 runs.html"});
+  std::vector<std::string> words;
+  std::vector<std::int64_t> runs;
+  std::string title, claims;
+  PartOptions options;
+  line.app()
+      .add_option("experiment", words,
+                  "titles or numbers of experiments, then the HTML file to write")
+      ->type_name("EXPERIMENT... FILE");
+  line.app()
+      .add_option("--run", runs, "these runs instead of whole experiments")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("ID[,ID]");
+  line.app()
+      .add_option("--title", title, "of the report (default: that of the first experiment)")
+      ->type_name("TEXT");
+  line.app()
+      .add_option("--claims", claims,
+                  "judge the claims of this file (default: claims.toml beside the experiment)")
+      ->type_name("FILE");
+  line.app()
+      .add_option("--images", options.mostImages, "generated images of each run, at most")
+      ->capture_default_str()
+      ->type_name("N");
+  bool isWithoutCharts = false;
+  line.app().add_flag("--no-charts", isWithoutCharts, "tables, texts and generated images alone");
+  line.parse(arguments);
+  if (words.empty() || (words.size() == 1 && runs.empty() && !fs::path(words[0]).has_extension())) {
+    throw ConfigError(
+        "report needs an EXPERIMENT, by title or number, or --run ID, and then the HTML file to "
+        "write");
+  }
+  const std::string file = words.back();
+  words.pop_back();
+  requireHtml(file);
+  if (words.empty() == runs.empty()) {
+    throw ConfigError(words.empty() ? "report needs an EXPERIMENT before the file, or --run ID"
+                                    : "report takes either an EXPERIMENT or --run ID, not both");
+  }
+  if (!claims.empty()) options.claims = claims;
+  options.reportName = fs::path(file).filename().string();
+
+  store::RunStore store = openStoreForReading(line);
+  Experiments experiments;
+  if (runs.empty()) {
+    for (const std::string& word : words) experiments.push_back(runsOfExperiment(store, word));
+  } else {
+    experiments = experimentsOf(store, runs);
+  }
+  if (title.empty()) title = experiments.front().front().experiment;
+  FigureDrawer figures(fs::absolute(store.file()), isWithoutCharts ? FigureDrawer::Charts::LeftOut
+                                                                   : FigureDrawer::Charts::Drawn);
+  const std::string page = reportPage(store, experiments, title, options, figures);
+  writeFileAtomically(fs::absolute(file), page);
+  if (line.wantsJson()) {
+    print(Json{{"file", fs::absolute(file).string()},
+               {"bytes", page.size()},
+               {"experiments", experiments.size()},
+               {"not_drawn", figures.problems()}});
+  } else {
+    print(fs::absolute(file).string() + "\n");
+  }
+  return 0;
+}
+
+}  // namespace vitrine::app

@@ -1,0 +1,18 @@
+// Where the file of an experiment lies among those that come with the program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/store_export.h"
+
+namespace vitrine::store {
+
+/// The folder, one below a root, whose experiment file has this title: published.toml and
+/// claims.toml speak of it. "" where there is none; a file that cannot be read is not the one.
+/// \param roots  "experiments" of the source tree and of the installed program
+[[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path folderOfExperiment(
+    const std::string& title, const std::vector<std::filesystem::path>& roots);
+
+}  // namespace vitrine::store

@@ -1,0 +1,209 @@
+// vitrine report: one HTML file that needs nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "app/vitrine/report/html.h"
+#include "core/store/run_store.h"
+#include "tests/app/program.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What `vitrine report WORDS... FILE --no-charts` writes; "" where it fails.
+std::string reported(const std::string& database, std::vector<std::string> words) {
+  Scratch scratch;
+  const std::string file = scratch.path("out.html");
+  words.insert(words.begin(), "report");
+  words.insert(words.end(), {file, "--no-charts", "--db", database});
+  const Ended ended = vitrine(words);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, file + "\n");
+  return ended.code == 0 ? readText(file) : "";
+}
+
+std::size_t countOf(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+/// Everything that makes a browser fetch something names data that are in the page, or a place in
+/// it.
+void expectSelfContained(const std::string& page) {
+  static const std::regex kReference("(src|href|srcset|data|action|poster)=\"([^\"]*)\"");
+  for (std::sregex_iterator at(page.begin(), page.end(), kReference), end; at != end; ++at) {
+    const std::string value = (*at)[2];
+    EXPECT_TRUE(value.starts_with("data:image/") || value.starts_with("#")) << value.substr(0, 80);
+  }
+  for (const char* word : {"http:", "https:", "file:", "<script", "<link", "<iframe", "@import",
+                           "url(", "javascript:"}) {
+    EXPECT_EQ(page.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(Html, EscapesTextsAndValuesOfAttributes) {
+  using app::Html;
+  EXPECT_EQ(Html("a < b & \"c\" > 'd'").markup(), "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;");
+  EXPECT_EQ(Html::element("p", {{"title", "\" onclick=\"x"}}, Html("<b>")).markup(),
+            "<p title=\"&quot; onclick=&quot;x\">&lt;b&gt;</p>");
+  EXPECT_EQ(Html(std::string("a\x01") + "b\xff").markup(),
+            "a\xef\xbf\xbd"
+            "b\xef\xbf\xbd");
+  EXPECT_EQ(Html("line\n\ttab").markup(), "line\n\ttab");
+}
+
+TEST(Report, HasEverySectionAndNeedsNothingElse) {
+  const std::string page = reported(sharedDatabase(), {"Tiny"});
+  for (const char* heading :
+       {"<h1>Tiny</h1>", "<h2>Tiny</h2>", "<h3>Results</h3>", "<h3>Configuration</h3>",
+        "<h3>Claims</h3>", "<h3>How to make it again</h3>", "<h2>Environment</h2>"}) {
+    EXPECT_EQ(countOf(page, heading), 1u) << heading;
+  }
+  expectSelfContained(page);
+  EXPECT_THAT(page, AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("@media print"),
+                          HasSubstr("<html lang=\"en\">")));
+  // What differs, what came out, under what circumstances, and by which commands.
+  EXPECT_THAT(page, HasSubstr("<code>model.width</code></th><td>16</td><td>32</td>"));
+  EXPECT_THAT(page, AllOf(HasSubstr("test accuracy"), HasSubstr("n = 2"), HasSubstr("\u00b1")));
+  EXPECT_THAT(page, AllOf(HasSubstr("cpu_path"), HasSubstr("versions.libtorch")));
+  EXPECT_THAT(page, HasSubstr("vitrine train tiny.toml --db again.sqlite"));
+  const Json run = vitrine({"show", "1", "--json", "--db", sharedDatabase()}).json();
+  EXPECT_THAT(page, HasSubstr(run.at("uuid").get<std::string>()));
+  EXPECT_THAT(page, HasSubstr(run.at("environment").at("plugins").at(0).at("sha256")));
+  const fs::path weights = fs::path(sharedFolder()) / "runs.files" /
+                           run.at("checkpoints").back().at("folder").get<std::string>() /
+                           "manifest.json";
+  EXPECT_THAT(page, HasSubstr(Json::parse(readText(weights)).at("files").at(0).at("sha256")));
+}
+
+TEST(Report, DrawsItsChartsWithTheWindowsCode) {
+  if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio"))
+    GTEST_SKIP() << "vitrine-studio is not built";
+  Scratch scratch;
+  const std::string file = scratch.path("out.html");
+  const Ended ended = vitrine({"report", "--run", "1,3", file, "--json", "--db", sharedDatabase()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.json().at("not_drawn").empty()) << ended.json().at("not_drawn").dump();
+  const std::string page = readText(file);
+  EXPECT_THAT(page, AllOf(HasSubstr("<h3>Curves</h3>"), HasSubstr("<h3>Spectra and artifacts</h3>"),
+                          HasSubstr("alt=\"train loss\"")));
+  EXPECT_GE(countOf(page, "src=\"data:image/svg+xml;base64,"), 2u);
+  EXPECT_THAT(page, HasSubstr("2 runs: 2 done; 2 variants; seed 0."));
+  expectSelfContained(page);
+}
+
+TEST(Report, EscapesWhatADatabaseHolds) {
+  const Copy copy;
+  const std::string hostile = "</title><script>alert(1)</script>\"'&<img src=x onerror=y>";
+  {
+    store::RunStore store(copy.database());
+    store::NewRun run;
+    run.name = hostile;
+    run.variant = hostile;
+    run.config = {{"task", {{"name", hostile}}}, {"<b>", {{"<i>", hostile}}}};
+    run.origins = {{"<b>.<i>", {{"layer", "variant " + hostile}}}};
+    store::NewRun other = run;
+    other.variant = "plain";
+    other.config["<b>"]["<i>"] = 1;
+    const std::vector<std::int64_t> ids =
+        store.addRuns(store.experiment(hostile, "# " + hostile + "\n"), {run, other});
+    const std::int64_t id = ids.front();
+    store::RunStore::Batch batch;
+    batch.metrics.push_back({1, 1, 1, {{"test/" + std::string("<u>"), 0.5}}});
+    store.append(id, store.openSegment(id, 0, store::thisWorker(), {{"<s>", hostile}}), batch);
+    GeneratedImage image = generatedImage(std::vector<std::uint8_t>{0, 255, 128, 7}, 2, 2, 1);
+    image.recipe = {{"sampler", hostile}, {"settings", {{"prompt", hostile}}}, {"seed", "<q>"}};
+    (void)store.addImage(id, image);
+    GeneratedText text;
+    text.prompt = text.text = hostile;
+    text.recipe = Json::array({1});  // not what a recipe is
+    (void)store.addText(id, text);
+    store.setState(id, store::RunState::Done, hostile);
+  }
+  const std::string page = reported(copy.database(), {hostile});
+  EXPECT_THAT(page, HasSubstr("&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_EQ(countOf(page, "<title>"), 1u);
+  EXPECT_EQ(countOf(page, "</title>"), 1u);
+  for (const char* tag : {"<script", "<img src=x", "<b>", "<i>", "<u>", "<s>", "<q>"})
+    EXPECT_EQ(countOf(page, tag), 0u) << tag;
+  EXPECT_THAT(page, HasSubstr("<h3>Generated samples</h3>"));
+  expectSelfContained(page);
+}
+
+TEST(Report, HoldsTheImagesThatARunGenerated) {
+  const Copy copy;
+  {
+    store::RunStore store(copy.database());
+    for (std::uint8_t i = 0; i < 3; ++i) {
+      GeneratedImage image = generatedImage(std::vector<std::uint8_t>(64, i), 8, 8, 1);
+      image.step = 24;
+      image.seed = i;
+      image.recipe = {{"sampler", "ode"},
+                      {"weights", "ema"},
+                      {"settings", {{"steps", 5}}},
+                      {"seed", i},
+                      {"class", i}};
+      (void)store.addImage(2, image);
+      (void)store.addImage(2, image);  // made twice: shown once
+    }
+  }
+  const std::string page = reported(copy.database(), {"Tiny"});
+  EXPECT_EQ(countOf(page, "src=\"data:image/png;base64,"), 3u);
+  EXPECT_THAT(page, AllOf(HasSubstr("alt=\"class 2, seed 2\""), HasSubstr("averaged weights"),
+                          HasSubstr("vitrine sample 2 --with ode --use ema steps=5 seed=0 "
+                                    "count=3")));
+  const std::string fewer = reported(copy.database(), {"Tiny", "--images", "2"});
+  EXPECT_EQ(countOf(fewer, "src=\"data:image/png;base64,"), 2u);
+  EXPECT_THAT(fewer, HasSubstr("2 of 3 images"));
+}
+
+TEST(Report, JudgesTheClaimsOfAFile) {
+  Scratch scratch;
+  writeText(scratch.path("tiny.toml"), readText(sharedExperiment()));
+  writeText(scratch.path("claims.toml"),
+            "[[claim]]\nname = \"the <rate> is equal\"\nsource = \"here\"\nexperiment = "
+            "\"tiny.toml\"\nmetric = \"optimizer/learning_rate\"\nbetter = \"wide\"\nworse = "
+            "\"narrow\"\nmargin = -0.1\nseeds = 2\n");
+  const std::string page =
+      reported(sharedDatabase(), {"Tiny", "--claims", scratch.path("claims.toml")});
+  EXPECT_THAT(page, AllOf(HasSubstr("the &lt;rate&gt; is equal"),
+                          HasSubstr("<strong class=\"re-shown\">re-shown</strong>")));
+}
+
+TEST(Report, OfAnUnknownExperimentIsOneSentence) {
+  Scratch scratch;
+  const std::string file = scratch.path("out.html");
+  const Ended ended = vitrine({"report", "Tinny", file, "--db", sharedDatabase()});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("there is no experiment 'Tinny'; did you mean 'Tiny'?"));
+  EXPECT_EQ(countOf(ended.err, "\n"), 1u) << ended.err;
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_EQ(vitrine({"report", "--run", "99", file, "--db", sharedDatabase()}).code, 3);
+}
+
+TEST(Report, SaysWhichFilesItWrites) {
+  const auto asked = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "report");
+    words.insert(words.end(), {"--db", sharedDatabase()});
+    return vitrine(words);
+  };
+  const Ended pdf = asked({"Tiny", "out.pdf"});
+  EXPECT_EQ(pdf.code, 2);
+  EXPECT_THAT(pdf.err, HasSubstr("print it to PDF from a browser"));
+  EXPECT_EQ(asked({"Tiny"}).code, 2);
+  EXPECT_EQ(asked({}).code, 2);
+  EXPECT_EQ(asked({"Tiny", "out.txt"}).code, 2);
+  EXPECT_EQ(asked({"Tiny", "--run", "1", "out.html"}).code, 2);
+  EXPECT_EQ(asked({"out.html"}).code, 2);
+}
+
+}  // namespace
+}  // namespace vitrine::test
