@@ -4,6 +4,7 @@
 #include <map>
 
 #include "app/vitrine/cli/task_cards.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
@@ -27,11 +28,6 @@ std::vector<std::string> usualMetrics(const std::vector<store::ComparedRun>& run
   std::vector<store::RunCard> all;
   for (const auto& [task, card] : ofTask) all.push_back(card);
   return comparedMetrics(joined(all), recorded);
-}
-
-std::string plain(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -98,7 +94,7 @@ Json differencesFrom(const store::VariantGroup& baseline, const store::VariantGr
 
 std::string differsText(const Ablation& ablation, const store::VariantGroup& variant) {
   return joined(differencesFrom(ablation.variants.front(), variant), [](const Json& change) {
-    return change.at("key").get<std::string>() + " = " + plain(change.at("to"));
+    return change.at("key").get<std::string>() + " = " + plainText(change.at("to"));
   });
 }
 

@@ -29,7 +29,9 @@ std::vector<fs::path> filesNamed(bool (*wanted)(const std::string&)) {
   return files;
 }
 
-bool isData(const std::string& name) { return name == "published.toml" || name == "claims.toml"; }
+bool isData(const std::string& name) {
+  return name == "published.toml" || name == "claims.toml" || name == "tour.toml";
+}
 
 /// What `vitrine check FILE --json` says.
 Json checked(const fs::path& file, int& status) {
