@@ -129,7 +129,8 @@ optimizer = { learning_rate = -1.0 }
   const Ended json = vitrine({"check", scratch.path("wrong.toml"), "--json"});
   EXPECT_EQ(json.code, 2);
   std::vector<std::string> told;
-  for (const Json& problem : json.json().at("problems"))
+  const Json problems = json.json().at("problems");
+  for (const Json& problem : problems)
     told.push_back(problem.at("line").dump() + " " + problem.at("key").get<std::string>() + " " +
                    problem.at("code").get<std::string>());
   EXPECT_EQ(told,

@@ -76,7 +76,7 @@ void CurvePlot::layOut() {
   if (settings_.x == XAxis::Wall) x.unit = ChartAxis::Unit::Date;
   y.scale = frame_.y.scale;
   y.range = {{frame_.y.lower, frame_.y.upper}};
-  y.target = 5;
+  y.target = 6;
   // The plots of a column begin and end at one place, whatever their numbers are, and do not move
   // with every new point.
   const QFontMetrics metrics(axisFont());
