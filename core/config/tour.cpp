@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/config/toml_reader.h"
+#include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
 

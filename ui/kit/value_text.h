@@ -11,7 +11,8 @@ namespace vitrine::ui {
 /// "none" for null, "28" and "28 x 32" for sizes, the entries of another list with commas.
 [[nodiscard]] QString valueText(const Json& value);
 
-/// As plainText(): a string without quotation marks, the shortest number that reads back, else JSON.
+/// As plainText(): a string without quotation marks, the shortest number that reads back, else
+/// JSON.
 [[nodiscard]] QString jsonText(const Json& value);
 
 }  // namespace vitrine::ui

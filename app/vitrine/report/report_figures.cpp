@@ -1,7 +1,7 @@
 #include "app/vitrine/report/report_figures.h"
 
-#include "app/vitrine/cli/subprocess.h"
 #include "core/base/error.h"
+#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 
@@ -48,11 +48,10 @@ Html FigureDrawer::draw(const Asked& asked) {
                   {"runs", asked.runs}, {"current", asked.runs.empty() ? "" : asked.runs.front()},
                   {"view", asked.view}, {"paper", {{"width_mm", asked.isWide ? kWide : kNarrow}}}};
   writeFileAtomically(recipe, json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  const Completed ended =
-      runWithInput({studioProgram().string(), "--db", database_.string(), "--figure",
-                    recipe.string(), "--fit", "--out", picture.string()},
-                   "");
-  if (ended.code != 0 || !fs::exists(picture)) {
+  const ProgramEnd ended =
+      runProgram({studioProgram().string(), "--db", database_.string(), "--figure", recipe.string(),
+                  "--fit", "--out", picture.string()});
+  if (!ended.isSuccess() || !fs::exists(picture)) {
     const std::string reason = lastLine(ended.err);
     problems_.insert("Not drawn: " + asked.title + (reason.empty() ? "" : " (" + reason + ")"));
     return {};
