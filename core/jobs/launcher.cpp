@@ -3,15 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <optional>
-#include <thread>
 
 #include "core/base/error.h"
-#include "core/jobs/kernel_lock.h"
 #include "core/jobs/queue.h"
-#include "core/jobs/work.h"
 
 namespace vitrine::jobs {
 
@@ -47,27 +42,6 @@ void requireDependency(store::RunReader& store, std::int64_t run) {
   throw RefusedError("run " + std::to_string(run) + (other->isStart ? " starts from" : " needs") +
                      " run " + std::to_string(other->run) + ", which is " + toString(other->state) +
                      "; it can start when that one is done");
-}
-
-std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
-  const store::RunRow row = store.run(run);
-  requireDependency(store, run);
-  const std::filesystem::path program = headlessProgram();
-  const std::filesystem::path lockFile =
-      runLockFile(std::filesystem::absolute(store.file()), row.uuid);
-  std::optional<KernelLock> lock = KernelLock::tryLock(lockFile);
-  // Its former supervisor may be about to write down how it ended.
-  for (int i = 0; !lock && i < 100 && !isAlive(store.run(run).state); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    lock = KernelLock::tryLock(lockFile);
-  }
-  store.claim(run);
-  if (!lock) {
-    store.setState(run, store::RunState::Interrupted, "its last process is still ending");
-    throw RefusedError("run " + std::to_string(run) +
-                       " cannot be started: its last process is still ending; try again");
-  }
-  return launchSupervisor(store, row, program, {}, {lock->descriptor()}, SupervisorSettings());
 }
 
 void stopRun(store::RunStore& store, std::int64_t run) {

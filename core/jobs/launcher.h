@@ -17,13 +17,6 @@ namespace vitrine::jobs {
 /// \throws RefusedError  the run that `run` depends on is not done; names it and its state
 VITRINE_STORE_EXPORT void requireDependency(store::RunReader& store, std::int64_t run);
 
-/// Starts `vitrine run --id N --db FILE` under a supervisor of its own, detached; returns the
-/// supervisor's pid. The log is `<files>/run-<uuid>/run.log`, appended. The run must be queued, or
-/// interrupted, paused, stopped or failed (then it resumes); it becomes `starting`. When the
-/// program cannot be started it becomes `failed`. \throws RefusedError  its state does not allow
-/// it, or the run it depends on is not done
-VITRINE_STORE_EXPORT std::int64_t launchRun(store::RunStore& store, std::int64_t run);
-
 /// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM unless it is
 /// only starting; a run whose process is gone is left to RunWriter::reapLostRuns(). Queued, paused
 /// or interrupted: stopped at once. \throws RefusedError  it has ended

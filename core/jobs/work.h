@@ -75,9 +75,10 @@ VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& datab
 
 /// Starts the process that keeps a run which this process has claimed. \returns its pid
 /// \throws Error  it could not be started; the run is `failed` then
-std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
-                              const std::filesystem::path& program,
-                              const std::vector<std::string>& environment,
-                              const std::vector<int>& locks, const SupervisorSettings& settings);
+VITRINE_STORE_EXPORT std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
+                                                   const std::filesystem::path& program,
+                                                   const std::vector<std::string>& environment,
+                                                   const std::vector<int>& locks,
+                                                   const SupervisorSettings& settings);
 
 }  // namespace vitrine::jobs

@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <thread>
 
+#include "core/jobs/kernel_lock.h"
+#include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/wait_until.h"
 
@@ -43,6 +46,21 @@ class Launcher : public testing::StoreTest {
   }
 };
 
+/// As the queue starts a run.
+std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
+  const store::RunRow row = store.run(run);
+  std::optional<KernelLock> lock;
+  // Its former supervisor may be about to write down how it ended.
+  for (int i = 0; !lock && i < 500; ++i) {
+    lock = KernelLock::tryLock(runLockFile(store.file(), row.uuid));
+    if (!lock) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const std::filesystem::path program = headlessProgram();
+  store.claim(run);
+  return launchSupervisor(store, row, program, {}, {lock.value().descriptor()},
+                          SupervisorSettings());
+}
+
 TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   store::RunStore store(file());
   const std::int64_t run = addRun(store);
@@ -60,7 +78,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));
-  EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, run); }),
+  EXPECT_EQ(messageOf<RefusedError>([&] { store.claim(run); }),
             "run 1 is starting and cannot be started");
   row = store.run(run);
   store.openSegment(run, 0, row.worker, Json::object());  // as the program does
@@ -144,7 +162,7 @@ TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
   std::vector<store::NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
   chain[1].dependsOn = -1;
   store.addRuns(store.experiment("chain", ""), chain);
-  EXPECT_EQ(messageOf<RefusedError>([&] { launchRun(store, 2); }),
+  EXPECT_EQ(messageOf<RefusedError>([&] { requireDependency(store, 2); }),
             "run 2 starts from run 1, which is queued; it can start when that one is done");
   EXPECT_EQ(store.run(2).state, store::RunState::Queued);
 }
