@@ -12,13 +12,27 @@ namespace vitrine::app {
 
 namespace {
 
-std::string itemsOf(const Catalog& catalog, const std::string& plugin) {
-  std::string list;
+/// A row of the list: items of one kind and paper.
+struct ItemLine {
+  std::string kind, paper, items;
+};
+
+/// The items of a plugin by kind and paper, at most kWidest characters a row.
+std::vector<ItemLine> itemLines(const Catalog& catalog, const std::string& plugin) {
+  constexpr std::size_t kWidest = 60;
+  std::vector<ItemLine> lines;
   for (const ItemCard& item : catalog.items) {
-    if (item.plugin == plugin)
-      list += (list.empty() ? "" : ", ") + toString(item.kind) + " " + item.id;
+    if (item.plugin != plugin) continue;
+    const bool isNext = !lines.empty() && lines.back().kind == toString(item.kind) &&
+                        lines.back().paper == item.paper &&
+                        lines.back().items.size() + item.id.size() < kWidest;
+    if (isNext) {
+      lines.back().items += ", " + item.id;
+    } else {
+      lines.push_back({toString(item.kind), item.paper, item.id});
+    }
   }
-  return list;
+  return lines;
 }
 
 /// What is known of a plugin: of one that is not loaded only what was read.
@@ -136,10 +150,13 @@ int pluginsVerb(const Arguments& arguments) {
     print(pluginReport(engine));
     return 0;
   }
-  Table table{{"plugin", "version", "items", "file"}, {}};
+  Table table{{"plugin", "version", "kind", "items", "paper"}, {}};
   for (const PluginManifest& plugin : engine.plugins.loaded) {
-    table.rows.push_back(
-        {plugin.id, plugin.version, itemsOf(engine.registry.catalog(), plugin.id), plugin.file});
+    std::string id = plugin.id, version = plugin.version;  // on the first of its rows
+    for (const ItemLine& line : itemLines(engine.registry.catalog(), plugin.id)) {
+      table.rows.push_back(
+          {std::exchange(id, ""), std::exchange(version, ""), line.kind, line.items, line.paper});
+    }
   }
   print(table, Format::Text);
   for (const bool isDisabled : {true, false}) {
