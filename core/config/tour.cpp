@@ -10,8 +10,6 @@ namespace vitrine {
 
 namespace {
 
-constexpr auto kTourValue = ProblemList::At::Value;
-
 const std::vector<std::string>& tourKeys() {
   static const std::vector<std::string> keys = {"title",       "about",       "minutes",
                                                 "measured_on", "experiments", "samples"};
@@ -33,7 +31,7 @@ class TourReader {
   Tour read() {
     for (const auto& [key, value] : document_.children) {
       if (std::find(tourKeys().begin(), tourKeys().end(), key) == tourKeys().end()) {
-        problems_.add(&value, ProblemList::At::Key, shorten(key, 80), "is not a key of a tour",
+        problems_.add(&value, kAtKey, Code::UnknownKey, shorten(key, 80), "is not a key of a tour",
                       nearest(key, tourKeys()));
       }
     }
@@ -46,13 +44,14 @@ class TourReader {
       const bool isNumber = minutes->value.is_number();
       tour.minutes = isNumber ? minutes->value.get<double>() : 0;
       if (!std::isfinite(tour.minutes) || tour.minutes <= 0)
-        problems_.add(minutes, kTourValue, "minutes", "must be a number above 0");
+        problems_.add(minutes, kAtValue, Code::OutOfRange, "minutes", "must be a number above 0");
     }
     if (const Node* experiments = find("experiments")) {
       if (isWordList(experiments->value)) {
         for (const Json& file : experiments->value) tour.parts.push_back({file, {}});
       } else {
-        problems_.add(experiments, kTourValue, "experiments", "must be a list of files");
+        problems_.add(experiments, kAtValue, Code::WrongType, "experiments",
+                      "must be a list of files");
       }
     }
     if (const Node* samples = document_.find("samples")) readSamples(*samples, tour);
@@ -62,7 +61,7 @@ class TourReader {
  private:
   const Node* find(const std::string& key) {
     const Node* node = document_.find(key);
-    if (node == nullptr) problems_.add(&document_, kTourValue, key, "is missing");
+    if (node == nullptr) problems_.add(&document_, kAtValue, Code::Missing, key, "is missing");
     return node;
   }
 
@@ -70,14 +69,14 @@ class TourReader {
     const Node* node = find(key);
     if (node == nullptr) return "";
     if (node->value.is_string()) return node->value.get<std::string>();
-    problems_.add(node, kTourValue, key, "must be a text");
+    problems_.add(node, kAtValue, Code::WrongType, key, "must be a text");
     return "";
   }
 
   void readSamples(const Node& samples, Tour& tour) {
     if (!samples.value.is_array() ||
         !std::all_of(samples.value.begin(), samples.value.end(), isWordList)) {
-      problems_.add(&samples, kTourValue, "samples",
+      problems_.add(&samples, kAtValue, Code::WrongType, "samples",
                     "must be a list of calls, each a list of words that begins with a file");
       return;
     }
@@ -87,7 +86,7 @@ class TourReader {
         return each.experiment == words.front();
       });
       if (part == tour.parts.end()) {
-        problems_.add(&samples, kTourValue, "samples",
+        problems_.add(&samples, kAtValue, Code::UnknownName, "samples",
                       "name '" + shorten(words.front(), 80) + "', which is not in experiments");
         continue;
       }
