@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the pictures of the documents into resources/docs/images: every page of Studio over runs that are trained for it.
 #
-#   resources/docs/make_images.sh [FOLDER]    # keeps the databases in FOLDER; about 5 minutes on 2 cores the first time
+#   resources/docs/make_images.sh [FOLDER]    # keeps the databases in FOLDER; about 15 minutes on 2 cores the first time
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mkdir -p "${1:-/tmp/vitrine-images}" && cd "${1:-/tmp/vitrine-images}" && pwd)
@@ -16,6 +16,11 @@ ablation=$folder/ablation.sqlite
 # Seven variants, three seeds each: what is finished is not trained again.
 "$build/bin/vitrine" enqueue "$root/experiments/illama/roadmap.toml" --needed --db "$ablation" >/dev/null
 "$build/bin/vitrine" work --drain --db "$ablation" >/dev/null
+
+# All five papers: one page of figures.
+tour=$folder/tour.sqlite
+"$build/bin/vitrine" demo --tour --no-window --db "$tour" >/dev/null
+cp "$folder/tour.files/tour/tour.png" "$images/tour.png"
 
 # draw NAME DATABASE PAGE [OPTIONS]: the whole window with that page in front
 draw() {

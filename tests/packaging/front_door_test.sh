@@ -235,6 +235,11 @@ run runs
 check "then everything is there" not test -e "$work/calls"
 run demo
 check "a second demo builds nothing" not test -e "$work/calls"
+clean
+rm -f "$work/calls"
+run demo --tour
+check "the tour begins with every plugin built" test "$(grep -c -- '--target demo_parts' "$work/calls")" -eq 0
+check "and is handed on" grep -qF "program demo --tour" "$work/out"
 
 # Another distribution: the packages are named, nothing is installed.
 fake dpkg-query <<'X'

@@ -1,5 +1,5 @@
-// vitrine demo: two papers' models on Fashion-MNIST, side by side. Safe to run again: what is
-// trained stays trained.
+// vitrine demo: two papers' models on Fashion-MNIST, side by side; with --tour all five papers.
+// Safe to run again: what is trained stays trained.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -7,8 +7,10 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/planned_runs.h"
 #include "app/vitrine/run/train_runs.h"
+#include "app/vitrine/verbs/demo_tour.h"
+#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/program.h"
 #include "core/base/text.h"
@@ -20,41 +22,6 @@ namespace vitrine::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path programFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
-
-fs::path experimentFile() {
-  const fs::path installed = programFolder().parent_path() / "share/vitrine/experiments/demo.toml";
-  return fs::exists(installed) ? installed
-                               : fs::path(VITRINE_SOURCE_FOLDER) / "experiments/demo.toml";
-}
-
-bool hasDisplay() {
-  for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return true;
-  }
-  return false;
-}
-
-/// A run that was stored before and means the same as `planned`, best state first; 0 when there is
-/// none.
-std::int64_t findSame(store::RunStore& store, const PlannedRun& planned) {
-  std::int64_t found = 0;
-  bool isDone = false;
-  for (const store::RunRow& run : store.runs()) {
-    if (isDone || run.seed != planned.seed || run.name != planned.name ||
-        store.config(run.id) != planned.config)
-      continue;
-    const bool canGoOn =
-        run.state == store::RunState::Interrupted || run.state == store::RunState::Stopped ||
-        run.state == store::RunState::Paused || run.state == store::RunState::Queued;
-    if (run.state == store::RunState::Done || canGoOn) {
-      found = run.id;
-      isDone = run.state == store::RunState::Done;
-    }
-  }
-  return found;
-}
 
 /// What the end of the demo says of a run.
 struct Shown {
@@ -196,9 +163,9 @@ std::vector<std::string> drawPictures(const fs::path& studio, const fs::path& da
 }  // namespace
 
 int demoVerb(const Arguments& arguments) {
-  CommandLine line("demo", {"vitrine demo", "vitrine demo --again --db demo.sqlite"});
+  CommandLine line("demo", {"vitrine demo", "vitrine demo --tour --db tour.sqlite"});
   std::string file;
-  bool isAgain = false, isWindowless = false;
+  bool isAgain = false, isWindowless = false, isTour = false;
   std::vector<std::string> overrides;
   line.app()
       .add_option("--file", file, "the experiment (default: the one that comes with Vitrine)")
@@ -206,40 +173,28 @@ int demoVerb(const Arguments& arguments) {
   line.app().add_flag("--again", isAgain, "train again even if these runs are finished");
   line.app().add_flag("--no-window", isWindowless,
                       "do not open Studio although there is a display");
+  line.app().add_flag("--tour", isTour,
+                      "all five papers: train, draw and describe, then one page of figures and a "
+                      "report");
   line.app()
       .add_option("overrides", overrides, "values that win over the file: train.epochs=1")
       ->type_name("KEY=VALUE");
   line.parse(arguments);
+  if (isTour) {
+    if (!file.empty()) throw ConfigError("--tour has its own experiments; leave --file out");
+    return runTour(line, {isAgain ? Again::Yes : Again::No, isWindowless, overrides});
+  }
 
   Engine engine;
   loadEngine(engine);
-  Plan plan = planFile(file.empty() ? experimentFile().string() : file, engine.registry.catalog(),
-                       overrides);
+  Plan plan = planFile(file.empty() ? builtInExperiment("demo.toml").string() : file,
+                       engine.registry.catalog(), overrides);
   requireValid(plan.problems);
   store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();
   const fs::path database = databaseOf(line);
 
-  // What is there already, and what is missing.
-  std::vector<std::int64_t> ids(plan.runs.size(), 0), missing;
-  Plan rest = plan;
-  rest.runs.clear();
-  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    if (!isAgain) ids[i] = findSame(store, plan.runs[i]);
-    if (ids[i] == 0) {
-      rest.runs.push_back(plan.runs[i]);
-    } else if (store.run(ids[i]).state == store::RunState::Done) {
-      log::info("run " + std::to_string(ids[i]) + ", " + plan.runs[i].name +
-                ", is trained already; --again trains it again");
-    }
-  }
-  std::vector<std::int64_t> added =
-      rest.runs.empty() ? std::vector<std::int64_t>() : storePlan(store, rest);
-  std::size_t next = 0;
-  for (std::int64_t& id : ids) {
-    if (id == 0) id = added[next++];
-    if (store.run(id).state != store::RunState::Done) missing.push_back(id);
-  }
+  const auto [ids, missing] = placeRuns(store, plan, isAgain ? Again::Yes : Again::No);
 
   const fs::path studio = programFolder() / "vitrine-studio";
   const bool hasStudio = fs::exists(studio);
