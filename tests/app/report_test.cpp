@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "app/vitrine/report/html.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
@@ -37,10 +35,11 @@ std::size_t countOf(const std::string& text, const std::string& what) {
 /// Everything that makes a browser fetch something names data that are in the page, or a place in
 /// it.
 void expectSelfContained(const std::string& page) {
-  static const std::regex kReference("(src|href|srcset|data|action|poster)=\"([^\"]*)\"");
-  for (std::sregex_iterator at(page.begin(), page.end(), kReference), end; at != end; ++at) {
-    const std::string value = (*at)[2];
-    EXPECT_TRUE(value.starts_with("data:image/") || value.starts_with("#")) << value.substr(0, 80);
+  for (const char* name : {"src=\"", "href=\"", "srcset=\"", "data=\"", "action=\"", "poster=\""}) {
+    for (auto at = page.find(name); at != std::string::npos; at = page.find(name, at + 1)) {
+      const std::string value = page.substr(at + std::string(name).size(), 80);
+      EXPECT_TRUE(value.starts_with("data:image/") || value.starts_with("#")) << name << value;
+    }
   }
   for (const char* word : {"http:", "https:", "file:", "<script", "<link", "<iframe", "@import",
                            "url(", "javascript:"}) {
