@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/kernels/linear.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
@@ -29,11 +30,11 @@ Linear::Linear(std::int64_t in, std::int64_t out, Bias hasBias) {
 void Linear::setWeightTransform(WeightTransform transform) { transform_ = std::move(transform); }
 at::Tensor Linear::effectiveWeight() const { return transform_ ? transform_(weight) : weight; }
 at::Tensor Linear::forward(const at::Tensor& x) const {
-  return at::linear(x, effectiveWeight(), bias);
+  return kernels::linear(x, effectiveWeight(), bias);
 }
 at::Tensor Linear::forwardRows(const at::Tensor& x, std::int64_t first, std::int64_t count) const {
-  return at::linear(x, effectiveWeight().narrow(0, first, count),
-                    bias.defined() ? bias.narrow(0, first, count) : at::Tensor());
+  return kernels::linear(x, effectiveWeight().narrow(0, first, count),
+                         bias.defined() ? bias.narrow(0, first, count) : at::Tensor());
 }
 BlockCost Linear::cost(double rows) const {
   const double in = static_cast<double>(weight.size(1)), out = static_cast<double>(weight.size(0));

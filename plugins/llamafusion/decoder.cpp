@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
+#include "core/kernels/linear.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
@@ -174,7 +175,7 @@ at::Tensor Decoder::embed(const at::Tensor& tokens) const {
 }
 
 at::Tensor Decoder::logits(const at::Tensor& features) const {
-  return at::linear(features, headWeight);
+  return kernels::linear(features, headWeight, {});
 }
 
 Decoder::Projected Decoder::turned(at::Tensor packed, const at::Tensor& angles,
